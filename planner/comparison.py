@@ -18,6 +18,7 @@ from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.assumptions.assumption import read_previous_assumptions
 from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
+from planner.sizing.job_in_peak import refuse_job_above_peak
 from pricing.market.snapshot import Catalog
 
 
@@ -39,6 +40,8 @@ def compare(
     and say so, and a request that leaves no room for a first plan raises `TooMuchWork`.
     """
     results = solve(request, catalog, today, previous_assumptions, work, report)
+    if not results.preparation.previous_assumptions:
+        refuse_job_above_peak(results.request.workload)
     try:
         return build_answer(results)
     except WorkSpentError as error:

@@ -1,23 +1,6 @@
 /* Draws the chart documents that pages carry beside their tables (planner/web/common/chart.py). */
 (() => {
   "use strict";
-  const PALETTE = {
-    light: {
-      owned: "#125741", committed: "#b0265e", capacity_block: "#083b4c", on_demand: "#d08000", spot: "#8a3ffc",
-      capex: "#125741", commitment: "#b0265e", upfront: "#6b1138", compute: "#d08000", demand: "#17212b",
-      advised: "#0b5cad", next_best: "#5b6770", rented: "#8a97a5", low: "#8a97a5", high: "#3d4852",
-      text: "#3d4852", line: "#d5dae0", paper: "#ffffff",
-    },
-    dark: {
-      owned: "#4cc79b", committed: "#e0608f", capacity_block: "#b5ecf5", on_demand: "#ffc266", spot: "#8a5cf0",
-      capex: "#4cc79b", commitment: "#e0608f", upfront: "#ffe9f1", compute: "#ffc266", demand: "#f4f6f8",
-      advised: "#6cb2f5", next_best: "#aab6c2", rented: "#7d8b99", low: "#7d8b99", high: "#d5dde5",
-      text: "#c5ced8", line: "#3a4653", paper: "#182433",
-    },
-  };
-  const REST = [ /* Next to each other light and dark, so that they differ in grey. */
-    "#4f8fd6", "#7a1030", "#00778a", "#8a7a2f", "#2b2f36", "#5f8f2f", "#5b6770", "#a0522d", "#3a2a6a", "#c9668a",
-  ];
   const SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
   const DECALS = [
     null, { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0.8 },
@@ -27,8 +10,7 @@
   ];
   const DASHES = ["solid", "solid", "dotted", "dashed"];
 
-  const theme = () => PALETTE[document.documentElement.dataset.bsTheme === "dark" ? "dark" : "light"];
-  const colour = (role, i) => theme()[role] || REST[i % REST.length];
+  const { theme, colour } = window.chartPalette;
   const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
   const full = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
   const money = (value) => (value === null || value === undefined ? "not known" : full.format(value));

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 from rest_framework.exceptions import UnsupportedMediaType
-from rest_framework.parsers import BaseParser
+from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 
 from pricing.api.rest import PayloadTooLarge, check_length
+from pricing.common.invalid_input import InvalidInput
 
+FILE = "file"
+"""Field of each file of a request in parts."""
 STREAM = "stream"
 """Where the body of a file is found in `request.data`."""
 
@@ -42,6 +45,31 @@ class FileParser(CsvParser):
 
     media_type = "application/octet-stream"
     accepted = ("text/csv", "application/octet-stream")
+
+
+class FilesParser(MultiPartParser):
+    """Several files in parts of one body, each in the field `file`; the body's length is judged
+    before a byte of it is read."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        check_length((parser_context or {}).get("request"), settings.API_MAX_UPLOAD_BYTES)
+        limited = io.BufferedReader(_Limited(stream, settings.API_MAX_UPLOAD_BYTES))
+        return super().parse(limited, media_type, parser_context)
+
+    @classmethod
+    def files_of(cls, request: Request, most: int) -> list[tuple[str, BinaryIO]]:
+        """Name and stream of each file of a request in parts; refused where there is none, too
+        many, or a part that is no file."""
+        fields = [*request.POST, *(name for name in request.FILES if name != FILE)]
+        if fields:
+            problem = "is no part of this request; questions stand in its address"
+            raise InvalidInput(fields[0], f"{problem}, files in parts named {FILE}")
+        files = request.FILES.getlist(FILE)
+        if not files:
+            raise InvalidInput(FILE, f"is missing; each part named {FILE} is one")
+        if len(files) > most:
+            raise InvalidInput(FILE, f"are {len(files)}; at most {most} are read at once")
+        return [(file.name or "", cast(BinaryIO, file.file)) for file in files]
 
 
 class _Limited(io.RawIOBase):

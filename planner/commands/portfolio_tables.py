@@ -10,15 +10,15 @@ from planner.commands.tables import make_console
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.months import format_month
 from planner.portfolio.words import METHOD_TITLES
+from pricing.common.pluralize import pluralize
 
 
 def portfolio_tables(answer: PortfolioAnswer) -> str:
     """What to do, what each project pays and why, what is bought when."""
     out = StringIO()
     console = make_console(out)
-    console.print(
-        f"{answer.name or 'Portfolio'}: {answer.horizon_months} months from {answer.start}"
-    )
+    months = pluralize(answer.horizon_months, "month")
+    console.print(f"{answer.name or 'Portfolio'}: {months} from {answer.start}")
     console.print(f"  {answer.headline}")
     for sentence in _facts(answer):
         console.print(f"  {sentence}")

@@ -149,7 +149,7 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     today = dt.datetime.now(dt.UTC).date()
     answer = answer_usage(_Files(names), read_question(options), today)
     if options["strict"] and (warnings := answer.usage.warnings()):
-        raise InvalidInput("files", f"hold rows that are not understood: {warnings[0]}")
+        raise InvalidInput("files", f"hold rows that are not understood or doubtful: {warnings[0]}")
     return answer
 
 

@@ -37,7 +37,7 @@ from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.demand import DemandAnswer, DemandCandidate, DemandRange
 from planner.contract.answer.verdict import Recommendation
 from planner.contract.months import format_month
-from planner.costing.advice.warnings import warn_past_start
+from planner.costing.advice.warnings import warn_past_start, warn_undated_servers
 from planner.costing.assumptions.assumption import Assumption
 from planner.costing.assumptions.rule_assumptions import rule_assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -85,6 +85,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         price_grid=build_grid(results.curve_lines),
         warnings=(
             *warn_past_start(results.calendar, results.preparation.today),
+            *warn_undated_servers(results.request.on_prem.already_owned),
             *filter(None, (verdict.exception,)),
             *results.warnings,
             *warn_left_out(results),

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 
 from planner.comparison_steps.budgets import explain_exception, list_budget_uses
-from planner.comparison_steps.late_delivery import describe_late_delivery
+from planner.comparison_steps.late_delivery import describe_certain_delay, describe_late_delivery
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.verdict_words import VerdictWords
 from planner.contract.answer.common import ScenarioKey
@@ -137,12 +137,15 @@ class _Builder:
         return (key, others[key]) if key is not None and others[key] > own else None
 
     def _late_delivery(self) -> LateDelivery | None:
-        """What it costs if the servers that may come late do; the latest of them is named."""
+        """What it costs if the servers that may come late do, of which the latest is named; else
+        that they do, where that is certain."""
         parameters, inputs = self.results.risk_parameters, self.results.inputs
         ordered = [inputs.servers.unsure.get(key) for key in self.plan.units_started]
         risks = [one.delivery for one in ordered if one is not None and one.delivery is not None]
         if parameters is None or not risks:
-            return None
+            bought = [inputs.servers.by_key.get(key) for key in self.plan.units_started]
+            delay = max((one.certain_delay_months for one in bought if one), default=0)
+            return describe_certain_delay(delay) if delay else None
         latest = max(risks, key=lambda risk: risk.late_months)
         cost = cents(cost_of_late_servers(self.plan, inputs, parameters))
         return describe_late_delivery(latest, cost, self.currency)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from planner.contract.answer.verdict import LateDelivery
 from planner.contract.money import format_money
 from planner.costing.cost_model.purchase_risk import DeliveryRisk
+from pricing.common.pluralize import pluralize
 
 ABOVE_P90 = 0.1
 """Chance of more than the 90th percentile."""
@@ -20,7 +21,7 @@ def describe_late_delivery(risk: DeliveryRisk, cost: Decimal, currency: str) -> 
 USD more.'
     """
     months, chance = round(risk.late_months), risk.probability
-    length = "1 month" if months == 1 else f"{months} months"
+    length = pluralize(months, "month")
     how_late = f"{length} late" if chance is not None else f"{length} late or later"
     how_often = f"{ABOVE_P90 if chance is None else chance:.0%} of cases"
     meanwhile = (
@@ -33,4 +34,21 @@ USD more.'
         probability=ABOVE_P90 if chance is None else chance,
         cost=cost,
         sentence=f"If the servers come {how_late} ({how_often}), {meanwhile}.",
+    )
+
+
+def describe_certain_delay(months: int) -> LateDelivery:
+    """That servers come late, which the plan counts with.
+
+    >>> describe_certain_delay(3).sentence
+    'The servers come 3 months late: the plan counts with that and pays for their work elsewhere \
+until then.'
+    """
+    length = "1 month" if months == 1 else f"{months} months"
+    return LateDelivery(
+        months=months,
+        probability=1.0,
+        cost=Decimal("0.00"),
+        sentence=f"The servers come {length} late: the plan counts with that and pays for their "
+        "work elsewhere until then.",
     )

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.contract.labels import cloud_title, name_region
+from planner.contract.labels import cloud_title, join_place, name_region
 from planner.contract.months import FiscalYears, next_month
 from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.comparison import ComparisonRequest
@@ -26,6 +26,8 @@ from planner.costing.inputs.checks import (
     check_fiscal_years,
     check_minimum_duration,
     check_names,
+    check_providers,
+    check_quotes,
     check_server_life,
 )
 from planner.costing.inputs.custom_offers import NOWHERE, build_custom_offer_table
@@ -61,6 +63,9 @@ class Preparation:
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a request do not go together."""
         check_names(self.request, self.catalog)
+        if not self.previous_assumptions:
+            check_providers(self.request, self.catalog)
+            check_quotes(self.request, self.today)
         check_server_life(self.request, self.assumptions)
         check_contract(self.request, self.assumptions)
         check_fiscal_years(self.request)
@@ -77,8 +82,8 @@ class Preparation:
 
     def name_place(self, provider: str, region: str) -> str:
         """What people call a place: "AWS Europe (Spain)"."""
-        parts = (cloud_title(provider), self.name_region(provider, region))
-        return " ".join(part for part in parts if part != NOWHERE)
+        named = [one for one in (provider, self.name_region(provider, region)) if one != NOWHERE]
+        return join_place(*named) if len(named) > 1 else "".join(map(cloud_title, named))
 
     def name_region(self, provider: str, region: str) -> str:
         """What people call a region: "Europe (Spain)"."""
@@ -133,7 +138,12 @@ class Preparation:
     def _longest_wait(self) -> int:
         """Months from order to service of the servers that take longest."""
         of_all = [lead_months(self.assumptions, comes_from_stock=b) for b in (False, True)]
-        return max(*of_all, *(s.lead_time_months or 0 for s in self.request.on_prem.servers or ()))
+        servers = self.request.on_prem.servers or ()
+        delays = [s.late_delivery.certain_months for s in servers if s.late_delivery]
+        delay = max(delays, default=0.0)
+        if self.request.on_prem.late_delivery_probability == 1.0:
+            delay = max(delay, self.assumptions["late_delivery_months"])
+        return max(*of_all, *(s.lead_time_months or 0 for s in servers)) + round(delay)
 
     @cached_property
     def contracts(self) -> ExistingContracts:
@@ -245,7 +255,7 @@ class Preparation:
             self.offers.job_nodes,
             self.request.constraints,
             self.rules.consumer_in_datacentre,
-        )
+        ).without_long_leases(self.calendar, self.assumptions)
 
     @cached_property
     def coverage(self) -> tuple[CoverageRow, ...]:

@@ -21,6 +21,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
+from planner.costing.advice.idle_instruments import warn_of_idle_instruments
 from planner.costing.advice.payback import best_without_buying, why_not_bought
 from planner.costing.advice.verdict import Recommendation, choose, recommend
 from planner.costing.advice.warnings import (
@@ -227,18 +228,16 @@ class ComparisonResults:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What to know of the answer, each once."""
-        preparation = self.preparation
+        preparation, offers = self.preparation, self.preparation.offers
         collected = (
             *warn_of_purchases(choose(self.allowed_scenarios), self.inputs, self.request),
             *self.demand.warnings,
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
-            *preparation.offers.warnings(),
-            *preparation.servers.warn_worn_out(self.calendar, preparation.assumptions),
+            *offers.warnings(),
+            *preparation.servers.warnings(self.calendar, preparation.assumptions),
+            *warn_of_idle_instruments(self.request, self.inputs, self.scenarios),
             *collect_warnings(
-                self.inputs,
-                self.scenarios,
-                self.allowed_scenarios,
-                preparation.offers.catalog_offers,
+                self.inputs, self.scenarios, self.allowed_scenarios, offers.catalog_offers
             ),
         )
         return tuple(dict.fromkeys(collected))

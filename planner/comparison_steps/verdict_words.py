@@ -20,6 +20,7 @@ from planner.costing.analysis.turning_points import TurningPoint
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.inputs.custom_offers import NOWHERE
 from planner.costing.results.scenario_result import Scenario
+from pricing.common.pluralize import pluralize
 
 MOST_REASONS = 3
 OWNING = ("buy", "lease")
@@ -96,8 +97,8 @@ class VerdictWords:
     def _horizon(self) -> str:
         months = self.results.calendar.months
         if months % 12:
-            return "1 month" if months == 1 else f"{months} months"
-        return "1 year" if months == 12 else f"{months // 12} years"
+            return pluralize(months, "month")
+        return pluralize(months // 12, "year")
 
     def _last_month(self) -> str:
         calendar = self.results.calendar
@@ -149,7 +150,7 @@ class VerdictWords:
             return source.label
         option = traits(source.purchase_option).label
         if source.purchase_option in COMMITTED and source.term is not None:
-            option = f"{option} for {source.term.duration_months} months"
+            option = f"{option} for {pluralize(source.term.duration_months, 'month')}"
         place = self.results.preparation.name_place(source.provider, source.region)
         return f"{source.instance_type}, {option}, in {place}"
 
@@ -230,7 +231,7 @@ class VerdictWords:
         terms = [s.term.duration_months for s in committable if s.term is not None]
         if not committed.feasible or busy >= min(terms, default=0) or busy == months:
             return ""
-        work = "1 month" if busy == 1 else f"{busy} months"
+        work = pluralize(busy, "month")
         return f"There is work in {work} of {months}: a commitment is paid for in all of its term."
 
     def _why_rent_beside(self) -> str:

@@ -12,6 +12,8 @@ SCENARIO_TITLES = {
 }
 """What each scenario is called on a page."""
 
+BEFORE_TODAY = ", before today: "
+"""Stands in the warning that months of a plan are over, and in no other."""
 PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
 """Who issues the invoice of each provider."""
 CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
@@ -105,6 +107,16 @@ def name_region(region: str, name: str = "", city: str = "") -> str:
     if name and name != region:
         return name
     return f"{region} ({city})" if city else region
+
+
+def join_place(provider: str, region: str) -> str:
+    """A region of a cloud by name, which may begin with the cloud's own.
+
+    >>> join_place("aws", "Europe (Spain)"), join_place("aws", "AWS GovCloud (US-East)")
+    ('AWS Europe (Spain)', 'AWS GovCloud (US-East)')
+    """
+    title = cloud_title(provider)
+    return region if region.startswith(f"{title} ") else f"{title} {region}".strip()
 
 
 def service_title(provider: str) -> str:

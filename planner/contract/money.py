@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
+from math import floor
 
 TO_THE_CENT = 1000
 """Amounts below this are said to the cent, in units of the currency."""
@@ -29,3 +31,20 @@ def format_difference(more: Decimal, less: Decimal, currency: str) -> str:
     if max(abs(more), abs(less)) < TO_THE_CENT:
         return format_money(more - less, currency)
     return f"{round(more) - round(less):,} {currency}"
+
+
+def whole_parts(amounts: Sequence[Decimal]) -> list[int]:
+    """Amounts in whole units that add up to their sum in whole units: those with the largest
+    remainders are rounded up, so that each is less than one unit off.
+
+    >>> whole_parts([Decimal("10.40"), Decimal("5.40"), Decimal("5.40")])
+    [11, 5, 5]
+    >>> whole_parts([Decimal("10.40"), Decimal("-2.70")]), whole_parts([])
+    ([10, -2], [])
+    """
+    wholes = [floor(amount) for amount in amounts]
+    missing = round(sum(amounts, Decimal(0))) - sum(wholes)
+    by_remainder = sorted(range(len(amounts)), key=lambda i: wholes[i] - amounts[i])
+    for i in by_remainder[:missing]:
+        wholes[i] += 1
+    return wholes

@@ -22,6 +22,7 @@ from planner.costing.results.ledger import build_ledger, capacity_rows, settle_u
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
+from pricing.common.pluralize import pluralize
 from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
@@ -176,7 +177,7 @@ class _ScenarioSolver:
         if offered and not to_buy and not _has_existing_servers(self.inputs):
             return "no server may be bought: the most units of each is 0"
         if to_buy and first_arrival_month(to_buy, months) >= months:
-            return f"a server bought now arrives after the horizon of {months} months"
+            return f"a server bought now arrives after the horizon of {pluralize(months, 'month')}"
         return ""
 
     def _find_plan(self, key: ScenarioKey, work: WorkMeter, known: Plan | None) -> Plan:

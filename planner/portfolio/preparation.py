@@ -20,6 +20,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.portfolio.optimizer.problem import MovableWork
 from planner.portfolio.project_work import ProjectPreparation
+from planner.sizing.job_in_peak import refuse_job_above_peak
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -96,6 +97,8 @@ class PortfolioPreparation:
         for prepared in self.projects:
             try:
                 prepared.alone.check()
+                if not self.previous_assumptions:
+                    refuse_job_above_peak(prepared.project.workload)
             except InvalidInput as refusal:
                 raise refusal.under(prepared.field) from None
             _ = prepared.movable

@@ -24,6 +24,7 @@ from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_windows
 from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get, resolve
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -270,5 +271,5 @@ def nothing_fits(excluded: Mapping[str, str]) -> str:
     largest_first = sorted(excluded, key=lambda slug: -get(slug).memory_gib)
     of_the_work = [excluded[s] for s in largest_first if excluded[s] != exclusion(get(s))]
     reasons = Counter(of_the_work or excluded.values()).most_common(3)
-    listed = "; ".join(f"{reason} ({count} accelerators)" for reason, count in reasons)
+    listed = "; ".join(f"{reason} ({pluralize(count, 'accelerator')})" for reason, count in reasons)
     return f"no accelerator can do this work: {listed}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
@@ -42,12 +42,20 @@ from planner.sizing.candidates.ranking import Ranked, rank
 from planner.sizing.candidates.reasons import TIERS, tier_of
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
 from planner.sizing.footprint.serving_memory import serving
+from planner.sizing.job_in_peak import refuse_job_above_peak
 from planner.sizing.performance.confidence import has_user_throughput
 from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
 from planner.sizing.serving.serving_plan import plan_serving
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
+from pricing.common.pluralize import pluralize
+from pricing.market.accelerators import (
+    Accelerator,
+    all_accelerators,
+    describe_reading,
+    get,
+    resolve,
+)
 from pricing.market.offers import HOURS_PER_MONTH
 
 OPEN_START = dt.date(2000, 1, 1)
@@ -90,6 +98,8 @@ class Estimate:
     rules: int = 1
     serving: ServingPlan | None = None
     warnings: tuple[str, ...] = ()
+    reading: str = ""
+    """How the name of its accelerator is read, where several bear it."""
 
     @cached_property
     def candidates(self) -> tuple[Ranked, ...]:
@@ -121,7 +131,7 @@ class Estimate:
             other_chips=list_other_chips(self.workload, self.size, self.hours),
             tier_cards=TIERS[tier_of(self.size)] if self.size else None,
             candidates=tuple(ranked.answer for ranked in self.candidates),
-            notes=tuple(notes_on(self.accelerator)),
+            notes=tuple(filter(None, (self.reading, *notes_on(self.accelerator)))),
             method=self.method,
             warnings=self.warnings,
         )
@@ -146,16 +156,20 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
         if parsed.serving and not isinstance(parsed.workload, Training):
             raise InvalidInput("serving", "is of a language model; allowed with a training")
         if isinstance(parsed.workload, AcceleratorHours):
-            return _stated_hours(parsed, parsed.workload, accelerator)
-        return _size_workload(parsed, parsed.workload, accelerator)
+            sized = _stated_hours(parsed, parsed.workload, accelerator)
+        else:
+            sized = _size_workload(parsed, parsed.workload, accelerator)
     except InvalidInput as error:
         raise _prefix_field(error) from error
+    name = parsed.accelerator or parsed.workload.accelerator
+    return replace(sized, reading=describe_reading(name) if name else "")
 
 
 def _stated_hours(
     request: EstimateRequest, workload: AcceleratorHours, accelerator: Accelerator | None
 ) -> Estimate:
     hours = workload.hours_per_month
+    refuse_job_above_peak(workload)
     demand = compute_demand(workload, OPEN_START, len(hours))
     least = math.ceil(max(hours) / HOURS_PER_MONTH)
     if request.accelerators and request.accelerators < least:
@@ -249,16 +263,17 @@ def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
     return start, count_months(start, last) + OPEN_HORIZON_MONTHS
 
 
+_TAKE = ("takes", "take")
+
+
 def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -> tuple[str, ...]:
     """A warning where the accelerators asked for miss a deadline."""
     wall_clock = size.wall_clock_hours * experiments_factor
     deadlines = [w.months * HOURS_PER_MONTH for w in windows if w.has_deadline]
     if not deadlines or wall_clock <= min(deadlines):
         return ()
-    return (
-        f"{size.accelerators} accelerators take {wall_clock:,.0f} h and the deadline leaves "
-        f"{min(deadlines):,} h",
-    )
+    take = f"{pluralize(size.accelerators, 'accelerator')} {_TAKE[size.accelerators > 1]}"
+    return (f"{take} {wall_clock:,.0f} h and the deadline leaves {min(deadlines):,} h",)
 
 
 def _prefix_field(error: InvalidInput) -> InvalidInput:

@@ -36,9 +36,12 @@ class HourlyUse:
         """`count` accelerators from `start_s` to `end_s`, seconds since 1970."""
         if end_s <= start_s or self._size > MAX_HOURS:
             return
-        self.first_s = min(self.first_s, start_s)
-        self.last_s = max(self.last_s, end_s)
-        self.longest_s = max(self.longest_s, end_s - start_s)
+        if start_s < self.first_s:
+            self.first_s = start_s
+        if end_s > self.last_s:
+            self.last_s = end_s
+        if end_s - start_s > self.longest_s:
+            self.longest_s = end_s - start_s
         first, last = int(start_s // HOUR_S), int(end_s // HOUR_S)
         partial = self._partial[accelerator]
         before = len(partial)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from planner.usage.commitments import CommitmentSums
 from planner.usage.hourly_use import HourlyUse
 from planner.usage.overlaps import Overlaps
-from planner.usage.sums import ChargeSums, MoneySum, Monitored, UnusedSums, UseSums
+from planner.usage.sums import ChargeSums, MoneySum, Monitored, UnusedSums, UseSums, Waiting
 
 MAX_GROUPS = 200_000
 """Most different things that files may name before they have to be split."""
@@ -28,6 +28,9 @@ MAX_NAMED_ROWS = 20
 """Most rows that are named one by one."""
 MAX_PROBLEMS, OTHER_PROBLEMS = 100, "another problem"
 """Most problems that are told apart."""
+MAX_AT_ONCE = 100_000
+"""Most accelerators of one row at once that are believed: the largest clusters of 2026 have some
+200,000, over many rows."""
 MAX_NAME_LENGTH = 120
 """Characters of a name in a sum; longer ones are cut."""
 _CHECKS = tuple(range(1 << 16))
@@ -124,31 +127,6 @@ class ChargeKey(NamedTuple):
     """Month of the use; another than that of the invoice where the provider tells them apart."""
 
 
-class Waiting:
-    """Waiting times of jobs, in seconds, in classes of a tenth of a power of two."""
-
-    def __init__(self) -> None:
-        self.jobs = 0
-        self._classes: Counter[int] = Counter()
-
-    def add(self, seconds: float) -> None:
-        self.jobs += 1
-        step = int(seconds).bit_length() if seconds >= 1 else 0
-        low = 1 << (step - 1) if step else 0
-        tenth = int((seconds - low) * 10 / low) if low else 0
-        self._classes[step * 10 + min(tenth, 9)] += 1
-
-    def percentile(self, share: float) -> float | None:
-        """Seconds that this share of the jobs waited at most, to a tenth; None without jobs."""
-        reached = 0
-        for index in sorted(self._classes):
-            reached += self._classes[index]
-            if reached >= share * self.jobs:
-                step, tenth = divmod(index, 10)
-                return (1 << (step - 1)) * (1 + (tenth + 1) / 10) if step else 0.0
-        return None
-
-
 class Ledger:
     """The sums of one or more files, filled row by row."""
 
@@ -178,6 +156,9 @@ class Ledger:
         self.seen: dict[int, int] = {}
         """Hashes of rows that count once → check of what the row states."""
         self.first_restated = ""
+        self.doubtful = 0
+        """Rows that state more use than their machines could give in their time; they count."""
+        self.first_doubtful = ""
         self.running: dict[tuple[str, ...], float] = {}
         """Seconds of jobs that still ran when their log was written, by identity."""
         self.views: set[str] = set()
@@ -228,6 +209,25 @@ class Ledger:
         self.first_restated = self.first_restated or f"{row} of {self.overlaps.file}"
         self.account(Reason.RESTATED)
 
+    def hold(
+        self,
+        accelerator: str,
+        start_s: float,
+        end_s: float,
+        count: float,
+        most: float = MAX_AT_ONCE,
+    ) -> None:
+        """Accelerators that the row at hand holds at once on the mean; beyond `most` they are
+        named as doubtful."""
+        if count > most:
+            self.doubtful += 1
+            hours = (end_s - start_s) / 3600
+            self.first_doubtful = self.first_doubtful or (
+                f"one of {self.overlaps.file} with {count * hours:,.0f} accelerator-hours in "
+                f"{hours:,.2f} h"
+            )
+        self.hourly.add(accelerator, start_s, end_s, count)
+
     def use(
         self,
         key: UseKey,
@@ -237,18 +237,15 @@ class Ledger:
         amortised: Decimal | None,
     ) -> None:
         """Adds hours and money of one row of use."""
+        self.use_sums(key).add(instance_hours, accelerator_hours, billed, amortised)
+
+    def use_sums(self, key: UseKey) -> UseSums:
+        """The sums of a kind of use, new where there was none of it."""
         sums = self.uses.get(key)
         if sums is None:
             sums = self.uses[key] = UseSums()
             self._check_size()
-        sums.rows += 1
-        if instance_hours is None:
-            sums.unsized += 1
-        else:
-            sums.instance_hours += instance_hours
-        sums.accelerator_hours += accelerator_hours
-        sums.billed.add(billed)
-        sums.amortised.add(amortised)
+        return sums
 
     def charge(
         self,
@@ -261,7 +258,15 @@ class Ledger:
     ) -> ChargeSums:
         """Adds the money of one row of a bill, before anything of it can prove not to be
         understood, so that the sum is that of the bill."""
-        self._charged_row = self.rows
+        sums = self.charge_sums(key)
+        self.add_charge(sums, billed, amortised, list_cost)
+        sums.quantity += quantity
+        if credits:
+            sums.credits += credits
+        return sums
+
+    def charge_sums(self, key: ChargeKey | tuple[str, str, str, str, str, str, str]) -> ChargeSums:
+        """The sums of a kind of charge in the file at hand, new where there was none of it."""
         sums = self.charges.get(key)  # type: ignore[arg-type]
         if sums is None:
             sums = self.charges[ChargeKey(*key)] = ChargeSums()
@@ -269,14 +274,21 @@ class Ledger:
         if self.overlaps.is_on:
             month, provider, *_ = key
             self.overlaps.charge(provider, month)
+        return sums
+
+    def add_charge(
+        self,
+        sums: ChargeSums,
+        billed: Decimal | None,
+        amortised: Decimal | None,
+        list_cost: Decimal | None = None,
+    ) -> None:
+        """Adds the money of the row at hand to sums of its file."""
+        self._charged_row = self.rows
         sums.rows += 1
-        sums.quantity += quantity
         sums.billed.add(billed)
         sums.amortised.add(amortised)
         sums.list_cost.add(list_cost)
-        if credits:
-            sums.credits += credits
-        return sums
 
     def commitment(
         self, identifier: str, provider: str, kind: str, currency: str

@@ -23,6 +23,8 @@ MAX_FORECAST_MONTHS = 120
 WAITING_BYTES, WAITING_ROWS = 2_000_000_000, 1_500_000
 """Most of a file that is read while somebody waits, on the page and by the API: some 30 s of
 work, whatever a compressed file unpacks to."""
+WAITING_FILES = 60
+"""Most files at once."""
 _OF_THE_DEMAND = ("past_run", "add_run", "accelerator", "start", "months")
 """Fields whose refusal is the asker's to mend; others say why the files give no forecast."""
 

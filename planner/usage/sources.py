@@ -14,10 +14,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 from planner.usage.json_rows import list_objects, read_object
+from planner.usage.text_lines import MAX_LINE, read_lines
 from pricing.common import strict_json
 from pricing.common.bounded import check_nesting
 from pricing.common.invalid_input import InvalidInput
@@ -26,8 +26,6 @@ MAX_BYTES = 8_000_000_000
 """Most bytes of a file, unpacked."""
 MAX_ROWS = 20_000_000
 """Most lines of a file."""
-MAX_LINE = 1_000_000
-"""Most characters of a line."""
 MAX_DOCUMENT = 32_000_000
 """Most characters of a JSON document that is read as a whole."""
 MAX_RATIO, RATIO_BYTES = 200, 8_000_000
@@ -69,23 +67,12 @@ class Source:
     def lines(self) -> Iterator[str]:
         """The lines with their ends; refused where one is too long, no text, or holds a NUL."""
         assert self.text is not None
-        read = partial(self.text.readline, MAX_LINE + 1)
-        number = 0
         try:
-            for line in iter(read, ""):
-                number += 1
-                if len(line) > MAX_LINE:
-                    raise InvalidInput(f"line {number}", f"is longer than {MAX_LINE:,} characters")
-                if number > self.max_rows:
-                    raise too_many_rows(self.max_rows)
-                if "\0" in line:
-                    raise InvalidInput(f"line {number}", "holds a NUL; the file is not text")
-                yield line
+            yield from read_lines(
+                cast(BinaryIO, self.text.buffer), self.text.encoding, self.max_rows
+            )
         except InvalidInput:
             raise
-        except UnicodeDecodeError:
-            problem = "is not UTF-8 text near here; save the file as UTF-8"
-            raise InvalidInput(f"line {number + 1}", problem) from None
         except _DAMAGE as error:
             raise InvalidInput("file", f"is damaged: {error}") from None
 
@@ -129,11 +116,6 @@ class Source:
             if not isinstance(value, dict):
                 raise InvalidInput(f"row {number}", "is no JSON object")
             yield value
-
-
-def too_many_rows(most: int) -> InvalidInput:
-    problem = f"has more than {most:,} rows; read it in parts, such as months"
-    return InvalidInput("file", problem)
 
 
 class _Counted(io.RawIOBase):

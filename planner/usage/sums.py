@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 
 _ZERO = Decimal(0)
@@ -42,6 +43,23 @@ class UseSums:
         self.billed = MoneySum()
         self.amortised = MoneySum()
 
+    def add(
+        self,
+        instance_hours: float | None,
+        accelerator_hours: float,
+        billed: Decimal | None,
+        amortised: Decimal | None,
+    ) -> None:
+        """Adds one row."""
+        self.rows += 1
+        if instance_hours is None:
+            self.unsized += 1
+        else:
+            self.instance_hours += instance_hours
+        self.accelerator_hours += accelerator_hours
+        self.billed.add(billed)
+        self.amortised.add(amortised)
+
 
 class ChargeSums:
     """Money of one `ChargeKey`; `quantity` in whatever unit its rows have."""
@@ -56,6 +74,10 @@ class ChargeSums:
         self.list_cost = MoneySum()
         self.credits = _ZERO
         """Credits already within `billed`; gross is billed less credits."""
+
+    @property
+    def states_money(self) -> bool:
+        return bool(self.billed.total or self.amortised.total)
 
 
 class UnusedSums:
@@ -86,3 +108,28 @@ class Monitored:
         """Hours × utilisation."""
         self.unknown_hours = 0.0
         """Hours between samples of which one is missing."""
+
+
+class Waiting:
+    """Waiting times of jobs, in seconds, in classes of a tenth of a power of two."""
+
+    def __init__(self) -> None:
+        self.jobs = 0
+        self._classes: Counter[int] = Counter()
+
+    def add(self, seconds: float) -> None:
+        self.jobs += 1
+        step = int(seconds).bit_length() if seconds >= 1 else 0
+        low = 1 << (step - 1) if step else 0
+        tenth = int((seconds - low) * 10 / low) if low else 0
+        self._classes[step * 10 + min(tenth, 9)] += 1
+
+    def percentile(self, share: float) -> float | None:
+        """Seconds that this share of the jobs waited at most, to a tenth; None without jobs."""
+        reached = 0
+        for index in sorted(self._classes):
+            reached += self._classes[index]
+            if reached >= share * self.jobs:
+                step, tenth = divmod(index, 10)
+                return (1 << (step - 1)) * (1 + (tenth + 1) / 10) if step else 0.0
+        return None

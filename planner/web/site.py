@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from planner.web.common.access import open_page
 from planner.web.common.context import THEMES
+from planner.web.common.current_team import current_team
 from planner.web.common.glossary import TERMS
 from planner.web.method.methodology import read_sections
 from planner.web.plan.start_questions import find_work, start_context
@@ -19,7 +20,9 @@ from planner.web.plan.start_questions import find_work, start_context
 def start(request: HttpRequest) -> HttpResponse:
     """What this is, the questions of one kind of work, ready examples, today's lowest prices."""
     work = find_work(request.GET.get("work", ""))
-    return render(request, "web/start.html", start_context(work, request.GET))
+    return render(
+        request, "web/start.html", start_context(work, request.GET, current_team(request))
+    )
 
 
 @open_page

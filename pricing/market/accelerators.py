@@ -182,6 +182,22 @@ def other_meanings(name: str) -> tuple[Accelerator, ...]:
     return tuple(one for one in candidates(name) if one is not usual)
 
 
+def describe_reading(name: str) -> str:
+    """As which device a usual name of several is read, and what the others are called; empty where
+    a name means one alone.
+
+    >>> describe_reading("A100-80GB")
+    'A100-80GB is read as nvidia-a100-80gb-sxm; if you mean another, name nvidia-a100-80gb-pcie.'
+    >>> describe_reading("nvidia-a100-80gb-sxm"), describe_reading("T4")
+    ('', '')
+    """
+    usual, others = find(name), [one.slug for one in other_meanings(name)]
+    if usual is None or not others:
+        return ""
+    listed = " or ".join(filter(None, (", ".join(others[:-1]), others[-1])))
+    return f"{name.strip()} is read as {usual.slug}; if you mean another, name {listed}."
+
+
 def _contains_usual_name(words: frozenset[str], one: Accelerator) -> bool:
     """Whether a name holds all words of one usual name of the device."""
     return any(_normalize_words(alias.casefold()) <= words for alias in one.aliases)

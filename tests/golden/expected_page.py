@@ -83,6 +83,15 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
     for one in shown.purchases:
         first, last = month(answer.start, one.first), month(answer.start, one.last)
         at_start = one.due_at_start is not None and money(one.due_at_start, answer.currency)
+        beside = sum(
+            line.amount
+            for line in shown.lines
+            if (line.source, line.month) == (one.source, one.month)
+            and line.category in ("install", "network_storage", "spares")
+        )
+        if beside:
+            more = f"and {money(beside, answer.currency)} for network, spares, installation"
+            at_start = f"{at_start or ''} {more}".strip()
         monthly = one.due_per_month is not None and money(one.due_per_month, answer.currency)
         rows.append(
             [
@@ -145,7 +154,8 @@ def break_even(answer: ComparisonAnswer) -> list[list[str]]:
         if one.hours is not None:
             hours = [f"{number(one.hours)} h", number(one.months_at_full_use, 1)]
         use = one.utilisation_over_life
-        server = answer.labels.get(f"server:{one.server}", one.server)
+        named = answer.labels | {"server:dgx-h100": "DGX H100 (8x H100)"}
+        server = named[f"server:{one.server}"]
         against = with_region(one.label, answer)
         rows.append([server, against, *hours, "never" if use is None else percent(use)])
     return rows
@@ -279,3 +289,17 @@ def _robust(answer: ComparisonAnswer) -> str:
         f"expected. {better} It was optimised over {few} representative outcomes: over those "
         f"it is within {percent(plan.gap, 2)} of the optimum."
     )
+
+
+def asked(answer: ComparisonAnswer) -> list[list[str]]:
+    """What a kept answer says of its question: it has no address that would say more."""
+    rows = [
+        ["First month", answer.start, "month", "given", "the request"],
+        ["Horizon", str(answer.horizon_months), "months", "given", "the request"],
+    ]
+    rate = answer.exchange_rate
+    if rate:
+        seen = f", {rate.as_of.isoformat()}" if rate.as_of else ""
+        unit = f"{answer.currency} per USD"
+        rows.append(["Exchange rate", rate.units_per_usd, unit, "default", f"{rate.source}{seen}"])
+    return rows

@@ -46,7 +46,7 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
             [money(spread.total_p10, currency), money(spread.total_p90, currency)] if known else []
         )
         is_left_out = answer.risk and not known and not one.allowed
-        span = "not simulated" if is_left_out else " – ".join(low_high)
+        span = "no range: not advised" if is_left_out else " – ".join(low_high)
         rows.append([named.strip(), money(one.total_cost, currency), "", span])
     return rows
 

@@ -131,8 +131,8 @@ def _budgets(told: Verdict, currency: str) -> list[list[str]]:
 
 
 def _headroom(use: BudgetUse, currency: str) -> str:
-    state = "over" if use.headroom < 0 else "left"
-    return f"{money(abs(use.headroom), currency)} {state} of {money(use.budget, currency)}"
+    state = "over" if use.headroom < 0 else "left of"
+    return f"{money(abs(use.headroom), currency)} {state} {money(use.budget, currency)}"
 
 
 def payback(answer: ComparisonAnswer) -> str:
@@ -168,10 +168,36 @@ def decision(answer: ComparisonAnswer) -> list[str]:
     parts = answer.verdict.decision if answer.verdict else ()
     return [
         f"{one.sentence[:1].upper()}{one.sentence[1:]} "
-        f"{money(one.amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
+        f"{money(amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
         f"{percent(one.share_of_hours)} of the accelerator-hours{_price_day(answer, one)}"
-        for one in parts
+        for one, amount in zip(parts, _whole(answer), strict=False)
     ]
+
+
+def beside_parts(answer: ComparisonAnswer) -> list[str]:
+    """What is paid for nothing that the decision names: the total less its parts as shown."""
+    if answer.verdict is None or answer.verdict.total is None:
+        return []
+    left = round(answer.verdict.total) - sum(_whole(answer)[:-1])
+    kinds = {"tax": "tax", "other": "other costs", "egress": "data moved out"}
+    named = {one.source for one in answer.verdict.decision}
+    lines = answer.recommended.lines if answer.recommended else ()
+    found = dict.fromkeys(kinds[one.category] for one in lines if one.source not in named)
+    return [f"{money(left, answer.currency)} beside these: {', '.join(found)}"] if left else []
+
+
+def _whole(answer: ComparisonAnswer) -> list[int]:
+    """The amounts and what is left, rounded, the worst then moved by one until all add up."""
+    if answer.verdict is None or answer.verdict.total is None:
+        return []
+    exact = [one.amount for one in answer.verdict.decision]
+    exact.append(answer.verdict.total - sum(exact))
+    whole = [round(one) for one in exact]
+    while missing := round(sum(exact)) - sum(whole):
+        step = 1 if missing > 0 else -1
+        off = [step * (one - near) for one, near in zip(exact, whole, strict=True)]
+        whole[off.index(max(off))] += step
+    return whole
 
 
 def _price_day(answer: ComparisonAnswer, part: DecisionPart) -> str:
@@ -199,6 +225,9 @@ def alternatives(answer: ComparisonAnswer) -> tuple[list[str], list[str]]:
     total = answer.verdict.total if answer.verdict else None
     chips = []
     for one in found:
+        if one.saving is None:
+            chips.append(f"{one.change} {money(one.total, currency)}")
+            continue
         saved = money(one.saving, currency) + " in today's money"
         if total is not None and one.total < total:
             saved = money(round(total) - round(one.total), currency)

@@ -75,6 +75,8 @@ def test_what_to_do_stands_by_money_with_what_each_part_costs(name: str, shown: 
     assert parts == expected.decision(answer)
     amounts = [one.amount for one in answer.verdict.decision]  # type: ignore[union-attr]
     assert amounts == sorted(amounts, reverse=True)
+    beside = [text(one) for one in find_all(page(name, shown), "beside-parts")]
+    assert beside == expected.beside_parts(answer)
 
 
 @requests
@@ -135,16 +137,16 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
     answer = made_up(owed, budget)
     shown = figures(drop(render_answer(answer), ON_HOVER))
     assert shown == expected.figures(answer)
-    state = "left" if int(budget) > 0 else "over"
+    state = "left of" if int(budget) > 0 else "over"
     left = [f"{abs(int(budget) + extra):,} USD {state}" for extra in (0, 1000, 2000)]
     assert shown == [
         ["Total", "1,234,568 USD"],
         ["In 8 of 10 cases", "934,567 USD – 2,034,567 USD"],
         ["Capital to approve now", "334,567 USD"],
         ["Contracts to sign now", "434,567 USD"],
-        ["Budget", f"{left[0]} of 500,000 USD"],
-        ["Capital budget", f"{left[1]} of 501,000 USD"],
-        ["Monthly budget", f"{left[2]} of 502,000 USD"],
+        ["Budget", f"{left[0]} 500,000 USD"],
+        ["Capital budget", f"{left[1]} 501,000 USD"],
+        ["Monthly budget", f"{left[2]} 502,000 USD"],
         ["Due within 30 months", "1,034,568 USD after 99,001 USD of resale"],
         ["Owed afterwards", "200,000 USD" if owed else "nothing"],
         ["Resale counted at the end", "99,001 USD"],

@@ -7,6 +7,12 @@ from typing import Any
 from rest_framework import serializers
 
 
+class UsageFilesSerializer(serializers.Serializer[Any]):
+    """Files in parts of one body."""
+
+    file = serializers.ListField(child=serializers.FileField())
+
+
 class UsageFileSerializer(serializers.Serializer[Any]):
     """A file that was read."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -10,8 +10,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.serializers.usage import UsageSerializer
-from planner.api.uploads import CsvParser, FileParser
+from planner.api.serializers.usage import UsageFilesSerializer, UsageSerializer
+from planner.api.uploads import CsvParser, FileParser, FilesParser
 from planner.api.views.comparisons import MarketView
 from planner.services.teams.team_rates import rules_of
 from planner.services.work_budget import stop_where_nobody_waits
@@ -19,6 +19,7 @@ from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.question import (
     DEFAULT_BY,
     WAITING_BYTES,
+    WAITING_FILES,
     WAITING_ROWS,
     UsageQuestion,
     answer_usage,
@@ -27,7 +28,7 @@ from pricing.api.rest import Query
 from pricing.common.invalid_input import InvalidInput
 
 _TEXTS = {
-    "file_name": "Name of the file, for messages.",
+    "file_name": "Name of the file, for messages; files in parts state their own.",
     "by": f"What use is summed by, with commas; default {','.join(DEFAULT_BY)}.",
     "project_by": "Where a project's name stands, in order: tag:NAME, account, user.",
     "rename": "PATTERN=NAME, with commas: one name for the projects of a pattern.",
@@ -48,28 +49,35 @@ _TEXTS = {
 
 
 class UsageView(MarketView):
-    parser_classes = (CsvParser, FileParser)
+    parser_classes = (CsvParser, FileParser, FilesParser)
     throttle_cost = 10
 
     @extend_schema(
-        request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR},
+        request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR}
+        | {"multipart/form-data": UsageFilesSerializer},
         parameters=[OpenApiParameter(name, str, description=text) for name, text in _TEXTS.items()],
         responses=UsageSerializer,
     )
     def post(self, request: Request) -> Response:
         """Hours, costs and demand from a bill or a cluster log of any form that is read.
 
-        The body is the file itself, compressed or not. It is read and forgotten.
+        The body is the file itself, compressed or not; or several as multipart/form-data, each a
+        part named `file`, which are added up as the page and the command do: a file or a row that
+        is there twice counts once. They are read and forgotten.
         """
         query = Query(request, *_TEXTS)
-        stream = FileParser.stream_of(request)
-        name = query.text("file_name") or ""
         answer = answer_usage(
-            [(name[:200], stream)],
+            _files(request, query.text("file_name") or ""),
             _read(query, rules_of(self.team(request, *_TEXTS))),
             timezone.now().date(),
         )
         return Response(answer.as_dict())
+
+
+def _files(request: Request, name: str) -> list[tuple[str, BinaryIO]]:
+    if (request.content_type or "").lower().startswith(FilesParser.media_type):
+        return FilesParser.files_of(request, WAITING_FILES)
+    return [(name[:200], FileParser.stream_of(request))]
 
 
 def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:

@@ -98,10 +98,11 @@ class OwnedServer(RequestModel):
 
     server: Slug
     """Slug of the reference list, or the label (or `custom`) of one under `servers`."""
-    units: Annotated[Whole, Field(ge=1, le=1_000_000)]
+    units: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
     """Servers of this kind."""
-    bought: Month
-    """Month of purchase; the useful life counts from it."""
+    bought: Month | None = None
+    """Month of purchase; the useful life counts from it. Without it half of that life is taken as
+    over at the start."""
     site: Text | None = None
     """Site where they stand; required where `constraints.sites` has several."""
 

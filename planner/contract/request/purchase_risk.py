@@ -39,6 +39,13 @@ class LateDelivery(RequestModel):
     p90_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
     """Months late that 1 of 10 deliveries is above."""
 
+    @property
+    def certain_months(self) -> float:
+        """Months by which it comes late whatever happens; 0 where that is not certain."""
+        if self.probability is None:
+            return self.p90_months or 0.0 if self.p10_months == self.p90_months else 0.0
+        return self.months or 0.0 if self.probability >= 1.0 else 0.0
+
     @model_validator(mode="after")
     def _consistent(self) -> LateDelivery:
         for refusal in self._refusals():

@@ -26,6 +26,7 @@ from planner.costing.inputs.custom_offers import NOWHERE
 from planner.costing.inputs.existing import SIGNED
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
@@ -187,8 +188,8 @@ class _Part:
         if action == "keep":
             yield f"keep {units:g} × {machine}, at work for {format_share(share)}"
         elif action == "lease":
-            months = self._term_months()
-            yield f"lease {units:g} × {machine} for {months} months {self._when(first, last)} "
+            lasts = pluralize(self._term_months() or 0, "month")
+            yield f"lease {units:g} × {machine} for {lasts} {self._when(first, last)} "
             yield self._sum(first)
         elif action == "buy":
             yield f"buy {units:g} × {machine} {self._when(first, last)}{self._invoice(first, last)}"
@@ -234,7 +235,7 @@ class _Part:
         if float(at_peak.min()) >= HOURS_PER_MONTH - 1:
             return ""
         days = int(np.ceil(at_peak / HOURS_PER_DAY - WHOLE).sum())
-        return " for 1 day" if days == 1 else f" for {days} days"
+        return f" for {pluralize(days, 'day')}"
 
     def _up_to(self, units: float) -> str:
         hours = self.plan.used_hours[self.source.key]

@@ -23,6 +23,7 @@ from planner.costing.optimizer.problem import Plan
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
+from pricing.common.pluralize import pluralize
 
 MARGINAL_GAP, NODES = 0.001, 200
 """Proof asked of a changed problem, and the nodes of its search."""
@@ -95,7 +96,8 @@ def _groups(keys: frozenset[str] | None, inputs: ModelInputs) -> frozenset[str] 
     for key in keys:
         source = inputs.by_key[key]
         months = source.term.duration_months if source.term else 0
-        groups.add(source.label if source.is_owned else f"commitments of {months} months")
+        term = pluralize(months, "month")
+        groups.add(source.label if source.is_owned else f"commitments of {term}")
     return frozenset(groups)
 
 

@@ -20,6 +20,7 @@ from planner.costing.inputs.missing_prices import find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import rank_feasible
+from pricing.common.pluralize import pluralize
 from pricing.market.coverage import PriceState
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -203,7 +204,7 @@ def _describe_break_even(
     server = inputs.by_key[f"server:{row.server}"]
     name, over_life = server.label, _describe_life(row, server.hours_per_month / HOURS_PER_MONTH)
     after = (
-        f"against on demand after {row.hours:,.0f} hours of use "
+        f"against on demand after {pluralize(round(row.hours or 0), 'hour')} of use "
         f"({row.months_at_full_use:,.1f} months without a break)"
     )
     if bought_servers:
@@ -240,7 +241,7 @@ def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     if any(row.hours is None for row in rows):
         return ", and never against what the plan rents"
     hours = max(row.hours or 0.0 for row in rows)
-    return f", and against what the plan rents after {hours:,.0f} hours"
+    return f", and against what the plan rents after {pluralize(round(hours), 'hour')}"
 
 
 def _sold_at_unknown_prices(best: Scenario, inputs: ModelInputs) -> bool:

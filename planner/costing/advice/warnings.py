@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.labels import BEFORE_TODAY
 from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.on_prem import OwnedServer
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.server import ServerToBuy
@@ -20,6 +22,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario
 from planner.sizing.demand import Demand
+from pricing.common.pluralize import pluralize
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 
@@ -84,10 +87,21 @@ def warn_past_start(calendar: Calendar, today: dt.date) -> Iterator[str]:
     """
     over = (today.year - calendar.start.year) * 12 + today.month - calendar.start.month
     if over > 0:
+        past, of_all = min(over, calendar.months), pluralize(calendar.months, "month")
         yield (
-            f"The plan begins in {calendar.start:%B %Y}, before today: "
-            f"{min(over, calendar.months)} of its {calendar.months} months are over."
+            f"The plan begins in {calendar.start:%B %Y}{BEFORE_TODAY}"
+            f"{past} of its {of_all} {'is' if past == 1 else 'are'} over."
         )
+
+
+def warn_undated_servers(servers: Sequence[OwnedServer]) -> Iterator[str]:
+    """Servers in place whose month of purchase nobody gave, which is taken for granted."""
+    for one in servers:
+        if one.bought is None:
+            yield (
+                f"{one.units} × {one.server} in place: no month of purchase is given, so half of "
+                "the useful life is taken as over at the start."
+            )
 
 
 def _count_unsold(offers: OfferTable, accelerators: Collection[str]) -> int:
@@ -138,7 +152,7 @@ def warn_without_deadline(
         months = " to ".join(
             dict.fromkeys(f"{calendar.month(int(t)):%Y-%m}" for t in busy[[0, -1]])
         )
-        done = f", here on up to {peak:,.0f} accelerators in {months}"
+        done = f", here on up to {pluralize(round(peak), 'accelerator')} in {months}"
     yield (
         f"Without a deadline work is done as soon as the usual number of accelerators can{done}. "
         f"A deadline under workload.runs, as late as {calendar.month(last):%Y-%m}, lets fewer do "
@@ -226,7 +240,8 @@ def _warn_quota_below_node(source: CapacitySource, quotas: Sequence[Quota]) -> I
     for quota in quotas:
         if quota.group in source.limit_groups and quota.most < source.accelerators:
             yield (
-                f"{source.label}: a node holds {source.accelerators:g} accelerators and quota "
+                f"{source.label}: a node holds "
+                f"{pluralize(int(source.accelerators), 'accelerator')} and quota "
                 f"{quota.group} allows {quota.most:g}; none can be rented whole until "
                 f"it is {source.accelerators:g}."
             )

@@ -75,6 +75,8 @@ class RiskParameters:
     """False where it gives `residual_sd`."""
     keeps_price_trend: bool = False
     """Whether the mean of rental prices follows the trend that the request gives."""
+    moves_unchanged_prices: bool = False
+    """Edition 1: whether prices that did not change are moved along to keep that mean."""
 
     @property
     def price_model(self) -> PriceModel:
@@ -140,6 +142,7 @@ def build_risk_parameters(
         draws_rental_prices=request.price_sd is None,
         draws_hardware_prices=request.residual_sd is None,
         keeps_price_trend=assumptions.is_from_request("cloud_price_trend_per_year"),
+        moves_unchanged_prices=assumptions["trend_edition"] < 2,
     )
 
 

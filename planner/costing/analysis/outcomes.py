@@ -6,8 +6,10 @@ Each sample draws, with z standard normal:
   a deviation in `demand_half_life_months`, and s is such that x has the standard deviation
   `demand_growth_sd` after twelve months; it stays below σ / √(1 − φ²⁴) at any distance
 - prices: a path of each process (`price_processes.draw`), from 1 in the first month on
-- what a given trend says of rents, and what a plan says of resale values and of the prices of
-  later servers, stays their mean: those paths are divided by their mean over the samples
+- what a plan says of resale values and of the prices of later servers stays their mean: those
+  paths are divided by their mean over the samples
+- what a given trend says of rents stays the price of the paths that have not changed, and the mean
+  of those that have
 - a given `price_sd` replaces the processes of rents by exp(σ z t/12 − ½ (σ t/12)²), a given
   `residual_sd` that of hardware by exp(σ z − ½ σ²) on resale values alone
 - what sellers ask for servers, and whether they come late: one z each for all servers
@@ -148,6 +150,20 @@ def _prices(
             path[:, -1] = np.exp(sd * resale - 0.5 * sd * sd)
         elif not is_hardware and not parameters.draws_rental_prices:
             path[:] = draw_lognormal(rent, parameters.price_sd, years)
-        elif is_hardware or parameters.keeps_price_trend:
+        elif is_hardware or (parameters.keeps_price_trend and parameters.moves_unchanged_prices):
             path /= path.mean(axis=0)
+        elif parameters.keeps_price_trend:
+            path /= _mean_of_changed(path)
     return paths
+
+
+def _mean_of_changed(path: Floats) -> Floats:
+    """[N, T + 1] mean over the samples whose price has changed by a month, 1 for all others.
+
+    >>> _mean_of_changed(np.array([[1.0, 1.0], [1.0, 0.5], [1.0, 0.7]])).tolist()
+    [[1.0, 1.0], [1.0, 0.6], [1.0, 0.6]]
+    """
+    has_changed = path != 1.0
+    count = np.maximum(has_changed.sum(axis=0), 1)
+    mean = np.where(has_changed, path, 0.0).sum(axis=0) / count
+    return np.where(has_changed, mean, 1.0)

@@ -14,6 +14,9 @@ from planner.costing.analysis.monte_carlo import RiskParameters
 
 Floats = NDArray[np.float64]
 
+HALF_CENT = 0.005
+"""Most by which a line is rounded."""
+
 
 @dataclass(frozen=True)
 class RiskResult:
@@ -56,6 +59,30 @@ def summarize_risk(
         seed=parameters.seed,
         price_model=parameters.price_model,
     )
+
+
+def reach_plans(
+    ends: Mapping[ScenarioKey, tuple[float, float, float]],
+    plans: Mapping[ScenarioKey, tuple[float, int]],
+) -> dict[ScenarioKey, tuple[float, float, float]]:
+    """Percentiles moved to the cost of each plan outside them where cents alone part them, as its
+    lines are rounded and samples are not; `plans` holds cost and number of lines.
+
+    >>> ends = {ScenarioKey.HYBRID: (100.02, 100.02, 120.0)}
+    >>> reach_plans(ends, {ScenarioKey.HYBRID: (100.0, 24)})[ScenarioKey.HYBRID]
+    (100.0, 100.0, 120.0)
+    >>> reach_plans(ends, {ScenarioKey.HYBRID: (99.0, 24)}) == ends
+    True
+    """
+    reached = {}
+    for key, (low, middle, high) in ends.items():
+        cost, lines = plans[key]
+        if not low <= cost <= high:
+            low, middle, high = (
+                cost if abs(end - cost) <= HALF_CENT * lines else end for end in (low, middle, high)
+            )
+        reached[key] = (low, middle, high)
+    return reached
 
 
 def calculate_cvar_90(row: Floats) -> float:

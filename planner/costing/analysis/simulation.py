@@ -36,7 +36,7 @@ from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.analysis.recourse import Market, cost_plans, stretch_peaks
 from planner.costing.analysis.rent_mix import hours_at_peak
-from planner.costing.analysis.risk_result import RiskResult, summarize_risk
+from planner.costing.analysis.risk_result import RiskResult, reach_plans, summarize_risk
 from planner.costing.analysis.simulation_work import measuring_units
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.stochastic import Sample
@@ -124,7 +124,14 @@ def assess_risk(
     """
     feasible = [s for s in scenarios.values() if s.feasible]
     present, total = simulation.cost(feasible, report, work)
-    return summarize_risk([s.key for s in feasible], present, total, simulation.parameters)
+    result = summarize_risk([s.key for s in feasible], present, total, simulation.parameters)
+    present_value = {s.key: (float(s.net_present_cost), len(s.lines)) for s in feasible}
+    nominal = {s.key: (float(s.total_cost), len(s.lines)) for s in feasible}
+    return replace(
+        result,
+        percentiles=reach_plans(result.percentiles, present_value),
+        total_percentiles=reach_plans(result.total_percentiles, nominal),
+    )
 
 
 @dataclass(frozen=True)

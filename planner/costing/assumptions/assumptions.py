@@ -20,6 +20,7 @@ from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions.assumption import Assumption, PreviousAssumptions
 from planner.costing.assumptions.defaults import Default, default
+from planner.costing.assumptions.editions import EDITIONS, RESALE_EDITION, editions_of
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
 
 _ON_PREM = (
@@ -81,10 +82,6 @@ _PRICE_PROCESSES = (
     "spot_patience_hours",
 )
 """What samples with fitted prices rest on besides; no request gives them."""
-_EDITION = "risk.price_process_edition"
-_POOL_EDITION = "risk.pool_edition"
-_RESALE_EDITION = "on_prem.resale_edition"
-_RUN_EDITION = "workload.run_edition"
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 PLACE_ORDER = "constraints.place_order"
@@ -155,7 +152,7 @@ class Assumptions:
         rows += _resale_rows(request, previous, rows)
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in (_EDITION, _POOL_EDITION, _RESALE_EDITION, _RUN_EDITION):
+        for field in EDITIONS:
             values.setdefault(field.rpartition(".")[2], 1.0 if previous else 2.0)
         for field in (*LEVEL_FIELDS, *_LATER_WHERE_USED, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
@@ -213,18 +210,12 @@ def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Ite
     elif own_margin is not None or margin_in_force(request, is_computed_again=bool(previous)):
         standard = default("payback_margin", request.rules)
         yield _row(PAYBACK_MARGIN, own_margin, standard, request.currency, 1.0)
-    rules = resolve_rules(request)
-    has_pools = bool(request.existing.credits or request.existing.minimum_spend)
-    for edition, applies in (
-        (_EDITION, rules.price_processes and rules.interruptible),
-        (_POOL_EDITION, rules.price_processes and has_pools),
-        (_RUN_EDITION, rules.one_accelerator),
-    ):
-        if applies and (edition in previous or not previous):
+    for edition in editions_of(request):
+        if edition in previous or not previous:
             today = default(edition.rpartition(".")[2])
             yield previous.get(edition, _row(edition, None, today, request.currency, 1.0))
     stated = request.constraints.undated_price_margin
-    margin = rules.undated_price_margin
+    margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:
         usual = "assumption (2026): a price of unknown age may be gone"
         source = usual if stated is None else "request"
@@ -240,10 +231,10 @@ def _resale_rows(
     own = [one.price_trend_per_year or 0.0 for one in request.on_prem.servers or ()]
     lowest = min(request.finance.server_price_trend_per_year or 0.0, *own, 0.0)
     residual_rate = next(float(row.value) for row in rows if row.field == "on_prem.residual_rate")
-    is_known = not previous or _RESALE_EDITION in previous
+    is_known = not previous or RESALE_EDITION in previous
     if request.rules > 1 and 1.0 + lowest < residual_rate and is_known:
-        today = _row(_RESALE_EDITION, None, default("resale_edition"), request.currency, 1.0)
-        yield previous.get(_RESALE_EDITION, today)
+        today = _row(RESALE_EDITION, None, default("resale_edition"), request.currency, 1.0)
+        yield previous.get(RESALE_EDITION, today)
 
 
 def _rows(

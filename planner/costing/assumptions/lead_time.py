@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.costing.assumptions.assumptions import Assumptions
 
 _OF_SERVERS, _OF_WORKSTATIONS = "lead_time_months", "workstation_lead_time_months"
+LEAD_TIMES = (_OF_SERVERS, _OF_WORKSTATIONS)
 
 
 def lead_months(assumptions: Assumptions, *, comes_from_stock: bool) -> int:

@@ -74,6 +74,19 @@ class DeliveryRisk:
         """The same where it does come late."""
         return DeliveryRisk(self.late_months, 1.0)
 
+    @property
+    def certain_months(self) -> int:
+        """Whole months by which it comes late whatever happens.
+
+        >>> DeliveryRisk(3, 1.0).certain_months, DeliveryRisk(3, 0.9).certain_months
+        (3, 0)
+        >>> DeliveryRisk(3, least_months=3).certain_months
+        3
+        """
+        is_range = self.probability is None
+        certain = self.least_months == self.late_months if is_range else self.probability == 1.0
+        return round(self.late_months) if certain else 0
+
     def delays(self, normal: Floats) -> NDArray[np.int64]:
         """Whole months late where the standard normal draws are `normal`.
 

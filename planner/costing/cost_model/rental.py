@@ -31,6 +31,7 @@ from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.spot_hours import estimate_availability, estimate_spot_goodput
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
+from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 Floats = NDArray[np.float64]
@@ -123,7 +124,7 @@ def describe_offer(offer: Offer) -> str:
     """
     parts = [_option_label(offer)]
     if offer.term_months:
-        parts[0] += f" {offer.term_months} months"
+        parts[0] += f" {pluralize(offer.term_months, 'month')}"
     if offer.payment_option:
         parts.append(offer.payment_option.replace("_", " "))
     return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(parts)}"

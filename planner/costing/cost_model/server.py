@@ -48,7 +48,9 @@ class ServerToBuy:
     price_range: PriceRange | None = None
     """Where its price lies; None: firm."""
     delivery: DeliveryRisk | None = None
-    """By how much it may come late; None: on time."""
+    """By how much it may come late; None: when planned."""
+    certain_delay_months: int = 0
+    """By how much it comes late whatever happens, which is part of its lead time."""
 
     own_figures: tuple[tuple[str, float], ...] = ()
     """Assumptions that are its own: name and value."""

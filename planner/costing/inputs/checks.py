@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 
+from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.data import ON_PREMISES
 from planner.contract.request.workload import AcceleratorHours
@@ -54,6 +56,27 @@ def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequen
             for part, kind in (("provider", "providers"), ("region", "regions")):
                 name = getattr(rule, part)
                 yield f"{field}.{i}.{part}", kind, () if name is None else (name,)
+
+
+def check_providers(request: ComparisonRequest, catalog: Catalog) -> None:
+    """Raise `InvalidInput` for a credit, a minimum spend or a price of data of a provider that
+    nobody knows: neither the catalog, the clouds with an adapter, nor an offer or a commitment of
+    the request."""
+    signed, home = request.existing, request.data.home
+    own = {offer.provider for offer in request.custom_offers}
+    own |= {one.provider for one in signed.commitments}
+    own |= {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
+    if home is not None and home.provider != ON_PREMISES:
+        own.add(home.provider)
+    named: dict[str, list[str | None]] = {
+        "existing.credits": [one.provider for one in signed.credits],
+        "existing.minimum_spend": [one.provider for one in signed.minimum_spend],
+        "data.prices": [one.provider for one in request.data.prices],
+    }
+    for field, providers in named.items():
+        for i, name in enumerate(providers):
+            names = () if name is None else (name,)
+            catalog.check_names("providers", names, f"{field}.{i}.provider", own)
 
 
 def _check_home(request: ComparisonRequest, catalog: Catalog) -> None:
@@ -116,6 +139,18 @@ def _check_life(field: str, life: float, lead: float) -> None:
         f"{life:g} is no longer than the lead time of {lead:g} months; "
         f"allowed are more than {lead:g}",
     )
+
+
+def check_quotes(request: ComparisonRequest, today: dt.date) -> None:
+    """Raise `InvalidInput` for a quote of a server that is dated after today's month."""
+    for i, server in enumerate(request.on_prem.servers or ()):
+        for j, quote in enumerate(server.quotes):
+            if (quote.quoted.year, quote.quoted.month) > (today.year, today.month):
+                raise InvalidInput(
+                    f"on_prem.servers.{i}.quotes.{j}.quoted",
+                    f"{quote.quoted:%Y-%m} is after today, {today:%Y-%m-%d}; give the month in "
+                    f"which the seller asked this price, at most {today:%Y-%m}",
+                )
 
 
 def check_contract(request: ComparisonRequest, assumptions: Assumptions) -> None:

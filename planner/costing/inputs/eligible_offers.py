@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.offers import CustomOffer
 from planner.contract.request.rules import EDITION_1, PlanRules
@@ -54,6 +55,7 @@ from planner.costing.inputs.offer_rules import (
     read_adjustment,
 )
 from planner.costing.inputs.place_order import read_place_order
+from planner.costing.inputs.read_names import tell_readings
 from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.inputs.undated_prices import prefer_dated
 from planner.costing.optimizer.problem import Quota
@@ -143,7 +145,8 @@ class OfferSelection:
         limits = self.request.constraints
         groups = [g for g in limits.geographies or () if g in COUNTRY_GROUPS]
         countries = frozenset(limits.countries or ()).union(*(COUNTRY_GROUPS[g] for g in groups))
-        return GuardRails(self.rules, countries, self.catalog.regions)
+        chosen = LIMIT_TITLES["countries" if limits.countries else "geographies"]
+        return GuardRails(self.rules, countries, chosen, self.catalog.regions)
 
     @cached_property
     def data(self) -> CloudData:
@@ -215,7 +218,9 @@ class OfferSelection:
         return (*own, *list_contract_discounts(self.request.existing))
 
     def warnings(self) -> Iterator[str]:
-        """What of the request's own prices, discounts and limits has no effect."""
+        """How names are read, and what of the request's own prices, discounts and limits has no
+        effect."""
+        yield from tell_readings(self.request)
         yield from self.custom_filter.warnings()
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()

@@ -8,6 +8,7 @@ from planner.contract.labels import LIMIT_TITLES, cloud_title
 from planner.contract.purchase_options import traits
 from planner.costing.inputs.dominance import WHOLE_NODE, Filters
 from planner.costing.inputs.eligible_offers import OfferSelection
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
@@ -28,10 +29,10 @@ def explain_exclusions(
     shown = ", ".join(traits(name).label for name in names)
     names_text = shown if len(names) <= _FEW else "rental"
     filters = Filters(**{**vars(selection.filters), "purchase_options": tuple(names)})
-    total, excluded, remaining = count_exclusions(selection.catalog_offers, filters)
+    total, excluded = count_exclusions(selection.catalog_offers, filters)
     if not total:
         return (f"the catalog has no {names_text} offer on sale",)
-    share = f"of {total:,} {names_text} offers"
+    share = f"of {pluralize(total, f'{names_text} offer')}"
     reasons = tuple(
         f"{_limit_name(selection.filters, name)} excludes {count:,} {share}"
         for name, count in excluded
@@ -45,14 +46,15 @@ def explain_exclusions(
     )
     if each_enough:
         return each_enough
-    rows = filters.rows(selection.catalog_offers)
-    for name, admitted in selection.guard_rails.admitted(selection.catalog_offers, rows).items():
-        if len(admitted) < len(rows):
-            reasons += (f"{name} excludes {len(rows) - len(admitted):,} more",)
+    every = filters.rows(selection.catalog_offers)
+    for name, admitted in selection.guard_rails.admitted(selection.catalog_offers, every).items():
+        if len(admitted) < len(every):
+            reasons += (f"{name} excludes {len(every) - len(admitted):,} more",)
+    rows = selection.guard_rails.rows(selection.catalog_offers, every)
     nodes = selection.job_nodes
     large = nodes.large_enough(selection.catalog_offers, rows)
     joined = nodes.joined(selection.catalog_offers, large)
-    too_small, alone = remaining - len(large), len(large) - len(joined)
+    too_small, alone = len(rows) - len(large), len(large) - len(joined)
     if too_small:
         min_per_node = max(selection.min_node_accelerators.values())
         reasons += (
@@ -63,7 +65,8 @@ def explain_exclusions(
         reasons += (
             f"{alone:,} hold only part of a job and have no network known to join several of them",
         )
-    return (*reasons, f"{len(joined):,} of {total:,} meet every limit")
+    left = f"{len(joined):,} of {total:,} meet" if len(joined) else f"none of {total:,} meets"
+    return (*reasons, f"{left} every limit")
 
 
 def _limit_name(filters: Filters, name: str) -> str:
@@ -79,9 +82,9 @@ def _limit_name(filters: Filters, name: str) -> str:
 
 
 def _show(name: str, value: tuple[str, ...] | float | str) -> str:
-    if name == "max_term_months":
-        return f"{value} month{'' if value == 1 else 's'}"
     if isinstance(value, float | int):
+        if name == "max_term_months":
+            return pluralize(int(value), "month")
         return f"{value:g} GiB" if name.endswith("_gib") else f"{value:g}"
     if isinstance(value, str):
         return value
@@ -89,11 +92,11 @@ def _show(name: str, value: tuple[str, ...] | float | str) -> str:
     return ", ".join(map(says.get(name, str), value))
 
 
-def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:
-    """How many offers of the wanted purchase options are on sale, how many each limit alone
-    excludes of them, and how many meet every limit."""
+def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]]]:
+    """How many offers of the wanted purchase options are on sale, and how many each limit alone
+    excludes of them."""
     total = len(filters.restrict_to(()).rows(table))
     excluded = [
         (name, total - len(filters.restrict_to((name,)).rows(table))) for name in filters.active()
     ]
-    return total, excluded, len(filters.rows(table))
+    return total, excluded

@@ -32,6 +32,8 @@ class GuardRails:
     rules: PlanRules
     countries: frozenset[str] = frozenset()
     """ISO 3166-1 codes of the countries that may be used; empty: all."""
+    places_named: str = LIMIT_TITLES["countries"]
+    """What the request chose them by: countries, or a group of them such as `eu`."""
     regions: Mapping[tuple[str, str], Region] = field(default_factory=dict)
 
     def rows(self, table: OfferTable, rows: Rows) -> Rows:
@@ -68,7 +70,7 @@ class GuardRails:
                 masks[LIMIT_TITLES["partitions"]] = is_in
         if self.countries:
             is_in = self._match_places(table, rows, self._is_in_countries)
-            masks[LIMIT_TITLES["countries"]] = is_in
+            masks[self.places_named] = is_in
         return masks
 
     def _is_in_partition(self, provider: str, region: str) -> bool:

@@ -84,7 +84,7 @@ def select_servers(
     )
     sites = _Sites(request.constraints)
     leased = tuple(_read_leased_servers(request, to_buy, known, sites))
-    owned = tuple(_read_owned_servers(request, to_buy, calendar, known, sites))
+    owned = tuple(_read_owned_servers(request, to_buy, known, sites, calendar, assumptions))
     if named is not None:
         sites.check_units(to_buy)
     return ServerSelection(tuple(sites.spread(to_buy)), owned, leased)
@@ -297,9 +297,10 @@ def _read_leased_servers(
 def _read_owned_servers(
     request: ComparisonRequest,
     to_buy: Sequence[ServerToBuy],
-    calendar: Calendar,
     known: _ReferenceList,
     sites: _Sites,
+    calendar: Calendar,
+    assumptions: Assumptions,
 ) -> Iterator[tuple[ServerToBuy, tuple[ServerBatch, ...]]]:
     batches: dict[str, list[ServerBatch]] = {}
     servers: dict[str, ServerToBuy] = {}
@@ -307,7 +308,10 @@ def _read_owned_servers(
         field = f"on_prem.already_owned.{i}"
         kind = _find_server(requested.server, to_buy, f"{field}.server", known)
         server = sites.place(kind, requested.site, field)
-        age = -calendar.index(requested.bought)
+        if requested.bought is None:
+            age = int(server.assumptions(assumptions)["useful_life_months"]) // 2
+        else:
+            age = -calendar.index(requested.bought)
         if age < 0:
             raise InvalidInput(
                 f"{field}.bought",

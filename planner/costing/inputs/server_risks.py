@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from planner.contract.request.on_prem import Server
 from planner.costing.assumptions import reference_servers as reference
 from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.lead_time import LEAD_TIMES, lead_months
 from planner.costing.cost_model.purchase_risk import (
     DatedPrice,
     DeliveryRisk,
@@ -14,6 +15,9 @@ from planner.costing.cost_model.purchase_risk import (
     range_of_quotes,
 )
 from planner.costing.cost_model.server import ServerToBuy
+
+IN_THE_PLAN = 2
+"""Edition from which the plan itself counts with a delay that is certain."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,21 @@ class ServerRisks:
     def add(self, server: ServerToBuy, requested: Server | None) -> ServerToBuy:
         """A server with the range of its price and of its delivery; `requested` is what the
         request says of it."""
+        delivery = self._delivery(server, requested)
+        server = replace(server, price_range=self._price_range(server, requested))
+        months = 0 if delivery is None else delivery.certain_months
+        if months and self.assumptions["delivery_edition"] >= IN_THE_PLAN:
+            return self._wait_longer(server, months)
+        return replace(server, delivery=delivery)
+
+    def _wait_longer(self, server: ServerToBuy, months: int) -> ServerToBuy:
+        """A server that certainly comes late: so much longer is its lead time, and nothing about
+        its delivery is unsure."""
+        own = server.assumptions(self.assumptions)
+        lead = float(lead_months(own, comes_from_stock=server.comes_from_stock) + months)
+        figures = dict(server.own_figures) | dict.fromkeys(LEAD_TIMES, lead)
         return replace(
-            server,
-            price_range=self._price_range(server, requested),
-            delivery=self._delivery(server, requested),
+            server, own_figures=tuple(figures.items()), certain_delay_months=months, delivery=None
         )
 
     def _price_range(self, server: ServerToBuy, requested: Server | None) -> PriceRange | None:

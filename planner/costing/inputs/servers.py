@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,12 +10,14 @@ from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.existing import LeasedServer
 from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.lead_time import lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.ownership import build_existing_server_source, build_server_source
 from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.dominance import usable_accelerators
 from planner.costing.inputs.job_nodes import JobNodes
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get as accelerator
 
 CONSUMER_LICENCE = (
@@ -30,6 +32,8 @@ STANDS_ALONE = (
 )
 _LEAST_MEMORY = LIMIT_TITLES["min_accelerator_memory_gib"]
 _LEAST_COUNT = LIMIT_TITLES["min_accelerators_per_node"]
+MOST_NAMED = 3
+"""Servers of one kind of contract that a sentence names."""
 _OTHER_WORK = "does not serve this workload"
 
 
@@ -43,6 +47,8 @@ class ServerSelection:
     """Those on lease, with the server that each is."""
     excluded: tuple[str, ...] = ()
     """Why servers that were asked for, or are on the list, do not fit."""
+    notes: tuple[str, ...] = ()
+    """What to know of servers left out whose terms the request could change."""
 
     @property
     def by_key(self) -> dict[str, ServerToBuy]:
@@ -126,10 +132,36 @@ class ServerSelection:
             for s, _ in self.owned
             if s.accelerator not in allowed
         ]
-        return ServerSelection(tuple(fitting), owned, self.leased, tuple(excluded))
+        return ServerSelection(tuple(fitting), owned, self.leased, tuple(excluded), self.notes)
 
-    def warn_worn_out(self, calendar: Calendar, assumptions: Assumptions) -> Iterator[str]:
-        """Warnings on servers already owned whose useful life was over before the start."""
+    def without_long_leases(self, calendar: Calendar, assumptions: Assumptions) -> ServerSelection:
+        """The fleet without servers whose lease would not end within the plan, where it must."""
+        too_long: dict[tuple[int, int], list[ServerToBuy]] = {}
+        for server in self.to_buy:
+            lead = lead_months(
+                server.assumptions(assumptions), comes_from_stock=server.comes_from_stock
+            )
+            terms = server.financing
+            if terms is None or not terms.is_lease or terms.term_end != "within":
+                continue
+            if lead + terms.months > calendar.months:
+                too_long.setdefault((terms.months, lead), []).append(server)
+        notes = tuple(
+            _describe_long_lease([server.label for server in servers], *terms, calendar.months)
+            for terms, servers in too_long.items()
+        )
+        left_out = [server for servers in too_long.values() for server in servers]
+        return replace(
+            self,
+            to_buy=tuple(server for server in self.to_buy if server not in left_out),
+            excluded=(*self.excluded, *notes),
+            notes=(*self.notes, *notes),
+        )
+
+    def warnings(self, calendar: Calendar, assumptions: Assumptions) -> Iterator[str]:
+        """Warnings on servers whose lease is too long, and on those already owned whose useful life
+        was over before the start."""
+        yield from self.notes
         for server, batches in self.owned:
             life_months = int(server.assumptions(assumptions)["useful_life_months"])
             for batch in batches:
@@ -137,15 +169,16 @@ class ServerSelection:
                     bought = calendar.month(-batch.age_months)
                     yield (
                         f"{batch.units} × {server.label}, bought {bought:%Y-%m}: the useful life "
-                        f"of {life_months} months was over before the start; they serve nothing "
-                        "and cost nothing here."
+                        f"of {pluralize(life_months, 'month')} was over before the start; they "
+                        "serve nothing and cost nothing here."
                     )
 
     def summarize_exclusions(self) -> tuple[str, ...]:
         """The reasons, those that are the same for many servers merged, with their number."""
         others = [reason for reason in self.excluded if _OTHER_WORK not in reason]
         count = len(self.excluded) - len(others)
-        short = (f"{count} servers hold an accelerator that {_OTHER_WORK}",) if count else ()
+        hold = f"{pluralize(count, 'server')} {'holds' if count == 1 else 'hold'}"
+        short = (f"{hold} an accelerator that {_OTHER_WORK}",) if count else ()
         return (*others, *short)
 
 
@@ -156,6 +189,25 @@ def holds_consumer_cards(slug: str) -> bool:
     (True, False)
     """
     return accelerator(slug).accelerator_class == "consumer"
+
+
+def _describe_long_lease(labels: Sequence[str], length: int, lead: int, months: int) -> str:
+    """That servers cannot be leased within the plan, and what would let them.
+
+    >>> _describe_long_lease(["Box"], 36, 0, 24)[:53]
+    'The lease of Box runs 36 months, so it does not end w'
+    >>> _describe_long_lease(["Box", "Other"], 36, 2, 24)[:70]
+    'The lease of 2 servers (Box, Other) runs 36 months and begins 2 months'
+    """
+    some = ", ".join(labels[:MOST_NAMED]) + (" …" if len(labels) > MOST_NAMED else "")
+    whose = some if len(labels) == 1 else f"{len(labels)} servers ({some})"
+    wait = f" and begins {pluralize(lead, 'month')} after it is signed" if lead else ""
+    shorter = f"a lease of at most {pluralize(months - lead, 'month')}, " if lead < months else ""
+    return (
+        f"The lease of {whose} runs {pluralize(length, 'month')}{wait}, so it does not end within "
+        f'the plan of {pluralize(months, "month")}, as term_end "within" asks: take {shorter}a '
+        f'plan of {length + lead} months or more, or term_end "full".'
+    )
 
 
 def _exclusion_reason(

@@ -114,7 +114,7 @@ def _stale_prices(providers: set[str]) -> list[dict[str, str]]:
             "outcome": "stale",
             "title": f"Prices of {cloud_title(row.provider)} are old",
             "message": f"Half of its {part.part.replace('_', ' ')} prices are "
-            f"{part.median_age_days} days old or older.",
+            f"{pluralize(part.median_age_days, 'day')} old or older.",
             "remedy": "See what the last refresh left out.",
         }
         for row in freshness()

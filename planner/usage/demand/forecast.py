@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from planner.usage.demand.drift import drift_gaps
 from planner.usage.demand.methods import (
     ALL_METHODS,
     METHODS,
@@ -36,7 +37,7 @@ WIDTH_SHARE = 0.8
 """Share of the past errors that a range from the tenth to the ninetieth percentile holds."""
 PRIOR_WIDTH, PRIOR_CUTS = 0.24, 4
 """Half the range in logarithms before a history has shown its own, and the cuts that it counts as.
-With these a range holds 79 and 89 % of what followed on the two public series of two years; on
+With these a range holds 83 and 89 % of what followed on the two public series of two years; on
 series that had no part in choosing them it holds 55 to 95 % (docs/methodology/demand.md)."""
 GROWTH_PER_MONTH = 0.03
 """Share by which the squared width grows with each month beyond the third."""
@@ -81,6 +82,9 @@ def forecast(history: Sequence[float], months: int) -> Forecast:
     method = _choose(errors, cuts, history)
     middle = ALL_METHODS[method][0](history, months)
     p10, p90 = _range(history, method, middle, is_tested=cuts >= MIN_CUTS)
+    gaps = drift_gaps(history, method, middle)
+    p10 = [low * math.exp(min(0.0, gap)) for low, gap in zip(p10, gaps, strict=True)]
+    p90 = [high * math.exp(max(0.0, gap)) for high, gap in zip(p90, gaps, strict=True)]
     return Forecast(
         method=method,
         p10=p10,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
-from planner.usage.ledger import Ledger, Reason
+from planner.usage.ledger import MAX_AT_ONCE, Ledger, Reason
 from planner.usage.projects import ProjectRules
 from planner.usage.sources import Source
 from planner.usage.tables import Table
@@ -58,6 +58,16 @@ def add_idle(
     elif reason is Reason.UNUSED_COMMITMENT and not (idle.machine and idle.accelerators == 0):
         what = "savings plans" if idle.option == PurchaseOption.SAVINGS_PLAN else "commitments"
         ledger.add_unused((idle.month, idle.machine or what, reason.value), None, cost, currency)
+
+
+def most_at_once(resource: str, accelerators: float) -> float:
+    """Most accelerators that a row of AWS can hold at once: where it names one machine, those of
+    the machine, and half as many for starts that are billed by the minute.
+
+    >>> most_at_once("i-0abc", 8.0), most_at_once("", 8.0)
+    (12.0, 100000)
+    """
+    return 1.5 * accelerators if resource.startswith("i-") else MAX_AT_ONCE
 
 
 @dataclass(frozen=True)

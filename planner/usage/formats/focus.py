@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from planner.usage.cells import Moments, amount, check_period, clip, money, quantity
 from planner.usage.commitments import CommitmentSums, CoveredMachine
-from planner.usage.formats.base import Idle, ReadOptions, TableFormat, add_idle
+from planner.usage.formats.base import Idle, ReadOptions, TableFormat, add_idle, most_at_once
 from planner.usage.formats.focus_machines import (
     FocusMachine,
     find_focus_machine,
@@ -63,6 +63,7 @@ class _Row:
         self.machine = get("x_InstanceType")
         self.description = get("ChargeDescription")
         self.resource_type = get("ResourceType")
+        self.resource = get("ResourceId")
         self.account = get("SubAccountId", "BillingAccountId")
         self.tags = get("Tags")
         self.forecast = get("x_IsForecast")
@@ -273,7 +274,9 @@ def _add_use(
     ledger.use(key, instance_hours, accelerator_hours, billed, effective)  # type: ignore[arg-type]
     if end.seconds > start.seconds and accelerator_hours > 0:
         mean = accelerator_hours * 3600 / (end.seconds - start.seconds)
-        ledger.hourly.add(machine.accelerator or machine.name, start.seconds, end.seconds, mean)
+        label = machine.accelerator or machine.name
+        most = most_at_once(columns.resource(row), machine.accelerators or 0.0)
+        ledger.hold(label, start.seconds, end.seconds, mean, most)
 
 
 FORMAT = TableFormat(

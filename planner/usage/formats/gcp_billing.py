@@ -134,7 +134,7 @@ def _read_row(
         ledger.use(key, hours / count if count else None, hours, net, None)
         if hours > 0 and end.seconds > start.seconds:
             mean = hours * 3600 / (end.seconds - start.seconds)
-            ledger.hourly.add(accelerator, start.seconds, end.seconds, mean)
+            ledger.hold(accelerator, start.seconds, end.seconds, mean)
     ledger.account(reason)
 
 

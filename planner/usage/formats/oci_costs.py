@@ -78,7 +78,7 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
                 ledger.use(key, None, hours, cost, cost)
                 if end.seconds > start.seconds and hours > 0:
                     mean = hours * 3600 / (end.seconds - start.seconds)
-                    ledger.hourly.add(sku.accelerator, start.seconds, end.seconds, mean)
+                    ledger.hold(sku.accelerator, start.seconds, end.seconds, mean)
             ledger.account(_reason(sku is not None, service(row)))
         except InvalidInput as refusal:
             ledger.misread(f"row {number}", str(refusal), is_of_bill=True)

@@ -57,7 +57,7 @@ def _read_allocation(
     ledger.use(key, None, hours, None, None if cost == Decimal(0) else cost)
     if end.seconds > start.seconds:
         mean = hours * 3600 / (end.seconds - start.seconds)
-        ledger.hourly.add("", start.seconds, end.seconds, mean)
+        ledger.hold("", start.seconds, end.seconds, mean)
     ledger.account(Reason.ACCELERATOR_USE)
 
 

@@ -100,7 +100,7 @@ def _read_series(
         project = options.projects.choose(tags, space) or space
         key = UseKey(month, "", host, "", accelerator, "owned", project, space, "", "", "")
         ledger.use(key, None, step / 3600, None, None)
-        ledger.hourly.add(accelerator, start, start + step, 1.0)
+        ledger.hold(accelerator, start, start + step, 1.0)
         seen = ledger.monitor(month)
         seen.hours += step / 3600
         seen.busy_hours += step / 3600 if value > 0 else 0.0

@@ -11,15 +11,15 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from operator import itemgetter
 
 from planner.usage.cells import clip
 from planner.usage.formats.base import ReadOptions, TextFormat
 from planner.usage.formats.slurm_time import elapsed_seconds, read_moment, split_by_month
+from planner.usage.formats.slurm_tres import LikeJobs
 from planner.usage.ledger import Ledger, Reason, UseKey
-from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
+from planner.usage.tables import no_cell
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -58,41 +58,11 @@ _STATES = frozenset(
 _NEVER = frozenset(("", "None", "Unknown", "N/A"))
 _NAMES = frozenset(name.lower() for layout in _LAYOUTS for name in layout)
 _JOB_ID = re.compile(r"\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.[\w.+-]+)?", re.ASCII)
-_MAX_KEYS = 50_000
+_MAX_LIKES = 50_000
 MAX_SECONDS = 20 * 366 * 86_400
-
-
-class Accelerators(NamedTuple):
-    """Accelerators of an allocation: all of them, and by type where types are said."""
-
-    total: int
-    by_type: tuple[tuple[str, int], ...]
-
-
-@lru_cache(maxsize=50_000)
-def read_tres(text: str) -> Accelerators:
-    """Accelerators in a list of trackable resources.
-
-    >>> read_tres("billing=32,gres/gpu:h100=16,gres/gpu=16,node=2")
-    Accelerators(total=16, by_type=(('h100', 16),))
-    >>> read_tres("cpu=2,gres/shard=4").total
-    0
-    """
-    total: int | None = None
-    typed: dict[str, int] = {}
-    for part in text.split(","):
-        name, _, value = part.partition("=")
-        if not name.startswith("gres/gpu"):
-            continue
-        if not value.isdecimal() or len(value) > 6:
-            raise InvalidInput("AllocTRES", f"{shorten(part, 40)} is no number of accelerators")
-        if name == "gres/gpu":
-            total = int(value)
-        elif name.startswith("gres/gpu:"):
-            kind = name.removeprefix("gres/gpu:")
-            typed[kind] = typed.get(kind, 0) + int(value)
-    count = sum(typed.values()) if total is None else total
-    return Accelerators(count, tuple(typed.items()))
+CLOCK_JUMP_S, MAX_EXCESS_S = 3_660, 7_200
+"""By how much a job may be longer than its clock says: an hour that is set back, and twice that,
+which is named."""
 
 
 class _Columns:
@@ -119,7 +89,12 @@ class _Columns:
 
     def getter(self, name: str) -> Callable[[Sequence[str]], str]:
         place = self._places.get(name)
-        return (lambda row: "") if place is None else (lambda row: row[place])
+        return no_cell if place is None else itemgetter(place)
+
+    def getters(self, *names: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
+        """What reads those of these columns that there are, the state and the allocation."""
+        places = [self._places[name] for name in names if name in self._places]
+        return itemgetter(*places, self.state, self.tres)
 
 
 def matches(head: str) -> bool:
@@ -199,7 +174,8 @@ class _Reader:
         self._user, self._account = columns.getter("user"), columns.getter("account")
         self._partition, self._cluster = columns.getter("partition"), columns.getter("cluster")
         self._submit = columns.getter("submit")
-        self._keys: dict[tuple[tuple[str, str, str, str], str, str, str], UseKey] = {}
+        self._shared = columns.getters("user", "account", "cluster", "partition")
+        self._likes: dict[tuple[str, ...], LikeJobs] = {}
 
     def read_line(self, line: str, number: int) -> None:
         """A `|` within the last column belongs to it."""
@@ -222,57 +198,83 @@ class _Reader:
 
     def _read(self, row: Sequence[str]) -> None:
         columns, ledger = self._columns, self._ledger
-        job, state = row[columns.job], row[columns.state].split(" ", 1)[0]
+        job = row[columns.job]
         if "." in row[columns.id] or "." in job:
             ledger.account(Reason.JOB_STEP)
             return
-        if state not in _STATES:
+        like = self._like(row)
+        if like.state not in _STATES:
             raise InvalidInput("State", f"{shorten(row[columns.state], 40)} is no state of a job")
         starts, submitted = row[columns.start], self._submit(row)
         identity = (self._cluster(row), row[columns.id], job, submitted, starts)
         if ledger.is_repeated(identity):
-            self._add_rest(row, state, identity, starts)
+            self._add_rest(row, like, identity, starts)
             ledger.account(Reason.DUPLICATE)
             return
         if starts in _NEVER:
             ledger.account(Reason.NEVER_RAN)
             return
-        accelerators = read_tres(row[columns.tres])
-        if not accelerators.total:
+        like.check()
+        if not like.total:
             ledger.account(Reason.NO_ACCELERATOR)
             return
         seconds = self._seconds(row)
         start = read_moment(starts, "Start")
         ends = row[columns.end]
         end = start + seconds if ends in _NEVER else read_moment(ends, "End")
-        if end < start:
-            raise InvalidInput("End", f"{shorten(ends, 40)} is before the start")
+        self._check_elapsed(ends, seconds, end - start)
         if ends in _NEVER:
             ledger.note("Jobs that still run count up to the moment of the query.")
             ledger.running[identity] = seconds
         if submitted and submitted not in _NEVER:
-            ledger.waiting.add(max(0.0, start - read_moment(submitted, "Submit")))
-        self._add(row, state, accelerators, seconds, start, end)
+            waited = start - read_moment(submitted, "Submit")
+            ledger.waiting.add(waited if waited > 0 else 0.0)
+        self._add(row, like, seconds, start, end)
         ledger.account(Reason.ACCELERATOR_USE)
 
+    def _like(self, row: Sequence[str]) -> LikeJobs:
+        mark = self._shared(row)
+        like = self._likes.get(mark)
+        if like is None:
+            if len(self._likes) >= _MAX_LIKES:
+                self._likes.clear()
+            columns = self._columns
+            like = self._likes[mark] = LikeJobs(row[columns.state], row[columns.tres])
+        return like
+
     def _add_rest(
-        self, row: Sequence[str], state: str, identity: tuple[str, ...], starts: str
+        self, row: Sequence[str], like: LikeJobs, identity: tuple[str, ...], starts: str
     ) -> None:
         """What a job that still ran in an earlier log went on to take."""
         counted = self._ledger.running.get(identity)
         if counted is None:
             return
         seconds, start = self._seconds(row), read_moment(starts, "Start")
-        accelerators = read_tres(row[self._columns.tres])
-        if seconds <= counted or not accelerators.total:
+        like.check()
+        ends = row[self._columns.end]
+        if ends not in _NEVER:
+            self._check_elapsed(ends, seconds, read_moment(ends, "End") - start)
+        if seconds <= counted or not like.total:
             return
         self._ledger.running[identity] = seconds
-        begin, end = start + counted, start + seconds
-        self._add(row, state, accelerators, seconds - counted, begin, end)
+        self._add(row, like, seconds - counted, start + counted, start + seconds)
         self._ledger.note(
             "Jobs that still ran in one log and are in a later one too count once, as long as the "
             "longer of both says."
         )
+
+    def _check_elapsed(self, ends: str, seconds: float, between_s: float) -> None:
+        """Refuses times that contradict each other by more than clocks do."""
+        if between_s < 0:
+            raise InvalidInput("End", f"{shorten(ends, 40)} is before the start")
+        if seconds > between_s + MAX_EXCESS_S:
+            problem = f"{seconds:.0f} s is longer than from Start to End, {between_s:.0f} s"
+            raise InvalidInput("ElapsedRaw", problem)
+        if seconds > between_s + CLOCK_JUMP_S:
+            self._ledger.note(
+                "ElapsedRaw of some jobs is up to two hours longer than from Start to End; they "
+                "count as it says."
+            )
 
     def _seconds(self, row: Sequence[str]) -> float:
         raw, elapsed = self._columns.raw, self._columns.elapsed
@@ -288,48 +290,27 @@ class _Reader:
         return seconds
 
     def _add(
-        self,
-        row: Sequence[str],
-        state: str,
-        accelerators: Accelerators,
-        seconds: float,
-        start: float,
-        end: float,
+        self, row: Sequence[str], like: LikeJobs, seconds: float, start: float, end: float
     ) -> None:
-        who = (self._user(row), self._account(row), self._cluster(row), self._partition(row))
-        for kind, count in _by_type(accelerators):
-            hours = count * seconds / 3600
-            for month, share in split_by_month(start, end):
-                self._ledger.use(
-                    self._key(who, state, kind, month), None, hours * share, None, None
-                )
-            if end > start and not is_slice(kind):
-                self._ledger.hourly.add(kind, start, end, count * seconds / (end - start))
+        shares = split_by_month(start, end)
+        for part in like.parts:
+            hours = part.count * seconds / 3600
+            for month, share in shares:
+                use = part.uses.get(month)
+                if use is None:
+                    key = self._key(row, like.state, part.accelerator, month)
+                    use = part.uses[month] = self._ledger.use_sums(key)
+                use.add(None, hours * share, None, None)
+            if end > start and not part.is_slice:
+                mean = part.count * seconds / (end - start)
+                self._ledger.hold(part.accelerator, start, end, mean)
 
-    def _key(self, who: tuple[str, str, str, str], state: str, kind: str, month: str) -> UseKey:
-        """What a job's hours are summed by, worked out once for all its like."""
-        like = (who, state, kind, month)
-        key = self._keys.get(like)
-        if key is None:
-            if len(self._keys) >= _MAX_KEYS:
-                self._keys.clear()
-            user, account, cluster, partition = (clip(text) for text in who)
-            project = self._options.projects.choose({}, account, user, partition)
-            place = cluster or partition
-            key = UseKey(month, "", place, "", kind, "owned", project, account, user, state, "")
-            self._keys[like] = key
-        return key
-
-
-@lru_cache(maxsize=50_000)
-def _by_type(accelerators: Accelerators) -> tuple[tuple[str, int], ...]:
-    """Counts by name; what the types leave of the total has no name."""
-    typed = tuple(
-        (kind.lower() if is_slice(kind) else name_accelerator(kind), count)
-        for kind, count in accelerators.by_type
-    )
-    rest = accelerators.total - sum(count for _, count in typed)
-    return (*typed, ("", rest)) if rest > 0 else typed
+    def _key(self, row: Sequence[str], state: str, kind: str, month: str) -> UseKey:
+        user, account = clip(self._user(row)), clip(self._account(row))
+        cluster, partition = clip(self._cluster(row)), clip(self._partition(row))
+        project = self._options.projects.choose({}, account, user, partition)
+        place = cluster or partition
+        return UseKey(month, "", place, "", kind, "owned", project, account, user, state, "")
 
 
 FORMAT = TextFormat("sacct", "Slurm accounting (sacct)", matches, read)

@@ -31,7 +31,7 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     for month, share in split_by_month(first, first + longest):
         key = UseKey(month, "", "", "", "", "", options.projects.choose({}), "", "", "", "")
         ledger.use(key, None, len(gpus) * longest * share / 3600, None, None)
-    ledger.hourly.add("", first, first + longest, float(len(gpus)))
+    ledger.hold("", first, first + longest, float(len(gpus)))
     ledger.note("One run of one host; the samples are means over 15 s.")
 
 

@@ -14,8 +14,8 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.relaxation import Relaxation
-from planner.contract.answer.verdict import Alternative, DecisionPart, Verdict
-from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.answer.verdict import Alternative, Verdict
+from planner.contract.labels import BEFORE_TODAY, SCENARIO_TITLES
 from planner.web.answer import charts, tables
 from planner.web.answer.assumption_rows import (
     AssumptionRow,
@@ -29,9 +29,18 @@ from planner.web.answer.figure_rows import FigureRow, figure_rows
 from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
 from planner.web.answer.place_names import with_place
+from planner.web.answer.plan_rows import plan_rows
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
-from planner.web.answer.verdict_facts import assumed, decision_parts, saving_words
+from planner.web.answer.verdict_facts import (
+    ShownPart,
+    assumed,
+    beside_parts,
+    decision_parts,
+    saving_words,
+    short_title,
+)
 from planner.web.common.chart import Chart
+from planner.web.common.choices import server_title
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.formatting import plain
 from planner.web.common.query_codec import write
@@ -53,6 +62,16 @@ class AnswerPage:
         likely = answer.risk.probability_cheapest if answer.risk else {}
         best = answer.recommendation.scenario
         self.certainty = likely.get(best) if best else None
+
+    @property
+    def title(self) -> str:
+        """The name of the plan, else what to do and when."""
+        return self.answer.name or short_title(self.answer)
+
+    @property
+    def past_months(self) -> list[str]:
+        """That months of the plan are over, which has to be seen before the advice is."""
+        return [one for one in self.answer.warnings if BEFORE_TODAY in one]
 
     @property
     def headline(self) -> str:
@@ -77,9 +96,14 @@ class AnswerPage:
         return self.verdict.sentence.removeprefix(self.verdict.headline).strip()
 
     @property
-    def decision(self) -> list[tuple[DecisionPart, float | None, str]]:
-        """What to do, with the machine-hours of what is rented."""
+    def decision(self) -> list[ShownPart]:
+        """What to do, by money."""
         return decision_parts(self.answer)
+
+    @property
+    def beside_parts(self) -> tuple[int, str] | None:
+        """What the total holds beside the parts of the decision, and what it is for."""
+        return beside_parts(self.answer)
 
     @cached_property
     def alternatives(self) -> list[tuple[Alternative, str, str]]:
@@ -89,7 +113,7 @@ class AnswerPage:
         return [
             (
                 one,
-                write(address, **{one.field: _in_address(one.value)}) if self.query else "",
+                _lift(address, one.field, one.value) if self.query else "",
                 saving_words(one, self.answer),
             )
             for one in self.answer.cheaper_if
@@ -248,7 +272,7 @@ class AnswerPage:
         named = self.answer.labels
         return [
             (
-                named.get(f"server:{row.server}", row.server),
+                named.get(f"server:{row.server}") or server_title(row.server),
                 with_place(row.against, row.label, self.answer.region_names),
                 row,
             )
@@ -261,6 +285,11 @@ class AnswerPage:
         return rows_of(self.answer)
 
     @cached_property
+    def boxes(self) -> list[AssumptionRow]:
+        """What the plan was asked and every assumption, each with the box that changes it."""
+        return [*plan_rows(self.answer, self.query), *self.assumptions]
+
+    @cached_property
     def drivers(self) -> list[Driver]:
         """What moves the total most, to be changed in place; none of a saved answer."""
         return list_drivers(self.answer, self.assumptions, self.query) if self.query else []
@@ -268,7 +297,7 @@ class AnswerPage:
     @property
     def kept_address(self) -> list[tuple[str, str]]:
         """Names and values of the address that the assumption rows do not hold themselves."""
-        return kept_address(self.query or QueryDict(), self.assumptions)
+        return kept_address(self.query or QueryDict(), self.boxes)
 
     @cached_property
     def coverage(self) -> CoverageTable:
@@ -284,6 +313,15 @@ class AnswerPage:
 
 def _drawn(*possible: Chart | None) -> list[Chart]:
     return [chart for chart in possible if chart is not None]
+
+
+def _lift(address: QueryDict, field: str, value: object) -> str:
+    """An address with a field at the value that lifts it; a limit that is left out is taken out
+    with all its parts and units."""
+    if value is not None and value != ():
+        return write(address, **{field: _in_address(value)})
+    parts = (f"{field}.", f"{field}~")
+    return write(address, **{n: None for n in address if n == field or n.startswith(parts)})
 
 
 def _in_address(value: object) -> object:

@@ -16,6 +16,7 @@ from planner.web.answer.verdict_facts import (
     prices_paid,
 )
 from planner.web.common.formatting import money
+from pricing.common.pluralize import pluralize
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     yield from (_budget(one, currency) for one in verdict.budget)
     if not verdict.budget:
         yield FigureRow("Budget", "none given")
-    months = f"Due within {answer.horizon_months} months"
+    months = f"Due within {pluralize(answer.horizon_months, 'month')}"
     resale = f"after {money(verdict.resale, currency)} of resale" if verdict.resale else ""
     yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
     yield FigureRow("Owed afterwards", _or_nothing(verdict.owed_after, currency))
@@ -100,6 +101,6 @@ def _of_which(answer: ComparisonAnswer) -> str:
 
 def _budget(use: BudgetUse, currency: str) -> FigureRow:
     is_over = use.headroom < 0
-    left = f"{money(abs(use.headroom), currency)} {'over' if is_over else 'left'}"
-    words = f"{left} of {money(use.budget, currency)}"
+    left = f"{money(abs(use.headroom), currency)} {'over' if is_over else 'left of'}"
+    words = f"{left} {money(use.budget, currency)}"
     return FigureRow(budget_title(use), words, note=use.sentence, is_over=is_over)

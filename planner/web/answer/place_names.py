@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.contract.labels import cloud_title
+from planner.contract.labels import join_place
 
 
 def name_place(provider: str, region: str, names: Mapping[str, str]) -> str:
@@ -15,7 +15,7 @@ def name_place(provider: str, region: str, names: Mapping[str, str]) -> str:
     >>> name_place("lambda", "", {})
     'Lambda'
     """
-    return f"{cloud_title(provider)} {names.get(f'{provider}:{region}', region)}".strip()
+    return join_place(provider, names.get(f"{provider}:{region}", region))
 
 
 def with_place(key: str, label: str, names: Mapping[str, str]) -> str:

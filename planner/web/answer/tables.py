@@ -5,10 +5,12 @@ Plain arrangements of the answer's own figures, so that a table never disagrees 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.energy import ScenarioEnergy
 from planner.contract.answer.scenario import Purchase, ScenarioAnswer, SourceCost
@@ -32,6 +34,8 @@ class PurchaseRow:
     month: str
     first: str
     last: str
+    fittings: Decimal = Decimal(0)
+    """What network, storage, spares and installation of the servers cost beside their invoice."""
 
     @property
     def units(self) -> str:
@@ -156,10 +160,23 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
     def written(index: int) -> str:
         return format_month(answer.month(index))
 
+    fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
+    for line in scenario.lines:
+        if line.category in _FITTINGS:
+            fittings[line.source, line.month] += line.amount
     return [
-        PurchaseRow(one, written(one.month), written(one.first), written(one.last))
+        PurchaseRow(
+            one,
+            written(one.month),
+            written(one.first),
+            written(one.last),
+            fittings.pop((one.source, one.month), Decimal(0)),
+        )
         for one in scenario.purchases
     ]
+
+
+_FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)
 
 
 def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[SourceRow]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
-from planner.contract.labels import cloud_title
+from planner.contract.labels import category_title, cloud_title
+from planner.contract.money import whole_parts
 from planner.contract.months import parse_month
 from planner.web.common.formatting import money
 
@@ -50,16 +53,76 @@ def _can_rent(answer: ComparisonAnswer) -> bool:
     )
 
 
-def decision_parts(answer: ComparisonAnswer) -> list[tuple[DecisionPart, float | None, str]]:
-    """What to do by money, each with the machine-hours that the advised plan rents of it and the
-    day of its price."""
+@dataclass(frozen=True)
+class ShownPart:
+    """A part of the decision with what stands below it."""
+
+    part: DecisionPart
+    amount: int
+    """What it costs in whole units; all parts add up to the total as shown."""
+    machine_hours: float | None
+    """What the advised plan rents of it."""
+    price_day: str
+
+
+def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
+    """What to do, by money."""
+    amounts = _whole_amounts(answer)
+    rented = _machine_hours(answer)
+    return [
+        ShownPart(part, amount, rented.get(part.source), _price_day(part, answer))
+        for part, amount in zip(_parts(answer), amounts, strict=False)
+    ]
+
+
+def beside_parts(answer: ComparisonAnswer) -> tuple[int, str] | None:
+    """What the total holds beside the parts of the decision, and what it is for: taxes and costs
+    of no single machine."""
+    named = {part.source for part in _parts(answer)}
+    plan = answer.recommended
+    lines = [line for line in (plan.lines if plan else ()) if line.source not in named]
+    amounts = _whole_amounts(answer)
+    if not lines or not named or not amounts[-1]:
+        return None
+    kinds = dict.fromkeys(category_title(line.category) for line in lines)
+    return amounts[-1], ", ".join(kinds)
+
+
+def _parts(answer: ComparisonAnswer) -> tuple[DecisionPart, ...]:
+    return answer.verdict.decision if answer.verdict else ()
+
+
+def _whole_amounts(answer: ComparisonAnswer) -> list[int]:
+    """Of each part, and last of all that no part holds; they add up to the total as shown."""
+    amounts = [part.amount for part in _parts(answer)]
+    total = answer.verdict.total if answer.verdict else None
+    rest = Decimal(0) if total is None else total - sum(amounts)
+    return whole_parts([*amounts, rest])
+
+
+def _machine_hours(answer: ComparisonAnswer) -> dict[str, float]:
+    """What the advised plan rents of each source."""
     plan = answer.recommended
     rented: dict[str, float] = {}
     for row in plan.costs_by_source if plan else ():
         if row.category is Category.COMPUTE and row.unit == "node-hours":
             rented[row.source] = rented.get(row.source, 0.0) + row.quantity
-    parts = answer.verdict.decision if answer.verdict else ()
-    return [(part, rented.get(part.source), _price_day(part, answer)) for part in parts]
+    return rented
+
+
+_DOING: Mapping[str, str] = {"reserve": "reserve ahead"}
+
+
+def short_title(answer: ComparisonAnswer) -> str:
+    """A plan without a name by what to do and when: `Buy and rent, 36 months from January 2027`."""
+    done = list(dict.fromkeys(_DOING.get(part.action, part.action) for part in _parts(answer)))
+    what = " and ".join([", ".join(done[:-1]), done[-1]] if len(done) > 1 else done)
+    if answer.recommended is None:
+        what = "no plan within these limits"
+    months = answer.horizon_months
+    span = f"{months} {'month' if months == 1 else 'months'}"
+    what = what or "plan"
+    return f"{what[0].upper()}{what[1:]}, {span} from {answer.first_month:%B %Y}"
 
 
 def is_the_only_plan(answer: ComparisonAnswer) -> bool:
@@ -81,7 +144,9 @@ def cheapest_cases(answer: ComparisonAnswer) -> str:
 
 def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     """`−1,200 USD`: the total less the other, both as shown; in today's money where that is no
-    less."""
+    less. The total itself where there is none to save against."""
+    if one.saving is None:
+        return money(one.total, answer.currency)
     total = answer.verdict.total if answer.verdict else None
     if total is None or total <= one.total:
         return f"−{money(one.saving, answer.currency)} in today's money"

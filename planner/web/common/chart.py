@@ -1,6 +1,7 @@
 """A chart as a plain document: what it asks, its axes, its series, its table.
 
-`static/charts.js` draws a document with ECharts; the table beside it comes from the same document.
+`static/charts.js` draws a document with ECharts, in the colours of `static/palette.js`; the table
+beside it comes from the same document.
 """
 
 from __future__ import annotations

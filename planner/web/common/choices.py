@@ -200,3 +200,12 @@ def find_default(field: str, scale: str = "") -> Default | None:
     value = default.value / float(SCALES[scale]) if scale else default.value
     text = f"{value:.6g}"
     return Default(text, f"{default.source} ({default.year})")
+
+
+def server_title(slug: str) -> str:
+    """What people call a server of the reference list; the label itself of any other.
+
+    >>> server_title("dgx-h100"), server_title("Our box")
+    ('DGX H100 (8x H100)', 'Our box')
+    """
+    return next((one.name for one in all_servers() if one.slug == slug), slug)

@@ -19,6 +19,7 @@ from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
 from planner.web.common.form_fields import find_label, in_unit_of_box
 from planner.web.common.glossary import TERMS
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.price_age import PricePart
 from pricing.revisions import Freshness, PartFreshness
@@ -125,7 +126,8 @@ def part_age(part: PartFreshness | PriceAge) -> str:
     if part.median_age_days is None:
         return f"{title} undated"
     age, oldest = part.median_age_days, part.oldest_age_days
-    return f"{title} {age} days" + ("" if oldest == age else f" (oldest {oldest} days)")
+    last = "" if oldest is None or oldest == age else f" (oldest {pluralize(oldest, 'day')})"
+    return f"{title} {pluralize(age, 'day')}{last}"
 
 
 @register.filter
@@ -160,7 +162,7 @@ def _in_words(days: int | None) -> str:
     if days is None:
         return "undated"
     if days < _MOST_DAYS:
-        return "1 day" if days == 1 else f"{days} days"
+        return pluralize(days, "day")
     return f"{round(days / _DAYS_PER_MONTH)} months"
 
 

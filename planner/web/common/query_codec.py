@@ -16,7 +16,13 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from pricing.common.bounded import MAX_DEPTH, number_problem, read_decimal, read_position
-from pricing.common.typed_number import plain_number, spell_out
+from pricing.common.typed_number import (
+    plain_number,
+    spell_out,
+    spell_out_pair,
+    spell_out_round,
+    write_out,
+)
 
 SCALES = {
     "pct": Decimal("0.01"),
@@ -26,7 +32,6 @@ SCALES = {
     "tn": Decimal(10**12),
 }
 _OF_BUDGETS = "_budget"
-_TWO_OR_ONE = re.compile(r"\d+,\d+")
 _SEPARATORS = re.compile(r"[\s,;]+")
 _BETWEEN_NUMBERS = re.compile(r"[^\S\u00a0\u202f]*(?:[^\S\u00a0\u202f]|;|,\s)[^\S\u00a0\u202f]*")
 """White space, a semicolon, or a comma with a space behind it."""
@@ -39,13 +44,15 @@ def number(text: str, scale: str = "") -> int | float | str:
 
     >>> number("1,250,000"), number("8", "pct"), number("8 %"), number("7e9"), number("many")
     (1250000, 0.08, 0.08, 7000000000, 'many')
+    >>> number("1,460"), number("1.460"), number("1.085")
+    (1460, '1.460: 1.46 or 1460?', 1.085)
     """
-    tidy = text.strip()
+    tidy = spell_out_round(text.strip())
     if tidy.endswith("%") and scale in ("", "pct"):
         tidy, scale = tidy[:-1].rstrip(), "pct"
     tidy = plain_number(tidy)
     if number_problem(tidy):
-        return text.strip()
+        return spell_out_round(text.strip())
     value = read_decimal(tidy) * SCALES.get(scale, Decimal(1))
     return int(value) if value == value.to_integral_value() else float(value)
 
@@ -53,22 +60,25 @@ def number(text: str, scale: str = "") -> int | float | str:
 def numbers(text: str) -> int | float | str | list[int | float | str]:
     """One number, or a column of them as pasted from a spreadsheet.
 
-    Two numbers with a bare comma between them may be one: they stay the text that they are.
+    What may be two numbers or one, or thousands or decimals, stays text that asks which.
 
     >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000\\n2,000"), numbers("100;")
     (100, [100, 200, 0.5], [1000, 2000], [100])
-    >>> numbers("100 200 300"), numbers("10,20"), numbers("10,20,30"), numbers("1,250,000")
-    ([100, 200, 300], '10,20', [10, 20, 30], 1250000)
+    >>> numbers("100 200 300"), numbers("10,20,30"), numbers("1,250,000"), numbers("1,460")
+    ([100, 200, 300], [10, 20, 30], 1250000, 1460)
+    >>> numbers("10,20"), numbers("5.840"), numbers("100 5.841")
+    ('10,20: 10.20, or 10 and 20?', '5.840: 5.84 or 5840?', [100, '5.841: 5.841 or 5841?'])
     >>> numbers("100,5\\n200,5"), numbers("1.000,50"), numbers("10, 20")
     ([100.5, 200.5], 1000.5, [10, 20])
     """
     tidy = text.strip()
     if _BARE_LIST.fullmatch(tidy) and plain_number(tidy) == tidy:
         return [number(part) for part in tidy.split(",")]
-    values = [number(part) for part in _BETWEEN_NUMBERS.split(tidy) if part]
+    values = [number(spell_out(part)) for part in _BETWEEN_NUMBERS.split(tidy) if part]
     if len(values) != 1 or tidy.endswith(";"):
         return values
-    return tidy if _TWO_OR_ONE.fullmatch(tidy) else values[0]
+    question = spell_out_pair(tidy)
+    return values[0] if question == tidy else question
 
 
 def parts(text: str) -> list[str]:
@@ -230,4 +240,4 @@ def _flat(name: str, value: Any) -> list[tuple[str, str]]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if isinstance(value, float) else str(value)
+    return write_out(value) if isinstance(value, float) else str(value)

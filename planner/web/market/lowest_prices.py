@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.labels import cloud_title, name_region
+from planner.contract.labels import join_place, name_region
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, get
 from pricing.market.offer_table import OfferTable, Rows
@@ -51,7 +51,7 @@ def name_place(offer: Offer | None) -> str:
     if offer is None:
         return ""
     region = catalog.current().region(offer.provider, offer.region)
-    return f"{cloud_title(offer.provider)} {region_title(region, offer.region)}"
+    return join_place(offer.provider, region_title(region, offer.region))
 
 
 def region_title(region: Region | None, name: str) -> str:

@@ -8,6 +8,7 @@ from django import template
 
 from planner.web.common.formatting import number, plain, rate, words
 from planner.web.market.views.hardware import Row
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Region
@@ -63,7 +64,7 @@ def commitment_term(offer: Offer) -> str:
     if not offer.term_months:
         return ""
     payment = f", {words(offer.payment_option)}" if offer.payment_option else ""
-    return f"{offer.term_months} months{payment}"
+    return f"{pluralize(offer.term_months, 'month')}{payment}"
 
 
 @register.filter

@@ -10,12 +10,14 @@ from django.utils import timezone
 
 from planner.contract.models.known_models import model_names
 from planner.contract.months import add_months, format_month, next_month
+from planner.models import Team
 from planner.web.common.choices import list_choices
 from planner.web.market.lowest_prices import lowest_prices
 from planner.web.plan.presets import list_presets
 
 MONTHS_ASKED = 12
 """Months from the first to the last that the questions of the start page begin with."""
+USUAL_CURRENCY = "USD"
 USUAL_ACCELERATOR = "nvidia-h100-80gb-sxm"
 """The accelerator that hours and serving begin with."""
 
@@ -50,8 +52,11 @@ def find_work(key: str) -> Work:
     return next((kind for kind in KINDS if kind.key == key), KINDS[0])
 
 
-def start_context(work: Work, typed: QueryDict, refusal: str = "") -> dict[str, Any]:
+def start_context(
+    work: Work, typed: QueryDict, team: Team | None, refusal: str = ""
+) -> dict[str, Any]:
     """What the start page shows: the questions of `work`, examples, lowest prices."""
+    own = team.currency if team else USUAL_CURRENCY
     today = timezone.now().date()
     first = next_month(today)
     return {
@@ -70,4 +75,6 @@ def start_context(work: Work, typed: QueryDict, refusal: str = "") -> dict[str, 
         "servers": [row for row in list_choices("servers") if row[0] != "custom"],
         "accelerators": list_choices("accelerators"),
         "tunings": list_choices("tunings"),
+        "currency": own,
+        "currencies": [code for code, _ in list_choices("currencies") if code != own],
     }

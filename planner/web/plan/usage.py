@@ -22,6 +22,7 @@ from planner.usage.job_files.reading import read_job_file
 from planner.usage.projects import ProjectRule
 from planner.usage.question import (
     WAITING_BYTES,
+    WAITING_FILES,
     WAITING_ROWS,
     UsageAnswer,
     UsageQuestion,
@@ -36,7 +37,6 @@ from pricing.market import accelerators
 MAX_BYTES = 64_000_000
 """Most that the page reads at once: about a million lines of a bill, compressed. The command reads
 more."""
-MAX_FILES = 60
 MAX_CARRIED_BYTES = 600_000
 """Largest file that the page carries along while its columns are settled; a larger one has to be
 chosen again."""
@@ -70,14 +70,14 @@ class UsageForm(Form):
         allow_empty_file=True,
         help_text="several are added up, such as a bill for each month",
     )
+    months = forms.IntegerField(
+        label="Forecast", min_value=0, max_value=120, initial=12, required=False
+    )
     project_by = forms.CharField(
         label="Project by",
         required=False,
         max_length=500,
         help_text="where its name stands, in order: tag:NAME, account, user",
-    )
-    months = forms.IntegerField(
-        label="Forecast", min_value=0, max_value=120, initial=12, required=False
     )
     start = forms.CharField(label="From", required=False, max_length=7, help_text="like 2027-01")
     accelerator = forms.CharField(
@@ -173,8 +173,9 @@ class Uploads:
                     f"has {self._size / 1e6:,.1f} MB; at most {MAX_BYTES / 1e6:,.0f} MB are read "
                     "here, more by the command usage",
                 )
-            if len(files) > MAX_FILES:
-                raise InvalidInput("file", f"are {len(files)}; at most {MAX_FILES} are read here")
+            if len(files) > WAITING_FILES:
+                problem = f"are {len(files)}; at most {WAITING_FILES} are read here"
+                raise InvalidInput("file", problem)
             self._files: list[tuple[str, BinaryIO]] = [(f.name or "", f.file) for f in files]
         elif values["carried"]:
             try:

@@ -6,6 +6,7 @@ import gzip
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from planner.models import Role
@@ -33,6 +34,52 @@ def test_a_bill_is_summed(client, content, kind):
     assert (line["machine"], line["accelerator_hours"]) == ("p5.48xlarge", 12.0)
     assert line["billed"] == {"USD": "120.00"}
     assert answer["demand"] is None
+
+
+def named(name, content):
+    return SimpleUploadedFile(name, content)
+
+
+def post_parts(client, parts, **query):
+    return client.post("/api/v1/usage/", parts, query_params={"forecast_months": "0"} | query)
+
+
+@pytest.mark.django_db
+def test_several_files_are_added_up_as_on_the_page(client):
+    """A file that is sent twice, and a row that is in two of them, count once."""
+    later = table([cur_row(2, usage_amount="0.5"), cur_row(3)])
+    files = [named("1.csv", BILL), named("2.csv", later), named("3.csv.gz", gzip.compress(BILL))]
+    answer = post_parts(client, {"file": [*files, named("4.csv", BILL)]}, by="machine").json()
+    assert [(file["name"], file["rows"]) for file in answer["files"]] == [
+        *(("1.csv", 2), ("2.csv", 2), ("3.csv.gz", 2), ("4.csv", 2)),
+    ]
+    assert [line["accelerator_hours"] for line in answer["use"]] == [20.0]
+    assert any("4.csv is the same file as 1.csv" in note for note in answer["notes"])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"file": [named("1.csv", BILL), named("2.csv", b"PAR1")]}, "2.csv.file: is damaged"),
+        ({"bill": [named("1.csv", BILL)]}, "bill: is no part of this request"),
+        ({"file": [named("1.csv", BILL)], "by": "month"}, "by: is no part of this request"),
+        ({}, "file: is missing"),
+        ({"file": [named(f"{n}.csv", BILL) for n in range(61)]}, "file: are 61; at most 60"),
+    ],
+)
+def test_parts_that_are_no_files_are_refused(client, parts, words):
+    answer = post_parts(client, parts)
+    assert answer.status_code == 400
+    [error] = answer.json()["errors"]
+    assert f"{error['field']}: {error['message']}".startswith(words)
+
+
+@pytest.mark.django_db
+def test_files_together_are_no_larger_than_a_body_may_be(client, settings):
+    settings.API_MAX_UPLOAD_BYTES = 10_000
+    files = [named(f"{n}.csv", BILL * 10) for n in range(4)]
+    assert post_parts(client, {"file": files}).status_code == 413
 
 
 @pytest.mark.django_db

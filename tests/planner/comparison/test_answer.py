@@ -264,3 +264,11 @@ def test_a_plan_that_begins_before_today_says_how_much_of_it_is_over() -> None:
     late = compared(start="2026-01").as_dict()["warnings"]
     assert any("begins in January 2026, before today" in warning for warning in late)
     assert not any("before today" in warning for warning in compared().as_dict()["warnings"])
+
+
+def test_a_server_in_place_of_which_nobody_says_when_it_was_bought_is_named() -> None:
+    given = {"servers": [], "already_owned": [{"server": "dgx-h100", "bought": "2025-06"}]}
+    assert not [one for one in compared(on_prem=given).as_dict()["warnings"] if "purchase" in one]
+    absent = {"servers": [], "already_owned": [{"server": "dgx-h100"}]}
+    (said,) = [one for one in compared(on_prem=absent).as_dict()["warnings"] if "purchase" in one]
+    assert said.startswith("1 × dgx-h100 in place: no month of purchase is given")

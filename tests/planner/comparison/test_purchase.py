@@ -249,3 +249,9 @@ def test_an_empty_list_owns_nothing() -> None:
         request_of(on_prem={"servers": []}), Catalog.of(CATALOG.offers.offers)
     ).scenarios[ScenarioKey.ON_PREM]
     assert not scenario.feasible
+
+
+def test_without_a_month_of_purchase_half_of_the_life_is_over() -> None:
+    # A life of four years: as one bought in January 2025, two years before the start.
+    dated, undated = owned("2025-01", months=12), on_prem(already_owned=[{"server": "node"}])
+    assert undated.lines == dated.lines

@@ -136,7 +136,7 @@ def test_rows_that_are_not_understood_are_warned_of_and_refused_when_strict(bill
     assert "2 │ all rows" in text
     assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in text
     assert main(["usage", str(bill), "--strict"]) == 2
-    assert "files: hold rows that are not understood: 1 of 2" in capsys.readouterr().err
+    assert "files: hold rows that are not understood or doubtful: 1 of 2" in capsys.readouterr().err
 
 
 def test_money_that_is_not_stated_has_no_currency(bill):

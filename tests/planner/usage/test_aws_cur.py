@@ -26,6 +26,24 @@ def test_hours_are_those_of_machines_times_their_accelerators():
     assert line.billed == line.amortised == {"USD": Decimal("75.00")}
 
 
+@pytest.mark.parametrize(
+    ("resource", "amount", "is_doubtful"),
+    [("", "12500", False), ("", "1000000000", True), ("i-1", "1.5", False), ("i-1", "2", True)],
+)
+def test_more_use_than_machines_give_in_the_time_is_doubtful(resource, amount, is_doubtful):
+    """Hours that are seconds, or a column that moved: they count as written, and a warning says."""
+    usage = read(table([cur_row(1, usage_amount=amount) | {"lineItem/ResourceId": resource}]))
+    assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 8 * float(amount)}
+    assert bool(usage.warnings()) is is_doubtful
+    assert usage.is_complete
+
+
+def test_a_warning_of_doubtful_use_names_file_hours_and_time():
+    [warning] = read(table([cur_row(1, usage_amount="1000000000"), cur_row(2)])).warnings()
+    assert warning.startswith("1 row with more use than machines could give in the time, such as")
+    assert "one of file 1 with 8,000,000,000 accelerator-hours in 1.00 h" in warning
+
+
 def test_a_line_that_is_there_twice_counts_once():
     usage = read(table([cur_row(1), cur_row(1)]))
     assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 8.0}

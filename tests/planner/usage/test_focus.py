@@ -214,3 +214,11 @@ def test_words_of_focus_are_read_whatever_their_capitals():
         )
     )
     assert reasons(usage) == {"accelerator_use": 1, "unused_commitment": 1}
+
+
+@pytest.mark.parametrize(("hours", "is_doubtful"), [("1.5", False), ("24", True)])
+def test_one_machine_that_ran_longer_than_its_period_is_doubtful(hours, is_doubtful):
+    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge", ResourceId="i-1", ConsumedQuantity=hours)
+    usage = read(table([row]))
+    assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 8 * float(hours)}
+    assert bool(usage.warnings()) is is_doubtful

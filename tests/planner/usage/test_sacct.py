@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.usage.formats.sacct import read_tres
 from planner.usage.formats.slurm_time import elapsed_seconds, split_by_month
+from planner.usage.formats.slurm_tres import read_tres
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import SACCT, hours_by, read, reasons, sacct
 
@@ -169,6 +169,8 @@ def test_pairs_of_names_and_values_are_read():
         ({"ElapsedRaw": "1e9"}, "ElapsedRaw: '1e9' is no number of seconds"),
         ({"Start": "yesterday"}, "Start: 'yesterday' is not a moment"),
         ({"End": "2025-05-06T07:59:59"}, "is before the start"),
+        ({"ElapsedRaw": "720000"}, "ElapsedRaw: 720000 s is longer than from Start to End, 7200 s"),
+        ({"ElapsedRaw": "14401"}, "ElapsedRaw: 14401 s is longer than from Start to End"),
         ({"AllocTRES": "gres/gpu=many"}, "AllocTRES: 'gres/gpu=many' is no number"),
     ],
 )
@@ -176,6 +178,28 @@ def test_rows_that_are_not_understood_are_named(changes, problem):
     usage = read(sacct({}, {**changes, "JobID": "2", "JobIDRaw": "2"}))
     assert problem in usage.ledger.not_understood[0]
     assert usage.ledger.not_understood[0].startswith("row 3:")
+
+
+@pytest.mark.parametrize(("elapsed_s", "is_noted"), [(10_860, False), (10_861, True)])
+def test_a_job_is_longer_than_its_clock_by_an_hour_that_is_set_back(elapsed_s, is_noted):
+    usage = read(sacct({"ElapsedRaw": str(elapsed_s)}))
+    assert reasons(usage) == {"accelerator_use": 1}
+    assert any("longer than from Start to End" in note for note in usage.notes()) is is_noted
+
+
+def test_a_job_that_ended_in_a_later_log_is_no_longer_than_its_clock_either():
+    ended = read(
+        sacct({"State": "RUNNING", "End": "Unknown", "ElapsedRaw": "3600"}),
+        sacct({"ElapsedRaw": "720000"}),
+    )
+    assert sum(hours_by(ended.ledger, "month").values()) == 4.0
+    assert "720000 s is longer" in ended.ledger.not_understood[0]
+
+
+def test_more_accelerators_than_there_are_are_doubtful():
+    usage = read(sacct({"AllocTRES": "gres/gpu=100001"}))
+    assert "1 row with more use than machines could give" in usage.warnings()[0]
+    assert read(sacct({"AllocTRES": "gres/gpu=100000"})).warnings() == []
 
 
 def test_waiting_and_peaks():

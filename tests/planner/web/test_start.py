@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from html import unescape
 from typing import Any
 
 from django.http import QueryDict
 
 from planner.contract.request.comparison import read_request
+from planner.models import Role
 from planner.services.projects.comparisons import estimate_request
 from planner.web.common.form_fields import FIELD_TYPES
 from planner.web.common.query_codec import read, with_start
@@ -144,3 +146,19 @@ def test_no_abbreviation_meets_somebody_who_names_a_model(client, prices) -> Non
         "/plan/", {"workload.kind": "training", "workload.mfu~pct": "40", "edit": "1"}
     )
     assert fold not in given.content.decode()
+
+
+def test_the_budget_is_in_the_currency_that_is_chosen(client, prices) -> None:
+    budget = {"constraints.total_budget": "300.000,50"}
+    assert asked(client, **budget).currency == "USD"
+    request = asked(client, **budget, currency="EUR")
+    assert (request.currency, request.constraints.total_budget) == ("EUR", Decimal("300000.50"))
+
+
+def test_a_team_is_asked_in_its_own_currency(client, work) -> None:
+    work.team.currency = "EUR"
+    work.team.save()
+    client.force_login(work.users[Role.EDITOR])
+    page = client.get("/").content.decode()
+    chosen = page[page.index('name="currency"') :]
+    assert re.findall(r'value="(\w*)">(\w+)<', chosen)[:2] == [("", "EUR"), ("USD", "USD")]

@@ -10,7 +10,6 @@ from decimal import Decimal
 from reportlab.graphics.shapes import Drawing
 from reportlab.platypus import Flowable, KeepTogether, ListFlowable, Spacer
 
-from planner.contract.answer.scenario import Purchase
 from planner.contract.labels import category_title
 from planner.exports.rows import Context, Step
 from planner.web.answer.answer_page import AnswerPage
@@ -18,8 +17,9 @@ from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.answer.board_pack import paper
 from planner.web.answer.board_pack.drawings import draw_bars, draw_lines, draw_scenarios
 from planner.web.answer.board_pack.paper import link, table, text
-from planner.web.answer.tables import SourceRow
+from planner.web.answer.tables import PurchaseRow, SourceRow
 from planner.web.common.formatting import money, number, rate, singular, words
+from pricing.common.pluralize import pluralize
 
 WHOLE_FROM = Decimal(1000)
 MOST_PURCHASES, MOST_SOURCES, MOST_ASSUMPTIONS = 12, 12, 14
@@ -57,11 +57,15 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield text(page.headline, paper.STRONG)
         yield text(page.money_sentence)
         return
-    for part, hours, price_day in page.decision:
-        yield text(f"{part.sentence[:1].upper()}{part.sentence[1:]}", paper.STRONG)
-        rented = f" · {number(hours)} machine-hours" if hours else ""
-        seen = f" · {price_day}" if price_day else ""
-        yield text(f"{money(part.amount, page.currency)} in all{rented}{seen}", paper.SMALL)
+    for shown in page.decision:
+        sentence = shown.part.sentence
+        yield text(f"{sentence[:1].upper()}{sentence[1:]}", paper.STRONG)
+        rented = f" · {number(shown.machine_hours)} machine-hours" if shown.machine_hours else ""
+        seen = f" · {shown.price_day}" if shown.price_day else ""
+        yield text(f"{money(shown.amount, page.currency)} in all{rented}{seen}", paper.SMALL)
+    if page.beside_parts:
+        amount, kinds = page.beside_parts
+        yield text(f"{money(amount, page.currency)} beside these: {kinds}", paper.SMALL)
     yield Spacer(1, 4)
     yield text(page.money_sentence)
     if page.verdict.contested:
@@ -86,7 +90,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
 def _about(page: AnswerPage, facts: PackFacts) -> Iterator[str]:
     context = facts.context
     yield from filter(None, (context.team, context.project))
-    yield f"{page.answer.start}, {page.answer.horizon_months} months"
+    yield f"{page.answer.start}, {pluralize(page.answer.horizon_months, 'month')}"
     yield f"amounts in {page.currency}"
     step = context.approval_status
     if step:
@@ -119,7 +123,7 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
         yield text("What to buy or sign, and when", paper.HEADING)
         rows = [
             (row.month, f"{number(row.purchase.units)} × {row.purchase.label} {row.how}",
-             f"{row.first} to {row.last}", _invoices(row.purchase, page.currency))
+             f"{row.first} to {row.last}", _invoices(row, page.currency))
             for row in page.purchases[:MOST_PURCHASES]
         ]  # fmt: skip
         head = ("When", "What", "In service", "Invoices")
@@ -155,9 +159,11 @@ def _price(amount: Decimal, currency: str) -> str:
     return rate(amount, currency) if amount < WHOLE_FROM else money(amount, currency)
 
 
-def _invoices(purchase: Purchase, currency: str) -> str:
-    """What is due when it starts, and in every month of its term."""
-    start, monthly = purchase.due_at_start, purchase.due_per_month
+def _invoices(row: PurchaseRow, currency: str) -> str:
+    """What is due when it starts, servers with what belongs to them, and in every month."""
+    start, monthly = row.purchase.due_at_start, row.purchase.due_per_month
+    if start and row.fittings:
+        start += row.fittings
     parts = [money(start, currency)] if start else []
     return " and ".join([*parts, *([f"{money(monthly, currency)} a month"] if monthly else [])])
 

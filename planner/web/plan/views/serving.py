@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from planner.contract.answer.estimate import ServingPlan
 from planner.services.projects.comparisons import estimate_request
 from planner.web.common.access import open_page
+from planner.web.common.current_team import current_team
 from planner.web.common.query_codec import drop_empty, number, write
 from planner.web.plan.start_questions import SERVE, USUAL_ACCELERATOR, start_context
 from pricing.common.invalid_input import InvalidInput
@@ -32,7 +33,7 @@ def serving(request: HttpRequest) -> HttpResponse:
         plan = _plan_serving({name: query.get(name, "") for name in _QUESTIONS})
     except InvalidInput as refusal:
         field = _WORDS.get(refusal.field, "Serving")
-        context = start_context(SERVE, query, f"{field}: {refusal.message}")
+        context = start_context(SERVE, query, current_team(request), f"{field}: {refusal.message}")
         return render(request, "web/start.html", context, status=400)
     accelerator = query.get("accelerator") or USUAL_ACCELERATOR
     changes = {

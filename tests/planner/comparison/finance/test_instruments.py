@@ -188,6 +188,14 @@ def test_what_the_examples_say_besides() -> None:
     assert says(SECTIONS["Tax and depreciation"], 343_800 - 0.25 * (43_800 + 60_000))
 
 
+def test_a_delay_that_is_certain_is_part_of_the_plan() -> None:
+    request = merged(BASE, json.loads(BLOCK.findall(SECTIONS["A late delivery"])[0]))
+    request["on_prem"]["servers"][0]["late_delivery"]["probability"] = 1
+    found = compare(request, PRICE_LIST, today=TODAY).by_key["on_prem"].total_cost
+    assert float(found) == OWNED + 3 * (MONTH - 3_650)
+    assert says(SECTIONS["A late delivery"], float(found))
+
+
 @pytest.mark.parametrize(
     ("title", "change", "key", "words"),
     [

@@ -155,7 +155,7 @@ def test_the_cheapest_place_by_plain_arithmetic(seed: int) -> None:
 def test_own_servers_pay_for_data_too(seed: int) -> None:
     data, _ = drawn(seed)
     data.pop("transfer_gbit_per_s", None)
-    dear = [offer("One", "one", 90_000)]
+    dear = [offer("One", "one", 90_000), offer("Two", "two", 90_000)]
     box = {"servers": [BOX], "lead_time_months": 0, "spare_rate": 0, "network_storage_rate": 0,
            "residual_rate": 0}  # fmt: skip
     plan = answer(data, custom_offers=dear, on_prem=box).by_key["on_prem"]

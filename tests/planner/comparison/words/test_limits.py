@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
+from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 
@@ -72,3 +75,41 @@ def test_a_quota_of_a_whole_node_needs_no_warning() -> None:
     quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 8}]
     found = compared(catalog(RENT), 2000, constraints={"quotas": quotas}, **ALONE)
     assert "rented whole" not in " ".join(found.warnings)
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Catalog:
+    return bundled_catalog()
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ({"geographies": ["switzerland"]}, "the choice of places excludes"),
+        ({"countries": ["CH"]}, "the choice of countries excludes"),
+    ],
+)
+def test_what_chose_the_places_is_named_and_nothing_is_said_to_meet_every_limit(
+    bundled: Catalog, places: dict[str, Any], words: str
+) -> None:
+    """Spot of A100 is priced elsewhere alone."""
+    found = compared(bundled, constraints=places, horizon_months=1, workload={
+        "kind": "accelerator_hours", "accelerator": "nvidia-a100-80gb-sxm", "hours_per_month": 5840,
+    }, **ALONE)  # fmt: skip
+    why_not = found.scenarios[ScenarioKey.SPOT].why_not
+    assert any(reason.startswith(words) for reason in why_not)
+    assert re.fullmatch(r"none of [\d,]+ meets every limit", why_not[-1])
+
+
+def test_a_region_named_after_its_cloud_is_not_named_twice(bundled: Catalog) -> None:
+    found = compared(bundled, constraints={"regions": ["us-gov-west-1"]}, horizon_months=1,
+        workload={"kind": "accelerator_hours", "accelerator": "nvidia-t4", "hours_per_month": 730},
+        **ALONE)  # fmt: skip
+    assert found.answer.verdict
+    assert "in AWS GovCloud (US-West) in January 2027" in found.answer.verdict.headline
+
+
+@pytest.mark.parametrize(("months", "words"), [(1, "horizon of 1 month"), (2, "of 2 months")])
+def test_numbers_of_months_agree_with_their_word(months: int, words: str) -> None:
+    found = compared(horizon_months=months, on_prem={"servers": [{"server": "dgx-h100"}]})
+    assert found.scenarios[ScenarioKey.ON_PREM].why_not[0].endswith(words)

@@ -18,7 +18,7 @@ VALUES = {
     "samples": 500.0, "seed": 7.0, "demand_growth_sd": 0.1, "price_sd": 0.2,
     "slip_months_sd": 1.5, "residual_sd": 0.3, "spot_interruptions_per_month": 4.0,
     "checkpoint_save_hours": 0.25, "restart_hours": 0.5, "demand_half_life_months": 18.0,
-    "spot_patience_hours": 12.0,
+    "spot_patience_hours": 12.0, "trend_edition": 2.0,
 }  # fmt: skip
 ASSUMED = Assumptions(VALUES, (), request_fields=frozenset({"cloud_price_trend_per_year"}))
 NOTHING = PriceDrivers((), {})
@@ -32,6 +32,7 @@ def test_nothing_spreads_by_default() -> None:
         "hours_sd": 0.0, "price_processes": False, "demand_half_life_months": 24.0,
         "spot_patience_hours": 0.0, "waiting_sd": 0.0, "draws_rental_prices": True,
         "draws_hardware_prices": True, "keeps_price_trend": False,
+        "moves_unchanged_prices": False,
     }  # fmt: skip
 
 
@@ -54,6 +55,9 @@ def test_edition_2_draws_what_the_request_gives_no_spread_for() -> None:
     assert (found.demand_half_life_months, found.spot_patience_hours) == (18.0, 12.0)
     assert (found.draws_rental_prices, found.draws_hardware_prices) == (True, True)
     assert found.keeps_price_trend
+    assert not found.moves_unchanged_prices
+    former = Assumptions(VALUES | {"trend_edition": 1.0}, ())
+    assert build_risk_parameters(Risk(), former, price_processes=True).moves_unchanged_prices
     waits = default("spot_waiting_hours_training")
     assert found.waiting_sd == pytest.approx(np.log(waits.high / waits.low) / 2.5631)
     rents = build_risk_parameters(Risk(price_sd=0.2), ASSUMED, price_processes=True)

@@ -15,6 +15,7 @@ from planner.services.projects.reprice import reprice
 from planner.services.projects.saved_comparisons import replay
 from planner.services.teams import teams
 from pricing import catalog as catalogs
+from pricing.common.invalid_input import InvalidInput
 from pricing.models import ExchangeRate
 from tests.planner.workspace import REQUEST, SEEN, WHOLE, Workspace, market
 
@@ -104,3 +105,17 @@ def test_last_digits_and_what_answers_say_more_are_no_differences(work: Workspac
     kept.answer["asked_long_ago"] = True
     told = [row.field for row in replay(kept).differences]
     assert told == ["demand.hours_per_month.0", "asked_long_ago"]
+
+
+def test_a_job_above_the_peak_saved_before_it_was_refused_replays(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused of new questions."""
+    contradiction = {"peak_accelerators": 8, "accelerators_per_job": 16}
+    asked = {**REQUEST, "workload": {**REQUEST["workload"], **contradiction}}
+    with pytest.raises(InvalidInput, match="more than the peak of 8"):
+        work.saved(request=asked)
+    with monkeypatch.context() as before:
+        before.setattr("planner.comparison.refuse_job_above_peak", lambda workload: None)
+        kept = work.saved(request=asked)
+    assert replay(kept).identical

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
-SCRIPT = (Path(settings.BASE_DIR) / "static/charts.js").read_text()
+from planner.contract.answer.common import Category
+
+SCRIPT = (Path(settings.BASE_DIR) / "static/palette.js").read_text()
 SOURCES = ("owned", "committed", "capacity_block", "on_demand", "spot")
 SPENT = ("capex", "commitment", "upfront", "compute")
+KINDS = tuple(one.value for one in Category)
+"""Categories of cost in the order in which they are stacked."""
+STACKS = (
+    *((KINDS[i], KINDS[i + gap]) for gap in (1, 2) for i in range(len(KINDS) - gap)),
+    *pairwise(("compute", "support", "staff")),
+    *pairwise(("compute", "storage", "egress", "support")),
+    *pairwise(("commitment", "support", "staff")),
+    *pairwise(("compute", "capex", "install")),
+)
+"""Categories that stand beside each other, also where one is missing or in plans that only rent."""
 LEAST_STEP = 6.0
 """CIE lightness by which two greys differ that stand beside each other."""
 
@@ -35,6 +47,32 @@ def test_no_two_of_one_chart_print_as_the_same_grey(theme: str, roles: tuple[str
     greys = {role: lightness(palette(theme)[role]) for role in roles}
     for one, other in combinations(roles, 2):
         assert abs(greys[one] - greys[other]) >= LEAST_STEP, (one, other)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_categories_beside_each_other_print_as_different_greys(theme: str) -> None:
+    colours = palette(theme)
+    for one, other in STACKS:
+        step = abs(lightness(colours[one]) - lightness(colours[other]))
+        assert step >= LEAST_STEP, (one, other)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_category_is_told_from_the_page(theme: str) -> None:
+    colours = palette(theme)
+    page = lightness(colours["paper"])
+    assert all(abs(lightness(colours[kind]) - page) > 30 for kind in KINDS)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_without_a_meaning_alternate_in_grey_and_differ_from_the_page(theme: str) -> None:
+    block = SCRIPT.partition("const REST")[2].partition(f"{theme}: [")[2].partition("]")[0]
+    rest = re.findall(r'"(#[0-9a-f]{6})"', block)
+    assert len(rest) == 10
+    for one, other in pairwise([*rest, rest[0]]):
+        assert abs(lightness(one) - lightness(other)) >= LEAST_STEP, (one, other)
+    page = lightness(palette(theme)["paper"])
+    assert all(abs(lightness(one) - page) > 30 for one in rest)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

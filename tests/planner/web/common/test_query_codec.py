@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.http import QueryDict
 from hypothesis import given
@@ -181,3 +183,35 @@ def test_values_are_flattened_as_the_form_would_write_them():
         ("h.0.i", "1"),
         ("h.1.i", "default"),
     ]
+
+
+BOXES = ("workload.hours_per_month", "constraints.total_budget", "horizon_months")
+
+
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("1,460", 1460),
+        ("1'460", 1460),
+        ("1.460,5", 1460.5),
+        ("1,460.5", 1460.5),
+        ("1.460", "1.460: 1.46 or 1460?"),
+        ("2.000", "2.000: 2 or 2000?"),
+    ],
+)
+def test_marks_of_thousands_mean_the_same_in_every_box(box: str, typed: str, meant: Any):
+    query = QueryDict(mutable=True)
+    query[box] = typed
+    found: Any = query_codec.read(query, FIELD_TYPES)
+    for name in box.split("."):
+        found = found[name]
+    assert found == meant
+
+
+@pytest.mark.parametrize("hours", [123.456, [123.456, 1.5, 999.125], [0.25]])
+def test_hours_with_three_decimals_are_written_so_that_they_are_read_again(hours: Any):
+    ((name, value),) = query_codec.flatten({"workload": {"hours_per_month": hours}})
+    query = QueryDict(mutable=True)
+    query[name] = value
+    assert read(query.urlencode()) == {"workload": {"hours_per_month": hours}}

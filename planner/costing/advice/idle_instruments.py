@@ -1,0 +1,89 @@
+"""What a request states of its contracts and prices that no plan of the answer uses. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
+from planner.contract.money import format_money
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.data import DataPrice
+from planner.contract.request.existing import Credit, MinimumSpend
+from planner.costing.cost_model.spend_pools import BILLED
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import Scenario
+
+
+def warn_of_idle_instruments(
+    request: ComparisonRequest, inputs: ModelInputs, scenarios: Mapping[ScenarioKey, Scenario]
+) -> Iterator[str]:
+    """One sentence for each credit, minimum spend, contract and price of data that applies to
+    nothing in any plan."""
+    plans = [plan for plan in scenarios.values() if plan.feasible]
+    lines = [line for plan in plans for line in plan.lines]
+    credited = {line.label for line in lines if line.category is Category.CREDIT}
+    billed = {line.provider for line in lines if line.category in BILLED}
+    signed, calendar = request.existing, inputs.calendar
+    for credit in signed.credits if plans else ():
+        if credit.label not in credited:
+            yield _describe_credit(credit, billed, calendar)
+    for minimum in signed.minimum_spend if plans else ():
+        yield from _describe_minimum(minimum, billed, calendar, request.currency)
+    names = [(f"The commitment {one.label!r}", one.ends) for one in signed.commitments]
+    names += [(f"The lease of {one.server}", one.ends) for one in signed.leased_servers]
+    known = {offer.provider for offer in inputs.rentals} | {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
+    for one in signed.commitments:
+        if one.provider not in known:
+            yield (
+                f"The commitment {one.label!r} is with {one.provider}, which nothing else here is "
+                "of: credits, minimum spends and data of another name do not count for it."
+            )
+    for name, ends in names:
+        if calendar.index(ends) < 0:
+            yield f"{name} ended in {ends:%Y-%m}, before the plan: nothing of it counts here."
+    for price in request.data.prices:
+        yield from _describe_price(price, request, inputs)
+
+
+def _describe_credit(credit: Credit, billed: Collection[str], calendar: Calendar) -> str:
+    name = f"The credit {credit.label!r} pays nothing here"
+    if calendar.index(credit.expires) < 0:
+        return f"{name}: it expired in {credit.expires:%Y-%m}, before the plan."
+    provider = cloud_title(credit.provider)
+    if credit.provider not in billed:
+        return f"{name}: no plan has a bill of {provider}."
+    return f"{name}: no plan has a bill of {provider} before it expires in {credit.expires:%Y-%m}."
+
+
+def _describe_minimum(
+    minimum: MinimumSpend, billed: Collection[str], calendar: Calendar, currency: str
+) -> Iterator[str]:
+    name = f"The minimum spend {minimum.label!r}"
+    if calendar.index(minimum.last) < 0 or calendar.index(minimum.first) >= calendar.months:
+        months = f"{minimum.first:%Y-%m} to {minimum.last:%Y-%m}"
+        yield f"{name} counts for nothing here: its months, {months}, are not in the plan."
+    elif minimum.provider not in billed and minimum.spent < minimum.amount:
+        provider = cloud_title(minimum.provider)
+        rest = format_money(minimum.amount - minimum.spent, currency)
+        yield (
+            f"{name}: no plan has a bill of {provider}, so what is left of it ({rest}) is owed as "
+            "far as its months are over by the end of the plan."
+        )
+
+
+def _describe_price(
+    price: DataPrice, request: ComparisonRequest, inputs: ModelInputs
+) -> Iterator[str]:
+    if price.provider is None:
+        return
+    places = {(source.provider, source.region) for source in inputs.sources}
+    if request.data.home is not None:
+        places.add(request.data.home.place)
+    is_used = any(
+        provider == price.provider and price.region in (None, region) for provider, region in places
+    )
+    if not is_used:
+        where = " ".join(filter(None, (cloud_title(price.provider), price.region)))
+        yield f"The price of data ({price.item}) at {where} applies to nothing: no offer is there."

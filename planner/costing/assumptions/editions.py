@@ -1,0 +1,50 @@
+"""Rules that changed a figure after answers had been saved with it: which edition counts. PURE.
+
+Each is a row of the assumptions where it matters, so that an answer computed again keeps the
+edition that it was computed with; one of before the row was there keeps edition 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.rules import resolve_rules
+
+PRICE_PROCESS_EDITION = "risk.price_process_edition"
+POOL_EDITION = "risk.pool_edition"
+TREND_EDITION = "risk.trend_edition"
+RUN_EDITION = "workload.run_edition"
+DELIVERY_EDITION = "on_prem.delivery_edition"
+RESALE_EDITION = "on_prem.resale_edition"
+EDITIONS = (
+    PRICE_PROCESS_EDITION,
+    POOL_EDITION,
+    TREND_EDITION,
+    RUN_EDITION,
+    DELIVERY_EDITION,
+    RESALE_EDITION,
+)
+
+
+def editions_of(request: ComparisonRequest) -> Iterator[str]:
+    """The editions that a request rests on; that of resale depends on its prices besides."""
+    rules = resolve_rules(request)
+    has_pools = bool(request.existing.credits or request.existing.minimum_spend)
+    if rules.price_processes and rules.interruptible:
+        yield PRICE_PROCESS_EDITION
+    if rules.price_processes and has_pools:
+        yield POOL_EDITION
+    if rules.price_processes and request.finance.cloud_price_trend_per_year is not None:
+        yield TREND_EDITION
+    if rules.one_accelerator:
+        yield RUN_EDITION
+    if rules.price_processes and _has_certain_delay(request):
+        yield DELIVERY_EDITION
+
+
+def _has_certain_delay(request: ComparisonRequest) -> bool:
+    """Whether a server comes late whatever happens."""
+    own = (server.late_delivery for server in request.on_prem.servers or ())
+    of_all = request.on_prem.late_delivery_probability == 1.0
+    return of_all or any(one is not None and one.certain_months for one in own)

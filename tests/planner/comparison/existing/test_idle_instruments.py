@@ -1,0 +1,110 @@
+"""Contracts, credits and prices that apply to nothing: refused or said, never passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.contract.answer.comparison import ComparisonAnswer
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
+
+MARKET = catalog(offer("50"))
+YEAR = {"first": "2027-01", "last": "2027-12"}
+
+
+def credit(**fields: Any) -> dict[str, Any]:
+    one = {"label": "Grant", "amount": 1000, "provider": "aws", "expires": "2027-06", **fields}
+    return {"existing": {"credits": [one]}}
+
+
+def minimum(**fields: Any) -> dict[str, Any]:
+    one = {"label": "EDP", "amount": 1000, "provider": "aws", **YEAR, **fields}
+    return {"existing": {"minimum_spend": [one]}}
+
+
+def signed(**fields: Any) -> dict[str, Any]:
+    one = {"label": "Reserved", "provider": "aws", "accelerator": "H100", "accelerator_count": 8,
+           "price_per_month": 100, "ends": "2027-06", **fields}  # fmt: skip
+    return {"existing": {"commitments": [one]}}
+
+
+def data_price(**fields: Any) -> dict[str, Any]:
+    one = {"item": "storage", "provider": "aws", "price_per_gib": 0.1, **fields}
+    return {"data": {"storage_gib": 100, "prices": [one]}}
+
+
+def answer(fields: dict[str, Any]) -> ComparisonAnswer:
+    request = request_of(5840, on_prem={"servers": []}, **fields)
+    return compare(request, MARKET, today=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        (credit(provider="awss"), "existing.credits.0.provider"),
+        (minimum(provider="awss"), "existing.minimum_spend.0.provider"),
+        (data_price(provider="awss"), "data.prices.0.provider"),
+    ],
+)
+def test_a_provider_that_nobody_knows_is_refused(fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        answer(fields)
+    assert str(refused.value).startswith(f"{field}: 'awss' is in neither the catalog nor")
+    assert "did you mean aws?" in str(refused.value)
+
+
+def test_the_known_ones_are_listed_where_none_is_close() -> None:
+    with pytest.raises(InvalidInput, match=r"they hold .*aws.*gcp"):
+        answer(credit(provider="zzzzzz"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (credit(provider="azure"), "The credit 'Grant' pays nothing here: no plan has a bill of "
+                                   "Azure."),
+        (credit(expires="2026-12"), "it expired in 2026-12, before the plan"),
+        (minimum(provider="gcp"), "no plan has a bill of Google Cloud, so what is left of it "
+                                  "(1,000 USD) is owed"),
+        (minimum(first="2026-01", last="2026-12"), "its months, 2026-01 to 2026-12, are not in"),
+        (minimum(first="2029-01", last="2029-12"), "its months, 2029-01 to 2029-12, are not in"),
+        (signed(ends="2026-12"), "The commitment 'Reserved' ended in 2026-12, before the plan"),
+        (signed(provider="awss"), "The commitment 'Reserved' is with awss, which nothing else"),
+        (data_price(provider="gcp"), "The price of data (storage) at Google Cloud applies to "
+                                     "nothing"),
+        (data_price(region="us-west-9"), "at AWS us-west-9 applies to nothing"),
+    ],
+)  # fmt: skip
+def test_what_applies_to_nothing_is_said(fields: dict[str, Any], words: str) -> None:
+    assert any(words in warning for warning in answer(fields).warnings)
+
+
+@pytest.mark.parametrize(
+    "fields", [credit(), minimum(), data_price(), data_price(region="us-east-1"),
+               minimum(provider="gcp", spent=1000)]
+)  # fmt: skip
+def test_nothing_is_said_of_what_counts(fields: dict[str, Any]) -> None:
+    assert answer(fields).warnings == answer({}).warnings
+
+
+def test_nothing_is_said_of_a_commitment_in_force() -> None:
+    assert not any("Reserved" in warning for warning in answer(signed()).warnings)
+
+
+def test_an_offer_or_a_commitment_of_the_request_names_a_provider() -> None:
+    own = {"label": "Nimbus", "provider": "nimbus", "accelerator": "H100", "accelerator_count": 8,
+           "purchase_option": "on_demand", "usd_per_hour": 10}  # fmt: skip
+    found = answer({**credit(provider="nimbus"), "custom_offers": [own]})
+    assert found.by_key["on_demand"].cost_by_category["credit"] == -1000
+    both = signed(provider="nimbus")["existing"] | credit(provider="nimbus")["existing"]
+    assert answer({"existing": both}).by_key["on_demand"].cost_by_category["credit"] < 0
+
+
+def test_an_answer_of_before_is_computed_again() -> None:
+    now = answer({})
+    request = request_of(5840, on_prem={"servers": []}, **credit(provider="awss"))
+    again = compare(request, MARKET, today=TODAY, previous_assumptions=now.assumptions)
+    assert any("pays nothing here" in warning for warning in again.warnings)

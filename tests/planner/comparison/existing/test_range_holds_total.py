@@ -1,0 +1,127 @@
+"""The total of a plan lies in its range: what is signed at a price does not move it out."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.analysis.risk_result import HALF_CENT
+from pricing.market.snapshot import Catalog
+from tests.planner.costing.market_of import TODAY
+
+NOTHING = Catalog.of([])
+EIGHT = {"accelerator": "H100", "accelerator_count": 8}
+SEEDS = 400 if os.environ.get("FUZZ") == "1" else 12
+
+
+def request_of_seed(seed: int) -> dict[str, Any]:
+    """Offers, contracts, credits, servers and a trend by chance."""
+    draw = random.Random(seed)
+    provider = draw.choice(["aws", "gcp", "north"])
+    offers = [
+        {"label": "By the hour", "provider": provider, "purchase_option": "on_demand",
+         "usd_per_hour": 40, **EIGHT},
+    ]  # fmt: skip
+    if draw.random() < 0.5:
+        offers.append(
+            {"label": "A year", "provider": provider, "purchase_option": "reserved",
+             "term_months": 12, "usd_per_hour": 20, "upfront_usd": 60000, **EIGHT}
+        )  # fmt: skip
+    existing: dict[str, Any] = {}
+    if draw.random() < 0.6:
+        ends = draw.choice(["2027-06", "2027-12", "2028-12"])
+        existing["commitments"] = [
+            {"label": "Signed", "provider": provider, "price_per_month": 20000, "ends": ends,
+             **EIGHT}
+        ]  # fmt: skip
+    if draw.random() < 0.6:
+        amount = draw.choice([50_000, 100_000, 500_000])
+        existing["credits"] = [
+            {"label": "Credit", "amount": amount, "provider": provider, "expires": "2027-09"}
+        ]
+    is_sure = draw.random() < 0.5
+    return {
+        "start": "2027-01",
+        "horizon_months": draw.choice([6, 12, 18, 24, 36]),
+        "use_catalog": False,
+        "workload": {
+            "kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840
+        },
+        "custom_offers": offers,
+        "existing": existing,
+        "on_prem": {"servers": [] if draw.random() < 0.7 else None},
+        "finance": {"cloud_price_trend_per_year": draw.choice([0, 0, -0.1, -0.19, 0.05])},
+        "risk": {"seed": seed, "samples": 500} | ({"demand_growth_sd": 0} if is_sure else {}),
+    }  # fmt: skip
+
+
+def assert_total_in_range(answer: ComparisonAnswer) -> None:
+    assert answer.risk is not None
+    ranges = {key: answer.risk.range_of(key) for key in answer.by_key}
+    assert any(ranges.values())
+    for key, ends in ranges.items():
+        if ends is not None:
+            assert ends.total_p10 is not None
+            assert ends.total_p90 is not None
+            assert ends.total_p10 <= answer.by_key[key].total_cost <= ends.total_p90, key
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_with_a_given_trend_the_total_lies_in_its_range(seed: int) -> None:
+    assert_total_in_range(compare(request_of_seed(seed), NOTHING, today=TODAY))
+
+
+def signed() -> dict[str, Any]:
+    """Six months signed, six by the hour, prices as they are."""
+    request = request_of_seed(0)
+    request["existing"] = {
+        "commitments": [
+            {"label": "Signed", "provider": "aws", "price_per_month": 20000, "ends": "2027-06",
+             **EIGHT}
+        ]
+    }  # fmt: skip
+    request["custom_offers"] = request["custom_offers"][:1]
+    request["custom_offers"][0]["provider"] = "aws"
+    finance = {"cloud_price_trend_per_year": 0, "cloud_support_rate": 0,
+               "cloud_staff_fte_per_accelerator": 0}  # fmt: skip
+    servers: dict[str, Any] = {"servers": []}
+    return request | {"horizon_months": 12, "on_prem": servers, "finance": finance, "risk": {}}
+
+
+def test_prices_that_do_not_change_stay_at_the_trend() -> None:
+    answer = compare(signed(), NOTHING, today=TODAY)
+    assert float(answer.by_key["on_demand"].total_cost) == 6 * 20_000 + 6 * 29_200
+    assert_total_in_range(answer)
+
+
+def test_an_answer_of_before_keeps_its_range() -> None:
+    now = compare(signed(), NOTHING, today=TODAY)
+    field = "risk.trend_edition"
+    assert next(row.value for row in now.assumptions if row.field == field) == 2
+    former = [row for row in now.assumptions if row.field != field]
+    before = compare(signed(), NOTHING, today=TODAY, previous_assumptions=former)
+    assert before.risk is not None
+    assert before.risk.on_demand is not None
+    assert before.risk.on_demand.total_p10 > before.by_key["on_demand"].total_cost + 1_000
+    same = compare(signed(), NOTHING, today=TODAY, previous_assumptions=now.assumptions)
+    assert same.to_json() == now.to_json()
+
+
+def test_a_trend_stays_the_mean_of_prices() -> None:
+    """What is rented by the hour throughout costs the plan's total on average."""
+    risk = {"demand_growth_sd": 0, "slip_months_sd": 0, "samples": 2000}
+    request = signed() | {"existing": {}, "risk": risk}
+    request["finance"]["discount_rate_per_year"] = 0
+    answer = compare(request, NOTHING, today=TODAY)
+    assert answer.risk is not None
+    assert answer.risk.on_demand is not None
+    plan = answer.by_key["on_demand"]
+    assert float(answer.risk.on_demand.mean) == pytest.approx(
+        float(plan.total_cost), abs=HALF_CENT * len(plan.lines) + 0.01
+    )

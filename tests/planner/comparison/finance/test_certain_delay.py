@@ -1,0 +1,121 @@
+"""A delay that is certain is part of the plan: its total, its payback and its words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.inputs.server_risks import IN_THE_PLAN
+from pricing.market.snapshot import Catalog
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import TODAY
+
+HOUR, RUNNING = 40, 5
+GAP = 3 * 730 * (HOUR - RUNNING)
+CERTAIN: list[dict[str, Any]] = [
+    {"probability": 1, "months": 3},
+    {"p10_months": 3, "p90_months": 3},
+]
+
+
+def request(late: dict[str, Any] | None = None, **own: Any) -> dict[str, Any]:
+    server = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8,
+              "unit_price": 300_000, "running_cost_per_hour": RUNNING}  # fmt: skip
+    if late is not None:
+        server["late_delivery"] = late
+    return {
+        "start": "2027-01", "horizon_months": 24, "use_catalog": False,
+        "workload": {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840},
+        "custom_offers": [
+            {"label": "By the hour", "provider": "aws", "accelerator": "H100",
+             "accelerator_count": 8, "purchase_option": "on_demand", "usd_per_hour": HOUR}
+        ],
+        "on_prem": {"servers": [server], "useful_life_months": 24, "lead_time_months": 0,
+                    "residual_rate": 0, "spare_rate": 0, "network_storage_rate": 0, **own},
+        "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
+    }  # fmt: skip
+
+
+def answer(*args: Any, **own: Any) -> ComparisonAnswer:
+    return compare(request(*args, **own), Catalog.of([]), today=TODAY)
+
+
+@pytest.mark.parametrize("late", CERTAIN)
+def test_the_total_has_the_rent_of_the_months_without_the_server(late: dict[str, Any]) -> None:
+    on_time, delayed = answer(), answer(late)
+    plan = delayed.by_key[ScenarioKey.ON_PREM]
+    assert float(plan.total_cost - on_time.by_key[ScenarioKey.ON_PREM].total_cost) == GAP
+    as_lead_time = answer(lead_time_months=3).by_key[ScenarioKey.ON_PREM]
+    assert plan.total_cost == as_lead_time.total_cost
+    assert plan.finance is not None
+    assert as_lead_time.finance is not None
+    assert plan.finance.payback_months == as_lead_time.finance.payback_months
+    assert delayed.verdict is not None
+    assert on_time.verdict is not None
+    assert delayed.verdict.payback is not None
+    assert on_time.verdict.payback is not None
+    assert delayed.verdict.payback > on_time.verdict.payback
+
+
+@pytest.mark.parametrize("late", CERTAIN)
+def test_the_words_and_the_range_know_of_it(late: dict[str, Any]) -> None:
+    found = answer(late)
+    assert found.verdict is not None
+    assert found.verdict.late_delivery is not None
+    assert found.verdict.late_delivery.months == 3
+    assert "come 3 months late: the plan counts with that" in found.verdict.late_delivery.sentence
+    assert found.risk is not None
+    assert found.risk.on_prem is not None
+    assert found.risk.on_prem.total_p10 is not None
+    assert found.risk.on_prem.total_p90 is not None
+    total = found.by_key[ScenarioKey.ON_PREM].total_cost
+    assert found.risk.on_prem.total_p10 <= total <= found.risk.on_prem.total_p90
+
+
+def test_it_may_hold_for_all_servers() -> None:
+    found = answer(late_delivery_probability=1, late_delivery_months=3)
+    assert found.by_key[ScenarioKey.ON_PREM].total_cost == (
+        answer(CERTAIN[0]).by_key[ScenarioKey.ON_PREM].total_cost
+    )
+
+
+def test_what_is_not_certain_stays_a_risk() -> None:
+    late = {"probability": 0.99, "months": 3}
+    assert answer(late).by_key[ScenarioKey.ON_PREM].total_cost == (
+        answer().by_key[ScenarioKey.ON_PREM].total_cost
+    )
+
+
+def test_a_leased_server_comes_late_too() -> None:
+    lease = {"method": "lease", "months": 21, "interest_rate_per_year": 0.12}
+    late = answer(CERTAIN[0], financing=lease).by_key[ScenarioKey.ON_PREM]
+    rents = [line.month for line in late.lines if line.category == "lease"]
+    assert (min(rents), len(rents)) == (3, 21)
+    rent = sum(float(line.amount) for line in late.lines if line.category == "lease")
+    assert float(late.total_cost) == pytest.approx(
+        3 * 730 * HOUR + 21 * 730 * RUNNING + rent, abs=0.01
+    )
+
+
+def test_an_answer_of_before_keeps_its_total() -> None:
+    now = answer(CERTAIN[0])
+    field = "on_prem.delivery_edition"
+    assert [row.value for row in now.assumptions if row.field == field] == [IN_THE_PLAN]
+    former = [row for row in now.assumptions if row.field != field]
+    before = compare(request(CERTAIN[0]), Catalog.of([]), today=TODAY, previous_assumptions=former)
+    same = compare(
+        request(CERTAIN[0]), Catalog.of([]), today=TODAY, previous_assumptions=now.assumptions
+    )
+    assert same.to_json() == now.to_json()
+    assert (
+        float(
+            now.by_key[ScenarioKey.ON_PREM].total_cost
+            - before.by_key[ScenarioKey.ON_PREM].total_cost
+        )
+        == GAP
+    )
+    assert not any(row.field == field for row in compared().answer.assumptions)
