@@ -93,16 +93,22 @@
     if (event.target.closest("[data-print]")) window.print();
   });
 
-  /* An edit that the server did not answer is said beside the boxes; nothing typed is lost. */
-  const unanswered = () => {
-    const place = document.getElementById("refused");
+  /* An edit that the server did not answer is said beside the boxes, or above the panel that would have followed;
+     nothing typed is lost. */
+  const UNANSWERED = "The server did not answer. The figures are still those from before the change; change the value "
+    + "again";
+  const unanswered = (event) => {
+    const panel = event.detail.target?.closest("#live");
+    const place = panel || document.getElementById("refused");
     if (!place) return;
     const note = document.createElement("div");
     note.className = "alert alert-danger";
     note.setAttribute("role", "alert");
-    note.textContent = "The server did not answer. The figures are still those from before the change; "
-      + "change the value again or press Recalculate.";
-    place.replaceChildren(note);
+    note.textContent = panel ? `${UNANSWERED}.` : `${UNANSWERED} or press Recalculate.`;
+    if (!panel) return void place.replaceChildren(note);
+    panel.querySelector(":scope > [role='alert']")?.remove();
+    panel.firstElementChild?.classList.add("stale");
+    panel.prepend(note);
   };
   document.addEventListener("htmx:responseError", unanswered);
   document.addEventListener("htmx:sendError", unanswered);

@@ -167,7 +167,7 @@ class Usage:
         ledger = self.ledger
         misread = ledger.reasons[Reason.NOT_UNDERSTOOD]
         repeated = ledger.reasons[Reason.DUPLICATE] + ledger.reasons[Reason.RESTATED]
-        doubtful = self._doubtful_rows()
+        doubtful = [*self._doubtful_rows(), *self._rows_without_currency()]
         if not misread:
             return doubtful
         counts = f"{misread:,} of {ledger.rows:,} rows are not understood"
@@ -181,6 +181,17 @@ class Usage:
         elif ledger.charges:
             money = " Their costs are in the sums of all rows."
         return [f"{counts}, and their hours are in no sum ({rest}).{money}", *doubtful]
+
+    def _rows_without_currency(self) -> list[str]:
+        """Costs of which nothing says what they are in, and which no month can sum."""
+        sums = [s for k, s in self.ledger.charges.items() if not k.currency and s.states_money]
+        rows = sum(one.rows for one in sums)
+        if not rows:
+            return []
+        return [
+            f"{pluralize(rows, 'row')} with a cost and no currency: the cost is in the sums of all "
+            "rows and in no sum of a month."
+        ]
 
     def _doubtful_rows(self) -> list[str]:
         count, first = self.ledger.doubtful, self.ledger.first_doubtful

@@ -75,6 +75,10 @@ class ChargeSums:
         self.credits = _ZERO
         """Credits already within `billed`; gross is billed less credits."""
 
+    @property
+    def states_money(self) -> bool:
+        return bool(self.billed.total or self.amortised.total)
+
 
 class UnusedSums:
     """Hours that were paid for and not used, and what they cost where a bill says it."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 from planner.usage.cells import plain_name
-from planner.usage.sources import HEAD, Source
+from planner.usage.sources import Source
 from planner.usage.text_lines import too_many_rows
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
@@ -29,8 +29,6 @@ class Table:
     """Number of the first row below the header, as a spreadsheet counts."""
     decimal_comma: bool = False
     """Whether 3,5 is a number, as in tables whose cells semicolons separate; 3.5 is one too."""
-    sample: list[Sequence[str]] = field(default_factory=list)
-    """Some of the first rows, which `rows` gives again."""
     separator: str = ""
 
     def columns(self) -> Columns:
@@ -120,25 +118,12 @@ def _read_csv(source: Source) -> Table:
     except (csv.Error, StopIteration) as error:
         raise InvalidInput("row 1", f"is not CSV: {error}") from None
     header = [name.removeprefix("\ufeff").strip() for name in header]
-    sample = _sample(source.head, separator)
     return Table(
         header,
         _checked(reader, len(header)),
         decimal_comma=separator == ";",
-        sample=sample,
         separator=separator,
     )
-
-
-def _sample(head: str, separator: str) -> list[Sequence[str]]:
-    """Rows of the file's head, without the last, which may be cut."""
-    lines = head.splitlines(keepends=True)
-    whole = lines if len(head) < HEAD // 4 else lines[:-1]
-    try:
-        rows = [row for row in csv.reader(whole, delimiter=separator) if row][:200]
-    except csv.Error:
-        return []
-    return [row for row in rows[1:] if len(row) == len(rows[0])]
 
 
 def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:

@@ -289,3 +289,17 @@ def _robust(answer: ComparisonAnswer) -> str:
         f"expected. {better} It was optimised over {few} representative outcomes: over those "
         f"it is within {percent(plan.gap, 2)} of the optimum."
     )
+
+
+def asked(answer: ComparisonAnswer) -> list[list[str]]:
+    """What a kept answer says of its question: it has no address that would say more."""
+    rows = [
+        ["First month", answer.start, "month", "given", "the request"],
+        ["Horizon", str(answer.horizon_months), "months", "given", "the request"],
+    ]
+    rate = answer.exchange_rate
+    if rate:
+        seen = f", {rate.as_of.isoformat()}" if rate.as_of else ""
+        unit = f"{answer.currency} per USD"
+        rows.append(["Exchange rate", rate.units_per_usd, unit, "default", f"{rate.source}{seen}"])
+    return rows

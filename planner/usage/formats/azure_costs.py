@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
-from planner.usage.cells import Moments, clip, money, quantity, to_point
+from planner.usage.cells import Moment, Moments, clip, money, quantity, to_point
 from planner.usage.commitments import CommitmentSums, CoveredMachine
+from planner.usage.date_order import DateOrder, find_date_order
 from planner.usage.formats.base import Idle, ReadOptions, TableFormat, add_idle
 from planner.usage.formats.gpu_sku import hours_per_unit
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
@@ -72,11 +73,13 @@ class _Row:
 def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     columns = _Row(table)
     table.columns().require(*_COST)
-    moments = Moments(day_first=_is_day_first(columns, table.sample))
+    order, rows = find_date_order(table.rows, columns.period_end, columns.date)
+    if note := order.note():
+        ledger.note(note)
     number: Callable[[str], str] = to_point if table.decimal_comma else str
-    reader = _Reader(columns, ledger, options, moments, number)
+    reader = _Reader(columns, ledger, options, order, number)
     is_repeated = ledger.overlaps.rows_of(table.header)
-    for index, row in enumerate(table.rows, table.first_row):
+    for index, row in enumerate(rows, table.first_row):
         if is_repeated(row, index):
             ledger.account(Reason.DUPLICATE)
             continue
@@ -86,33 +89,25 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
             ledger.misread(f"row {index}", str(refusal), is_of_bill=True)
 
 
-def _is_day_first(columns: _Row, sample: Sequence[Sequence[str]]) -> bool:
-    """Whether 05/31 or 31/05 is written; Azure writes the month first unless a date says no."""
-    dates = [text for row in sample for text in (columns.date(row), columns.period_end(row))]
-    parts = [match.groups() for text in dates if (match := re.match(r"(\d+)/(\d+)/", text))]
-    return any(int(first) > 12 for first, _ in parts) and not any(
-        int(second) > 12 for _, second in parts
-    )
-
-
 class _Reader:
     def __init__(
         self,
         columns: _Row,
         ledger: Ledger,
         options: ReadOptions,
-        moments: Moments,
+        order: DateOrder,
         number: Callable[[str], str],
     ) -> None:
         self._columns, self._ledger, self._options = columns, ledger, options
-        self._moments, self._number = moments, number
+        self._order, self._moments = order, Moments(day_first=order.day_first)
+        self._number = number
 
     def read(self, row: Sequence[str], index: int) -> None:
         columns, ledger = self._columns, self._ledger
         if not columns.cost(row).strip() and not columns.quantity(row).strip():
             ledger.account(Reason.NOT_A_MACHINE)
             return
-        start = self._moments(columns.date(row), "Date")
+        start = self._start(columns.date(row))
         cost = money(self._number(columns.cost(row)), "Cost")
         charge = columns.charge(row) or "Usage"
         pricing = columns.pricing(row)
@@ -158,6 +153,13 @@ class _Reader:
             ledger.misread(f"row {index}", problem, is_of_bill=True)
         else:
             ledger.account(reason)
+
+    def _start(self, text: str) -> Moment:
+        try:
+            return self._moments(text, "Date")
+        except InvalidInput:
+            self._order.check(text)
+            raise
 
     def _views(
         self, charge: str, pricing: str, cost: Decimal

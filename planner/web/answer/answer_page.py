@@ -29,6 +29,7 @@ from planner.web.answer.figure_rows import FigureRow, figure_rows
 from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
 from planner.web.answer.place_names import with_place
+from planner.web.answer.plan_rows import plan_rows
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
 from planner.web.answer.verdict_facts import (
     ShownPart,
@@ -112,7 +113,7 @@ class AnswerPage:
         return [
             (
                 one,
-                write(address, **{one.field: _in_address(one.value)}) if self.query else "",
+                _lift(address, one.field, one.value) if self.query else "",
                 saving_words(one, self.answer),
             )
             for one in self.answer.cheaper_if
@@ -284,6 +285,11 @@ class AnswerPage:
         return rows_of(self.answer)
 
     @cached_property
+    def boxes(self) -> list[AssumptionRow]:
+        """What the plan was asked and every assumption, each with the box that changes it."""
+        return [*plan_rows(self.answer, self.query), *self.assumptions]
+
+    @cached_property
     def drivers(self) -> list[Driver]:
         """What moves the total most, to be changed in place; none of a saved answer."""
         return list_drivers(self.answer, self.assumptions, self.query) if self.query else []
@@ -291,7 +297,7 @@ class AnswerPage:
     @property
     def kept_address(self) -> list[tuple[str, str]]:
         """Names and values of the address that the assumption rows do not hold themselves."""
-        return kept_address(self.query or QueryDict(), self.assumptions)
+        return kept_address(self.query or QueryDict(), self.boxes)
 
     @cached_property
     def coverage(self) -> CoverageTable:
@@ -307,6 +313,15 @@ class AnswerPage:
 
 def _drawn(*possible: Chart | None) -> list[Chart]:
     return [chart for chart in possible if chart is not None]
+
+
+def _lift(address: QueryDict, field: str, value: object) -> str:
+    """An address with a field at the value that lifts it; a limit that is left out is taken out
+    with all its parts and units."""
+    if value is not None and value != ():
+        return write(address, **{field: _in_address(value)})
+    parts = (f"{field}.", f"{field}~")
+    return write(address, **{n: None for n in address if n == field or n.startswith(parts)})
 
 
 def _in_address(value: object) -> object:

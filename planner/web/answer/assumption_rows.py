@@ -42,7 +42,9 @@ _WITH_BOX = (
     | {field.path for field in RULES}
     | {"workload.interruptible", "workload.accelerators_per_job"}
     | {"constraints.min_provider_share"}
+    | {"start", "horizon_months", "workload.mfu", "workload.goodput"}
 )
+_RATE = "exchange_rates."
 _BETWEEN = ", "
 """What stands between several choices in one value."""
 
@@ -94,7 +96,11 @@ def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Mess
     """One message for each box that was sent, so that those of former changes go."""
     refused = {one.field: in_unit_of_box(one.field, one.message) for one in refusals}
     paths = dict.fromkeys(name.partition("~")[0] for name in query)
-    return [Message(path, refused.get(path, "")) for path in paths if path in _WITH_BOX]
+    return [
+        Message(path, refused.get(path, ""))
+        for path in paths
+        if path in _WITH_BOX or path.startswith(_RATE)
+    ]
 
 
 def rows_of(answer: ComparisonAnswer) -> list[AssumptionRow]:

@@ -16,6 +16,7 @@ from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.payback_chart import cumulative_totals
+from planner.web.answer.verdict_facts import short_title
 from planner.web.common.chart import Chart, Series
 from planner.web.common.form_fields import find_label, value_in_box
 from planner.web.common.plan_request import answer_plan
@@ -83,7 +84,8 @@ def answer_plans(addresses: Sequence[str], team: Team | None) -> list[ComparedPl
     for name, address in zip(NAMES, addresses, strict=False):
         query = QueryDict(address)
         outcome = answer_plan(query, team, brief=True)
-        title = str(outcome.request.get("name") or "Plan")
+        title = short_title(outcome.answer) if outcome.has_answer else "Plan"
+        title = str(outcome.request.get("name") or title)
         plans.append(ComparedPlan(name, address, f"{name.upper()} · {title}", outcome))
     return plans
 

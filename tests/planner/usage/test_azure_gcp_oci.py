@@ -10,6 +10,7 @@ import pytest
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import (
     azure_row,
+    cur_row,
     gcp_row,
     hours_by,
     json_lines,
@@ -72,6 +73,69 @@ def test_the_month_stands_first_unless_a_date_says_otherwise(dates, month):
     assert usage.is_complete
     if len(dates) == 2:
         assert months == {"2025-06": 24.0, "2025-05": 24.0}
+
+
+def on_days(*dates):
+    return table([azure_row(Date=date, ResourceId=f"vm{n}") for n, date in enumerate(dates)])
+
+
+def test_a_date_far_down_says_which_number_is_the_month():
+    """The first rows alone, of the first twelve days of a month, would not."""
+    days = [f"{1 + n % 12:02d}/{1 + n % 2:02d}/2025" for n in range(1_000)]
+    assert set(hours_by(read(on_days(*days, "31/01/2025")).ledger, "month")) == {
+        *("2025-01", "2025-02"),
+    }
+    by_months = hours_by(read(on_days(*days, "01/31/2025")).ledger, "month")
+    assert len(by_months) == 12
+
+
+def test_dates_that_contradict_each_other_refuse_the_file():
+    problem = "dates with the day first and with the month first, such as 13/02"
+    with pytest.raises(InvalidInput, match=problem):
+        read(on_days("02/14/2025", "13/02/2025"))
+    with pytest.raises(InvalidInput, match=r"such as 02/14"):
+        read(on_days("13/02/2025", "02/14/2025"))
+
+
+def test_a_date_that_is_none_is_named_and_does_not_refuse_the_file():
+    usage = read(on_days("02/14/2025", "14/14/2025", "yesterday"))
+    assert usage.ledger.problems.total() == 2
+    assert hours_by(usage.ledger, "month") == {"2025-02": 24.0}
+
+
+@pytest.mark.parametrize(
+    ("dates", "months", "order"),
+    [
+        (["05/06/2025"], {"2025-05"}, "month/day"),
+        (["05/06/2025", "06/06/2025", "07/06/2025"], {"2025-06"}, "day/month"),
+        (["06/05/2025", "06/06/2025", "06/07/2025"], {"2025-06"}, "month/day"),
+        (["05/06/2025"] * 6_000, {"2025-05"}, "month/day"),
+    ],
+)
+def test_dates_that_could_mean_either_are_named(dates, months, order):
+    usage = read(on_days(*dates))
+    assert set(hours_by(usage.ledger, "month")) == months
+    assert f"Dates such as {dates[0]} are read as {order}/year" in " ".join(usage.notes())
+
+
+@pytest.mark.parametrize("dates", [["2025-05-06", "05/06/2025"], ["05/31/2025", "05/06/2025"]])
+def test_dates_that_mean_one_thing_are_not(dates):
+    assert not any("Dates such as" in note for note in read(on_days(*dates)).notes())
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (table([azure_row(BillingCurrency=one) for one in ("", "EUR")]), 1),
+        (table([cur_row(1, currency_code=""), cur_row(2, currency_code="")]), 2),
+        (table([cur_row(1, currency_code="", unblended_cost="0")]), 0),
+    ],
+)
+def test_a_cost_without_a_currency_is_named(content, rows):
+    usage = read(content)
+    assert usage.is_complete
+    warnings = " ".join(usage.warnings())
+    assert (f"{rows} row" in warnings and "and no currency" in warnings) == bool(rows)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.planner.web.browser import visit
 from tests.planner.web.test_browser import PAGES
@@ -49,3 +50,17 @@ def test_the_form_keeps_it_and_the_answer_beside_it_follows(chromium, base):
         with page.expect_response(lambda response: "/live/" in response.url):
             page.reload(wait_until="load")
         assert name.input_value() == "Spring"
+
+
+def test_figures_that_nobody_answered_are_marked_until_somebody_does(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"] + "&edit=1")
+        panel = page.locator("#live")
+        page.route("**/plan/live/**", lambda route: route.abort())
+        page.locator("[name='horizon_months']").fill("12")
+        expect(panel.get_by_role("alert")).to_contain_text("still those from before the change")
+        expect(panel.locator(".stale")).to_be_visible()
+        page.unroute("**/plan/live/**")
+        page.locator("[name='horizon_months']").fill("13")
+        expect(panel.get_by_role("alert")).to_have_count(0)
+        expect(panel.locator(".stale")).to_have_count(0)

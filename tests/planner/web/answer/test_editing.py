@@ -8,7 +8,7 @@ import pytest
 
 from planner.web.answer.assumption_rows import rows_of
 from planner.web.common.field_types import request_field_types
-from tests.planner.web.asking import HOURS, IN_PLACE, get, text
+from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, get, text
 
 
 def row(response, path):
@@ -122,3 +122,33 @@ def test_useful_spot_hours_change_what_spot_costs(client, prices):
         return float(scenarios["spot"].total_cost)
 
     assert spot({**HOURS, "risk.spot_goodput~pct": "50"}) > spot(HOURS) * 1.5
+
+
+def test_start_horizon_and_what_was_measured_are_edited_beside_the_figures(client, prices):
+    asked = TRAINING | {"workload.mfu~pct": "38"}
+    boxes = {one.path: one for one in get(client, "plan", asked).context["page"].boxes}
+    assert (boxes["start"].value, boxes["horizon_months"].value) == ("2027-01", "6")
+    assert (boxes["workload.mfu"].value, boxes["workload.mfu"].given) == ("38", True)
+    assert (boxes["workload.goodput"].shown, boxes["workload.goodput"].given) == (
+        "estimated",
+        False,
+    )
+    later = get(client, "plan", asked | {"start": "2027-03"}, headers=IN_PLACE)
+    assert 'id="plan-title" hx-swap-oob="true">Rent, 6 months from March 2027<' in text(later)
+
+
+def test_hours_that_are_given_ask_for_no_utilisation(client, prices):
+    boxes = {one.path for one in get(client, "plan", HOURS).context["page"].boxes}
+    assert {"start", "horizon_months"} <= boxes
+    assert not {"workload.mfu", "workload.goodput", "exchange_rates.EUR"} & boxes
+
+
+def test_the_exchange_rate_is_changed_in_place_and_refused_beside_its_box(client, prices):
+    asked = HOURS | {"currency": "EUR", "exchange_rates.EUR": "0.5"}
+    page = get(client, "plan", asked).context["page"]
+    (box,) = [one for one in page.boxes if one.path == "exchange_rates.EUR"]
+    assert (box.value, box.unit, box.source) == ("0.5", "EUR per USD", "request")
+    dollars = get(client, "plan", HOURS).context["page"].recommended.total_cost
+    assert float(page.recommended.total_cost) == pytest.approx(float(dollars) / 2, abs=0.5)
+    refused = text(get(client, "plan", asked | {"exchange_rates.EUR": "-1"}, headers=IN_PLACE))
+    assert 'id="a-exchange-rates-EUR-error"' in refused

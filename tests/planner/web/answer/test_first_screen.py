@@ -11,19 +11,19 @@ UNNAMED = {name: value for name, value in HOURS.items() if name != "name"}
 
 def test_a_plan_without_a_name_is_called_by_what_to_do(client: Any, prices: Any) -> None:
     page = text(get(client, "plan", UNNAMED | {"start": "2031-02", "horizon_months": "5"}))
-    assert '<h1 class="h2">Rent, 5 months from February 2031</h1>' in page
+    assert '<h1 class="h2" id="plan-title">Rent, 5 months from February 2031</h1>' in page
     assert "<title>Rent, 5 months from February 2031 · GPU cost planner</title>" in page
 
 
 def test_a_plan_that_there_is_none_of_says_so_in_its_title(client: Any, prices: Any) -> None:
     asked = UNNAMED | {"start": "2031-02", "constraints.total_budget": "1"}
     page = text(get(client, "plan", asked))
-    assert '<h1 class="h2">No plan within these limits, ' in page
+    assert '<h1 class="h2" id="plan-title">No plan within these limits, ' in page
 
 
 def test_a_name_stands_as_it_was_given(client: Any, prices: Any) -> None:
     page = text(get(client, "plan", UNNAMED | {"name": "Spring"}))
-    assert '<h1 class="h2">Spring</h1>' in page
+    assert '<h1 class="h2" id="plan-title">Spring</h1>' in page
 
 
 def test_months_that_are_over_are_said_before_the_advice(client: Any, prices: Any) -> None:

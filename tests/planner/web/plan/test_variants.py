@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from urllib.parse import urlencode
 
@@ -93,3 +94,11 @@ def test_one_variant_can_be_taken_out(client, prices):
     response = get(client, "compare", {"a": PLAN, "b": MORE})
     left = client.get(response.context["variants"][0]["without"])
     assert [one["one"].title for one in left.context["variants"]] == ["A · Twice"]
+
+
+def test_plans_without_a_name_are_called_by_what_to_do(client, prices):
+    unnamed = PLAN.replace("name=As+it+is", "start=2031-02")
+    assert unnamed != PLAN
+    page = text(get(client, "compare", {"a": PLAN, "b": unnamed}))
+    assert re.search(r"B · Rent, \d+ months from February 2031", page)
+    assert "H100 SXM5 80 GB" in page

@@ -1,0 +1,47 @@
+"""What the plan was asked, as rows that are edited in place above the assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from django.http import QueryDict
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.web.answer.assumption_rows import AssumptionRow
+from planner.web.common.form_fields import find_label
+
+_ASKED = "the request"
+_MEASURED: Mapping[str, tuple[str, ...]] = {
+    "training": ("workload.mfu", "workload.goodput"),
+    "samples": ("workload.goodput",),
+}
+"""Figures that somebody may have measured, by kind of work; the hours are estimated without."""
+
+
+def plan_rows(answer: ComparisonAnswer, query: QueryDict | None) -> list[AssumptionRow]:
+    """First month, horizon, exchange rate, and what may have been measured of a training; of a
+    kept answer without an address those that the answer holds."""
+    if query is not None:
+        return list(_rows(answer, query))
+    return [replace(row, given=row.source == _ASKED) for row in _rows(answer, QueryDict())]
+
+
+def _rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]:
+    yield _row("start", find_label("start"), answer.start, "month", _ASKED, query)
+    months = str(answer.horizon_months)
+    yield _row("horizon_months", find_label("horizon_months"), months, "months", _ASKED, query)
+    rate = answer.exchange_rate
+    if rate:
+        source = f"{rate.source}, {rate.as_of:%Y-%m-%d}" if rate.as_of else rate.source
+        path, unit = f"exchange_rates.{answer.currency}", f"{answer.currency} per USD"
+        yield _row(path, "Exchange rate", rate.units_per_usd, unit, source, query)
+    for path in _MEASURED.get(query.get("workload.kind", ""), ()):
+        yield _row(path, find_label(path), "estimated", "%", _ASKED, query, scale="~pct")
+
+
+def _row(
+    path: str, label: str, used: str, unit: str, source: str, query: QueryDict, scale: str = ""
+) -> AssumptionRow:
+    typed = query.get(path + scale, "")
+    return AssumptionRow(path, label, path + scale, typed, typed or used, unit, bool(typed), source)
