@@ -12,6 +12,7 @@ from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.contract.money import format_money
+from planner.costing.advice.limit_words import describe_alternative
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offer_json import offer_json
 from pricing.market.snapshot import Catalog
@@ -44,8 +45,7 @@ def answer_comparison(answer: ComparisonAnswer) -> Answer:
     lines = [*answer.advice, ""]
     lines += [_describe_scenario(one, answer) for one in answer.scenarios]
     for one in answer.cheaper_if:
-        saving = format_money(one.saving, answer.currency)
-        lines.append(f"Cheaper by {saving} with {one.field} = {one.value}: {one.plan}")
+        lines.append(describe_alternative(one, answer.currency))
     lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
     if len(answer.warnings) > MOST_WARNINGS:
         lines.append(f"and {len(answer.warnings) - MOST_WARNINGS} more notes")

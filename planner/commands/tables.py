@@ -10,8 +10,7 @@ from rich.table import Table
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.answer.verdict import Alternative
-from planner.contract.money import format_money
+from planner.costing.advice.limit_words import describe_alternative
 from pricing.common.pluralize import pluralize
 
 WIDTH = 110
@@ -32,7 +31,7 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
     for sentence in answer.advice:
         console.print(f"  {sentence}")
     for one in answer.cheaper_if:
-        console.print(f"  {_describe_alternative(one, answer.currency)}")
+        console.print(f"  {describe_alternative(one, answer.currency)}")
     console.print(_scenarios(answer))
     console.print(_break_even(answer))
     for scenario in answer.scenarios:
@@ -46,14 +45,6 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
     for warning in dict.fromkeys((*answer.warnings, *widest.warnings)):
         console.print(f"Note: {warning}")
     return out.getvalue().rstrip()
-
-
-def _describe_alternative(one: Alternative, currency: str) -> str:
-    """What lifting a rule would save, and how a request lifts it."""
-    saving = format_money(one.saving, currency)
-    return (
-        f"Cheaper by {saving} of present value with {one.field} = {one.value}: {one.plan} {one.why}"
-    )
 
 
 def _scenarios(answer: ComparisonAnswer) -> Table:

@@ -225,6 +225,9 @@ def alternatives(answer: ComparisonAnswer) -> tuple[list[str], list[str]]:
     total = answer.verdict.total if answer.verdict else None
     chips = []
     for one in found:
+        if one.saving is None:
+            chips.append(f"{one.change} {money(one.total, currency)}")
+            continue
         saved = money(one.saving, currency) + " in today's money"
         if total is not None and one.total < total:
             saved = money(round(total) - round(one.total), currency)

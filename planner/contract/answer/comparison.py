@@ -188,7 +188,9 @@ class ComparisonAnswer(AnswerModel):
     )
     recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
     cheaper_if: tuple[Alternative, ...] = Field(
-        default=(), description="What would be cheaper if a limit nobody asked for were lifted."
+        default=(),
+        description="What would be cheaper if a limit nobody asked for were lifted; where no plan "
+        "keeps to the limits, which of them lifted alone makes one possible.",
     )
     offers: dict[str, OfferUsed] = Field(
         default_factory=dict, description="Offer id → the offer, for every offer mentioned."

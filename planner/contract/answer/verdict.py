@@ -129,16 +129,24 @@ class Turn(AnswerModel):
 
 
 class Alternative(AnswerModel):
-    """What would be cheaper if a limit that nobody asked for were lifted."""
+    """What would be cheaper if a limit that nobody asked for were lifted; where no plan keeps to
+    the limits, what one of them lifted makes possible."""
 
     field: str = Field(description="Field of the request that lifts it.")
-    value: bool | int | str | tuple[str, ...] = Field(
-        description="Value that lifts it.", json_schema_extra={"unit": "see field"}
+    value: bool | int | str | tuple[str, ...] | None = Field(
+        description="Value that lifts it; null or an empty list for a limit that the request "
+        "states and would have to leave out.",
+        json_schema_extra={"unit": "see field"},
     )
     change: str = Field(description="The same in words: what would have to be allowed.")
     plan: str = Field(description="The plan that would then be advised, in a sentence.")
     total: Money = Field(description="Total of that plan.")
-    saving: Money = Field(description="Net present cost that it would save.")
+    saving: Money | None = Field(
+        description="Net present cost that it would save; null where no plan keeps to the limits."
+    )
+    why_no_saving: str = Field(
+        default="", description="Why there is no saving to tell; empty where there is."
+    )
     why: str = Field(description="Why it is off unless asked for.")
 
 

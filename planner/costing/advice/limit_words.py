@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.contract.answer.relaxation import Relaxation
+from planner.contract.answer.verdict import Alternative
+from planner.contract.money import format_money
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.inputs.offer_rules import QuotaRule
 from planner.costing.model_inputs import ModelInputs
@@ -157,3 +159,14 @@ def describe_relaxations(relaxations: Sequence[Relaxation]) -> str:
         return " ".join(one.sentence for one in relaxations)
     first, *others = (one.sentence.rstrip(".") for one in relaxations)
     return f"{', or '.join([first, *(other.removeprefix('It takes ') for other in others)])}."
+
+
+def describe_alternative(one: Alternative, currency: str) -> str:
+    """What lifting a rule would save, or make possible, and how a request lifts it."""
+    without = one.value is None or one.value == ()
+    how = f"without {one.field}" if without else f"with {one.field} = {one.value}"
+    if one.saving is None:
+        total = format_money(one.total, currency)
+        return f"Possible {how}: {one.plan} {total} in all. {one.why}"
+    saving = format_money(one.saving, currency)
+    return f"Cheaper by {saving} of present value {how}: {one.plan} {one.why}"

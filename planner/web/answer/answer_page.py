@@ -113,7 +113,7 @@ class AnswerPage:
         return [
             (
                 one,
-                write(address, **{one.field: _in_address(one.value)}) if self.query else "",
+                _lift(address, one.field, one.value) if self.query else "",
                 saving_words(one, self.answer),
             )
             for one in self.answer.cheaper_if
@@ -313,6 +313,15 @@ class AnswerPage:
 
 def _drawn(*possible: Chart | None) -> list[Chart]:
     return [chart for chart in possible if chart is not None]
+
+
+def _lift(address: QueryDict, field: str, value: object) -> str:
+    """An address with a field at the value that lifts it; a limit that is left out is taken out
+    with all its parts and units."""
+    if value is not None and value != ():
+        return write(address, **{field: _in_address(value)})
+    parts = (f"{field}.", f"{field}~")
+    return write(address, **{n: None for n in address if n == field or n.startswith(parts)})
 
 
 def _in_address(value: object) -> object:

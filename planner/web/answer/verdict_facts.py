@@ -144,7 +144,9 @@ def cheapest_cases(answer: ComparisonAnswer) -> str:
 
 def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     """`−1,200 USD`: the total less the other, both as shown; in today's money where that is no
-    less."""
+    less. The total itself where there is none to save against."""
+    if one.saving is None:
+        return money(one.total, answer.currency)
     total = answer.verdict.total if answer.verdict else None
     if total is None or total <= one.total:
         return f"−{money(one.saving, answer.currency)} in today's money"

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.comparison_steps.alternatives import _prepare, list_rails
+from planner.comparison_steps.alternatives import _prepare
+from planner.comparison_steps.liftable import list_rails
 from planner.comparison_steps.preparation import Preparation
 from planner.costing.analysis.sensitivity import cost_plans
 from planner.costing.model_inputs import ModelInputs

@@ -33,3 +33,24 @@ def test_the_link_asks_for_what_would_do(client: Any, prices: Any, limits: dict[
 
 def test_a_page_with_a_plan_offers_none(client: Any, prices: Any) -> None:
     assert get(client, "plan", ALONE).context["page"].loosenings == []
+
+
+QUOTA = {
+    "constraints.quotas.0.provider": "aws", "constraints.quotas.0.accelerator": "H100",
+    "constraints.quotas.0.max_accelerators": "0", "constraints.providers": "aws",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("limits", [QUOTA, {"constraints.monthly_budget": "100"}])
+def test_the_link_without_a_limit_gives_the_plan_that_it_promises(
+    client: Any, prices: Any, limits: dict[str, str]
+) -> None:
+    response = get(client, "plan", ALONE | limits | {"cheaper_if": "true"})
+    page = response.context["page"]
+    shown = text(response)
+    assert "Possible if you allow it" in shown
+    assert page.alternatives
+    for one, address, total in page.alternatives:
+        assert f"{one.change} <strong>{total}</strong>" in shown
+        wider = client.get(f"{response.request['PATH_INFO']}?{address}").context["page"]
+        assert wider.answer.verdict.headline == one.plan

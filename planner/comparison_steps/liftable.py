@@ -1,0 +1,168 @@
+"""What a request may lift: rules that nobody asked for, and limits that it states itself. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.rules import ANY, PlanRules
+from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
+from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
+
+COUNT_ON_RESALE = "on_prem.count_on_resale"
+_STATED = "The request asks for this limit."
+_LIMITS: Mapping[str, str] = {
+    "providers": "any provider",
+    "regions": "any region",
+    "geographies": "any place",
+    "countries": "any country",
+    "partitions": "the parts of the clouds that the rules allow",
+    "accelerators": "any accelerator that does the work",
+    "purchase_options": "any way of paying",
+    "min_accelerator_memory_gib": "accelerators of any memory",
+    "min_accelerators_per_node": "machines of any size",
+    "interconnect": "any interconnect",
+    "max_spot_share": "any share of spot",
+    "quotas": "quotas that hold what is needed",
+    "max_term_months": "commitments of any length",
+    "max_provider_share": "any share of one provider",
+    "min_providers": "one provider for all",
+    "power_kw": "any power of own servers",
+    "rack_units": "any height of own servers",
+    "sites": "room at every site",
+    "capex_budget": "any capital",
+    "capex_by_fiscal_year": "any capital in each year",
+    "monthly_budget": "any monthly budget",
+    "total_budget": "any budget in total",
+}
+"""Limit of `constraints` → the same lifted, in words."""
+_LISTS = frozenset({"quotas", "sites", "capex_by_fiscal_year"})
+"""Those that are lifted by an empty list."""
+
+
+@dataclass(frozen=True)
+class Rail:
+    """A rule in force that nobody asked for, or a limit that the request states, and how a request
+    lifts it."""
+
+    field: str
+    value: Any
+    shown: str
+    """The value in words."""
+    why: str
+    """Why it is off unless asked for."""
+    is_stated: bool = False
+    """Whether it is a limit that the request states."""
+
+    def lift(self, request: ComparisonRequest) -> ComparisonRequest:
+        """The request with this rule or limit alone lifted."""
+        section, _, name = self.field.rpartition(".")
+        if not section:
+            return request.model_copy(update={name: self.value})
+        changed = getattr(request, section).model_copy(update={name: self.value})
+        return request.model_copy(update={section: changed})
+
+
+def _list_partition_rails(rules: PlanRules, providers: Collection[str]) -> Iterator[Rail]:
+    if not set(CLOUD_PARTITIONS) <= set(rules.partitions):
+        yield Rail(
+            "constraints.partitions", CLOUD_PARTITIONS,
+            "regions of China and of the US government too",
+            "Regions in China or of the US government need accounts and contracts of their own.",
+        )  # fmt: skip
+    if _has_other_clouds(providers, rules):
+        yield Rail(
+            "constraints.partitions", (*rules.partitions, OTHER_CLOUDS), "other clouds too",
+            "Smaller clouds need contracts of their own, and often rent no more than machines.",
+        )  # fmt: skip
+
+
+def _has_other_clouds(providers: Collection[str], rules: PlanRules) -> bool:
+    """Whether the catalog has some that the rules leave out."""
+    partitions = {find_partition(name, "") for name in providers}
+    return OTHER_CLOUDS in partitions - set(rules.partitions)
+
+
+def list_rails(
+    request: ComparisonRequest, rules: PlanRules, margin: float, providers: Collection[str] = ()
+) -> Iterator[Rail]:
+    """Rules in force that the request leaves to their default and that may cost something.
+
+    `margin` is the share of its price that a purchase must save before its resale, `providers`
+    are those of the catalog.
+    """
+    limits, workload = request.constraints, request.workload
+    if not rules.interruptible and workload.interruptible is None:
+        yield Rail(
+            "workload.interruptible", True, "the work may be interrupted",
+            "A spot machine can be taken back at any time, and is often not to be had: the work "
+            "must save its state and may wait.",
+        )  # fmt: skip
+    if rules.software != ANY and workload.software is None:
+        yield Rail(
+            "workload.software", ANY, "the code runs on any accelerator",
+            "Code written for CUDA runs on NVIDIA alone; moving it takes engineers weeks.",
+        )  # fmt: skip
+    if limits.partitions is None:
+        yield from _list_partition_rails(rules, providers)
+    if rules.whole_nodes and limits.allow_partial_nodes is None:
+        yield Rail(
+            "constraints.allow_partial_nodes", True, "parts of machines",
+            "Providers rent whole machines: it holds only if other work of yours fills the rest.",
+        )  # fmt: skip
+    if rules.joins_nodes and limits.allow_any_node is None:
+        yield Rail(
+            "constraints.allow_any_node", True, "jobs on machines of any size and network",
+            "A job over machines without a fast network between them waits for it most of the "
+            "time.",
+        )  # fmt: skip
+    if rules.one_accelerator:
+        yield Rail(
+            "constraints.allow_mixed_accelerators", True, "several kinds of accelerator at once",
+            "One job runs on one kind of accelerator; work that is split needs tuning twice.",
+        )  # fmt: skip
+    yield from _rails_of_purchases(request, rules, margin)
+    if request.term_end is None and rules.term_end != "prorate":
+        yield Rail(
+            "term_end", "prorate", "of a commitment only its share within the plan counts",
+            "A commitment is owed to its end: it holds only if other work of yours takes over "
+            "what is left of the term.",
+        )  # fmt: skip
+    if workload.accelerators_per_job is None and rules.accelerators_per_job > 1:
+        yield Rail(
+            "workload.accelerators_per_job", 1, "each accelerator is a job of its own",
+            "The interconnect asked for joins the accelerators of one machine.",
+        )  # fmt: skip
+
+
+def _rails_of_purchases(
+    request: ComparisonRequest, rules: PlanRules, margin: float
+) -> Iterator[Rail]:
+    """Those on what a purchase has to save before its resale."""
+    if margin and request.on_prem.payback_margin is None:
+        yield Rail(
+            PAYBACK_MARGIN, 0, "a purchase that pays back only just",
+            f"Before their resale the servers save less than {margin:.0%} of their price: a late "
+            "delivery, work that ends early or rent that falls makes a loss of it.",
+        )  # fmt: skip
+    if rules.needs_payback:
+        yield Rail(
+            COUNT_ON_RESALE, True, "the resale value counts",
+            "The servers pay back only with what they fetch at the end, which nobody promises.",
+        )  # fmt: skip
+
+
+def list_limits(request: ComparisonRequest) -> Iterator[Rail]:
+    """The limits that a request states and could do without; what the work is stays as it is."""
+    for name, shown in _LIMITS.items():
+        if getattr(request.constraints, name) not in (None, ()):
+            value = () if name in _LISTS else None
+            yield Rail(f"constraints.{name}", value, shown, _STATED, is_stated=True)
+    if request.on_prem.servers == ():
+        yield Rail("on_prem.servers", None, "servers of the list", _STATED, is_stated=True)
+    if not request.use_catalog:
+        yield Rail("use_catalog", True, "the prices of the catalog", _STATED, is_stated=True)
+    if request.term_end == "within":
+        yield Rail("term_end", "full", "commitments that outlast it", _STATED, is_stated=True)

@@ -1,0 +1,116 @@
+"""Where no plan keeps to the limits: which of them lifted alone makes one possible, and for what.
+And which plans are not worth naming, whatever they save."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.comparison_steps.alternatives import NOTHING_TO_COMPARE
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.advice.limit_words import describe_alternative
+from tests.planner.costing.market_of import H100, TODAY, catalog, offer, request_of
+
+EAST, WEST = offer("40"), offer("60", provider="gcp", region="us-west1", instance_type="a3")
+MARKET = catalog(EAST, WEST)
+ALONE: dict[str, Any] = {"on_prem": {"servers": []}}
+QUOTA = {"provider": "aws", "accelerator": H100, "max_accelerators": 0}
+
+
+def asked(*offers: Any, hours: float = 5840, **fields: Any) -> ComparisonAnswer:
+    request = request_of(hours, rules=3, cheaper_if=True, **(ALONE | fields))
+    return compare(request, catalog(*offers) if offers else MARKET, today=TODAY)
+
+
+def lifted(answer: ComparisonAnswer) -> dict[str, Any]:
+    return {one.field: one for one in answer.cheaper_if}
+
+
+def test_each_limit_that_alone_stands_in_the_way_is_named_the_cheapest_plan_first() -> None:
+    """24 months of 730 h at 40 or 60 USD an hour."""
+    answer = asked(constraints={"providers": ["aws"], "quotas": [QUOTA], "max_term_months": 12})
+    assert answer.recommendation.scenario is None
+    first, second = answer.cheaper_if
+    assert (first.field, first.value, first.total) == ("constraints.quotas", (), 700_800)
+    assert (second.field, second.value, second.total) == ("constraints.providers", None, 1_051_200)
+    assert first.plan.startswith("Rent 1 × p5.48xlarge (8 × H100 SXM5 80 GB) on demand in AWS")
+    for one in (first, second):
+        assert (one.saving, one.why_no_saving) == (None, NOTHING_TO_COMPARE)
+        assert one.why == "The request asks for this limit."
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "value"),
+    [
+        ({"constraints": {"total_budget": 100}}, "constraints.total_budget", None),
+        ({"constraints": {"monthly_budget": 100}}, "constraints.monthly_budget", None),
+        ({"constraints": {"interconnect": "ici"}}, "constraints.interconnect", None),
+        ({"constraints": {"min_providers": 3}}, "constraints.min_providers", None),
+        ({"constraints": {"purchase_options": ["reserved"]}}, "constraints.purchase_options",
+         None),
+        ({"constraints": {"regions": ["us-gov-west-1"]}}, "constraints.regions", None),
+    ],
+)  # fmt: skip
+def test_what_is_lifted_alone_gives_the_plan_it_promises(
+    fields: dict[str, Any], field: str, value: Any
+) -> None:
+    government = offer("90", region="us-gov-west-1", count=1, accelerator="nvidia-t4")
+    prices = (EAST, WEST, government)
+    answer = asked(*prices, **fields)
+    assert answer.recommendation.scenario is None
+    one = lifted(answer)[field]
+    assert one.value == value
+    rest = {k: v for k, v in fields["constraints"].items() if k != field.partition(".")[2]}
+    again = asked(*prices, constraints=rest)
+    assert again.verdict is not None
+    assert (one.plan, one.total) == (again.verdict.headline, again.verdict.total)
+
+
+def test_a_rule_that_stands_in_the_way_is_named_too() -> None:
+    """All there is is spot, which the work has not agreed to."""
+    answer = asked(offer("22", "spot"))
+    (one,) = answer.cheaper_if
+    assert (one.field, one.value, one.saving) == ("workload.interruptible", True, None)
+    assert answer.recommendation.scenario is None
+
+
+def test_two_limits_of_which_neither_is_enough_alone_are_not_named() -> None:
+    limits = {"quotas": [QUOTA, {**QUOTA, "provider": "gcp"}], "total_budget": 100}
+    assert asked(constraints=limits).cheaper_if == ()
+
+
+def test_an_empty_list_of_servers_is_a_limit() -> None:
+    """One server of 200,000 USD instead of 700,800 of rent, which no quota allows."""
+    quotas = [QUOTA, {**QUOTA, "provider": "gcp"}]
+    answer = asked(constraints={"quotas": quotas}, on_prem={"servers": [], "lead_time_months": 0})
+    one = lifted(answer)["on_prem.servers"]
+    assert one.plan.startswith("Buy 1 × ")
+    assert one.change == "servers of the list"
+
+
+def test_at_most_five_and_none_where_nobody_asks() -> None:
+    limits = {"providers": ["aws"], "quotas": [QUOTA]}
+    request = request_of(5840, cheaper_if=False, constraints=limits, **ALONE)
+    assert compare(request, MARKET, today=TODAY).cheaper_if == ()
+    assert len(asked(constraints=limits).cheaper_if) <= 5
+
+
+def test_it_says_how_to_ask_for_it() -> None:
+    answer = asked(constraints={"providers": ["aws"], "quotas": [QUOTA]})
+    words = [describe_alternative(one, "USD") for one in answer.cheaper_if]
+    assert words[0].startswith("Possible without constraints.quotas: Rent 1 × p5.48xlarge")
+    assert words[0].endswith("700,800 USD in all. The request asks for this limit.")
+
+
+def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> None:
+    """Sixteen GPUs on machines of one for half the price: 16 machines beside 2 is eight times."""
+    many = offer("2.5", count=1, instance_type="small")
+    job = {"workload": {"kind": "accelerator_hours", "accelerator": H100,
+                        "hours_per_month": 11_680, "peak_accelerators": 16,
+                        "accelerators_per_job": 8}}  # fmt: skip
+    answer = asked(EAST, many, **job)
+    assert "constraints.allow_any_node" not in lifted(answer)
+    few = {"workload": {**job["workload"], "hours_per_month": 5840, "peak_accelerators": 8}}
+    assert "constraints.allow_any_node" in lifted(asked(EAST, many, **few))
