@@ -70,14 +70,14 @@ class UsageForm(Form):
         allow_empty_file=True,
         help_text="several are added up, such as a bill for each month",
     )
+    months = forms.IntegerField(
+        label="Forecast", min_value=0, max_value=120, initial=12, required=False
+    )
     project_by = forms.CharField(
         label="Project by",
         required=False,
         max_length=500,
         help_text="where its name stands, in order: tag:NAME, account, user",
-    )
-    months = forms.IntegerField(
-        label="Forecast", min_value=0, max_value=120, initial=12, required=False
     )
     start = forms.CharField(label="From", required=False, max_length=7, help_text="like 2027-01")
     accelerator = forms.CharField(

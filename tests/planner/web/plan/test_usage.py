@@ -32,6 +32,16 @@ def test_the_page_opens_without_an_account(client, db):
     assert "Plan on what you used" in text(client.get("/usage/"))
 
 
+def test_the_first_look_asks_for_a_file_and_folds_the_rest(client, db):
+    page = client.get("/usage/").content.decode().partition("<main")[2].partition("</main>")[0]
+    folded = re.sub(r"(<summary.*?</summary>).*?</details>", r"\1", page, flags=re.DOTALL)
+    assert folded.count("<summary") == 2
+    assert len(re.sub(r"<[^>]+>", " ", folded).split()) <= 80
+    for word in ("FOCUS", "sacct", "Terraform", "64 MB"):
+        assert word in page
+        assert word not in folded
+
+
 def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
     page = text(send(client, table(MONTHS), months="3", start="2025-08"))
     assert "use of accelerators: hours and money count" in page
