@@ -76,7 +76,10 @@ class VerdictWords:
             return ", the same in 8 of 10 cases"
         if max(abs(interval.p10 - total), abs(interval.p90 - total)) <= total * NARROW:
             return ", within 1% of that in 8 of 10 cases"
-        return f" ({self._number(interval.p10)} to {self._money(interval.p90)} in 8 of 10 cases)"
+        ends = f"{self._number(interval.p10)} to {self._money(interval.p90)} in 8 of 10 cases"
+        if interval.p10 <= total <= interval.p90:
+            return f" ({ends})"
+        return f" if hours and prices are those stated ({ends})"
 
     def _comparison(self) -> str:
         """Against the next best, in one kind of money; where the two kinds disagree, both."""

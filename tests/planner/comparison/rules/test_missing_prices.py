@@ -11,6 +11,7 @@ from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
+PROVEN = "Proven among the prices known: some of what is sold has none here."
 QUOTE = {"label": "Quote", "provider": "lambda", "accelerator": H100, "accelerator_count": 8}
 
 
@@ -39,7 +40,8 @@ def test_no_commitment_fits_where_nothing_is_left_open() -> None:
 
 def test_a_plan_that_rests_on_missing_prices_says_so() -> None:
     mix = compared().scenarios[ScenarioKey.CLOUD_MIX]
-    assert any(w.startswith("Proven among the prices known. AWS sells") for w in mix.warnings)
+    assert PROVEN in mix.warnings
+    assert any(w.startswith("AWS sells") for w in mix.warnings)
     asked = compared(
         constraints={"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
     )
@@ -48,7 +50,28 @@ def test_a_plan_that_rests_on_missing_prices_says_so() -> None:
 
 def test_a_terminal_names_the_missing_prices_beside_the_proof() -> None:
     text = " ".join(comparison_tables(compared().answer).split())
-    assert text.count("Note: Proven among the prices known. AWS sells savings plans") == 1
+    assert text.count(f"Note: {PROVEN}") == 1
+    assert text.count("Note: AWS sells savings plans") == 1
+
+
+def test_the_verdict_names_them_in_the_words_of_the_notes() -> None:
+    answer = compared().answer
+    assert answer.verdict
+    assert any(text.startswith("AWS sells savings plans") for text in answer.verdict.unknown_prices)
+    for text in answer.verdict.unknown_prices:
+        assert answer.warnings.count(text) == 1
+        assert text in answer.by_key[ScenarioKey.CLOUD_MIX].warnings
+    asked = {"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
+    known = compared(constraints=asked).answer
+    assert known.verdict
+    assert known.verdict.unknown_prices == ()
+
+
+def test_without_a_plan_it_names_all_that_is_sold_at_prices_not_known() -> None:
+    told = compared(constraints={"total_budget": 100, "providers": ["aws"]}).answer.verdict
+    assert told
+    assert told.total is None
+    assert [text.partition(" sells ")[0] for text in told.unknown_prices] == ["AWS"]
 
 
 def test_coverage_is_of_what_the_request_may_use() -> None:
