@@ -94,3 +94,19 @@ def test_what_is_borrowed_is_told_from_what_is_paid_at_once(method: str, contrac
         "Buy 1 × Box in January 2027 (330,000 USD with network and spares: 90,000 USD at once, "
         f"240,000 USD by {contract} over 24 months)."
     )
+
+
+def test_support_of_an_upfront_payment_is_booked_as_the_payment_is() -> None:
+    own = request(cloud_support_rate=0.1, fiscal_year_start_month=7)
+    own["on_prem"]["servers"] = []
+    own["custom_offers"] = [
+        {"label": "A year", "provider": "aws", "accelerator": "H100", "accelerator_count": 8,
+         "purchase_option": "reserved", "term_months": 12, "usd_per_hour": 0,
+         "upfront_usd": 120_000}
+    ]  # fmt: skip
+    plan = compare(own, Catalog.of([]), today=TODAY).by_key[ScenarioKey.COMMITTED]
+    assert float(plan.cost_by_category["support"]) == 24_000
+    assert plan.finance is not None
+    assert [float(year.cash) for year in plan.finance.fiscal_years] == [132_000, 132_000, 0]
+    assert [float(year.cost) for year in plan.finance.fiscal_years] == [66_000, 132_000, 66_000]
+    assert [float(amount) for amount in plan.accrued_per_month[:24]] == [11_000] * 24
