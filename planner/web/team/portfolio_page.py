@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import Purchase
 from planner.contract.months import format_month
+from planner.costing.advice.payback import capital_to_approve
+from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
 from planner.web.common.chart import Chart, Series
@@ -145,6 +148,16 @@ class PortfolioPage:
             f"Order {order.units:g} × {order.label} in {self._month(order.month)}, to have it from "
             f"{self._month(order.first)}."
         )
+
+    @property
+    def capital_to_approve(self) -> Decimal | None:
+        """All invoices of the month in which the first servers are bought."""
+        return capital_to_approve(self.answer.lines)
+
+    @property
+    def owed_after(self) -> Decimal:
+        """What falls due after the plan."""
+        return owed_after(self.answer.lines, self.answer.horizon_months)
 
     @property
     def method(self) -> str:
