@@ -81,10 +81,10 @@ def _of_few(chart: Chart) -> Chart:
     if len(chart.series) <= len(GREYS):
         return chart
     largest = sorted(chart.series, key=lambda one: -_size(one))
-    kept, others = largest[: len(GREYS) - 1], largest[len(GREYS) - 1 :]
+    first, others = largest[: len(GREYS) - 1], largest[len(GREYS) - 1 :]
     sums = [sum(value or 0.0 for value in month)
             for month in zip(*(one.values for one in others), strict=True)]  # fmt: skip
-    return replace(chart, series=[*kept, Series(OTHERS, sums)])
+    return replace(chart, series=[*first, Series(OTHERS, sums)])
 
 
 def _size(series: Series) -> float:
