@@ -75,7 +75,9 @@ class _Builder:
             confidence=self._confidence(),
             late_delivery=self._late_delivery(),
             oldest_price=self._oldest_price(),
-            unknown_prices=describe_unknown_prices(plan, results.inputs),
+            unknown_prices=()
+            if results.is_small
+            else describe_unknown_prices(plan, results.inputs),
             is_small=results.is_small,
         )
         words = VerdictWords(results, plan, facts)

@@ -10,7 +10,8 @@ import numpy as np
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
-from planner.contract.purchase_options import COMMITTED, TRAITS
+from planner.contract.purchase_options import COMMITTED, TRAITS, options_where
+from planner.contract.request.rules import SHORTEST_TERM
 from planner.costing.advice.limit_words import describe_relaxations
 from planner.costing.advice.shares import ALL, EXACT, format_share, share_of_hours
 from planner.costing.advice.warnings import warn_beyond_horizon
@@ -244,6 +245,11 @@ def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     return f", and against what the plan rents after {pluralize(round(hours), 'hour')}"
 
 
+def _holds_a_term(inputs: ModelInputs) -> bool:
+    """Whether a plan could take the shortest commitment that clouds sell."""
+    return inputs.term_end != "within" or inputs.calendar.months >= SHORTEST_TERM
+
+
 def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple[str, ...]:
     """Commitments to what a plan rents that are sold at prices not known here, a sentence for each
     provider; without a plan everything sold at such prices."""
@@ -252,7 +258,8 @@ def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple
     else:
         sources = [inputs.by_key[key] for key in (*best.used_hours, *best.units_started)]
         kinds = {source.accelerator for source in sources if not source.is_owned}
-        missing = find_missing(inputs.coverage, COMMITTED, kinds) if kinds else ()
+        options = COMMITTED if _holds_a_term(inputs) else options_where(is_paid_ahead=True)
+        missing = find_missing(inputs.coverage, options, kinds) if kinds else ()
     sold = (row for row in missing if row.state is PriceState.SOLD_PRICE_UNKNOWN)
     return tuple(describe_missing(sold))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.commands.tables import comparison_tables
@@ -123,3 +125,22 @@ def test_a_way_to_rent_by_the_hour_without_a_price_says_what_may_be_sold() -> No
 )  # fmt: skip
 def test_a_sentence_names_what_is_sold_and_what_to_do(row: CoverageRow, sentence: str) -> None:
     assert list(describe_missing([row])) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"horizon_months": 24}, "AWS sells savings plans and Capacity Blocks for p5;"),
+        ({"horizon_months": 6}, "AWS sells Capacity Blocks for p5;"),  # no term fits
+        ({"horizon_months": 6, "term_end": "full"}, "AWS sells savings plans and Capacity"),
+        ({"horizon_months": 1, "hours": 8}, ""),  # nobody commits for a day's work
+    ],
+)
+def test_it_names_what_a_plan_of_such_a_length_could_take(
+    fields: dict[str, Any], words: str
+) -> None:
+    asked = {"hours": 5840, "rules": 3, "on_prem": {"servers": []}} | fields
+    told = compared(catalog(offer("50")), **asked).answer.verdict
+    assert told
+    assert bool(told.unknown_prices) == bool(words)
+    assert "".join(told.unknown_prices[:1]).startswith(words)
