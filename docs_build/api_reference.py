@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
-from drf_spectacular.generators import SchemaGenerator
-
 from docs_build.markdown_table import format_table
+from planner.api.views.documents import document
 
 METHODS = ("get", "post", "put", "patch", "delete")
-
-
-@cache
-def read_schema() -> Mapping[str, Any]:
-    """The OpenAPI document."""
-    generator: Any = SchemaGenerator
-    schema: Mapping[str, Any] = generator().get_schema(request=None, public=True)
-    return schema
 
 
 def render_operations() -> str:
@@ -33,7 +23,7 @@ def render_operations() -> str:
 
 
 def _operations() -> Iterator[tuple[str, str, str]]:
-    for path, item in read_schema()["paths"].items():
+    for path, item in document()["paths"].items():
         for method in METHODS:
             if method in item:
                 operation = item[method]

@@ -19,7 +19,7 @@
       const [start, y] = api.coord([from, row]), end = api.coord([to, row])[0];
       const isTotal = row === 0 || row === count - 1;
       const height = Math.min(28, api.size([0, 1])[1] * 0.6);
-      const fill = isTotal ? paint.high : amount > 0 ? paint.on_demand : paint.owned;
+      const fill = isTotal ? paint.high : amount > 0 ? paint.more : paint.less;
       return {
         type: "group",
         children: [

@@ -39,6 +39,9 @@ READ_BY_A_PROVIDER = re.compile(
 )
 
 
+pytestmark = pytest.mark.xdist_group("document")  # One process makes the API's document once.
+
+
 @pytest.fixture(scope="module")
 def pages():
     return render_pages()

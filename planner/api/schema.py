@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import cache
 from typing import Any, Literal
 
 from django.conf import settings
@@ -205,13 +207,25 @@ def _register_parts(
     suffix: str = "",
 ) -> Any:
     """The schema of a pydantic model; those of its parts become components of their own."""
+    schema, parts = _read_parts(model, mode, suffix)
+    for name, part in parts.items():
+        _register(auto_schema, name, part)
+    return deepcopy(schema)
+
+
+@cache
+def _read_parts(
+    model: type[BaseModel], mode: Literal["validation", "serialization"], suffix: str
+) -> tuple[Any, dict[str, Any]]:
+    """A model's schema and those of its parts by name; each operation that has it asks anew."""
     template = "#/components/schemas/{model}" + suffix
     schema = model.model_json_schema(ref_template=template, mode=mode)
     convert = to_json_schema if mode == "validation" else _answer_schema
-    for name, definition in schema.pop("$defs", {}).items():
-        own = f"{name}{suffix}"
-        _register(auto_schema, own, convert(definition) | {"title": own})
-    return convert(schema)
+    parts = schema.pop("$defs", {})
+    named = {
+        name + suffix: convert(part) | {"title": name + suffix} for name, part in parts.items()
+    }
+    return convert(schema), named
 
 
 def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -221,16 +235,20 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _register(auto_schema: Any, name: str, schema: Any) -> None:
-    """A component has one identity, whether the answer or a part of it is met first."""
-    known: list[type[BaseModel]] = [*WHOLE_REQUESTS, *_subclasses(AnswerModel)]
-    models = {model.__name__: model for model in known}
+    """A component has one identity, whether the answer or a part of it is met first. What is
+    registered is a copy: the generator writes into it."""
     component = ResolvedComponent(  # type: ignore[no-untyped-call]
-        name=name,
-        type=ResolvedComponent.SCHEMA,
-        object=models.get(name, name),
-        schema=schema,
+        name=name, type=ResolvedComponent.SCHEMA, object=_known_models().get(name, name)
     )
-    auto_schema.registry.register_on_missing(component)
+    if component not in auto_schema.registry:
+        component.schema = deepcopy(schema)
+        auto_schema.registry.register(component)
+
+
+@cache
+def _known_models() -> dict[str, type[BaseModel]]:
+    known: list[type[BaseModel]] = [*WHOLE_REQUESTS, *_subclasses(AnswerModel)]
+    return {model.__name__: model for model in known}
 
 
 def _answer_schema(part: Any) -> Any:

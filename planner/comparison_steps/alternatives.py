@@ -43,6 +43,9 @@ FEW_MACHINES, MOST_TIMES_THE_MACHINES = 8, 4
 """Machines that nobody minds, and how many times those of the advised plan somebody would run to
 save money: work that fits one machine of eight is not spread over dozens of small ones. An
 assumption of this project, 2026."""
+MOST_KINDS = 2
+"""Kinds of accelerator that somebody would tune one piece of work for. An assumption of this
+project, 2026."""
 NOTHING_TO_COMPARE = "No plan keeps to the limits as they are: there is none to save against."
 
 
@@ -106,7 +109,7 @@ def _try(
     parts = list_parts(
         other, lifted.inputs, results.preparation.name_place, results.request.currency
     )
-    if _machines(parts) > _most_machines(results, plan):
+    if _machines(parts) > _most_machines(results, plan) or _kinds(other, lifted) > MOST_KINDS:
         return
     yield Alternative(
         field=rail.field,
@@ -123,6 +126,12 @@ def _try(
 def _machines(parts: Iterable[DecisionPart]) -> float:
     """Machines of a plan, of each part as many as it has at once."""
     return sum(part.units or 0.0 for part in parts)
+
+
+def _kinds(plan: Scenario, results: ComparisonResults) -> int:
+    """Kinds of accelerator that a plan runs on."""
+    keys = {*plan.used_hours, *plan.units_started}
+    return len({results.inputs.by_key[key].accelerator for key in keys})
 
 
 def _most_machines(results: ComparisonResults, plan: Scenario | None) -> float:

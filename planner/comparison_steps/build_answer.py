@@ -6,7 +6,7 @@ PURE. Amounts are rounded here, to the cent or to the digits that are shown, and
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from planner.comparison_steps.alternatives import find_alternatives
@@ -35,7 +35,7 @@ from planner.contract.answer.comparison import (
 )
 from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.demand import DemandAnswer, DemandCandidate, DemandRange
-from planner.contract.answer.verdict import Recommendation
+from planner.contract.answer.verdict import Recommendation, Verdict
 from planner.contract.months import format_month
 from planner.costing.advice.warnings import warn_past_start, warn_undated_servers
 from planner.costing.assumptions.assumption import Assumption
@@ -86,11 +86,17 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         warnings=(
             *warn_past_start(results.calendar, results.preparation.today),
             *warn_undated_servers(results.request.on_prem.already_owned),
-            *filter(None, (verdict.exception,)),
-            *results.warnings,
+            *dict.fromkeys((*results.warnings, *_warnings_of(verdict))),
             *warn_left_out(results),
         ),
     )
+
+
+def _warnings_of(verdict: Verdict) -> Iterator[str]:
+    """What the verdict rests on, for readers of the warnings alone."""
+    if verdict.exception:
+        yield verdict.exception
+    yield from verdict.unknown_prices
 
 
 def list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]:

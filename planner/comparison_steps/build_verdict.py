@@ -26,7 +26,7 @@ from planner.costing.advice.payback import (
     payback_month,
     resale_value,
 )
-from planner.costing.advice.verdict import SCENARIO_NAMES
+from planner.costing.advice.verdict import SCENARIO_NAMES, describe_unknown_prices
 from planner.costing.analysis.simulation import cost_of_late_servers
 from planner.costing.results.scenario_result import Scenario, cents
 
@@ -37,7 +37,11 @@ def build_verdict(results: ComparisonResults) -> Verdict:
     """What to do; where nothing is feasible, what is in the way."""
     advice = results.recommendation
     if advice.scenario is None:
-        return Verdict(headline=advice.because[0], sentence=" ".join(advice.because))
+        return Verdict(
+            headline=advice.because[0],
+            sentence=" ".join(advice.because),
+            unknown_prices=describe_unknown_prices(None, results.inputs),
+        )
     return _Builder(results, results.scenarios[advice.scenario]).build()
 
 
@@ -71,6 +75,9 @@ class _Builder:
             confidence=self._confidence(),
             late_delivery=self._late_delivery(),
             oldest_price=self._oldest_price(),
+            unknown_prices=()
+            if results.is_small
+            else describe_unknown_prices(plan, results.inputs),
             is_small=results.is_small,
         )
         words = VerdictWords(results, plan, facts)

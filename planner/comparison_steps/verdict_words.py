@@ -76,7 +76,10 @@ class VerdictWords:
             return ", the same in 8 of 10 cases"
         if max(abs(interval.p10 - total), abs(interval.p90 - total)) <= total * NARROW:
             return ", within 1% of that in 8 of 10 cases"
-        return f" ({self._number(interval.p10)} to {self._money(interval.p90)} in 8 of 10 cases)"
+        ends = f"{self._number(interval.p10)} to {self._money(interval.p90)} in 8 of 10 cases"
+        if interval.p10 <= total <= interval.p90:
+            return f" ({ends})"
+        return f" if hours and prices are those stated ({ends})"
 
     def _comparison(self) -> str:
         """Against the next best, in one kind of money; where the two kinds disagree, both."""
@@ -123,6 +126,7 @@ class VerdictWords:
             yield self._why_not_buy()
         if not any(part.action == "commit" for part in self.facts.decision):
             yield self._why_not_commit()
+        yield self._why_no_more_servers()
         yield self._why_rent_beside()
         yield self._why_idle()
 
@@ -233,6 +237,23 @@ class VerdictWords:
             return ""
         work = pluralize(busy, "month")
         return f"There is work in {work} of {months}: a commitment is paid for in all of its term."
+
+    def _why_no_more_servers(self) -> str:
+        """That the capital budget has no room for one more, where something else serves too."""
+        left = next((use.headroom for use in self.facts.budget if use.kind == "capital"), None)
+        bought = [part for part in self.facts.decision if part.action == "buy"]
+        if left is None or not bought or len(bought) == len(self.facts.decision):
+            return ""
+        at_once = [part for part in bought if part.starts == part.last_start]
+        prices = [
+            p.due_at_start / Decimal(str(p.units)) for p in at_once if p.due_at_start and p.units
+        ]
+        if not prices or left >= min(prices):
+            return ""
+        return (
+            f"The capital budget has room for no further server: {self._money(left)} are left of "
+            f"it, and one takes {self._money(min(prices))}."
+        )
 
     def _why_rent_beside(self) -> str:
         """What is rented beside servers: until they arrive, and beyond what they can do."""

@@ -292,7 +292,8 @@ class _ScenarioSolver:
             if row.state is PriceState.SOLD_PRICE_UNKNOWN
         ]
         if missing:
-            yield "Proven among the prices known. " + " ".join(describe_missing(missing))
+            yield "Proven among the prices known: some of what is sold has none here."
+            yield from describe_missing(missing)
 
 
 def build_scenario(

@@ -52,7 +52,14 @@ def _shift(demand: Demand, over: int) -> Demand:
         raise InvalidInput("workload", "is over before the plan begins; leave the project out")
     peak = _shift_row(demand.peak_accelerators, over)
     flops = demand.training_flops if over <= 0 else None
-    return replace(demand, hours_per_month=hours, peak_accelerators=peak, training_flops=flops)
+    runs = tuple(_shift_row(np.array(demand.runs_at_once), over).tolist())
+    return replace(
+        demand,
+        hours_per_month=hours,
+        peak_accelerators=peak,
+        training_flops=flops,
+        runs_at_once=runs if demand.runs_at_once else (),
+    )
 
 
 def _shift_row(row: NDArray[np.float64], over: int) -> NDArray[np.float64]:

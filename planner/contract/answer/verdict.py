@@ -227,6 +227,11 @@ class Verdict(AnswerModel):
     oldest_price: dt.date | None = Field(
         default=None, description="Day of the oldest price that the advised plan pays."
     )
+    unknown_prices: tuple[str, ...] = Field(
+        default=(),
+        description="What is sold to the same end at prices that are not known here, a sentence "
+        "for each provider: the plan is the best among the prices known.",
+    )
     is_small: bool = Field(
         default=False,
         description="Whether the work is too small for a question of owning: below 1,000 US "

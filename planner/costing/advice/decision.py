@@ -69,6 +69,8 @@ class _SourceCost:
     """The same without income."""
     capital: dict[int, Decimal] | None = None
     """month → what is due when units start: invoices, upfront payments."""
+    price: dict[int, Decimal] | None = None
+    """month → what of it is the price of servers, which a loan may pay."""
 
     def due(self, month: int) -> Decimal | None:
         """What is due when the units of a month start; None where nothing is."""
@@ -89,6 +91,9 @@ def _sum_lines(lines: Iterable[CostLine]) -> dict[str, _SourceCost]:
         if line.category in _AT_START:
             cost.capital = cost.capital or defaultdict(Decimal)
             cost.capital[line.month] += line.amount
+        if line.category is Category.CAPEX:
+            cost.price = cost.price or defaultdict(Decimal)
+            cost.price[line.month] += line.amount
     return costs
 
 
@@ -260,7 +265,18 @@ class _Part:
         if due is None:
             return ""
         which = "" if first == last else "first invoice "
-        return f" ({which}{self._money(due)} with network and spares)"
+        return f" ({which}{self._money(due)} with network and spares{self._borrowed(first, due)})"
+
+    def _borrowed(self, first: int, due: Decimal) -> str:
+        """What of the first invoices is paid at once, and what under which contract."""
+        server = self.inputs.servers.by_key.get(self.source.key)
+        terms = None if server is None else server.financing
+        if terms is None:
+            return ""
+        price = (self.cost.price or {}).get(first, Decimal(0))
+        borrowed = price * (1 - Decimal(str(terms.deposit_rate)))
+        contract = f"{terms.title.lower()} over {pluralize(terms.months, 'month')}"
+        return f": {self._money(due - borrowed)} at once, {self._money(borrowed)} by {contract}"
 
     def _contract(self) -> str:
         option = self.source.purchase_option

@@ -10,13 +10,14 @@ import numpy as np
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
-from planner.contract.purchase_options import COMMITTED
+from planner.contract.purchase_options import COMMITTED, TRAITS, options_where
+from planner.contract.request.rules import SHORTEST_TERM
 from planner.costing.advice.limit_words import describe_relaxations
 from planner.costing.advice.shares import ALL, EXACT, format_share, share_of_hours
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.inputs.missing_prices import find_missing
+from planner.costing.inputs.missing_prices import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import rank_feasible
@@ -87,7 +88,7 @@ def recommend(
     because += warn_beyond_horizon(best, inputs, currency)
     because += _describe_break_even(best, inputs, break_even)
     because += describe_proof(
-        best, currency, is_all_known=not _sold_at_unknown_prices(best, inputs)
+        best, currency, is_all_known=not describe_unknown_prices(best, inputs)
     )
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
@@ -244,12 +245,23 @@ def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     return f", and against what the plan rents after {pluralize(round(hours), 'hour')}"
 
 
-def _sold_at_unknown_prices(best: Scenario, inputs: ModelInputs) -> bool:
-    """Whether what a plan runs on is also sold in a way whose price is not known."""
-    keys = (*best.used_hours, *best.units_started)
-    kinds = {inputs.by_key[key].accelerator for key in keys if not inputs.by_key[key].is_owned}
-    missing = find_missing(inputs.coverage, COMMITTED, kinds) if kinds else ()
-    return any(row.state is PriceState.SOLD_PRICE_UNKNOWN for row in missing)
+def _holds_a_term(inputs: ModelInputs) -> bool:
+    """Whether a plan could take the shortest commitment that clouds sell."""
+    return inputs.term_end != "within" or inputs.calendar.months >= SHORTEST_TERM
+
+
+def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple[str, ...]:
+    """Commitments to what a plan rents that are sold at prices not known here, a sentence for each
+    provider; without a plan everything sold at such prices."""
+    if best is None:
+        missing = find_missing(inputs.coverage, frozenset(TRAITS))
+    else:
+        sources = [inputs.by_key[key] for key in (*best.used_hours, *best.units_started)]
+        kinds = {source.accelerator for source in sources if not source.is_owned}
+        options = COMMITTED if _holds_a_term(inputs) else options_where(is_paid_ahead=True)
+        missing = find_missing(inputs.coverage, options, kinds) if kinds else ()
+    sold = (row for row in missing if row.state is PriceState.SOLD_PRICE_UNKNOWN)
+    return tuple(describe_missing(sold))
 
 
 def describe_proof(best: Scenario, currency: str, is_all_known: bool = True) -> Iterator[str]:

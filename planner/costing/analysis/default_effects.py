@@ -11,10 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import OWNED
 from planner.costing.analysis.sensitivity import case_units, cost_plans
 from planner.costing.assumptions.assumption import Assumption
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
@@ -58,6 +61,7 @@ NEUTRAL: Mapping[str, float] = {
     "on_prem_storage_per_tib_month": 0.0,
 }
 """The value of each figure at which it costs nothing, or moves nothing."""
+STAFF_BY_ACCELERATOR, STAFF_BY_SERVER = "staff_accelerators_per_fte", "on_prem.staff_fte_per_server"
 HALF_CENT = 0.005
 
 
@@ -108,9 +112,32 @@ def measure_default_effects(
             work.charge(units)
             effect = now - _difference(own, rent, restricted.with_assumption(row.name, neutral))
             if abs(effect) > HALF_CENT:
-                value = restricted.assumptions[row.name]
-                rows.append(DefaultEffect(row.field, row.unit, value, neutral, effect))
+                rows.append(_as_requested(row, neutral, effect, own, restricted))
     return sorted(rows, key=lambda row: -float(f"{abs(row.effect):.9g}"))
+
+
+def _as_requested(
+    row: Assumption, neutral: float, effect: float, own: Scenario, inputs: ModelInputs
+) -> DefaultEffect:
+    """The effect of a default under the field that a request gives it by: people by the server, of
+    the kind that the plan has most accelerators in, where the default is by the accelerator."""
+    value = inputs.assumptions[row.name]
+    if row.name != STAFF_BY_ACCELERATOR:
+        return DefaultEffect(row.field, row.unit, value, neutral, effect)
+    size = _accelerators_of_server(own, inputs)
+    return DefaultEffect(
+        STAFF_BY_SERVER, "full-time equivalents per server", size / value, size / neutral, effect
+    )
+
+
+def _accelerators_of_server(plan: Scenario, inputs: ModelInputs) -> float:
+    """Accelerators of one server of the kind that serves most of what a plan owns."""
+    owned = [inputs.by_key[key] for key in plan.used_hours if inputs.by_key[key].is_owned]
+
+    def hours(source: CapacitySource) -> float:
+        return float(np.sum(plan.used_hours[source.key])) * source.accelerators
+
+    return max(owned, key=hours).accelerators if owned else 1.0
 
 
 def _owns(plan: Scenario, inputs: ModelInputs) -> bool:
@@ -130,7 +157,7 @@ def _neutral_values(inputs: ModelInputs) -> Iterator[tuple[Assumption, float]]:
     for row in inputs.assumptions.rows:
         name = row.name
         neutral = NEUTRAL.get(name)
-        if name == "staff_accelerators_per_fte":
+        if name == STAFF_BY_ACCELERATOR:
             of_rented = inputs.assumptions["cloud_staff_fte_per_accelerator"]
             neutral = 1.0 / of_rented if of_rented else None
         if row.given or neutral is None or inputs.assumptions[name] == neutral:

@@ -15,6 +15,7 @@ PRICE_PROCESS_EDITION = "risk.price_process_edition"
 POOL_EDITION = "risk.pool_edition"
 TREND_EDITION = "risk.trend_edition"
 RUN_EDITION = "workload.run_edition"
+PAYBACK_EDITION = "finance.payback_edition"
 DELIVERY_EDITION = "on_prem.delivery_edition"
 RESALE_EDITION = "on_prem.resale_edition"
 EDITIONS = (
@@ -22,6 +23,7 @@ EDITIONS = (
     POOL_EDITION,
     TREND_EDITION,
     RUN_EDITION,
+    PAYBACK_EDITION,
     DELIVERY_EDITION,
     RESALE_EDITION,
 )
@@ -39,6 +41,9 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
         yield TREND_EDITION
     if rules.one_accelerator:
         yield RUN_EDITION
+    finance = request.finance
+    if finance.payment_terms_days or finance.cash_timing == "year_end":
+        yield PAYBACK_EDITION
     if rules.price_processes and _has_certain_delay(request):
         yield DELIVERY_EDITION
 

@@ -185,7 +185,7 @@ def build_unit_streams(
             mask = term.mask(charge.timing)
             quantity = cohort @ mask * charge.quantity
             write_off = None
-            if charge.timing is ChargeTiming.START and charge.category is not Category.SUPPORT:
+            if charge.timing is ChargeTiming.START:
                 payments = cohort * charge.quantity * price[: term.months]
                 write_off = payments @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)

@@ -42,6 +42,11 @@ class Financing:
     signed if a lease and is settled if not; its share within the horizon, a loan settled there."""
 
     @property
+    def title(self) -> str:
+        """What people call it."""
+        return _TITLES[self.method]
+
+    @property
     def is_lease(self) -> bool:
         """Whether the server goes back to its owner."""
         return self.method == "lease"
@@ -162,7 +167,7 @@ class _Schedule:
 
     def debt(self, label: str) -> Iterator[ScheduledCharge]:
         """The loan drawn, repaid and its interest."""
-        title, paid, one = _TITLES[self.financing.method], self.financing.paid, self.repayment
+        title, paid, one = self.financing.title, self.financing.paid, self.repayment
         principal = self._cents(np.append(one.principal, one.balloon))
         interest = self._cents(np.append(one.interest, one.balloon_interest))
         drawn = self._at(-principal.sum(axis=1)[:, None])

@@ -200,15 +200,22 @@ def _is_same_charge(one: Stream, other: Stream) -> bool:
 
 
 def _add_streams(one: Stream, other: Stream) -> Stream:
-    write_off = one.write_off
-    if other.write_off is not None:
-        write_off = other.write_off if write_off is None else write_off + other.write_off
+    write_off = None
+    if one.write_off is not None or other.write_off is not None:
+        write_off = _written_off(one) + _written_off(other)
     return replace(
         one,
         quantity=one.quantity + other.quantity,
         unit_price=np.where(one.quantity != 0, one.unit_price, other.unit_price),
         write_off=write_off,
     )
+
+
+def _written_off(stream: Stream) -> Floats:
+    """[L] money of a stream by the month that it is a cost of."""
+    if stream.write_off is not None:
+        return stream.write_off
+    return np.asarray(stream.quantity * stream.unit_price)
 
 
 def _accrue(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:

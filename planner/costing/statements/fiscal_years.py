@@ -55,7 +55,7 @@ def summarize_fiscal_years(
     by_year: dict[int, FiscalYear] = defaultdict(FiscalYear)
     balance: dict[int, int] = defaultdict(int)
     for entry in entries:
-        paid_in = _months_paid(entry.paid, calendar)
+        paid_in = months_paid(entry.paid, calendar)
         for month in np.flatnonzero(entry.due).tolist():
             year = by_year[years.year_of(int(paid_in[month]))]
             year.cash += int(entry.due[month])
@@ -87,7 +87,7 @@ def _add_leases(by_year: dict[int, FiscalYear], leases: LeaseBooks, years: Fisca
         year.lease_liability = int(leases.liability[month])
 
 
-def _months_paid(paid: PaidWhen, calendar: Calendar) -> NDArray[np.int64]:
+def months_paid(paid: PaidWhen, calendar: Calendar) -> NDArray[np.int64]:
     """[L] month in which what falls due in month t is paid; what is paid at the very end of a
     month is paid in it."""
     moment = calendar.paid_months(paid)

@@ -107,10 +107,13 @@ def modified_rate_of_return(
     return float((earned / spent) ** (1.0 / end) - 1.0)
 
 
-def payback_months(flows: Sequence[float], closing: float = 0.0) -> float | None:
-    """Months until what is received stays no less than what was paid, the flow of a month spread
-    over it; `closing` is received at the end. 0 where nothing is ever paid ahead, None where it is
-    never paid back.
+def payback_months(
+    flows: Sequence[float], closing: float = 0.0, moments: Sequence[float] | None = None
+) -> float | None:
+    """Months until what is received stays no less than what was paid. Each flow is spread over the
+    time since the one before it, up to its moment; without `moments` they are those of one month
+    after the other. `closing` is received at the end. 0 where nothing is ever paid ahead, None
+    where it is never paid back.
 
     >>> payback_months([-90.0, 20.0, 40.0, 40.0, 40.0])
     3.75
@@ -118,7 +121,10 @@ def payback_months(flows: Sequence[float], closing: float = 0.0) -> float | None
     (2.0, None)
     >>> payback_months([1.0, 1.0])
     0.0
+    >>> payback_months([-300.0, 90.0, 90.0, 90.0, 90.0], moments=[0, 12, 24, 36, 48])
+    40.0
     """
+    times = np.arange(1.0, len(flows) + 1.0) if moments is None else np.asarray(moments)
     balance = np.cumsum(np.asarray(flows, dtype=np.float64))
     if not balance.size or balance[-1] + closing < 0:
         return None
@@ -127,5 +133,6 @@ def payback_months(flows: Sequence[float], closing: float = 0.0) -> float | None
         return 0.0
     last = int(behind[-1])
     if last + 1 >= balance.size:
-        return float(balance.size)
-    return last + 1 + float(-balance[last] / (balance[last + 1] - balance[last]))
+        return float(times[-1])
+    share = -balance[last] / (balance[last + 1] - balance[last])
+    return float(times[last] + share * (times[last + 1] - times[last]))

@@ -7,7 +7,7 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_8 = frozenset({"exception", "reasons", "cheaper_if"})
+_NEW_IN_VERSION_8 = frozenset({"exception", "reasons", "cheaper_if", "unknown_prices"})
 _NEW_IN_VERSION_7 = _NEW_IN_VERSION_8 | frozenset(
     {"internal_rate_of_return", "why_no_internal_rate", "late_delivery"}
     | {"unit_price_p10", "unit_price_p90", "price_quotes"}

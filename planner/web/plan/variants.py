@@ -139,9 +139,7 @@ def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
     answers = [one.answer for one in plans if one.answer]
     labels = [*max(answers, key=lambda answer: answer.horizon_months).months, "end"]
     series = [
-        Series(one.title, _cumulative(one, labels), _ROLES[one.name])
-        for one in plans
-        if one.best and one.answer
+        Series(one.title, _cumulative(one, labels)) for one in plans if one.best and one.answer
     ]
     return Chart(
         key="variants",
@@ -154,9 +152,6 @@ def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
         series=series,
         summary="The advised plan of each variant, month by month.",
     )
-
-
-_ROLES = {"a": "committed", "b": "on_demand", "c": "owned", "d": "spot"}
 
 
 def _cumulative(one: ComparedPlan, labels: Sequence[str]) -> list[float | None]:

@@ -30,10 +30,10 @@ def burn_chart(months: Sequence[BurnMonth], room: Headroom | None, currency: str
     if not months:
         return None
     rows = [
-        Series("Paid", _floats([one.actual for one in months]), "advised"),
-        Series("Budget", _floats([room.budget if room else None] * len(months)), "owned"),
-        Series("Estimate", _floats([one.estimate for one in months]), "on_demand"),
-        Series("Plan", _floats([one.planned for one in months]), "committed"),
+        Series("Paid", _floats([one.actual for one in months]), "paid"),
+        Series("Budget", _floats([room.budget if room else None] * len(months)), "budget"),
+        Series("Estimate", _floats([one.estimate for one in months]), "next_best"),
+        Series("Plan", _floats([one.planned for one in months]), "advised"),
         Series("Lowest", _floats([one.low for one in months]), "low"),
         Series("Highest", _floats([one.high for one in months]), "high"),
     ]
@@ -145,7 +145,7 @@ def spend_chart(variance: Variance) -> Chart | None:
     rows = variance.as_dict()["months"]
     if not rows:
         return None
-    plan = [Series("Plan", [float(row["planned"]) for row in rows], "demand", dashed=True)]
+    plan = [Series("Plan", [float(row["planned"]) for row in rows], "advised", dashed=True)]
     return Chart(
         key="spend",
         title="Actual against planned spend",
@@ -155,7 +155,7 @@ def spend_chart(variance: Variance) -> Chart | None:
         unit=variance.currency,
         x=[row["month"] for row in rows],
         series=[
-            Series("Actual", [float(row["actual"]) for row in rows], "committed"),
+            Series("Actual", [float(row["actual"]) for row in rows], "paid"),
             *(plan if variance.plan else []),
         ],
         summary="Months without an upload are left out.",

@@ -10,7 +10,7 @@ from planner.models import Role, Scope
 from tests.planner.api.creating import COMPARE, PROJECTS, create, errors
 from tests.planner.workspace import REQUEST, Workspace, market, person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
 
 
 @pytest.fixture

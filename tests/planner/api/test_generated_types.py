@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+pytestmark = pytest.mark.xdist_group("document")
 ROOT = Path(__file__).parents[3]
 NODE = ROOT / "node_modules" / ".bin"
 GENERATOR = Path(sys.executable).with_name("openapi-python-client")
@@ -32,9 +33,9 @@ GUIDE = (ROOT / "docs" / "guides" / "clients.md").read_text()
 PLAN = GUIDE.partition("```ts\n")[2].partition("```")[0]
 
 
-@pytest.fixture
-def document(tmp_path: Path) -> Path:
-    path = tmp_path / "schema.json"
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("document") / "schema.json"
     call_command("spectacular", "--format", "openapi-json", "--file", path)
     return path
 

@@ -259,6 +259,15 @@ def test_work_that_begins_before_or_after_the_plan_keeps_its_months(start, own, 
     assert plan(of(own, start=start)) == plan(of(in_plan))
 
 
+@pytest.mark.parametrize("start", ["2026-11", "2027-02"])
+def test_runs_that_begin_before_or_after_the_plan_are_planned(start):
+    runs = [{"start": start, "deadline": "2027-04", "count": 4}]
+    work = {"kind": "training", "parameters": 7e9, "tokens": 2e10, "runs": runs}
+    request = {"start": "2027-01", "horizon_months": 6, "what_if": False}
+    answer = plan({**request, "projects": [project("a", work, start=start)]})
+    assert answer.projects[0].share > 0
+
+
 @pytest.mark.parametrize(
     ("start", "words"),
     [

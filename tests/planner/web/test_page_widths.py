@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planner.web.browser import visit
+from tests.planner.web.browser import PHONE, visit
 from tests.planner.web.test_browser import PAGES
 from tests.planner.workspace import market
 
@@ -33,3 +33,14 @@ def test_no_table_is_cut_off_on_a_desk(chromium, base, name):
                 .map(one => one.getAttribute("aria-label"))"""
         )
         assert cut_off == []
+
+
+@pytest.mark.sweep
+def test_on_a_phone_the_money_stands_on_the_first_screen(chromium, base):
+    with visit(chromium, base, width=PHONE) as here:
+        page = here.open(PAGES["answer"])
+        for title in ("Total", "Capital to approve now", "Budget", "Owed afterwards"):
+            place = page.locator(".verdict-figures dt").get_by_text(title, exact=True)
+            box = place.bounding_box() or {}
+            assert box["y"] + box["height"] <= 844, title
+        assert (page.locator("header").bounding_box() or {})["height"] <= 64

@@ -133,7 +133,9 @@ class PlainModel(Servers):
                 share = {month: upfront / len(charged) for month in charged}
                 yield Flow("upfront", first, upfront, first, share, provider=offer["provider"])
                 rate = self.finance["cloud_support_rate"]
-                yield self._bill("support", first, upfront * rate, provider=offer["provider"])
+                support = self._bill("support", first, upfront * rate, provider=offer["provider"])
+                support.booked = {month: rate * amount for month, amount in share.items()}
+                yield support
             for month, hours in self.hours[key].items():
                 yield self._staff(month, hours)
 

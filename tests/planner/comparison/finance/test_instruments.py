@@ -188,6 +188,16 @@ def test_what_the_examples_say_besides() -> None:
     assert says(SECTIONS["Tax and depreciation"], 343_800 - 0.25 * (43_800 + 60_000))
 
 
+def test_the_range_of_a_price_between_quotes() -> None:
+    title = "A price between quotes"
+    found = answer(title, '{"risk": {"demand_growth_sd": 0, "slip_months_sd": 0}}').risk
+    assert found is not None
+    assert found.on_prem is not None
+    for end in (found.on_prem.total_p10, found.on_prem.total_p90):
+        assert f"{round(end or 0):,} USD" in SECTIONS[title]
+    assert f"{found.samples:,} outcomes" in SECTIONS[title]
+
+
 def test_a_delay_that_is_certain_is_part_of_the_plan() -> None:
     request = merged(BASE, json.loads(BLOCK.findall(SECTIONS["A late delivery"])[0]))
     request["on_prem"]["servers"][0]["late_delivery"]["probability"] = 1

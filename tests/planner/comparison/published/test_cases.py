@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from tests.planner.comparison.published import fleets, machines
 from tests.planner.comparison.published.machines import Outputs
@@ -38,6 +39,14 @@ def test_rebuilt(row: Mapping[str, str]) -> None:
     assert figure == pytest.approx(
         float(row["expected"]), rel=float(row["tolerance_percent"]) / 100
     )
+
+
+def test_the_accuracy_page_counts_them() -> None:
+    counted = f"Of {len(ROWS)} published figures of owning and renting {len(REBUILT)} are rebuilt"
+    left_out = {4: "four"}[len(ROWS) - len(REBUILT)]
+    accuracy = (Path(settings.BASE_DIR) / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    assert counted in accuracy
+    assert f"the other {left_out} say why they are not" in accuracy
 
 
 def test_every_case_is_rebuilt_or_left_out_for_a_reason() -> None:

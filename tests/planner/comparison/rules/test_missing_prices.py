@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.commands.tables import comparison_tables
@@ -11,6 +13,7 @@ from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
+PROVEN = "Proven among the prices known: some of what is sold has none here."
 QUOTE = {"label": "Quote", "provider": "lambda", "accelerator": H100, "accelerator_count": 8}
 
 
@@ -39,7 +42,8 @@ def test_no_commitment_fits_where_nothing_is_left_open() -> None:
 
 def test_a_plan_that_rests_on_missing_prices_says_so() -> None:
     mix = compared().scenarios[ScenarioKey.CLOUD_MIX]
-    assert any(w.startswith("Proven among the prices known. AWS sells") for w in mix.warnings)
+    assert PROVEN in mix.warnings
+    assert any(w.startswith("AWS sells") for w in mix.warnings)
     asked = compared(
         constraints={"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
     )
@@ -48,7 +52,28 @@ def test_a_plan_that_rests_on_missing_prices_says_so() -> None:
 
 def test_a_terminal_names_the_missing_prices_beside_the_proof() -> None:
     text = " ".join(comparison_tables(compared().answer).split())
-    assert text.count("Note: Proven among the prices known. AWS sells savings plans") == 1
+    assert text.count(f"Note: {PROVEN}") == 1
+    assert text.count("Note: AWS sells savings plans") == 1
+
+
+def test_the_verdict_names_them_in_the_words_of_the_notes() -> None:
+    answer = compared().answer
+    assert answer.verdict
+    assert any(text.startswith("AWS sells savings plans") for text in answer.verdict.unknown_prices)
+    for text in answer.verdict.unknown_prices:
+        assert answer.warnings.count(text) == 1
+        assert text in answer.by_key[ScenarioKey.CLOUD_MIX].warnings
+    asked = {"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
+    known = compared(constraints=asked).answer
+    assert known.verdict
+    assert known.verdict.unknown_prices == ()
+
+
+def test_without_a_plan_it_names_all_that_is_sold_at_prices_not_known() -> None:
+    told = compared(constraints={"total_budget": 100, "providers": ["aws"]}).answer.verdict
+    assert told
+    assert told.total is None
+    assert [text.partition(" sells ")[0] for text in told.unknown_prices] == ["AWS"]
 
 
 def test_coverage_is_of_what_the_request_may_use() -> None:
@@ -100,3 +125,22 @@ def test_a_way_to_rent_by_the_hour_without_a_price_says_what_may_be_sold() -> No
 )  # fmt: skip
 def test_a_sentence_names_what_is_sold_and_what_to_do(row: CoverageRow, sentence: str) -> None:
     assert list(describe_missing([row])) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"horizon_months": 24}, "AWS sells savings plans and Capacity Blocks for p5;"),
+        ({"horizon_months": 6}, "AWS sells Capacity Blocks for p5;"),  # no term fits
+        ({"horizon_months": 6, "term_end": "full"}, "AWS sells savings plans and Capacity"),
+        ({"horizon_months": 1, "hours": 8}, ""),  # nobody commits for a day's work
+    ],
+)
+def test_it_names_what_a_plan_of_such_a_length_could_take(
+    fields: dict[str, Any], words: str
+) -> None:
+    asked = {"hours": 5840, "rules": 3, "on_prem": {"servers": []}} | fields
+    told = compared(catalog(offer("50")), **asked).answer.verdict
+    assert told
+    assert bool(told.unknown_prices) == bool(words)
+    assert "".join(told.unknown_prices[:1]).startswith(words)

@@ -183,3 +183,18 @@ def test_a_budget_in_total_counts_payments_without_the_resale() -> None:
     assert [use.sentence for use in rented] == [
         "All payments of the plan come to 204,400 USD.", "Nothing is bought.",
     ]  # fmt: skip
+
+
+def test_a_capital_budget_that_keeps_a_further_server_away_is_a_reason() -> None:
+    """Two machines of eight, of which 300,000 USD buy one at 225,000."""
+    question = request(12) | {"constraints": {"capex_budget": 300_000}}
+    question["workload"] = question["workload"] | {"hours_per_month": 16 * 730}
+    verdict = compare(question, MARKET, today=TODAY).verdict
+    words = (
+        "The capital budget has room for no further server: 75,000 USD are left of it, and one "
+        "takes 225,000 USD."
+    )
+    assert words in verdict.reasons
+    question["constraints"] = {"capex_budget": 500_000}
+    assert not any("no further server" in one
+                   for one in compare(question, MARKET, today=TODAY).verdict.reasons)  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
+from planner.comparison_steps import alternatives
 from planner.comparison_steps.alternatives import NOTHING_TO_COMPARE
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.costing.advice.limit_words import describe_alternative
@@ -114,3 +115,13 @@ def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> No
     assert "constraints.allow_any_node" not in lifted(answer)
     few = {"workload": {**job["workload"], "hours_per_month": 5840, "peak_accelerators": 8}}
     assert "constraints.allow_any_node" in lifted(asked(EAST, many, **few))
+
+
+def test_a_plan_on_three_kinds_of_accelerator_is_no_alternative(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two kinds and more are what `allow_mixed_accelerators` may give; here one is too many."""
+    spot = offer("22", "spot")
+    assert "workload.interruptible" in lifted(asked(EAST, spot))
+    monkeypatch.setattr(alternatives, "MOST_KINDS", 0)
+    assert "workload.interruptible" not in lifted(asked(EAST, spot))

@@ -126,7 +126,11 @@ def test_of_a_budget_for_all_payments_resale_leaves_nothing() -> None:
 # Certainty ------------------------------------------------------------------------------------
 
 
-def doubted(chances: Mapping[str, float], means: Mapping[str, float]) -> Any:
+def doubted(
+    chances: Mapping[str, float],
+    means: Mapping[str, float],
+    ends: tuple[float, float] = (50_000.126, 61_000.4),
+) -> Any:
     """The verdict of a plan that commits, under simulated outcomes that are made up."""
     found = compared(catalog(RENT, TERM), hours=600, **YEAR)
     assert found.recommendation.scenario == ScenarioKey.COMMITTED
@@ -136,7 +140,7 @@ def doubted(chances: Mapping[str, float], means: Mapping[str, float]) -> Any:
     vars(found)["risk"] = SimpleNamespace(
         probability_cheapest={ScenarioKey(key): chance for key, chance in chances.items()},
         mean={ScenarioKey(key): mean for key, mean in means.items()},
-        total_percentiles={ScenarioKey.COMMITTED: (50_000.126, 52_000.0, 61_000.4)},
+        total_percentiles={ScenarioKey.COMMITTED: (ends[0], 52_000.0, ends[1])},
     )
     return build_verdict(found)
 
@@ -285,3 +289,18 @@ def test_without_a_plan_the_verdict_says_what_is_in_the_way() -> None:
     assert told.headline == "No plan keeps to these limits."
     assert "the least memory of an accelerator (4000 GiB) excludes" in told.sentence
     assert (told.total, told.decision, told.oldest_price) == (None, (), None)
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((50_000.0, 61_000.0), " over 1 year (50,000 to 61,000 USD in 8 of 10 cases)"),
+        ((60_000.0, 61_000.0), " over 1 year if hours and prices are those stated (60,000 to "
+                               "61,000 USD in 8 of 10 cases)"),
+    ],
+)  # fmt: skip
+def test_a_total_outside_its_range_is_the_one_at_what_was_stated(
+    ends: tuple[float, float], words: str
+) -> None:
+    """As where any month of more hours takes another machine."""
+    assert words in doubted({"committed": 1.0}, {}, ends).sentence

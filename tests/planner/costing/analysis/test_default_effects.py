@@ -72,9 +72,8 @@ def effects(
 
     monkeypatch.setattr(default_effects, "cost_plans", costs)
     sources = {
-        "server": SimpleNamespace(purchase_option=option),
-        "reserved": SimpleNamespace(purchase_option="reserved"),
-        "od": SimpleNamespace(purchase_option="on_demand"),
+        key: SimpleNamespace(key=key, purchase_option=of, is_owned=key == "server", accelerators=8)
+        for key, of in (("server", option), ("reserved", "reserved"), ("od", "on_demand"))
     }
     inputs: Any = Inputs(
         by_key=sources, assumptions=Assumptions(VALUES, ROWS, is_level=is_level), selected=[],
@@ -90,11 +89,11 @@ def test_each_default_is_put_to_where_it_does_nothing(monkeypatch: pytest.Monkey
     what is given, at nothing already or worth under half a cent is left out."""
     rows, selected = effects(monkeypatch)
     assert [(row.field, row.value, row.neutral) for row in rows] == [
-        ("on_prem.staff_accelerators_per_fte", 50, 100), ("on_prem.pue", 1.3, 1),
+        ("on_prem.staff_fte_per_server", 8 / 50, 8 / 100), ("on_prem.pue", 1.3, 1),
         ("on_prem.tax_rate", 0.25, 0),
     ]  # fmt: skip
     assert [row.effect for row in rows] == pytest.approx([150, 120, 7.5])
-    assert {row.unit for row in rows} == {"unit"}
+    assert [row.unit for row in rows] == ["full-time equivalents per server", "unit", "unit"]
     assert selected == [{"server", "reserved", "od"}]
 
 

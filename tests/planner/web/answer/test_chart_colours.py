@@ -81,3 +81,13 @@ def test_the_advised_line_has_a_colour_of_its_own(theme: str) -> None:
     red, *_, blue = (int(colours["advised"][i : i + 2], 16) for i in (1, 3, 5))
     assert blue - red > 100
     assert colours["advised"] not in {colours[role] for role in (*SOURCES, *SPENT)}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_paid_planned_and_allowed_has_no_colour_of_a_source(theme: str) -> None:
+    colours = palette(theme)
+    of_money = ("paid", "advised", "next_best", "budget", "more", "less")
+    assert not {colours[role] for role in of_money} & {colours[role] for role in SOURCES}
+    for one, other in combinations(("paid", "advised", "next_best"), 2):
+        assert colours[one] != colours[other]
+    assert abs(lightness(colours["more"]) - lightness(colours["less"])) >= LEAST_STEP

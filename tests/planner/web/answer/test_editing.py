@@ -152,3 +152,9 @@ def test_the_exchange_rate_is_changed_in_place_and_refused_beside_its_box(client
     assert float(page.recommended.total_cost) == pytest.approx(float(dollars) / 2, abs=0.5)
     refused = text(get(client, "plan", asked | {"exchange_rates.EUR": "-1"}, headers=IN_PLACE))
     assert 'id="a-exchange-rates-EUR-error"' in refused
+
+
+def test_a_refusal_speaks_in_the_unit_of_its_box(client, prices):
+    page = text(get(client, "plan", HOURS | {"constraints.max_spot_share~pct": "140"}))
+    assert "140% is not allowed; must be at most 100%" in page
+    assert "1.4 is not allowed" not in page
