@@ -1,11 +1,11 @@
-"""A saved comparison as the context of its files: what it is called and how far it is approved."""
+"""What is saved as the context of its files: what it is called and how far it is approved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from planner.exports.rows import Context, Step
-from planner.models import SavedComparison, State
+from planner.models import SavedComparison, SavedPortfolio, State
 
 
 def context_of(saved: SavedComparison, scenario: str = "") -> Context:
@@ -18,6 +18,21 @@ def context_of(saved: SavedComparison, scenario: str = "") -> Context:
         scenario=scenario,
         saved=str(saved.pk),
         steps=tuple(_steps(saved)),
+        request=saved.request,
+    )
+
+
+def context_of_portfolio(saved: SavedPortfolio) -> Context:
+    """Names and state of a joint plan that is kept."""
+    steps = [Step(State.DRAFT.value, str(saved.created_by or ""), saved.created_at)]
+    if saved.approved_at is not None:
+        steps.append(Step(State.APPROVED.value, saved.approved_as, saved.approved_at))
+    return Context(
+        name=saved.name,
+        team=saved.team.name,
+        created=saved.created_at.date(),
+        saved=str(saved.pk),
+        steps=tuple(steps),
         request=saved.request,
     )
 

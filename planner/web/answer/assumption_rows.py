@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from planner.contract.answer.comparison import AssumptionRow as AnswerRow
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.sensitivity import DefaultEffect
 from planner.web.common.choices import Choice, list_choices
 from planner.web.common.form_fields import (
@@ -103,7 +104,7 @@ def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Mess
     ]
 
 
-def rows_of(answer: ComparisonAnswer) -> list[AssumptionRow]:
+def rows_of(answer: ComparisonAnswer | PortfolioAnswer) -> list[AssumptionRow]:
     """Every assumption of the answer, those without a box as plain values."""
     return [_row(row, answer.currency) for row in answer.assumptions]
 

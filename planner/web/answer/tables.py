@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Protocol
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
@@ -181,16 +182,34 @@ _FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)
 
 def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[SourceRow]:
     """Offers and servers behind a plan, the dearest first."""
+    return cost_rows(scenario.costs_by_source, answer, answer.region_names)
+
+
+class HasPrices(Protocol):
+    """An answer with the offers and servers that it uses."""
+
+    @property
+    def offers(self) -> dict[str, OfferUsed]: ...
+    @property
+    def servers(self) -> tuple[ServerUsed, ...]: ...
+    @property
+    def currency(self) -> str: ...
+
+
+def cost_rows(
+    costs: Iterable[SourceCost], answer: HasPrices, region_names: Mapping[str, str]
+) -> list[SourceRow]:
+    """Costs of offers and servers, each with where its price is from."""
     servers = {server.key: server for server in answer.servers}
     return [
         SourceRow(
             one,
             answer.offers.get(one.offer_id),
             servers.get(one.source),
-            name_place(one.provider, one.region, answer.region_names) or "own",
+            name_place(one.provider, one.region, region_names) or "own",
             answer.currency,
         )
-        for one in scenario.costs_by_source
+        for one in costs
     ]
 
 

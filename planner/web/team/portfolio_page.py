@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.answer.scenario import Purchase
+from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
+from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.contract.months import format_month
 from planner.costing.advice.payback import capital_to_approve
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
+from planner.web.answer.tables import SourceRow, cost_rows
 from planner.web.common.chart import Chart, Series
+from planner.web.common.formatting import money, percent
 from planner.web.common.view_helpers import describe_refusal
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
@@ -71,10 +72,51 @@ class TimelineRow:
 
 
 @dataclass(frozen=True)
+class ShareRow:
+    """A project with its share."""
+
+    row: ProjectShare
+
+    @property
+    def state(self) -> str:
+        """Why it pays nothing; "" where it is served."""
+        if not self.row.waits:
+            return ""
+        return "not served" if self.row.alone is None else "waits"
+
+
+@dataclass(frozen=True)
 class PortfolioPage:
     """An answer as its page shows it."""
 
     answer: PortfolioAnswer
+
+    @property
+    def figures(self) -> list[tuple[str, str]]:
+        """Name and value of the figures of the whole plan; none where there is no plan."""
+        answer, currency = self.answer, self.answer.currency
+        if answer.net_present_cost is None:
+            return []
+        capital = capital_to_approve(answer.lines)
+        owed = owed_after(answer.lines, answer.horizon_months)
+        rows = [
+            ("Capital to approve now", money(capital, currency) if capital else "nothing"),
+            ("Owed after the plan", money(owed, currency) if owed else "nothing"),
+            ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
+            ("All its payments, not discounted", money(answer.total_cost, currency)),
+        ]
+        if answer.apart is not None:
+            saved = f"{money(answer.saving, currency)} ({percent(answer.saving_fraction)})"
+            rows.append(("Planned apart, net present", money(answer.apart, currency)))
+            rows.append(("Saved by planning together", saved))
+        if answer.utilisation is not None:
+            rows.append(("Use of the machines held", percent(answer.utilisation)))
+        return [*rows, ("No plan is cheaper by more than", percent(answer.gap, 2))]
+
+    @property
+    def sources(self) -> list[SourceRow]:
+        """Offers and servers that are paid for, the dearest first."""
+        return cost_rows(sum_by_source(self.answer.lines), self.answer, {})
 
     @property
     def charts(self) -> list[Chart]:
@@ -129,6 +171,19 @@ class PortfolioPage:
         )
 
     @property
+    def shares(self) -> list[ShareRow]:
+        """Every project with what it pays."""
+        return [ShareRow(one) for one in self.answer.projects]
+
+    @property
+    def shares_note(self) -> str:
+        """In which money shares are, and how they come about."""
+        method = METHOD_TITLES.get(self.answer.shares_method or "", "")
+        divided = f"; the plan is divided {method}" if method else ""
+        nobody = " Nobody pays more than alone." if self.nobody_pays_more else ""
+        return f"Amounts are net present{divided}.{nobody}"
+
+    @property
     def has_what_if(self) -> bool:
         """Whether it is known of any project what the others would pay without it."""
         return any(one.without is not None for one in self.answer.projects)
@@ -148,21 +203,6 @@ class PortfolioPage:
             f"Order {order.units:g} × {order.label} in {self._month(order.month)}, to have it from "
             f"{self._month(order.first)}."
         )
-
-    @property
-    def capital_to_approve(self) -> Decimal | None:
-        """All invoices of the month in which the first servers are bought."""
-        return capital_to_approve(self.answer.lines)
-
-    @property
-    def owed_after(self) -> Decimal:
-        """What falls due after the plan."""
-        return owed_after(self.answer.lines, self.answer.horizon_months)
-
-    @property
-    def method(self) -> str:
-        """How the shares come about."""
-        return METHOD_TITLES.get(self.answer.shares_method or "", "")
 
     def _month(self, index: int) -> str:
         return format_month(self.answer.month(index))

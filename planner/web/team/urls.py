@@ -75,6 +75,7 @@ _settings = [
 _team: Routes = [
     path("", home.dashboard, name="dashboard"),
     path("portfolio/", portfolio.portfolio, name="portfolio"),
+    path("portfolio/pack/", portfolio.pack, name="portfolio-pack"),
     path("portfolio/save/", portfolio.save, name="portfolio-save"),
     path("projects/new/", projects.new, name="project-new"),
     path("projects/<uuid:pk>/", include(_project)),
@@ -103,6 +104,7 @@ _saved_portfolio = [
     path("watch/", portfolio.watch, name="saved-portfolio-watch"),
     path("approve/", portfolio.approve, name="saved-portfolio-approve"),
     path("delete/", portfolio.delete, name="saved-portfolio-delete"),
+    path("pack/", portfolio.saved_pack, name="saved-portfolio-pack"),
     path("export/<page_export:form>/", portfolio.export, name="saved-portfolio-export"),
 ]
 

@@ -6,6 +6,7 @@ what to buy or sign and when, what is paid for, the assumptions that matter, app
 
 from __future__ import annotations
 
-from planner.web.answer.board_pack.story import PackFacts, board_pack
+from planner.web.answer.board_pack.parts import PackFacts
+from planner.web.answer.board_pack.story import board_pack
 
 __all__ = ["PackFacts", "board_pack"]

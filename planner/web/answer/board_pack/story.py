@@ -2,57 +2,43 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from decimal import Decimal
 
-from reportlab.graphics.shapes import Drawing
-from reportlab.platypus import Flowable, KeepTogether, ListFlowable, Spacer
+from reportlab.platypus import Flowable, Spacer
 
-from planner.contract.labels import category_title
-from planner.exports.rows import Context, Step
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.answer.board_pack import paper
 from planner.web.answer.board_pack.drawings import draw_bars, draw_lines, draw_scenarios
-from planner.web.answer.board_pack.paper import link, table, text
-from planner.web.answer.tables import PurchaseRow, SourceRow
-from planner.web.common.formatting import money, number, rate, singular, words
-from pricing.common.pluralize import pluralize
+from planner.web.answer.board_pack.paper import table, text
+from planner.web.answer.board_pack.parts import (
+    PackFacts,
+    approvals,
+    assumptions,
+    bullets,
+    head,
+    more,
+    picture,
+    print_pack,
+    spending,
+    what_is_paid_for,
+    whole_answer,
+)
+from planner.web.answer.tables import PurchaseRow
+from planner.web.common.formatting import money, number
 
-WHOLE_FROM = Decimal(1000)
-MOST_PURCHASES, MOST_SOURCES, MOST_ASSUMPTIONS = 12, 12, 14
-EMPTY_STEPS = (("Submitted by", "", ""), ("Approved by", "", ""))
-
-
-@dataclass(frozen=True)
-class PackFacts:
-    """Whose pack it is and where the whole answer is to be seen."""
-
-    printed: dt.date
-    author: str = ""
-    address: str = ""
-    """Absolute, of the answer's page."""
-    context: Context = field(default_factory=Context)
-
-    @property
-    def title(self) -> str:
-        return self.context.name or "What the accelerators should cost"
+MOST_PURCHASES, MOST_ASSUMPTIONS = 12, 14
 
 
 def board_pack(page: AnswerPage, facts: PackFacts) -> bytes:
     """The answer as a PDF of one to three pages."""
     paper.register_fonts()
-    parts = [*_first_page(page, facts), *_plan(page), *_rests_on(page, facts), *_approvals(facts)]
-    foot = f"{facts.title} · {facts.printed:%-d %B %Y} · amounts in {page.currency}"
-    return paper.print_pages(parts, facts.title, facts.author, foot)
+    parts = [*_first_page(page, facts), *_plan(page), *_rests_on(page, facts), *approvals(facts)]
+    return print_pack(parts, facts, page.currency)
 
 
 def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
-    yield text(facts.title, paper.TITLE)
-    yield text(" · ".join(_about(page, facts)), paper.SMALL)
-    yield Spacer(1, 8)
+    yield from head(page.answer, facts)
     if page.verdict is None or not page.verdict.decision:
         yield text(page.headline, paper.STRONG)
         yield text(page.money_sentence)
@@ -76,45 +62,15 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     rows = [(row.title, f"{row.words} ({row.note})" if row.note else row.words)
             for row in page.figure_rows]  # fmt: skip
     yield table(rows, (0.3, 0.7), header=False)
-    yield from _bullets("Why", page.reasons)
-    yield from _bullets(
+    yield from bullets("Why", page.reasons)
+    yield from bullets(
         "What would change it", [turn.sentence for turn in page.verdict.switch_points]
     )
     drawing = draw_scenarios([row for row in page.possible if row.scenario.allowed], page.currency)
-    yield from _picture("What each way costs, with the range of 8 of 10 cases", drawing)
+    yield from picture("What each way costs, with the range of 8 of 10 cases", drawing)
     if page.first_chart:
-        picture = draw_lines(page.first_chart)
-        yield from _picture(page.first_chart.title, picture, page.first_chart.summary)
-
-
-def _about(page: AnswerPage, facts: PackFacts) -> Iterator[str]:
-    context = facts.context
-    yield from filter(None, (context.team, context.project))
-    yield f"{page.answer.start}, {pluralize(page.answer.horizon_months, 'month')}"
-    yield f"amounts in {page.currency}"
-    step = context.approval_status
-    if step:
-        yield f"{step.state} {_when(step)}"
-    yield f"printed {facts.printed:%-d %B %Y}" + (f" by {facts.author}" if facts.author else "")
-
-
-def _when(step: Step) -> str:
-    by = f" by {step.by}" if step.by else ""
-    return f"{step.at:%-d %B %Y}{by}"
-
-
-def _bullets(title: str, sentences: tuple[str, ...] | list[str]) -> Iterator[Flowable]:
-    if sentences:
-        yield text(title, paper.HEADING)
-        yield ListFlowable(
-            [text(one) for one in sentences], bulletType="bullet", start="•", bulletFontSize=7,
-            leftIndent=10,
-        )  # fmt: skip
-
-
-def _picture(title: str, drawing: Drawing, summary: str = "") -> Iterator[Flowable]:
-    parts = [text(title, paper.HEADING), Spacer(1, 3), drawing]
-    yield KeepTogether([*parts, text(summary, paper.SMALL)] if summary else parts)
+        lines = draw_lines(page.first_chart)
+        yield from picture(page.first_chart.title, lines, page.first_chart.summary)
 
 
 def _plan(page: AnswerPage) -> Iterator[Flowable]:
@@ -128,35 +84,12 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
         ]  # fmt: skip
         head = ("When", "What", "In service", "Invoices")
         yield table([head, *rows], (0.12, 0.48, 0.22, 0.18), (3,))
-        yield from _more(len(page.purchases), MOST_PURCHASES, "purchases")
-    yield from _spending(page)
+        yield from more(len(page.purchases), MOST_PURCHASES, "purchases")
+    if page.shown:
+        yield from spending(page.shown.cost_by_category, page.shown.total_cost, page.currency)
     for chart in page.time_charts[:1]:
-        yield from _picture(chart.title, draw_bars(chart), chart.summary)
-    if page.sources:
-        yield text("What is paid for", paper.HEADING)
-        titles = ("What", "Quantity", "Price of one", "Amount", "Price seen")
-        paid = [_source(row, page.currency) for row in page.sources[:MOST_SOURCES]]
-        yield table([titles, *paid], (0.4, 0.18, 0.14, 0.15, 0.13), (1, 2, 3))
-        yield from _more(len(page.sources), MOST_SOURCES, "lines")
-
-
-def _spending(page: AnswerPage) -> Iterator[Flowable]:
-    """What the total is made of, to the unit that the page shows."""
-    if page.shown is None:
-        return
-    rows = [
-        (category_title(category).capitalize(), money(amount, page.currency))
-        for category, amount in page.shown.cost_by_category.items()
-    ]
-    total = ("Total", money(page.shown.total_cost, page.currency))
-    head = ("What the total is made of", "Amount")
-    parts = [text("What the money is spent on", paper.HEADING)]
-    yield KeepTogether([*parts, table([head, *rows, total], (0.7, 0.3), (1,))])
-
-
-def _price(amount: Decimal, currency: str) -> str:
-    """An hour's price to the cent, a server's in whole units."""
-    return rate(amount, currency) if amount < WHOLE_FROM else money(amount, currency)
+        yield from picture(chart.title, draw_bars(chart), chart.summary)
+    yield from what_is_paid_for(page.sources, page.currency)
 
 
 def _invoices(row: PurchaseRow, currency: str) -> str:
@@ -168,50 +101,15 @@ def _invoices(row: PurchaseRow, currency: str) -> str:
     return " and ".join([*parts, *([f"{money(monthly, currency)} a month"] if monthly else [])])
 
 
-def _source(row: SourceRow, currency: str) -> tuple[object, ...]:
-    cost = row.cost
-    low, high = cost.lowest_unit_price, cost.highest_unit_price
-    price = _price(high, currency)
-    if low != high:
-        price = f"{_price(low, '').strip()} to {price}"
-    seen = row.offer.as_of.isoformat() if row.offer and row.offer.as_of else ""
-    source = row.offer.source if row.offer else ""
-    unit = singular(cost.unit) if cost.quantity == 1 else cost.unit
-    return (
-        f"{row.what} in {row.where}, {words(cost.purchase_option)}" if row.offer else cost.label,
-        f"{number(cost.quantity)} {unit}",
-        price,
-        money(cost.amount, currency),
-        link(seen or "source", source) if source.startswith("http") else text(seen, paper.SMALL),
-    )
-
-
-def _more(count: int, shown: int, what: str) -> Iterator[Flowable]:
-    if count > shown:
-        yield text(f"{count - shown} more {what} are in the workbook.", paper.SMALL)
-
-
 def _rests_on(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     """What was asked, the assumptions that were given or move the total most, and warnings."""
     yield text("What it rests on", paper.HEADING)
     yield text(page.demand.method)
     if page.assumed:
         yield text(f"Assumed: {page.assumed}.")
-    rows = _chosen(page)
-    if rows:
-        yield Spacer(1, 4)
-        cells = [
-            (row.label, f"{row.shown} {row.unit}".strip(), "given" if row.given else "default",
-             link(row.source, row.source))
-            for row in rows
-        ]  # fmt: skip
-        head = ("Assumption", "Value", "", "Source")
-        yield table([head, *cells], (0.27, 0.2, 0.09, 0.44))
-        yield from _more(len(page.assumptions), len(rows), "assumptions")
-    yield from _bullets("To be aware of", page.warnings)
-    if facts.address:
-        yield Spacer(1, 4)
-        yield link(f"The whole answer, with every source: {facts.address}", facts.address)
+    yield from assumptions(_chosen(page), len(page.assumptions))
+    yield from bullets("To be aware of", page.warnings)
+    yield from whole_answer(facts)
 
 
 def _chosen(page: AnswerPage) -> list[AssumptionRow]:
@@ -222,12 +120,3 @@ def _chosen(page: AnswerPage) -> list[AssumptionRow]:
     others = [row for row in page.assumptions if not row.given and row.path in order]
     others.sort(key=lambda row: order[row.path])
     return [*chosen, *others][:MOST_ASSUMPTIONS]
-
-
-def _approvals(facts: PackFacts) -> Iterator[Flowable]:
-    """Who did what with the saved comparison; lines to sign where nobody saved it."""
-    steps = [(one.state.capitalize(), one.by, f"{one.at:%-d %B %Y}") for one in facts.context.steps]
-    rows = [("Step", "Name", "Date"), *(steps or EMPTY_STEPS)]
-    if steps and facts.context.steps[-1].state != "approved":
-        rows.append(("Approved by", "", ""))
-    yield KeepTogether([text("Approvals", paper.HEADING), table(rows, (0.25, 0.45, 0.3))])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from io import BytesIO
 
 import pytest
 from django.urls import reverse
-from pypdf import PdfReader
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.rows import Context, Step
@@ -19,6 +17,7 @@ from planner.web.answer.figure_rows import figure_rows
 from tests.golden.answers import answered
 from tests.golden.shown import money
 from tests.planner.web.asking import HOURS, TRAINING, get
+from tests.planner.web.paper import read_paper
 from tests.planner.workspace import Workspace
 
 TODAY = dt.date(2026, 11, 20)
@@ -30,14 +29,8 @@ OWNING = {
 }
 
 
-def read(paper: bytes) -> tuple[list[str], str]:
-    """The text of each page, and all of it with white space collapsed."""
-    pages = [page.extract_text() for page in PdfReader(BytesIO(paper)).pages]
-    return pages, re.sub(r"\s+", " ", " ".join(pages))
-
-
 def pack(answer: ComparisonAnswer, **facts) -> tuple[list[str], str]:
-    return read(board_pack(AnswerPage(answer), PackFacts(TODAY, **facts)))
+    return read_paper(board_pack(AnswerPage(answer), PackFacts(TODAY, **facts)))
 
 
 GOLDEN = ("servers bought in several months, sensitivity", "training in euros",
@@ -103,7 +96,7 @@ def test_the_page_offers_it_and_it_holds_the_page_s_total(client, prices, asked)
     assert response["Content-Type"] == "application/pdf"
     assert "attachment" in response["Content-Disposition"]
     total = money(page.context["page"].verdict.total, "USD").replace("\xa0", " ")
-    assert total in read(response.content)[1]
+    assert total in read_paper(response.content)[1]
 
 
 def test_a_refused_request_leads_back_to_its_page(client, prices):
@@ -118,6 +111,6 @@ def test_a_saved_comparison_has_one_for_its_team_alone(client, work):
     assert client.get(address).status_code == 302
     client.force_login(work.users[Role.VIEWER])
     stranger = Workspace("beta").users[Role.OWNER]
-    assert saved.name in read(client.get(address).content)[1]
+    assert saved.name in read_paper(client.get(address).content)[1]
     client.force_login(stranger)
     assert client.get(address).status_code == 404
