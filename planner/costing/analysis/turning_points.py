@@ -85,8 +85,8 @@ def _both_ways(
     for furthest in (1.0 / FURTHEST, FURTHEST):
         beyond = _Step(STEPS, furthest, cost_at(furthest))
         if beyond.cheapest:
-            found = _nearest_beyond(as_planned, beyond, cost_at)
-            yield TurningPoint(field, found.multiplier, plans[found.cheapest].key)
+            turn = _nearest_beyond(as_planned, beyond, cost_at)
+            yield TurningPoint(field, turn.multiplier, plans[turn.cheapest].key)
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,12 @@ def _nearest_beyond(near: _Step, far: _Step, cost_at: Callable[[float], Floats])
         between = far.number - near.number
         if between == 1:
             return far
-        said = near.number + between // 2
+        next_number = near.number + between // 2
         share = near.lead / (near.lead - far.lead)
         if look < STRAIGHT_LOOKS and isfinite(share):
             crossing = near.multiplier + share * (far.multiplier - near.multiplier)
-            said = floor(STEPS * log(crossing) / log(furthest))
-        number = min(max(said, near.number + 1), far.number - 1)
+            next_number = floor(STEPS * log(crossing) / log(furthest))
+        number = min(max(next_number, near.number + 1), far.number - 1)
         multiplier = _multiplier_of(number, furthest)
         step = _Step(number, multiplier, cost_at(multiplier))
         near, far = (near, step) if step.cheapest else (step, far)
