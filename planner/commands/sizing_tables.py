@@ -43,7 +43,16 @@ def calibration_tables(calibration: Calibration) -> str:
     console = make_console(out)
     table = Table(title="GPUs", title_justify="left")
     table.add_column("GPU")
-    for head in ("samples", "utilisation", "memory peak GiB", "free", "power W", "throttled"):
+    heads = (
+        "samples",
+        "utilisation",
+        "memory peak GiB",
+        "free",
+        "power W",
+        "clock MHz",
+        "throttled",
+    )
+    for head in heads:
         table.add_column(head, justify="right")
     for use in calibration.gpus:
         table.add_row(
@@ -53,6 +62,7 @@ def calibration_tables(calibration: Calibration) -> str:
             _number(use.memory_peak_gib, ",.1f"),
             _number(use.memory_headroom, ".0%"),
             _number(use.power_mean_w, ",.0f"),
+            _number(use.clock_median_mhz, ",.0f"),
             _number(use.thermally_throttled_share, ".0%"),
         )
     console.print(table)

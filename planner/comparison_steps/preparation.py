@@ -47,6 +47,8 @@ from pricing.market.coverage import CoverageRow
 from pricing.market.offer_table import OfferTable
 from pricing.market.snapshot import Catalog
 
+LEASES_IN_PLACE = 2
+"""Edition from which servers on lease already are booked as leases."""
 WHOLE_RUNS = 2
 """Edition from which runs take what their kind of accelerator needs at least."""
 
@@ -115,6 +117,7 @@ class Preparation:
             cash_timing=self.request.finance.cash_timing,
             payment_terms_days=self.request.finance.payment_terms_days,
             upfront_deduction_spread=self.assumptions["upfront_deduction_spread"],
+            books_leases_in_place=self.assumptions["lease_edition"] >= LEASES_IN_PLACE,
         )
 
     def _longest_term(self) -> int:

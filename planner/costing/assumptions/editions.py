@@ -17,6 +17,7 @@ TREND_EDITION = "risk.trend_edition"
 RUN_EDITION = "workload.run_edition"
 PAYBACK_EDITION = "finance.payback_edition"
 DELIVERY_EDITION = "on_prem.delivery_edition"
+LEASE_EDITION = "finance.lease_edition"
 RESALE_EDITION = "on_prem.resale_edition"
 EDITIONS = (
     PRICE_PROCESS_EDITION,
@@ -25,6 +26,7 @@ EDITIONS = (
     RUN_EDITION,
     PAYBACK_EDITION,
     DELIVERY_EDITION,
+    LEASE_EDITION,
     RESALE_EDITION,
 )
 
@@ -44,6 +46,8 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
     finance = request.finance
     if finance.payment_terms_days or finance.cash_timing == "year_end":
         yield PAYBACK_EDITION
+    if request.rules > 1 and request.existing.leased_servers:
+        yield LEASE_EDITION
     if rules.price_processes and _has_certain_delay(request):
         yield DELIVERY_EDITION
 

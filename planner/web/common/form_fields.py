@@ -185,6 +185,8 @@ ADJUSTMENT = (
 OTHER_COST = (
     _f("other_costs.*.label", "Name", kind="text", typical="Engineers who move the data"),
     _f("other_costs.*.amount", "Once", unit="money", typical="0"),
+    _f("other_costs.*.days", "Days", unit="days", typical="0"),
+    _f("other_costs.*.per_day", "A day", unit="money", typical="0"),
     _f("other_costs.*.per_month", "Every month", unit="money/month", typical="0"),
     _f("other_costs.*.per_accelerator_hour", "By the accelerator-hour", unit="money/h",
        typical="0"),
