@@ -53,6 +53,12 @@ _WINDOW_WORDS = {
 }
 
 
+_LACKS_WORK = (
+    "By what each project adds to the others they take more work than a page may; planned in the "
+    "background they are divided so."
+)
+
+
 @dataclass(frozen=True)
 class TimelineRow:
     """A purchase with its months in words."""
@@ -88,6 +94,8 @@ class PortfolioPage:
     """An answer as its page shows it."""
 
     answer: PortfolioAnswer
+    asked_for: str = "shapley"
+    """How the cost was to be divided, `shares` of the request."""
 
     @property
     def figures(self) -> list[tuple[str, str]]:
@@ -99,6 +107,9 @@ class PortfolioPage:
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
         ]
+        if answer.capital_to_approve is not None:
+            capital = money(answer.capital_to_approve, currency)
+            rows.append(("Capital to approve now, with network and spares", capital))
         if answer.apart is not None:
             saved = f"{money(answer.saving, currency)} ({percent(answer.saving_fraction)})"
             rows.append(("Planned apart, net present", money(answer.apart, currency)))
@@ -175,7 +186,13 @@ class PortfolioPage:
         method = METHOD_TITLES.get(self.answer.shares_method or "", "")
         divided = f"; the plan is divided {method}" if method else ""
         nobody = " Nobody pays more than alone." if self.nobody_pays_more else ""
-        return f"Amounts are net present{divided}.{nobody}"
+        lacking = f" {_LACKS_WORK}" if self.lacks_shares else ""
+        return f"Amounts are net present{divided}.{lacking}{nobody}"
+
+    @property
+    def lacks_shares(self) -> bool:
+        """Whether shares follow use for lack of work, where others were asked for."""
+        return self.asked_for != "use" and self.answer.shares_method == "use"
 
     @property
     def has_what_if(self) -> bool:
