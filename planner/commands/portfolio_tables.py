@@ -46,7 +46,7 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
         facts.append(f"Next server to order: {answer.next_order.label}, in {month}.")
     if answer.capital_to_approve is not None:
         capital = format_money(answer.capital_to_approve, answer.currency)
-        facts.append(f"Capital to approve now, with network and spares: {capital}.")
+        facts.append(f"Capital to approve now, with network, spares and installation: {capital}.")
     return facts
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.contract.months import format_month
+from planner.costing.advice.payback import capital_to_approve
+from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
 from planner.web.answer.tables import SourceRow, cost_rows
@@ -54,8 +56,8 @@ _WINDOW_WORDS = {
 
 
 _LACKS_WORK = (
-    "By what each project adds to the others they take more work than a page may; planned in the "
-    "background they are divided so."
+    "Shares by what each project adds to the others take more work than a page may: planned in "
+    "the background, the plan has them."
 )
 
 
@@ -103,13 +105,14 @@ class PortfolioPage:
         answer, currency = self.answer, self.answer.currency
         if answer.net_present_cost is None:
             return []
+        capital = capital_to_approve(answer.lines)
+        owed = owed_after(answer.lines, answer.horizon_months)
         rows = [
+            ("Capital to approve now", money(capital, currency) if capital else "nothing"),
+            ("Owed after the plan", money(owed, currency) if owed else "nothing"),
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
         ]
-        if answer.capital_to_approve is not None:
-            capital = money(answer.capital_to_approve, currency)
-            rows.append(("Capital to approve now, with network and spares", capital))
         if answer.apart is not None:
             saved = f"{money(answer.saving, currency)} ({percent(answer.saving_fraction)})"
             rows.append(("Planned apart, net present", money(answer.apart, currency)))
