@@ -33,25 +33,6 @@ def test_projects_that_take_turns_own_together_what_each_would_rent(answer):
     assert answer.headline.startswith("Buy 1 × ")
 
 
-def test_the_capital_to_approve_is_all_that_the_first_order_is_invoiced(answer):
-    """The server with its network, spares and installation, as the lines of its month say."""
-    invoices = {"capex", "network_storage", "spares", "install"}
-    first = answer.next_order.month
-    due = {
-        str(one.category): one.amount
-        for one in answer.lines
-        if one.month == first and one.category in invoices
-    }
-    assert due.keys() >= {"capex", "network_storage", "spares"}
-    assert answer.capital_to_approve == sum(due.values()) > due["capex"]
-
-
-def test_who_buys_no_server_has_no_capital_to_approve():
-    rented = plan(relay(1, months=12))
-    assert rented.purchases == ()
-    assert rented.capital_to_approve is None
-
-
 def test_shares_sum_to_the_cent_and_nobody_pays_more_than_alone(answer):
     assert sum(one.share for one in answer.projects) == answer.net_present_cost
     assert all(one.share <= one.alone for one in answer.projects)
