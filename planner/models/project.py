@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -160,6 +162,8 @@ class ActualsUpload(TeamOwned):
     currency = models.CharField(max_length=3)
     uploaded_by = _person()
     created_at = models.DateTimeField(default=timezone.now)
+    doubtful: Sequence[str] = ()
+    """What is doubtful in the file; known while it is uploaded, and not stored."""
 
     class Meta:
         ordering = ("-created_at", "id")
