@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 
 from rich.table import Table
@@ -30,7 +30,7 @@ def estimate_tables(estimate: Estimate) -> str:
     if answer.candidates:
         console.print(_candidates(answer.candidates))
     console.print(f"Method: {answer.method}")
-    for note in (*answer.notes, answer.cpu.note):
+    for note in (*answer.notes, answer.cpu.note, *answer.other_chips):
         console.print(f"Note: {note}")
     for warning in answer.warnings:
         console.print(f"Warning: {warning}")
@@ -85,6 +85,10 @@ def _estimate(answer: EstimateAnswer) -> Table:
         "memory per accelerator, GiB": _number(answer.memory_per_accelerator_gib, ",.1f"),
         "least accelerators": _number(answer.min_accelerators, ",d"),
         "layout": _layout(answer.parallelism),
+        "weights": _weights(answer.weights_gb),
+        "tier": f"{(answer.tier or '').replace('_', ' ')}: {answer.tier_cards}"
+        if answer.tier
+        else "",
         "energy of one run, kWh": _number(answer.energy_kwh, ",.0f"),
         "answers written, accelerator-hours": _hours(
             answer.rollouts.writing_hours if answer.rollouts else None
@@ -95,6 +99,11 @@ def _estimate(answer: EstimateAnswer) -> Table:
         if text:
             table.add_row(name, text)
     return table
+
+
+def _weights(weights_gb: Mapping[str, float] | None) -> str:
+    """Weights by precision, the first question of memory; empty for other kinds of work."""
+    return ", ".join(f"{gb:,.4g} GB in {name}" for name, gb in (weights_gb or {}).items())
 
 
 def _serving(plan: ServingPlan | None) -> str:
