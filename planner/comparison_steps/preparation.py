@@ -267,6 +267,15 @@ class Preparation:
         """Offers that matter, before their charges."""
         return tuple(self.offers.rentals())
 
+    @property
+    def beyond_quotas(self) -> tuple[CapacitySource, ...]:
+        """Offers that are left out as one machine is larger than a quota."""
+        return (
+            tuple(replace(self.offers, beyond_quotas=True).rentals())
+            if self.request.constraints.quotas
+            else ()
+        )
+
     @cached_property
     def priced_assumptions(self) -> Assumptions:
         """The assumptions, with what a named support plan takes of the bill."""
@@ -326,7 +335,8 @@ class Preparation:
             coverage=self.coverage,
             price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_sizes,
-            quotas=self.offers.quotas,
+            quotas=self.offers.stated_quotas.quotas,
+            beyond_quotas=self.beyond_quotas,
             supply=SupplyLimits.read(limits),
             max_spot_share=1.0 if share is None else share,
             existing=self.contracts,
