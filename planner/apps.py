@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import AppConfig
 
 
@@ -15,12 +17,18 @@ class PlannerConfig(AppConfig):
         from allauth.account.signals import user_logged_in
 
         from planner.services.alerts.price_notices import tell
-        from planner.web.common.sign_in.accounts import follow_groups
         from pricing.publish.signals import refresh_ended, revision_published
 
-        user_logged_in.connect(follow_groups, dispatch_uid="company-groups")
+        user_logged_in.connect(_follow_groups, dispatch_uid="company-groups")
         revision_published.connect(_start_watch, dispatch_uid="budget-watch")
         refresh_ended.connect(tell, dispatch_uid="price-notices")
+
+
+def _follow_groups(**signal: Any) -> None:
+    """Read in when somebody signs in: a command needs none of it."""
+    from planner.web.common.sign_in.accounts import follow_groups
+
+    follow_groups(**signal)
 
 
 def _start_watch(**signal: object) -> None:

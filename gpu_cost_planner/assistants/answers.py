@@ -92,12 +92,15 @@ def answer_estimate(answer: EstimateAnswer) -> Answer:
             f"{answer.memory_per_accelerator_gib:,.1f} GiB on each accelerator; at least "
             f"{answer.min_accelerators:,} are needed."
         )
+    if answer.tier:
+        lines.append(f"The work is {answer.tier.replace('_', ' ')}: {answer.tier_cards}.")
     fitting = [one for one in answer.candidates if one.fits][:MOST_CANDIDATES]
     for one in fitting:
         lines.append(
             f"{one.rank}. {one.accelerators:,} × {one.accelerator}: "
             f"{one.accelerator_hours:,.0f} accelerator-hours a run"
         )
+    lines += answer.other_chips
     lines += [f"Warning: {text}" for text in answer.warnings]
     lines.append(f"Method: {answer.method}")
     whole = answer.to_json()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 
 from rich.table import Table
@@ -30,7 +30,7 @@ def estimate_tables(estimate: Estimate) -> str:
     if answer.candidates:
         console.print(_candidates(answer.candidates))
     console.print(f"Method: {answer.method}")
-    for note in (*answer.notes, answer.cpu.note):
+    for note in (*answer.notes, answer.cpu.note, *answer.other_chips):
         console.print(f"Note: {note}")
     for warning in answer.warnings:
         console.print(f"Warning: {warning}")
@@ -43,7 +43,16 @@ def calibration_tables(calibration: Calibration) -> str:
     console = make_console(out)
     table = Table(title="GPUs", title_justify="left")
     table.add_column("GPU")
-    for head in ("samples", "utilisation", "memory peak GiB", "free", "power W", "throttled"):
+    heads = (
+        "samples",
+        "utilisation",
+        "memory peak GiB",
+        "free",
+        "power W",
+        "clock MHz",
+        "throttled",
+    )
+    for head in heads:
         table.add_column(head, justify="right")
     for use in calibration.gpus:
         table.add_row(
@@ -53,6 +62,7 @@ def calibration_tables(calibration: Calibration) -> str:
             _number(use.memory_peak_gib, ",.1f"),
             _number(use.memory_headroom, ".0%"),
             _number(use.power_mean_w, ",.0f"),
+            _number(use.clock_median_mhz, ",.0f"),
             _number(use.thermally_throttled_share, ".0%"),
         )
     console.print(table)
@@ -75,6 +85,10 @@ def _estimate(answer: EstimateAnswer) -> Table:
         "memory per accelerator, GiB": _number(answer.memory_per_accelerator_gib, ",.1f"),
         "least accelerators": _number(answer.min_accelerators, ",d"),
         "layout": _layout(answer.parallelism),
+        "weights": _weights(answer.weights_gb),
+        "tier": f"{(answer.tier or '').replace('_', ' ')}: {answer.tier_cards}"
+        if answer.tier
+        else "",
         "energy of one run, kWh": _number(answer.energy_kwh, ",.0f"),
         "answers written, accelerator-hours": _hours(
             answer.rollouts.writing_hours if answer.rollouts else None
@@ -85,6 +99,11 @@ def _estimate(answer: EstimateAnswer) -> Table:
         if text:
             table.add_row(name, text)
     return table
+
+
+def _weights(weights_gb: Mapping[str, float] | None) -> str:
+    """Weights by precision, the first question of memory; empty for other kinds of work."""
+    return ", ".join(f"{gb:,.4g} GB in {name}" for name, gb in (weights_gb or {}).items())
 
 
 def _serving(plan: ServingPlan | None) -> str:

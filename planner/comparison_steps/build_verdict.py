@@ -65,7 +65,7 @@ class _Builder:
             owed_after=plan.owed_after,
             present_value=plan.net_present_cost,
             range=self._range(),
-            capital_to_approve=capital_to_approve(plan),
+            capital_to_approve=capital_to_approve(plan.lines),
             obligation_to_sign=obligation_to_sign(plan, *self._contracts()),
             resale=resale_value(plan) or None,
             payback=self._payback(),

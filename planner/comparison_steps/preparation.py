@@ -47,6 +47,8 @@ from pricing.market.coverage import CoverageRow
 from pricing.market.offer_table import OfferTable
 from pricing.market.snapshot import Catalog
 
+LEASES_IN_PLACE = 2
+"""Edition from which servers on lease already are booked as leases."""
 WHOLE_RUNS = 2
 """Edition from which runs take what their kind of accelerator needs at least."""
 
@@ -115,6 +117,7 @@ class Preparation:
             cash_timing=self.request.finance.cash_timing,
             payment_terms_days=self.request.finance.payment_terms_days,
             upfront_deduction_spread=self.assumptions["upfront_deduction_spread"],
+            books_leases_in_place=self.assumptions["lease_edition"] >= LEASES_IN_PLACE,
         )
 
     def _longest_term(self) -> int:
@@ -267,15 +270,6 @@ class Preparation:
         """Offers that matter, before their charges."""
         return tuple(self.offers.rentals())
 
-    @property
-    def beyond_quotas(self) -> tuple[CapacitySource, ...]:
-        """Offers that are left out as one machine is larger than a quota."""
-        return (
-            tuple(replace(self.offers, beyond_quotas=True).rentals())
-            if self.request.constraints.quotas
-            else ()
-        )
-
     @cached_property
     def priced_assumptions(self) -> Assumptions:
         """The assumptions, with what a named support plan takes of the bill."""
@@ -336,7 +330,7 @@ class Preparation:
             price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_sizes,
             quotas=self.offers.stated_quotas.quotas,
-            beyond_quotas=self.beyond_quotas,
+            beyond_quotas=tuple(self.offers.rentals_beyond_quotas()),
             supply=SupplyLimits.read(limits),
             max_spot_share=1.0 if share is None else share,
             existing=self.contracts,

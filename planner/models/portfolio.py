@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.db import models
 
-from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.models.project import State
 from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
+
+if TYPE_CHECKING:
+    from planner.contract.answer.portfolio import PortfolioAnswer
 
 PORTFOLIO_DOCUMENTS = (
     *("request", "inherited", "revisions", "rates", "assumptions", "answer", "headline"),
@@ -70,4 +74,6 @@ class SavedPortfolio(TeamOwned, Versioned):
 
     def read_answer(self) -> PortfolioAnswer:
         """The answer, validated."""
+        from planner.contract.answer.portfolio import PortfolioAnswer
+
         return PortfolioAnswer.model_validate(self.answer)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.summary import AnswerSummary
-from planner.contract.answer.versions import read_answer
 from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
+
+if TYPE_CHECKING:
+    from planner.contract.answer.comparison import ComparisonAnswer
+    from planner.contract.answer.summary import AnswerSummary
 
 
 def _person() -> models.ForeignKey[models.Model | None, models.Model | None]:
@@ -133,10 +136,14 @@ class SavedComparison(TeamOwned, Versioned):
 
     def read_answer(self) -> ComparisonAnswer:
         """The answer, validated; an older form is upgraded."""
+        from planner.contract.answer.versions import read_answer
+
         return read_answer(self.answer)
 
     def read_summary(self) -> AnswerSummary:
         """What lists show of the answer, validated."""
+        from planner.contract.answer.summary import AnswerSummary
+
         return AnswerSummary.model_validate(self.summary)
 
     @property

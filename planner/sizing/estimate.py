@@ -39,7 +39,7 @@ from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.candidates.fitness import PREFERRED, notes_on
 from planner.sizing.candidates.other_chips import list_other_chips
 from planner.sizing.candidates.ranking import Ranked, rank
-from planner.sizing.candidates.reasons import TIERS, tier_of
+from planner.sizing.candidates.reasons import TIERS, cards_of, tier_of, weights_gb
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
 from planner.sizing.footprint.serving_memory import serving
 from planner.sizing.job_in_peak import refuse_job_above_peak
@@ -116,6 +116,9 @@ class Estimate:
     def answer(self) -> EstimateAnswer:
         """What page, API and command give; None where a value has no meaning."""
         low, high = self.size.range_p10_p90 if self.size else (1.0, 1.0)
+        tier = tier_of(self.size) if self.size else None
+        chips = list_other_chips(self.workload, self.size, self.hours, self.serving)
+        candidates = tuple(ranked.answer for ranked in self.candidates)
         return EstimateAnswer(
             **dict(figures(self.size)),
             accelerator=self.accelerator.slug,
@@ -127,10 +130,13 @@ class Estimate:
             inference=self._inference(),
             serving=self.serving,
             cpu=cpu_note(self.workload, self.runs),
-            tier=tier_of(self.size) if self.size else None,
-            other_chips=list_other_chips(self.workload, self.size, self.hours),
-            tier_cards=TIERS[tier_of(self.size)] if self.size else None,
-            candidates=tuple(ranked.answer for ranked in self.candidates),
+            tier=tier,
+            chips=chips,
+            other_chips=tuple(chip.words for chip in chips),
+            tier_cards=TIERS[tier] if tier else None,
+            tier_accelerators=cards_of(tier, candidates) if tier else (),
+            weights_gb=weights_gb(self.workload) if isinstance(self.workload, Training) else None,
+            candidates=candidates,
             notes=tuple(filter(None, (self.reading, *notes_on(self.accelerator)))),
             method=self.method,
             warnings=self.warnings,

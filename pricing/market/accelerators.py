@@ -64,6 +64,13 @@ class Accelerator:
     fp8_tflops: float | None = None
     fp4_tflops: float | None = None
     int8_tops: float | None = None
+    cores: int | None = None
+    """Of fp32 arithmetic: CUDA cores, stream processors."""
+    base_clock_mhz: float | None = None
+    """Clock that the card holds under any load within its power: the one a run is judged by."""
+    boost_clock_mhz: float | None = None
+    """Highest clock, for which rates are stated; fp32 is cores x clock x 2, or x 4 where two
+    operations are issued at once."""
     tdp_w: float | None = None
     interconnect: str = ""
     """nvlink, nvlink-bridge, pcie, infinity-fabric, ici, neuronlink, or "" where unknown."""
@@ -256,8 +263,8 @@ def _words_by_slug() -> dict[str, frozenset[str]]:
 
 
 _LIST_FIELDS = frozenset(("aliases", "api_names", "unverified"))
-_INTEGER_FIELDS = frozenset(("year", "street_price_year"))
-_FLOAT_FIELDS = re.compile(r"_gib$|_per_s$|_tflops$|_tops$|_w$|_usd$")
+_INTEGER_FIELDS = frozenset(("year", "street_price_year", "cores"))
+_FLOAT_FIELDS = re.compile(r"_gib$|_per_s$|_tflops$|_tops$|_w$|_mhz$|_usd$")
 
 
 def _parse_accelerator(row: dict[str, str]) -> Accelerator:

@@ -36,8 +36,15 @@ class GpuFigures(AnswerModel):
     )
     power_capped_share: Share | None = Field(description="Share held back by a power limit.")
     thermally_throttled_share: Share | None = Field(description="Share held back by heat.")
+    sustained_clock_mhz: float | None = Field(
+        description="Base clock of the card, which it holds under load; null where not known.",
+        json_schema_extra={"unit": "MHz"},
+    )
+    clock_median_mhz: float | None = Field(
+        description="Clock of the busy lines, in the median.", json_schema_extra={"unit": "MHz"}
+    )
     slow_clock_share: Share | None = Field(
-        description="Share of busy lines at less than 90% of the clock."
+        description="Share of busy lines at less than 90% of the sustained clock."
     )
 
 

@@ -106,6 +106,28 @@ class CpuNote(AnswerModel):
     note: str = Field(description="What to do about it.")
 
 
+class ChipAdvice(AnswerModel):
+    """Whether a kind of chip other than a GPU is the better choice, and what porting costs."""
+
+    kind: str = Field(description="asic or fpga.")
+    chips: tuple[str, ...] = Field(description="The chips, as people call them.")
+    use: str = Field(description="training or serving.")
+    is_better: bool | None = Field(
+        description="Whether it is the better choice, with prices at hand by what it saves; null "
+        "where that hangs on a latency that no request says."
+    )
+    porting_usd: float = Field(
+        description="Engineering that a port takes, once.", json_schema_extra={"unit": "USD"}
+    )
+    saving_usd: float | None = Field(
+        default=None,
+        description="Rent of the cheapest GPU that fits less that of the cheapest such chip, over "
+        "all runs, less the port; negative where it does not pay, null without prices.",
+        json_schema_extra={"unit": "USD"},
+    )
+    words: str = Field(description="All of that in a sentence.")
+
+
 class EstimateCandidate(AnswerModel):
     """One accelerator's place in the ranking; figures are null where it cannot do the work."""
 
@@ -114,10 +136,33 @@ class EstimateCandidate(AnswerModel):
     fits: bool = Field(description="Whether it can do the work.")
     why_not: str = Field(description="Why it cannot; empty where it can.")
     accelerator_class: str = Field(description="data_center, tpu, workstation or consumer.")
+    market_status: str | None = Field(
+        default=None,
+        description="retired, inference_only, or current where it is proposed for training.",
+    )
+    serves_tier: str | None = Field(
+        default=None,
+        description="Most demanding work that it serves: light, complex or very_demanding; null "
+        "where it is not proposed for training.",
+    )
     system: str = Field(description="What it comes in: a card, a server, a slice.")
     memory_gib: Gib = Field(description="Memory of one.")
     memory_bandwidth_gb_per_s: float | None = Field(
         description="Memory bandwidth of one.", json_schema_extra={"unit": "GB/s"}
+    )
+    cores: Count | None = Field(default=None, description="Cores of fp32 arithmetic.")
+    base_clock_mhz: float | None = Field(
+        default=None, description="Clock that it sustains.", json_schema_extra={"unit": "MHz"}
+    )
+    boost_clock_mhz: float | None = Field(
+        default=None,
+        description="Highest clock, for which rates are stated.",
+        json_schema_extra={"unit": "MHz"},
+    )
+    dense_tflops: float | None = Field(
+        default=None,
+        description="Dense rate at the precision of the work, from cores and clock.",
+        json_schema_extra={"unit": "TFLOP/s"},
     )
     interconnect: str = Field(description="What joins several.")
     interconnect_gb_per_s: float | None = Field(
@@ -141,6 +186,11 @@ class EstimateCandidate(AnswerModel):
         "where another is, or no price is at hand.",
     )
     notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
+    restrictions: dict[str, str] = Field(
+        default_factory=dict,
+        description="What to mind, in words: error_correction, cooling and licence of consumer "
+        "cards, software, porting.",
+    )
     reasons: tuple[str, ...] = Field(
         default=(), description="Why it is or is not for this work: memory first."
     )
@@ -230,6 +280,18 @@ class EstimateAnswer(RunFigures):
         description="When an ASIC or an FPGA is the better choice, and what porting costs.",
     )
     tier_cards: str | None = Field(default=None, description="Cards that serve such work.")
+    tier_accelerators: tuple[str, ...] = Field(
+        default=(), description="Accelerators that fit and serve work of this tier, best first."
+    )
+    weights_gb: dict[str, float] | None = Field(
+        default=None,
+        description="Weights of the model in fp32 and in half precision (fp16), decimal GB; null "
+        "for other kinds of work.",
+        json_schema_extra={"unit": "GB"},
+    )
+    chips: tuple[ChipAdvice, ...] = Field(
+        default=(), description="ASICs and FPGAs: when they are the better choice."
+    )
     candidates: tuple[EstimateCandidate, ...] = Field(
         default=(), description="Every accelerator, best first, then those that do not fit."
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from planner.contract.request.fields import Money, Price, Text, entries
-from planner.contract.validation import RequestModel, Whole
+from planner.contract.validation import DECIMAL_TEXT, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
 
 ScenarioName = Literal["on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"]
@@ -17,16 +17,20 @@ ScenarioNames = Annotated[
     BeforeValidator(entries),
     Field(strict=False, min_length=1, max_length=6),
 ]
-_AMOUNTS = ("amount", "per_month", "per_accelerator_hour")
+_AMOUNTS = ("amount", "days", "per_month", "per_accelerator_hour")
 
 
 class OtherCost(RequestModel):
-    """One cost beside machines: one-off, monthly, or by the hour of work."""
+    """One cost beside machines: one-off, days of people, monthly, or by the hour of work."""
 
     label: Text
     """Name of its cost lines."""
     amount: Money | None = None
     """Due once, in `month`."""
+    days: Annotated[Number, Field(gt=0, le=1_000_000), DECIMAL_TEXT] | None = None
+    """Days of people's work, due once, in `month`, at `per_day` each."""
+    per_day: Money | None = None
+    """What a day costs, in the currency of the request."""
     per_month: Money | None = None
     """Due in `month` and every month after it."""
     per_accelerator_hour: Price | None = None
@@ -45,6 +49,10 @@ class OtherCost(RequestModel):
     def _refusals(self) -> Iterator[InvalidInput]:
         stated = [name for name in _AMOUNTS if getattr(self, name) is not None]
         names = ", ".join(_AMOUNTS)
+        if self.days is not None and self.per_day is None:
+            yield InvalidInput("per_day", "is required with days")
+        if self.per_day is not None and self.days is None:
+            yield InvalidInput("days", "is required with per_day")
         if not stated:
             yield InvalidInput("amount", f"is missing; give one of {names}")
         if len(stated) > 1:

@@ -108,14 +108,14 @@ def due_per_month(plan: Scenario) -> tuple[Decimal, ...]:
     return tuple(due)
 
 
-def capital_to_approve(plan: Scenario) -> Decimal | None:
+def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:
     """All invoices of the month in which the first servers are bought: the servers, their
     network, spares and installation; None where none is bought."""
-    bought = [line.month for line in plan.lines if line.category is Category.CAPEX]
+    bought = [line.month for line in lines if line.category is Category.CAPEX]
     if not bought:
         return None
     first = min(bought)
-    due = (line.amount for line in plan.lines if line.category in CAPITAL and line.month == first)
+    due = (line.amount for line in lines if line.category in CAPITAL and line.month == first)
     return sum(due, Decimal("0.00"))
 
 

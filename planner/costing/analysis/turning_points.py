@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import log, sqrt
+from itertools import count
+from math import floor, isfinite, log, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis.sensitivity import case_units, cost_plans, distinct_plans
@@ -21,9 +23,12 @@ from planner.costing.results.scenario_result import Scenario
 
 FURTHEST = 4.0
 """Times, or share, of its value to which a figure is moved in search of another plan."""
-STEPS = 7
-"""Halvings of that way in logarithms: to within 1.1 %."""
+STEPS = 128
+"""Of that way, equal in logarithms: to within 1.1 %."""
+STRAIGHT_LOOKS = 5
+"""Looks for the end of the lead where a straight line says, before halves are gone through."""
 
+Floats = NDArray[np.float64]
 Change = Callable[[ModelInputs, float], ModelInputs]
 _CHANGES: Mapping[str, Change] = {
     "workload.hours": ModelInputs.with_demand,
@@ -70,19 +75,69 @@ def _both_ways(
 ) -> Iterator[TurningPoint]:
     units = case_units(inputs) / 4
 
-    def cheapest(multiplier: float) -> int:
+    def cost_at(multiplier: float) -> Floats:
         work.charge(units)
-        return int(np.argmin(cost_plans(plans, change(inputs, multiplier))))
+        return np.asarray(cost_plans(plans, change(inputs, multiplier)))
 
-    if cheapest(1.0) != 0:
+    as_planned = _Step(0, 1.0, cost_at(1.0))
+    if as_planned.cheapest:
         return
-    for far in (1.0 / FURTHEST, FURTHEST):
-        beyond = cheapest(far)
-        if not beyond:
-            continue
-        near = 1.0
-        for _ in range(STEPS):
-            middle = sqrt(near * far)
-            at_middle = cheapest(middle)
-            near, far, beyond = (near, middle, at_middle) if at_middle else (middle, far, beyond)
-        yield TurningPoint(field, far, plans[beyond].key)
+    for furthest in (1.0 / FURTHEST, FURTHEST):
+        beyond = _Step(STEPS, furthest, cost_at(furthest))
+        if beyond.cheapest:
+            turn = _nearest_beyond(as_planned, beyond, cost_at)
+            yield TurningPoint(field, turn.multiplier, plans[turn.cheapest].key)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What the plans cost at one of the steps of the way."""
+
+    number: int
+    multiplier: float
+    costs: Floats
+
+    @property
+    def cheapest(self) -> int:
+        return int(np.argmin(self.costs))
+
+    @property
+    def lead(self) -> float:
+        """What the advised plan costs less than the best of the others."""
+        return float(self.costs[1:].min() - self.costs[0])
+
+
+def _nearest_beyond(near: _Step, far: _Step, cost_at: Callable[[float], Floats]) -> _Step:
+    """The step at which another plan is cheaper, next to one at which the advised one is.
+
+    Costs are nearly straight lines in the multiplier, so that the point where the lead ends is
+    looked for where a straight line says; by halves, once that has taken as many looks as halves.
+    """
+    furthest = far.multiplier
+    for look in count():
+        between = far.number - near.number
+        if between == 1:
+            return far
+        next_number = near.number + between // 2
+        share = near.lead / (near.lead - far.lead)
+        if look < STRAIGHT_LOOKS and isfinite(share):
+            crossing = near.multiplier + share * (far.multiplier - near.multiplier)
+            next_number = floor(STEPS * log(crossing) / log(furthest))
+        number = min(max(next_number, near.number + 1), far.number - 1)
+        multiplier = _multiplier_of(number, furthest)
+        step = _Step(number, multiplier, cost_at(multiplier))
+        near, far = (near, step) if step.cheapest else (step, far)
+    raise AssertionError("the way has an end")
+
+
+def _multiplier_of(number: int, furthest: float) -> float:
+    """The multiplier at a step, by halves of the way in logarithms."""
+    low, high, near, far = 0, STEPS, 1.0, furthest
+    while True:
+        middle, multiplier = (low + high) // 2, sqrt(near * far)
+        if number == middle:
+            return multiplier
+        if number < middle:
+            high, far = middle, multiplier
+        else:
+            low, near = middle, multiplier

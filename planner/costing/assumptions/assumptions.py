@@ -20,7 +20,12 @@ from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions.assumption import Assumption, PreviousAssumptions
 from planner.costing.assumptions.defaults import Default, default
-from planner.costing.assumptions.editions import EDITIONS, RESALE_EDITION, editions_of
+from planner.costing.assumptions.editions import (
+    EDITIONS,
+    LEASE_EDITION,
+    RESALE_EDITION,
+    editions_of,
+)
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
 
 _ON_PREM = (
@@ -90,7 +95,7 @@ PURCHASE_RISKS = (
     "on_prem.late_delivery_months",
     "on_prem.server_price_spread",
 )
-_LATER_WHERE_USED = (OWN_STORAGE, PLACE_ORDER, *PURCHASE_RISKS)
+_LATER_WHERE_USED = (OWN_STORAGE, PLACE_ORDER, LEASE_EDITION, *PURCHASE_RISKS)
 """Counted from edition 2 on; not in answers of before they were there."""
 
 DEPRECIATION = "straight_line"
@@ -284,9 +289,11 @@ def _figures_where_used(
     after others the ones in `later`."""
     financing = request.on_prem.financing
     own = [server.financing for server in request.on_prem.servers or () if server.financing]
-    if financing.method != "purchase" or any(
+    has_leases = bool(request.existing.leased_servers) and LEASE_EDITION in later
+    is_borrowed = any(
         one.method != "purchase" and one.interest_rate_per_year is None for one in own
-    ):
+    )
+    if financing.method != "purchase" or is_borrowed or has_leases:
         yield "on_prem.financing.interest_rate_per_year", financing.interest_rate_per_year
     for field in _PRICE_PROCESSES if price_processes else ():
         yield f"risk.{field}", None

@@ -1,6 +1,6 @@
 """Costs beside machines, as the request states them. PURE.
 
-- one-off: its amount in its month
+- one-off: its amount, or its days at the price of one, in its month
 - monthly: its amount in its month and every month of the horizon after it
 - by the hour: its price × the accelerator-hours that the work asks for in those months
 
@@ -46,6 +46,9 @@ def _stream(cost: OtherCost, calendar: Calendar, hours: Floats) -> Stream:
     if cost.amount is not None:
         quantity[cost.month] = 1.0
         unit, price = "payments", cost.amount
+    elif cost.days is not None:
+        quantity[cost.month] = cost.days
+        unit, price = "days", cost.per_day or 0.0
     elif cost.per_month is not None:
         quantity[cost.month : calendar.months] = 1.0
         unit, price = "months", cost.per_month
@@ -53,5 +56,6 @@ def _stream(cost: OtherCost, calendar: Calendar, hours: Floats) -> Stream:
         quantity[cost.month : calendar.months] = hours[cost.month :]
         unit, price = "accelerator-hours", cost.per_accelerator_hour or 0.0
     prices = np.full(calendar.length, float(price))
-    paid = PaidWhen.DATED if cost.amount is not None else None
+    is_once = cost.amount is not None or cost.days is not None
+    paid = PaidWhen.DATED if is_once else None
     return Stream(Category.OTHER, cost.label, unit, quantity, prices, paid=paid)

@@ -68,6 +68,8 @@ class Calendar:
     """Days between that and the payment."""
     upfront_deduction_spread: float = 0.0
     """Share of an upfront payment that is deducted over its term; the rest when it is paid."""
+    books_leases_in_place: bool = False
+    """Whether leases that run already are booked as leases, and not as operating cost."""
 
     @property
     def length(self) -> int:

@@ -163,6 +163,11 @@ class OfferSelection:
                         self._rental(offers, large, ()), stands_for=offers.offer(small).id
                     )
 
+    def rentals_beyond_quotas(self) -> Iterator[CapacitySource]:
+        """Offers that are left out as one machine is larger than a quota."""
+        if self.request.constraints.quotas:
+            yield from replace(self, beyond_quotas=True).rentals()
+
     @cached_property
     def custom_filter(self) -> CustomOfferFilter:
         """The request's own offers under its limits."""
@@ -178,8 +183,7 @@ class OfferSelection:
 
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> EligibleOffers:
         rows = self._fitting_rows(table, is_own=bool(custom))
-        is_beyond = self.stated_quotas.are_beyond(table, rows)
-        rows = rows[is_beyond if self.beyond_quotas else ~is_beyond]
+        rows = rows[self.stated_quotas.are_beyond(table, rows) == self.beyond_quotas]
         offers = build_eligible_offers(
             table,
             rows,
@@ -221,9 +225,10 @@ class OfferSelection:
         yield from self.custom_filter.warnings()
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()
-        catalog = (self.catalog_offers, self._fitting_rows(self.catalog_offers, is_own=False))
-        own = (self.custom, self._fitting_rows(self.custom, is_own=True))
-        yield from self.stated_quotas.warnings((catalog, own))
+        tables = ((self.catalog_offers, False), (self.custom, True))
+        yield from self.stated_quotas.warnings(
+            [(t, self._fitting_rows(t, own)) for t, own in tables]
+        )
 
     def _warn_unused_adjustments(self) -> Iterator[str]:
         """Warnings on adjustments that no price of the catalog answers to."""

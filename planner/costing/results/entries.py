@@ -56,8 +56,9 @@ def build_entries(posting: Posting, calendar: Calendar) -> Iterator[Entry]:
     """A posting as finance reads it; what falls due when the horizon ends apart."""
     category = posting.stream.category
     group = _GROUPS.get(category, Group.OPERATING)
-    if group is Group.LEASE and not posting.source.is_leased:
-        group = Group.OPERATING  # a lease that ran before the plan
+    is_in_place = not posting.source.is_leased
+    if group is Group.LEASE and is_in_place and not calendar.books_leases_in_place:
+        group = Group.OPERATING
     if posting.parts is not None:
         yield from (Entry(group, when, part, part) for when, part in posting.parts.items())
         return

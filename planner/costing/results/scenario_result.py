@@ -5,7 +5,7 @@ A total is the sum of its lines, computed here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -89,14 +89,7 @@ class Scenario:
     @cached_property
     def owed_after(self) -> Decimal:
         """What falls due after the horizon: payments of commitments that outlast it."""
-        months = self.calendar.months if self.calendar else 0
-        late = (
-            line.amount
-            for line in self.lines
-            if (line.month >= months and line.category in _OWED_CATEGORIES)
-            or (line.month > months and line.category is Category.TAX)
-        )
-        return sum(late, Decimal("0.00"))
+        return owed_after(self.lines, self.calendar.months if self.calendar else 0)
 
     @cached_property
     def cash_per_month(self) -> tuple[Decimal, ...]:
@@ -159,3 +152,15 @@ def cents(amount: float) -> Decimal:
     (Decimal('1234.57'), Decimal('0.00'))
     """
     return Decimal(round(amount * 100.0)).scaleb(-2)
+
+
+def owed_after(lines: Iterable[CostLine], months: int) -> Decimal:
+    """What falls due after a horizon of so many months: payments of commitments that outlast it,
+    with the tax on them."""
+    late = (
+        line.amount
+        for line in lines
+        if (line.month >= months and line.category in _OWED_CATEGORIES)
+        or (line.month > months and line.category is Category.TAX)
+    )
+    return sum(late, Decimal("0.00"))

@@ -2,8 +2,9 @@
 
 IFRS 16: at commencement the liability is the present value of the payments at the rate implicit in
 the lease, the asset is as much. Each month the liability bears interest and is paid down, the
-asset is depreciated evenly over the lease (IFRS 16, paragraphs 22 to 38). ASC 842, operating: the
-payments are a cost in equal parts (ASC 842-20-25-6). Both come to the payments.
+asset is depreciated evenly over the lease (IFRS 16, paragraphs 22 to 38). A lease that ran before
+the plan is carried at its start with the present value of what is left to pay. ASC 842, operating:
+the payments are a cost in equal parts (ASC 842-20-25-6). Both come to the payments.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class LeaseBooks:
 
 
 def book_leases(plan: Scenario, inputs: ModelInputs) -> LeaseBooks | None:
-    """The leases that a plan begins; None without any."""
+    """The leases that a plan begins and those that run already; None without any."""
     length = inputs.calendar.length
     total = np.zeros((4, length), dtype=np.int64)
     has_leases = False
-    for key, payments in _leases(plan, inputs):
+    for key, payments in (*_leases(plan, inputs), *_leases_in_place(inputs)):
         own = inputs.servers.by_key[key].assumptions(inputs.assumptions)
         total += _book(payments, own["interest_rate_per_year"] / 12.0)
         has_leases = True
@@ -69,6 +70,18 @@ def _leases(plan: Scenario, inputs: ModelInputs) -> Iterator[tuple[str, _Payment
             payments = _payments(source, start, int(units[start]), inputs.calendar.length)
             if payments is not None:
                 yield key, payments
+
+
+def _leases_in_place(inputs: ModelInputs) -> Iterator[tuple[str, _Payments]]:
+    """The key of its server and what is left to pay of each lease that runs already."""
+    if not inputs.calendar.books_leases_in_place:
+        return
+    for source in inputs.sources:
+        for stream in source.fixed_streams:
+            due = np.rint(stream.quantity * stream.unit_price * 100.0).astype(np.int64)
+            if stream.category is Category.LEASE and due.any():
+                none, months = np.zeros_like(due), (due != 0).astype(np.float64)
+                yield source.key, _Payments(0, due, none, months)
 
 
 def _payments(source: CapacitySource, start: int, units: int, length: int) -> _Payments | None:

@@ -14,6 +14,7 @@ from planner.services.actuals.completion import (
     observed_ratios,
     planned_by_month,
 )
+from planner.services.actuals.remaining import Left, remaining_by_month
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,23 @@ def burn(table: Variance) -> list[BurnMonth]:
     planned, actual = planned_by_month(table.plan), actual_by_month(table)
     if not planned:
         return []
-    return list(_months(planned, actual))
+    ratios = observed_ratios(table, planned, actual)
+    return list(_months(planned, actual, remaining_by_month(table.plan).months, ratios))
 
 
-def _months(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) -> Iterator[BurnMonth]:
+def _months(
+    planned: Mapping[str, Decimal],
+    actual: Mapping[str, Decimal],
+    today: Mapping[str, Left],
+    ratios: Ratios | None,
+) -> Iterator[BurnMonth]:
     names = _name_months(planned, actual)
-    ratios = observed_ratios(planned, actual)
     covered = _count_covered(names, actual)
-    plan, paid, left = Decimal(0), Decimal(0), Decimal(0)
+    plan, paid, left = Decimal(0), Decimal(0), Left()
     for index, month in enumerate(names):
         plan += planned.get(month, Decimal(0))
         paid += actual.get(month, Decimal(0))
-        left += Decimal(0) if month in actual else planned.get(month, Decimal(0))
+        left = left if month in actual else left.plus(today.get(month, Left()))
         yield BurnMonth(
             month,
             plan,
@@ -61,7 +67,7 @@ def _months(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) -> It
 
 
 def _estimate(
-    ratios: Ratios | None, paid: Decimal, left: Decimal
+    ratios: Ratios | None, paid: Decimal, left: Left
 ) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
     return ratios.apply(paid, left) if ratios else (None, None, None)
 

@@ -1,13 +1,15 @@
-"""What a plan will have cost when it ends: paid so far, and what is left at observed use and price.
+"""What a plan will have cost when it ends: paid so far, and what is left at observed use.
 
-Estimate at completion = actual so far + plan of the months without an upload × actual over planned
-cost of the months so far (the cost performance of earned value, PMI Practice Standard for Earned
-Value Management). The range takes the least and the highest month's ratio; with one month there is
-none.
+Estimate at completion = actual so far + what follows use in the months without an upload, at the
+prices of today × actual over planned accelerator-hours so far + what does not follow use. Where no
+hours can be compared, all that is left is taken × actual over planned cost so far (the cost
+performance of earned value, PMI Practice Standard for Earned Value Management). The range takes
+the least and the highest month's ratio; with one month there is none.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from planner.contract.months import format_month
 from planner.models import Project, SavedComparison
 from planner.models.project import BudgetPeriod
 from planner.services.actuals.actuals import Variance, recommended_lines, variance
+from planner.services.actuals.remaining import Left, Remaining, remaining_by_month
 
 CENT = Decimal("0.01")
 HIGHEST_RATIO = Decimal(10)
@@ -34,6 +37,12 @@ class Completion:
     """Months of the plan without an upload."""
     actual: Decimal
     remaining_plan: Decimal
+    remaining_today: Decimal
+    """The same at the prices of today."""
+    prices_as_of: dt.date | None
+    """Day on which the oldest of them was seen."""
+    offers_not_sold: int
+    """Offers of the plan that the catalog has no more, which stay at the planned price."""
     estimate: Decimal | None
     low: Decimal | None
     high: Decimal | None
@@ -60,6 +69,9 @@ class Completion:
             "actual": _text(self.actual),
             "planned_total": _text(self.planned_total),
             "remaining_plan": _text(self.remaining_plan),
+            "remaining_at_current_prices": _text(self.remaining_today),
+            "prices_as_of": self.prices_as_of.isoformat() if self.prices_as_of else None,
+            "offers_not_sold": self.offers_not_sold,
             "estimate_at_completion": _text(self.estimate),
             "low": _text(self.low),
             "high": _text(self.high),
@@ -77,19 +89,22 @@ def _text(amount: Decimal | None) -> str | None:
 
 @dataclass(frozen=True)
 class Ratios:
-    """Paid over planned cost: of all months paid for, of the least and of the highest one."""
+    """Actual over planned: of all months paid for, of the least and of the highest one."""
 
     middle: Decimal
     low: Decimal
     high: Decimal
     is_range: bool
     """Whether there are months enough to tell a range."""
+    is_of_hours: bool
+    """Whether it compares hours; else money."""
 
-    def apply(
-        self, paid: Decimal, planned: Decimal
-    ) -> tuple[Decimal, Decimal | None, Decimal | None]:
-        """What was paid with what is left of the plan: as estimated, at least and at most."""
-        estimate, *ends = (paid + planned * ratio for ratio in (self.middle, self.low, self.high))
+    def apply(self, paid: Decimal, left: Left) -> tuple[Decimal, Decimal | None, Decimal | None]:
+        """What was paid with what is left: as estimated, at least and at most."""
+        follows, fixed = (left.hourly, left.fixed) if self.is_of_hours else (left.total, Decimal(0))
+        estimate, *ends = (
+            paid + fixed + follows * ratio for ratio in (self.middle, self.low, self.high)
+        )
         if not self.is_range:
             return estimate, None, None
         return estimate, min(estimate, *ends), max(estimate, *ends)
@@ -101,7 +116,8 @@ def estimate_completion(project: Project, table: Variance | None = None) -> Comp
     if table.plan is None or not table.cells:
         return None
     planned, actual = planned_by_month(table.plan), actual_by_month(table)
-    return _estimate(table, planned, actual, _total_budget(project))
+    remaining = remaining_by_month(table.plan)
+    return _estimate(table, planned, actual, remaining, _total_budget(project))
 
 
 def planned_by_month(plan: SavedComparison) -> dict[str, Decimal]:
@@ -121,19 +137,36 @@ def actual_by_month(table: Variance) -> dict[str, Decimal]:
     return dict(actual)
 
 
-def observed_ratios(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) -> Ratios | None:
-    """Paid over planned so far; None where nothing was planned in the months paid for."""
-    planned_so_far = sum((planned.get(month, Decimal(0)) for month in actual), Decimal(0))
+def observed_ratios(
+    table: Variance, planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]
+) -> Ratios | None:
+    """Actual over planned so far, in hours where both are known, else in money; None where nothing
+    was planned in the months paid for."""
+    hours: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for (month, _), cell in table.cells.items():
+        if cell.has_hours:
+            hours[month][0] += cell.planned_hours
+            hours[month][1] += cell.actual_hours
+    if hours:
+        pairs = [(Decimal(before), Decimal(after)) for before, after in hours.values()]
+        return _ratios_of(pairs, is_of_hours=True)
+    pairs = [(planned.get(month, Decimal(0)), actual[month]) for month in sorted(actual)]
+    return _ratios_of(pairs, is_of_hours=False)
+
+
+def _ratios_of(pairs: list[tuple[Decimal, Decimal]], *, is_of_hours: bool) -> Ratios | None:
+    """Of planned and actual of each month."""
+    before = sum((planned for planned, _ in pairs), Decimal(0))
     months = [
-        min(actual[month] / planned[month], HIGHEST_RATIO)
-        for month in sorted(actual)
-        if planned.get(month, Decimal(0)) > 0 and actual[month] >= 0
+        min(actual / planned, HIGHEST_RATIO)
+        for planned, actual in pairs
+        if planned > 0 and actual >= 0
     ]
-    if planned_so_far <= 0 or not months:
+    if before <= 0 or not months:
         return None
-    paid = sum(actual.values(), Decimal(0))
-    middle = min(max(paid / planned_so_far, Decimal(0)), HIGHEST_RATIO)
-    return Ratios(middle, min(months), max(months), is_range=len(months) > 1)
+    after = sum((actual for _, actual in pairs), Decimal(0))
+    middle = min(max(after / before, Decimal(0)), HIGHEST_RATIO)
+    return Ratios(middle, min(months), max(months), len(months) > 1, is_of_hours)
 
 
 def _total_budget(project: Project) -> Decimal | None:
@@ -147,13 +180,17 @@ def _estimate(
     table: Variance,
     planned: Mapping[str, Decimal],
     actual: Mapping[str, Decimal],
+    today: Remaining,
     budget: Decimal | None,
 ) -> Completion:
     left = {month: cost for month, cost in planned.items() if month not in actual}
     remaining = sum(left.values(), Decimal(0))
     paid = sum(actual.values(), Decimal(0))
-    ratios = observed_ratios(planned, actual)
-    estimate, low, high = ratios.apply(paid, remaining) if ratios else (None, None, None)
+    ratios = observed_ratios(table, planned, actual)
+    still = Left()
+    for month in left:
+        still = still.plus(today.months[month])
+    estimate, low, high = ratios.apply(paid, still) if ratios else (None, None, None)
     hours_ratio, price_ratio = _ratios(table)
     return Completion(
         currency=table.currency,
@@ -161,6 +198,9 @@ def _estimate(
         months_left=len(left),
         actual=paid,
         remaining_plan=remaining,
+        remaining_today=still.total,
+        prices_as_of=today.prices_as_of,
+        offers_not_sold=today.not_sold,
         estimate=estimate,
         low=low,
         high=high,

@@ -22,8 +22,8 @@ IDLE_PERCENT = 5.0
 BUSY_PERCENT = 90.0
 """Utilisation from which the GPU counts as busy, %; planning value, 2026."""
 THROTTLED_CLOCK = 0.9
-"""Clock over its maximum below which a busy GPU is held back, where no reasons are
-logged; planning value, 2026."""
+"""Clock over the card's sustained one below which a busy GPU is held back; the margin is for
+heavy matrix products at the limit of power; planning value, 2026."""
 GAP_FACTOR = 5.0
 """Intervals longer than this many usual ones are gaps, not time of the job; planning
 value, 2026."""
@@ -64,6 +64,7 @@ def _use(series: Series) -> GpuUse:
     peak, total = _gib(series, "memory_used_mib"), _gib(series, "memory_total_mib")
     known = find(series.name) if series.name else None
     total = total or (known.memory_gib if known else None)
+    sustained, clocks = known.base_clock_mhz if known else None, _busy_clocks(series)
     power, limit = list(samples(series, "power_w")), _most(series, "power_limit_w")
     mean_power = statistics.fmean(power) if power else None
     return GpuUse(
@@ -86,7 +87,9 @@ def _use(series: Series) -> GpuUse:
         temperature_max_c=_most(series, "temperature_c"),
         power_capped_share=_throttled_share(series, POWER_CAP | BRAKE),
         thermally_throttled_share=_throttled_share(series, THERMAL),
-        slow_clock_share=_slow_clock_share(series),
+        sustained_clock_mhz=sustained,
+        clock_median_mhz=statistics.median(clocks) if clocks else None,
+        slow_clock_share=_slow_clock_share(clocks, sustained),
     )
 
 
@@ -120,13 +123,19 @@ def _throttled_share(series: Series, bits: int) -> float | None:
     return sum(bool(mask & bits) for mask in masks) / len(masks) if masks else None
 
 
-def _slow_clock_share(series: Series) -> float | None:
-    columns = [series.values.get(n) for n in ("utilisation_percent", "clock_mhz", "clock_max_mhz")]
-    if any(column is None for column in columns):
+def _busy_clocks(series: Series) -> list[float]:
+    """Clocks of the samples in which the GPU was busy; empty where none is logged."""
+    used, clocks = (series.values.get(name) for name in ("utilisation_percent", "clock_mhz"))
+    pairs = zip(used, clocks, strict=True) if used and clocks else ()
+    return [clock for use, clock in pairs if use >= BUSY_PERCENT and math.isfinite(clock)]
+
+
+def _slow_clock_share(clocks: Sequence[float], sustained: float | None) -> float | None:
+    """Share of busy samples clearly below the sustained clock; None where one is not known. The
+    highest clock a card reports is no measure: no card holds it under load."""
+    if not clocks or sustained is None:
         return None
-    rows = [row for row in zip(*filter(None, columns), strict=True) if all(map(math.isfinite, row))]
-    busy = [(clock, most) for used, clock, most in rows if used >= BUSY_PERCENT]
-    return sum(clock < THROTTLED_CLOCK * most for clock, most in busy) / len(busy) if busy else None
+    return sum(clock < THROTTLED_CLOCK * sustained for clock in clocks) / len(clocks)
 
 
 def _gib(series: Series, name: str) -> float | None:

@@ -59,8 +59,18 @@ class GpuUse:
     temperature_max_c: float | None
     power_capped_share: float | None
     thermally_throttled_share: float | None
+    sustained_clock_mhz: float | None
+    """Base clock of the card's data sheet, which it holds under any load within its power."""
+    clock_median_mhz: float | None
+    """Of the busy samples."""
     slow_clock_share: float | None
-    """Share of busy samples at less than 90% of the maximal clock."""
+    """Share of busy samples at less than 90% of the sustained clock."""
+
+    @property
+    def holds_its_clock(self) -> bool:
+        """Whether the clock of the busy samples is known and not below the sustained one."""
+        clock, sustained = self.clock_median_mhz, self.sustained_clock_mhz
+        return clock is not None and sustained is not None and clock >= sustained
 
 
 def suggest_changes(
@@ -149,24 +159,38 @@ def _is_alternative(one: Accelerator, current: Accelerator | None) -> bool:
 
 
 def _throttling(use: GpuUse) -> Iterator[Change]:
-    shares = {
-        "thermally throttled": use.thermally_throttled_share,
-        "power-capped": use.power_capped_share,
-    }
-    for words, share in shares.items():
-        if share is not None and share >= THROTTLED_SHARE:
-            yield Change(
-                "throttling",
-                f"GPU {use.gpu}: {words} in {share:.0%} of the samples; expect fewer useful hours "
-                "than the datasheet's clocks give",
-            )
-    logged = any(share is not None for share in shares.values())
+    """What holds the clock back: heat always counts, a cap of power only where it takes the clock
+    below the sustained one, as cards under full load always run at their limit of power."""
+    hot, capped = use.thermally_throttled_share, use.power_capped_share
+    if hot is not None and hot >= THROTTLED_SHARE:
+        yield _held_back(use, f"thermally throttled in {hot:.0%} of the samples")
+    if capped is not None and capped >= THROTTLED_SHARE:
+        words = f"power-capped in {capped:.0%} of the samples"
+        if use.holds_its_clock:
+            clocks = f"{use.clock_median_mhz:,.0f} MHz, not below its sustained clock"
+            message = f"GPU {use.gpu}: {words} at {clocks} of {use.sustained_clock_mhz:,.0f} MHz"
+            yield Change("power", f"{message}: usual under full load, no loss to plan for")
+        else:
+            yield _held_back(use, words)
+    logged = hot is not None or capped is not None
     if not logged and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
         yield Change(
             "throttling",
-            f"GPU {use.gpu}: below 90% of its clock in {use.slow_clock_share:.0%} of the busy "
-            "samples; log clocks_event_reasons.active to see why",
+            f"GPU {use.gpu}: below 90% of its sustained clock of {use.sustained_clock_mhz:,.0f} "
+            f"MHz in {use.slow_clock_share:.0%} of the busy samples; log "
+            "clocks_event_reasons.active to see why",
         )
+
+
+def _held_back(use: GpuUse, words: str) -> Change:
+    clock = ""
+    if use.clock_median_mhz is not None and use.sustained_clock_mhz is not None:
+        clock = (
+            f" (at {use.clock_median_mhz:,.0f} MHz; sustained are "
+            f"{use.sustained_clock_mhz:,.0f} MHz)"
+        )
+    message = f"GPU {use.gpu}: {words}{clock}; expect fewer useful hours than planned"
+    return Change("throttling", message)
 
 
 def _power(use: GpuUse) -> Iterator[Change]:

@@ -19,6 +19,19 @@ GEFORCE_LICENCE = (
     "GeForce and TITAN drivers may not be deployed in a data centre (NVIDIA GeForce software "
     "licence, section 2.1.3, 2021): for desks and labs only"
 )
+CONSUMER = {
+    "error_correction": "memory without error correction as delivered",
+    "cooling": "cooled by its own fans for a desk, not for a rack",
+}
+"""What sets consumer cards apart from those of a data centre (NVIDIA GeForce and data-centre
+product pages, 2025)."""
+PORTING = {
+    "Google": "TPU (ASIC): worth porting to JAX or PyTorch/XLA for long runs of dense matrix work",
+    "AWS": "Trainium or Inferentia (ASIC): worth compiling with Neuron for long or repeated runs",
+    "Intel": "Gaudi (ASIC): runs PyTorch through its own bridge; kernels for CUDA are ported",
+}
+CURRENT, RETIRED, SERVES_ONLY = "current", "retired", "inference_only"
+"""Standing of an accelerator."""
 SOFTWARE = {
     "NVIDIA": "CUDA",
     "AMD": "ROCm; kernels written for CUDA must be ported (HIP)",
@@ -37,6 +50,37 @@ def list_accelerators(names: Sequence[str] | None) -> tuple[Accelerator, ...]:
     return tuple({one.slug: one for one in map(resolve, names)}.values())
 
 
+def market_status_of(one: Accelerator) -> str:
+    """Whether an accelerator is retired, sold for inference only, or current.
+
+    >>> from pricing.market.accelerators import get
+    >>> market_status_of(get("nvidia-k80")), market_status_of(get("aws-inferentia2"))
+    ('retired', 'inference_only')
+    """
+    if one.retired:
+        return RETIRED
+    return SERVES_ONLY if one.slug in INFERENCE_ONLY else CURRENT
+
+
+def restrictions_on(one: Accelerator) -> dict[str, str]:
+    """What to mind with an accelerator, by what it is about.
+
+    >>> from pricing.market.accelerators import get
+    >>> list(restrictions_on(get("nvidia-rtx-4090"))), list(restrictions_on(get("google-tpu-v5e")))
+    (['software', 'error_correction', 'cooling', 'licence'], ['software', 'porting'])
+    """
+    restrictions = {}
+    if one.vendor in SOFTWARE:
+        restrictions["software"] = SOFTWARE[one.vendor]
+    if one.accelerator_class == "consumer":
+        restrictions |= CONSUMER
+    if one.vendor == "NVIDIA" and one.accelerator_class == "consumer":
+        restrictions["licence"] = GEFORCE_LICENCE
+    if one.vendor in PORTING and market_status_of(one) != RETIRED:
+        restrictions["porting"] = PORTING[one.vendor]
+    return restrictions
+
+
 def exclusion(one: Accelerator, least: int = 1) -> str | None:
     """Why an accelerator is never proposed for training; None where it may be.
 
@@ -44,9 +88,10 @@ def exclusion(one: Accelerator, least: int = 1) -> str | None:
     >>> exclusion(get("nvidia-k80"))
     'retired: no cloud offers it to a new plan'
     """
-    if one.retired:
+    market_status = market_status_of(one)
+    if market_status == RETIRED:
         return "retired: no cloud offers it to a new plan"
-    if one.slug in INFERENCE_ONLY:
+    if market_status == SERVES_ONLY:
         return "built for inference, not for training"
     if fast_domain(one) <= 2 and least > SLOW_LINK_LIMIT:
         return (
@@ -63,9 +108,10 @@ def notes_on(one: Accelerator) -> tuple[str, ...]:
     >>> notes_on(get("google-tpu-v5e"))[0]
     'software: XLA through JAX or PyTorch/XLA; CUDA kernels do not run'
     """
-    notes = [f"software: {SOFTWARE[one.vendor]}"] if one.vendor in SOFTWARE else []
-    if one.vendor == "NVIDIA" and one.accelerator_class == "consumer":
-        notes.append(GEFORCE_LICENCE)
+    restrictions = restrictions_on(one)
+    notes = [f"software: {restrictions['software']}"] if "software" in restrictions else []
+    if "licence" in restrictions:
+        notes.append(restrictions["licence"])
     if one.unverified:
         notes.append(f"no source was seen for its {', '.join(one.unverified)}")
     return tuple(notes)

@@ -2,47 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from planner.contract.answer.estimate import ChipAdvice, ServingPlan
 from planner.contract.request.workload import Training
 from planner.sizing.runs.schedule import RunSize
+from pricing.market.accelerators import get
 
+ENGINEER_USD = 15_000.0
+"""USD of an engineer's month; planning value of this project, 2026."""
+ASIC_MONTHS, NEURON_MONTHS, FPGA_MONTHS = 2.0, 1.0, 12.0
+"""Engineer-months of a port: of a training to JAX, PyTorch/XLA or Neuron, of a model that is only
+served, of a design for an FPGA; planning values of this project, 2026."""
 PORT_HOURS = 50_000.0
-"""Accelerator-hours from which a port to an ASIC is worth weeks of engineering: at 2 USD an hour
-and a price a third lower it saves some 30,000 USD, two engineer-months; planning value, 2026."""
+"""Accelerator-hours from which a port to an ASIC is worth weeks of engineering where no prices are
+at hand: at 2 USD an hour and a price a third lower it saves some 30,000 USD, two engineer-months;
+planning value, 2026."""
 FPGA_PARAMETERS = 1e8
 """Parameters up to which a quantised model fits the memory of an FPGA card; planning value of this
 project, 2026."""
+ASICS = ("TPU", "Trainium")
+ASIC_VENDORS = ("Google", "AWS")
+"""The ASICs that are rented for training, and their makers; 2026."""
+PORT = "a port to JAX, PyTorch/XLA or Neuron takes weeks, custom CUDA kernels months"
 
 
-def list_other_chips(workload: object, size: RunSize | None, hours: float) -> tuple[str, ...]:
+def list_other_chips(
+    workload: object, size: RunSize | None, hours: float, served: ServingPlan | None = None
+) -> tuple[ChipAdvice, ...]:
     """What speaks for an ASIC and for an FPGA in this work; empty for hours as given."""
     if size is None:
         return ()
-    return (_asic(workload, hours), _fpga(workload))
+    return (_asic(workload, hours), _fpga(workload), _served(served))
 
 
-def _asic(workload: object, hours: float) -> str:
+def _asic(workload: object, hours: float) -> ChipAdvice:
     """TPU, Trainium: by the hours over which a port is spread."""
-    cost = "a port to JAX, PyTorch/XLA or Neuron takes weeks, custom CUDA kernels months"
     if not isinstance(workload, Training):
-        return f"ASIC (TPU, Trainium): for models whose operations they support; {cost}"
-    if hours < PORT_HOURS:
-        return (
-            f"ASIC (TPU, Trainium): not for {hours:,.0f} h of work, unless the code runs there "
-            f"already; {cost}"
-        )
-    return (
-        f"ASIC (TPU, Trainium): worth comparing for {hours:,.0f} h of dense matrix work; {cost}. "
-        "Inferentia serves what was trained"
+        return _asic_advice(False, "for models whose operations they support")
+    if hours >= PORT_HOURS:
+        return _asic_advice(True, f"worth comparing for {hours:,.0f} h of dense matrix work")
+    words = f"not for {hours:,.0f} h of work, unless the code runs there already"
+    return _asic_advice(False, words)
+
+
+def _asic_advice(is_better: bool, words: str, saving_usd: float | None = None) -> ChipAdvice:
+    return ChipAdvice(
+        kind="asic",
+        chips=ASICS,
+        use="training",
+        is_better=is_better,
+        porting_usd=ASIC_MONTHS * ENGINEER_USD,
+        saving_usd=saving_usd,
+        words=f"ASIC ({', '.join(ASICS)}): {words}; {PORT}{_cost(ASIC_MONTHS)}",
     )
 
 
-def _fpga(workload: object) -> str:
-    """By whether a fixed model of this size could be served on one."""
-    cost = "a port takes months of hardware design"
+def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> ChipAdvice:
+    """Advice on training with an ASIC by what it saves, where both kinds of chip have a price."""
+    if chip.kind != "asic" or chip.use != "training":
+        return chip
+    asics: list[tuple[float, str]] = []
+    gpus: list[tuple[float, str]] = []
+    for slug, usd in usd_by_accelerator.items():
+        (asics if get(slug).vendor in ASIC_VENDORS else gpus).append((usd, slug))
+    if not asics or not gpus:
+        return chip
+    (asic_usd, asic), (gpu_usd, gpu) = min(asics), min(gpus)
+    saving = gpu_usd - asic_usd - chip.porting_usd
+    verdict, does = ("worth a port", "saves") if saving > 0 else ("not worth a port", "costs")
+    words = (
+        f"{verdict}: on demand {asic} {does} {abs(saving):,.0f} USD"
+        f"{'' if saving > 0 else ' more'} against {gpu}, the port included"
+    )
+    return _asic_advice(saving > 0, words, saving)
+
+
+def _fpga(workload: object) -> ChipAdvice:
+    """By whether a fixed model of this size could be served on one; whether it then is the better
+    choice hangs on a latency and a lifetime that no request says."""
     is_small = isinstance(workload, Training) and workload.parameters <= FPGA_PARAMETERS
-    if not is_small:
-        return f"FPGA: not for training, and this model is too large to be served on one; {cost}"
-    return (
-        "FPGA: not for training; worth it to serve this model unchanged for years at latencies "
-        f"below a millisecond, or beside a sensor; {cost}"
+    words = (
+        "; worth it to serve this model unchanged for years at latencies below a millisecond, or "
+        "beside a sensor"
+        if is_small
+        else ", and this model is too large to be served on one"
     )
+    return ChipAdvice(
+        kind="fpga",
+        chips=("FPGA",),
+        use="serving",
+        is_better=None if is_small else False,
+        porting_usd=FPGA_MONTHS * ENGINEER_USD,
+        words=f"FPGA: not for training{words}; a port takes months of hardware design"
+        f"{_cost(FPGA_MONTHS)}",
+    )
+
+
+def _served(plan: ServingPlan | None) -> ChipAdvice:
+    """Inferentia: by the hours a year of serving that the port is spread over."""
+    hours = plan.accelerator_hours_per_month * 12 if plan else 0.0
+    is_better = hours >= PORT_HOURS
+    if plan is None:
+        words = "to serve what was trained, steadily and unchanged"
+    elif is_better:
+        words = f"worth comparing for {hours:,.0f} h of serving a year"
+    else:
+        words = f"not for {hours:,.0f} h of serving a year"
+    return ChipAdvice(
+        kind="asic",
+        chips=("Inferentia",),
+        use="serving",
+        is_better=is_better,
+        porting_usd=NEURON_MONTHS * ENGINEER_USD,
+        words=f"ASIC (Inferentia): not for training; {words}; a port compiles the model with "
+        f"Neuron{_cost(NEURON_MONTHS)}",
+    )
+
+
+def _cost(months: float) -> str:
+    return f", some {months * ENGINEER_USD:,.0f} USD of engineering"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
+from planner.sizing.candidates.other_chips import with_rents
 
 CHEAPEST, FASTEST, KNEE, FRONT = "cheapest", "fastest", "knee", "front"
 """What a card is on the Pareto front; the knee is where neither can be had for little more of the
@@ -50,7 +51,12 @@ def with_prices(
     }
     front = find_front(priced)
     candidates = tuple(_priced(one, priced, front) for one in answer.candidates)
-    return answer.model_copy(update={"candidates": candidates})
+    rents = {name: rent * answer.runs for name, (rent, _) in priced.items()}
+    chips = tuple(with_rents(chip, rents) for chip in answer.chips)
+    words = tuple(chip.words for chip in chips)
+    return answer.model_copy(
+        update={"candidates": candidates, "chips": chips, "other_chips": words}
+    )
 
 
 def _priced(

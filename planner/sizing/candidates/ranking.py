@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.contract.answer.estimate import EstimateCandidate
-from planner.sizing.candidates.fitness import notes_on
-from planner.sizing.candidates.reasons import reasons_for
+from planner.sizing.candidates.fitness import market_status_of, notes_on, restrictions_on
+from planner.sizing.candidates.reasons import dense_tflops, reasons_for, serves_tier
 from planner.sizing.footprint.parallelism import RACK_DOMAIN, fast_domain
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule
@@ -44,6 +44,12 @@ class Ranked:
             system=describe_system(one, size.accelerators if size else 1),
             memory_gib=one.memory_gib,
             memory_bandwidth_gb_per_s=one.memory_bandwidth_gb_per_s,
+            market_status=market_status_of(one),
+            serves_tier=serves_tier(one),
+            cores=one.cores,
+            base_clock_mhz=one.base_clock_mhz,
+            boost_clock_mhz=one.boost_clock_mhz,
+            dense_tflops=dense_tflops(one, size),
             interconnect=one.interconnect,
             interconnect_gb_per_s=one.interconnect_gb_per_s,
             accelerators=size and size.accelerators,
@@ -53,6 +59,7 @@ class Ranked:
             memory_headroom=size and headroom(size),
             energy_kwh=size and size.energy_kwh,
             notes=tuple(notes_on(one)),
+            restrictions=restrictions_on(one),
             reasons=reasons_for(one, size),
         )
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from planner.sizing.candidates.fitness import exclusion
+from collections.abc import Sequence
+
+from planner.contract.answer.estimate import EstimateCandidate
+from planner.contract.request.workload import Training
+from planner.sizing.candidates.fitness import CURRENT, market_status_of, restrictions_on
 from planner.sizing.footprint.memory import weight_bytes
+from planner.sizing.footprint.parallelism import fast_domain
 from planner.sizing.layout.links import links_of
 from planner.sizing.layout.usable_memory import usable_gib
 from planner.sizing.runs.placed_run import PlacedSize
@@ -19,16 +24,41 @@ ONE_NODE = 8
 """Accelerators up to which work stays in one server (HGX and DGX, NVIDIA, 2017-2025)."""
 TIERS = {
     "light": "one card of up to 24 GiB for some days: workstation or inference cards do",
-    "complex": "one server: data-centre cards with fast links",
+    "complex": "one server: cards of more than 24 GiB, better with fast links",
     "very_demanding": "several servers: accelerators with NVLink or its like and a fast network",
 }
 """Tiers of work → the cards that serve it."""
-CONSUMER = ("memory without error correction; cooled by its own fans for a desk, not for a rack",)
-PORTING = {
-    "Google": "TPU (ASIC): worth porting to JAX or PyTorch/XLA for long runs of dense matrix work",
-    "AWS": "Trainium or Inferentia (ASIC): worth compiling with Neuron for long or repeated runs",
-    "Intel": "Gaudi (ASIC): runs PyTorch through its own bridge; kernels for CUDA are ported",
-}
+TIER_ORDER = tuple(TIERS)
+"""From the least demanding."""
+
+
+def serves_tier(one: Accelerator) -> str | None:
+    """Most demanding tier that a card serves; None where it is not proposed for training.
+
+    Very demanding: fast links within a server and bf16. Complex: more than 24 GiB, or joined by
+    fast links; never a consumer card. Light: any that trains.
+
+    >>> from pricing.market.accelerators import get
+    >>> [serves_tier(get(f"nvidia-{slug}")) for slug in ("l4", "l40s", "h100-80gb-sxm", "k80")]
+    ['light', 'complex', 'very_demanding', None]
+    """
+    if market_status_of(one) != CURRENT:
+        return None
+    domain = fast_domain(one)
+    if domain >= ONE_NODE and one.bf16_tflops:
+        return "very_demanding"
+    is_large = one.memory_gib > LIGHT_GIB or domain >= ONE_NODE
+    return "complex" if is_large and one.accelerator_class != "consumer" else "light"
+
+
+def cards_of(tier: str, candidates: Sequence[EstimateCandidate]) -> tuple[str, ...]:
+    """Candidates that fit and serve work of a tier, in their order."""
+    least = TIER_ORDER.index(tier)
+    return tuple(
+        one.accelerator
+        for one in candidates
+        if one.fits and one.serves_tier and TIER_ORDER.index(one.serves_tier) >= least
+    )
 
 
 def tier_of(size: RunSize) -> str:
@@ -54,10 +84,12 @@ def _least_gib(size: TrainingSize | PlacedSize) -> float:
 def reasons_for(one: Accelerator, size: RunSize | None) -> tuple[str, ...]:
     """What speaks for and against a card, in the order in which it is decided."""
     reasons = [*_memory(one, size), *_rates(one, size), *_links(one, size)]
-    if one.vendor == "NVIDIA" and one.accelerator_class == "consumer":
-        reasons += CONSUMER
-    if one.vendor in PORTING and exclusion(one) is None:
-        reasons.append(PORTING[one.vendor])
+    restrictions = restrictions_on(one)
+    reasons += [
+        restrictions[name] for name in ("error_correction", "cooling") if name in restrictions
+    ]
+    if "porting" in restrictions and market_status_of(one) == CURRENT:
+        reasons.append(restrictions["porting"])
     return tuple(reasons)
 
 
@@ -65,7 +97,8 @@ def _memory(one: Accelerator, size: RunSize | None) -> list[str]:
     usable = usable_gib(one)
     if size is None or isinstance(size, SampleSize):
         return [f"memory: {usable:,.1f} of {one.memory_gib:g} GiB can be used"]
-    full, half = (weight_bytes(size.training.parameters, p) / 1e9 for p in ("fp32", "fp16"))
+    weights = weights_gb(size.training)
+    full, half = weights["fp32"], weights["fp16"]
     held = size.layout.memory.total_gib
     return [
         f"memory: weights are {full:,.4g} GB in fp32 and {half:,.4g} GB in half precision; "
@@ -77,11 +110,32 @@ def _rates(one: Accelerator, size: RunSize | None) -> list[str]:
     reasons = []
     if one.memory_bandwidth_gb_per_s:
         reasons.append(f"bandwidth: {one.memory_bandwidth_gb_per_s:,.0f} GB/s of memory")
-    precision = "bf16" if size is None or isinstance(size, SampleSize) else size.precision
-    tflops = one.dense_tflops(precision) or one.dense_tflops("fp32")
+    tflops = dense_tflops(one, size)
     if tflops:
-        reasons.append(f"arithmetic: {tflops:,.0f} TFLOP/s dense from its cores and clock")
+        reasons.append(f"arithmetic: {tflops:,.0f} TFLOP/s dense from {_cores(one)}")
     return reasons
+
+
+def _cores(one: Accelerator) -> str:
+    if not one.cores:
+        return "its cores and clock"
+    clocks = f"{one.base_clock_mhz:,.0f} (sustained) to {one.boost_clock_mhz:,.0f} MHz"
+    return f"{one.cores:,} cores at {clocks}"
+
+
+def dense_tflops(one: Accelerator, size: RunSize | None) -> float | None:
+    """Dense rate of a card at the precision of a work, in fp32 where it lacks that."""
+    precision = "bf16" if size is None or isinstance(size, SampleSize) else size.precision
+    return one.dense_tflops(precision) or one.dense_tflops("fp32")
+
+
+def weights_gb(training: Training) -> dict[str, float]:
+    """Weights of a model in fp32 and in half precision, decimal GB.
+
+    >>> weights_gb(Training(kind="training", parameters=7e9, tokens=1e12))
+    {'fp32': 28.0, 'fp16': 14.0}
+    """
+    return {name: weight_bytes(training.parameters, name) / 1e9 for name in ("fp32", "fp16")}
 
 
 def _links(one: Accelerator, size: RunSize | None) -> list[str]:

@@ -20,7 +20,7 @@ from pricing.market.offers import HOURS_PER_MONTH
 
 LOG_COMMAND = (
     "nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used,memory.total,"
-    "power.draw,power.limit,temperature.gpu,clocks_event_reasons.active --format=csv -l 5"
+    "power.draw,power.limit,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5"
 )
 """Records a run every five seconds, with every column that the calibration reads."""
 MAX_LOG_BYTES = 32_000_000

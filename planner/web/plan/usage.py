@@ -209,6 +209,16 @@ class Uploads:
     def answer(self, question: UsageQuestion, today: dt.date) -> UsageAnswer:
         return answer_usage(self._files, question, today)
 
+    def beside_the_box(self, refusal: InvalidInput) -> InvalidInput:
+        """What refuses a file, beside the box of files: the names of files hold dots, which are
+        no paths of fields."""
+        for name, _ in self._files:
+            if name and refusal.field.startswith(f"{name}."):
+                place = refusal.field.removeprefix(f"{name}.")
+                where = name if place == "file" else f"{name}, {place}"
+                return InvalidInput("file", f"{where}: {refusal.message}")
+        return refusal
+
     def _content(self) -> bytes:
         stream = self._files[0][1]
         stream.seek(0)

@@ -10,6 +10,8 @@ from typing import Any
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.contract.months import format_month
+from planner.costing.advice.payback import capital_to_approve
+from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
 from planner.web.answer.tables import SourceRow, cost_rows
@@ -95,7 +97,11 @@ class PortfolioPage:
         answer, currency = self.answer, self.answer.currency
         if answer.net_present_cost is None:
             return []
+        capital = capital_to_approve(answer.lines)
+        owed = owed_after(answer.lines, answer.horizon_months)
         rows = [
+            ("Capital to approve now", money(capital, currency) if capital else "nothing"),
+            ("Owed after the plan", money(owed, currency) if owed else "nothing"),
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
         ]

@@ -40,6 +40,14 @@ def test_a_request_in_json_gives_the_answer_in_json(written):
     assert answer["candidates"][0]["rank"] == 1
 
 
+def test_the_table_says_weights_tier_and_when_other_chips_are_better(written):
+    _, out, _ = run("estimate", written(json.dumps(REQUEST), "a.json"))
+    shown = " ".join(out.split())
+    assert "28 GB in fp32, 14 GB in fp16" in shown
+    assert "complex: one server" in shown or "very demanding: several servers" in shown
+    assert "some 30,000 USD of engineering" in shown
+
+
 def test_a_request_in_toml_gives_a_table(written):
     toml = (
         'accelerator = "T4"\n[workload]\nkind = "samples"\nsamples = 1281167\nepochs = 90\n'

@@ -77,6 +77,67 @@ def test_a_group_of_rows_larger_than_it_may_be_is_refused(monkeypatch):
         read(written(ROWS))
 
 
+@pytest.mark.parametrize(
+    ("name", "most", "problem"),
+    [
+        ("MAX_METADATA", 100, "describes itself in"),
+        ("MAX_COLUMNS", 5, "has 6 columns; allowed are 5"),
+        ("MAX_BATCH_TEXT", 10, "has texts of 18 bytes in a row; allowed are 10"),
+    ],
+)
+def test_more_than_may_be_held_is_refused(name, most, problem, monkeypatch):
+    monkeypatch.setattr(parquet, name, most)
+    with pytest.raises(InvalidInput, match=problem):
+        read(written(ROWS))
+
+
+def test_more_rows_than_are_read_are_refused_before_one_is_read():
+    content = written([ROWS[0]] * 5)
+    assert read(content, max_rows=6).ledger.rows == 5
+    with pytest.raises(InvalidInput, match="has more than 4 rows"):
+        read(content, max_rows=4)
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused():
+    content = written([ROWS[0] | {"project": "9" * 20_000_000}], compression="zstd")
+    assert len(content) < 20_000
+    with pytest.raises(InvalidInput, match="as those of no bill do"):
+        read(content)
+
+
+def repeated(text, rows):
+    return pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([text]))
+
+
+def nested(text, rows):
+    places = pa.array(range(rows + 1), pa.int32())
+    return pa.MapArray.from_arrays(places, repeated("team", rows), repeated(text, rows))
+
+
+def packed(**columns):
+    """A file of some thousand bytes whose rows would hold gigabytes."""
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, compression="zstd", write_statistics=False)
+    assert len(out.getvalue()) < 10_000
+    return out.getvalue()
+
+
+def test_as_many_rows_are_read_at_once_as_may_have_the_longest_text():
+    rows = parquet.BATCH_ROWS
+    content = packed(month=repeated("2025-05", rows), project=repeated("x" * 2_000_000, rows))
+    _, at_once = parquet._open(io.BytesIO(content), rows)
+    assert at_once == parquet.MAX_BATCH_TEXT // 2_000_007
+    _, at_once = parquet._open(io.BytesIO(written(ROWS)), rows)
+    assert at_once == parquet.BATCH_ROWS
+
+
+def test_long_texts_within_columns_are_not_written_out_for_each_row():
+    rows = parquet.BATCH_ROWS
+    content = packed(month=repeated("2025-05", rows), tags=nested("x" * 2_000_000, rows))
+    with pytest.raises(InvalidInput, match=r"has 2,000 rows with texts of 4,000,022,000 bytes"):
+        read(content)
+
+
 def test_without_its_library_it_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InvalidInput, match="needs the extra `parquet`"):

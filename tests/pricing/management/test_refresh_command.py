@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from io import StringIO
 
@@ -168,3 +171,25 @@ def test_a_replay_takes_the_providers_that_were_recorded(nimbus, tmp_path):
     _, status = run("--from", str(tmp_path))
     assert (seen, status) == ([b"{}"], 0)
     assert store.latest("nimbus").origin == "replayed"
+
+
+WHAT_A_REFRESH_READS_IN = """
+import sys
+import django
+django.setup()
+import pricing.management.commands.refresh_prices
+from pricing.discovery import all_providers
+all_providers()
+loaded = {name.partition(".")[0] for name in sys.modules}
+print(sorted(loaded & {"httpx", "pydantic"}))
+"""
+
+
+def test_a_refresh_does_not_read_in_what_compares_projects():
+    """15 MB of a process that is to stay small: requests and answers are of use to others."""
+    env = os.environ | {"DJANGO_SETTINGS_MODULE": "planner.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", WHAT_A_REFRESH_READS_IN],
+        env=env, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "['httpx']"

@@ -155,6 +155,16 @@ def test_the_table_covers_v100_to_gb300_tpu_trainium_gaudi_and_mi300x() -> None:
     assert {"aws-trainium3", "aws-inferentia", "intel-gaudi3", "amd-mi300x"} <= slugs
 
 
+def test_the_fp32_rate_is_cores_times_clock() -> None:
+    clocked = [one for one in all_accelerators() if one.cores is not None]
+    assert len(clocked) > 70
+    for one in clocked:
+        cores, boost = float(one.cores or 0), one.boost_clock_mhz or 0.0
+        each = (one.fp32_tflops or 0.0) * 1e6 / (cores * boost)
+        assert min(abs(each / operations - 1) for operations in (2, 4)) < 0.01, one.slug
+        assert 0 < (one.base_clock_mhz or 0.0) <= boost, one.slug
+
+
 @examples(20, 2000)
 @given(st.text(max_size=40))
 def test_any_text_resolves_or_is_refused_never_crashes(text: str) -> None:

@@ -31,6 +31,14 @@ CHOICES = {
 }
 """Words for places on the front of money and time."""
 
+TIER_WORDS = {
+    "light": "Light work",
+    "complex": "Complex work",
+    "very_demanding": "Very demanding work",
+}
+MARKET_STATUS_WORDS = {"retired": "retired", "inference_only": "inference only"}
+"""Words for what a card may not be rented for; a current one needs none."""
+
 
 @open_page
 @require_safe
@@ -54,6 +62,9 @@ def accelerators(request: HttpRequest) -> HttpResponse:
             context |= {
                 "cpu": estimate.cpu,
                 "other_chips": estimate.other_chips,
+                "tier": TIER_WORDS.get(estimate.tier or ""),
+                "tier_cards": estimate.tier_cards,
+                "weights_gb": estimate.weights_gb,
                 "rows": [_row(one, offers, query) for one in estimate.candidates],
                 "front": _front(estimate.candidates),
                 "chosen": _chosen(workload),
@@ -98,6 +109,12 @@ class Row:
     name: str
     usd_per_hour: float | None
     address: str
+
+    @property
+    def serves(self) -> str:
+        """The most demanding work that it serves, or why it is not for training."""
+        tier = TIER_WORDS.get(self.candidate.serves_tier or "", "")
+        return MARKET_STATUS_WORDS.get(self.candidate.market_status or "", f"serves {tier}".lower())
 
     @property
     def choice(self) -> str:

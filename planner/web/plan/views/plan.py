@@ -70,7 +70,11 @@ _REPEATED_GROUPS = {
     ),
     "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
     "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),
-    "other_costs": ("other_costs", "Other costs", "beside machines: give one of the three amounts"),
+    "other_costs": (
+        "other_costs",
+        "Other costs",
+        "beside machines: once, in days, every month or by the hour",
+    ),
 }
 """Field of the request, title and help of each group of rows."""
 Context = dict[str, Any]

@@ -53,7 +53,7 @@ def usage(request: HttpRequest) -> HttpResponse:
         except InvalidInput as refusal:
             facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
             if facts is None:
-                raise
+                raise upload.beside_the_box(refusal) from None
             return {"job": describe_job(facts)}
         return {"answer": describe_answer(answer)}
 

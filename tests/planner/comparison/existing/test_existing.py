@@ -83,8 +83,40 @@ def test_a_lease_is_owed_operated_and_given_back() -> None:
     assert served == list(range(6))
     assert plan.cost_by_category["power"] == 6 * 730 * 2
     assert plan.finance is not None
-    assert not plan.finance.has_leases  # it ran before the plan: a running cost
     assert sum(year.cost for year in plan.finance.fiscal_years) == plan.total_cost
+
+
+def test_a_lease_that_runs_already_is_on_the_balance_sheet() -> None:
+    """Six rents in advance at 11 % a year are worth 9,000 · Σ (1 + 0.11 ÷ 12)^−t at the start."""
+    own = {"servers": [SERVER]}
+    existing = {"leased_servers": [LEASE]}
+    finance = RENT_ALONE | {"fiscal_year_start_month": 4}
+    answer = asked(existing, on_prem=own, finance=finance)
+    plan = answer.by_key[ScenarioKey.ON_DEMAND]
+    assert plan.finance is not None
+    first, second = plan.finance.fiscal_years[:2]
+    assert (first.lease, second.lease) == (27_000, 27_000)  # ASC 842
+    assert first.leases is not None
+    assert second.leases is not None
+    worth = sum(9_000 / (1 + 0.11 / 12) ** t for t in range(6))
+    assert float(first.leases.right_of_use) == pytest.approx(worth / 2, abs=0.01)
+    assert float(first.leases.depreciation) == pytest.approx(worth / 2, abs=0.01)
+    left = sum(9_000 / (1 + 0.11 / 12) ** t for t in range(3))
+    assert float(first.leases.liability) == pytest.approx(left, abs=0.02)
+    assert second.leases.right_of_use == second.leases.liability == 0
+    interest = float(first.leases.interest + second.leases.interest)
+    assert interest == pytest.approx(54_000 - worth, abs=0.01)
+    total = sum(year.leases.cost for year in plan.finance.fiscal_years if year.leases)
+    assert total == plan.total_cost
+    former = [row for row in answer.assumptions if not row.field.endswith("lease_edition")]
+    assert len(former) == len(answer.assumptions) - 1
+    again = compare(
+        request(existing=existing, on_prem=own, finance=finance), Catalog.of([]), today=TODAY,
+        previous_assumptions=former,
+    ).by_key[ScenarioKey.ON_DEMAND]  # fmt: skip
+    assert again.finance is not None
+    assert not again.finance.has_leases
+    assert again.total_cost == plan.total_cost
 
 
 def test_the_advice_keeps_what_is_signed() -> None:

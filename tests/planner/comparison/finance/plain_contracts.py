@@ -56,7 +56,7 @@ class Contracts:
         payments at first and the asset as much."""
         if not rents:
             return
-        rate = self.own["financing"]["interest_rate_per_year"] / 12
+        rate = self.own["financing"].get("interest_rate_per_year", 0.11) / 12
         months = sorted({month for one in rents for month in one.costs})
         first = months[0]
         asset = sum(one.amount / (1 + rate) ** (one.paid - first) for one in rents)

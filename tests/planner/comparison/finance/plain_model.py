@@ -66,6 +66,9 @@ class PlainModel(Servers):
             rents = [one for one in self._lease_of(first) if one.category == "lease"]
             for kind, month, amount in self.right_of_use(rents):
                 sums[self.year(month), kind] += units * amount
+        for rents in self.rents_in_place():
+            for kind, month, amount in self.right_of_use(rents):
+                sums[self.year(month), kind] += amount
         return sums
 
     def cash_of_years(self) -> dict[int, float]:

@@ -154,11 +154,19 @@ class Servers(Contracts):
         }
         return booked | {self.months: amount - sum(booked.values())}
 
+    def rents_in_place(self) -> Iterator[list[Flow]]:
+        """Rents of each lease that runs already, at the start of their months."""
+        for one in self.request["existing"].get("leased_servers", ()):
+            rents = [(month, one["rent_per_month"]) for month in self._until(one["ends"])]
+            yield [Flow("lease", month, rent, month) for month, rent in rents]
+
     def _leased(self) -> Iterator[Flow]:
         for number, one in enumerate(self.request["existing"].get("leased_servers", ())):
             months = self._until(one["ends"])
             for month in months:
-                yield self._bill("lease", month, one["rent_per_month"])
+                rent = self._bill("lease", month, one["rent_per_month"])
+                rent.group = "lease"
+                yield rent
                 if month < self.months:
                     yield from self._operating(month)
             yield from self._in_use(f"leased:{number}:Box")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
+from planner.exports.frames import lines_frame
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer
@@ -40,6 +41,23 @@ def test_each_kind_falls_due_in_its_months() -> None:
     assert [x[0] for x in lines if x[1] == "Dedicated link"] == list(range(1, 12))
     assert {x[2] for x in lines if x[1] == "Software licence"} == {Decimal("2040.00")}  # 4000 h
     assert sum(x[2] for x in lines) == 40_000 + 11 * 1_500 + 12 * 2_040
+
+
+def test_people_are_given_by_the_day() -> None:
+    days = {name: value for name, value in MOVE.items() if name != "amount"}
+    days |= {"days": 32, "per_day": "1250"}
+    by_day, once = asked(days), asked(MOVE)
+    for key, scenario in by_day.scenarios.items():
+        assert scenario.feasible == once.scenarios[key].feasible
+        if scenario.feasible:
+            assert scenario.total_cost == once.scenarios[key].total_cost
+            assert scenario.net_present_cost == once.scenarios[key].net_present_cost
+    (line,) = (x for x in by_day.scenarios[ScenarioKey.HYBRID].lines if x.label == MOVE["label"])
+    assert (line.month, line.quantity, line.unit) == (2, 32, "days")
+    assert (line.unit_price, line.amount) == (1_250, 40_000)
+    frame = lines_frame(by_day.answer)
+    (row,) = frame[(frame.scenario == "hybrid") & (frame.label == MOVE["label"])].itertuples()
+    assert (row.quantity, row.unit, float(row.unit_price)) == (32, "days", 1_250)
 
 
 def test_a_scenario_has_only_its_own() -> None:
@@ -93,6 +111,10 @@ def test_the_tax_takes_its_share() -> None:
         ({"label": "two", "amount": 1, "per_month": 2}, "other_costs.0.per_month"),
         ({"label": "late", "amount": 1, "month": 12}, "other_costs.0.month"),
         ({"label": "free", "amount": -1}, "other_costs.0.amount"),
+        ({"label": "days", "days": 3}, "other_costs.0.per_day"),
+        ({"label": "rate", "per_day": 800}, "other_costs.0.days"),
+        ({"label": "both", "amount": 1, "days": 3, "per_day": 800}, "other_costs.0.days"),
+        ({"label": "none", "days": 0, "per_day": 800}, "other_costs.0.days"),
         ({"label": "whose", "amount": 1, "scenarios": ["lease"]}, "other_costs.0.scenarios.0"),
     ],
 )

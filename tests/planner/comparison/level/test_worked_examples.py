@@ -68,3 +68,16 @@ def test_what_no_price_list_knows() -> None:
     }
     assert says(title, found["on_demand"])
     assert found["hybrid"] - found["on_demand"] == 40_000
+
+
+def test_people_by_the_day_cost_what_the_page_says() -> None:
+    title = "What no price list knows"
+    (block,) = re.findall(r"```json\n(.*?)```", SECTIONS[title], re.DOTALL)
+    (by_day,) = re.findall(r"`(\{.*?\})`", SECTIONS[title])
+    request = json.loads(block)
+    request["other_costs"][0] = json.loads(by_day)
+    found = compare(request, Catalog.of([]), today=TODAY)
+    for scenario, expected in zip(found.scenarios, example(title).scenarios, strict=True):
+        assert scenario.feasible == expected.feasible
+        if scenario.feasible:
+            assert scenario.total_cost == expected.total_cost

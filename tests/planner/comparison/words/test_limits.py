@@ -65,7 +65,7 @@ def test_a_quota_below_one_node_is_said() -> None:
     quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 4}]
     limits = {"quotas": quotas, "allow_partial_nodes": True}
     found = compared(catalog(RENT), 2000, constraints=limits, **ALONE)
-    assert not found.scenarios[0].feasible
+    assert not found.scenarios[ScenarioKey.ON_DEMAND].feasible
     assert (
         "The quota for H100 SXM5 80 GB at AWS (4) is smaller than one machine of 1 offer, which "
         "is left out."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import hashlib
 import io
 from decimal import Decimal
@@ -12,11 +13,14 @@ import pytest
 from planner.exports import Context, export
 from planner.models import ActualLine, ActualsUpload, AuditEntry, Project, Role
 from planner.services.actuals import actuals, completion
+from planner.services.actuals.burn import burn
 from planner.services.actuals.overlaps import overlaps
+from planner.services.actuals.remaining import Left, remaining_by_month
 from planner.services.projects import saved_comparisons
 from planner.services.teams.errors import WrongStateError
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.workspace import PLAIN, Workspace, market
+from pricing.market.offer_table import OfferTable
+from tests.planner.workspace import PLAIN, SEEN, Workspace, market
 
 
 @pytest.fixture
@@ -226,23 +230,77 @@ def test_a_bill_of_what_was_forecast_differs_by_nothing(work: Workspace, project
     assert told["total"]["actual_hours"] == told["total"]["planned_hours"] == 24_000.0
 
 
-def test_an_estimate_at_completion_carries_the_ratio_so_far_on(
+def test_an_estimate_at_completion_carries_the_observed_use_on(
     work: Workspace, project: Project
 ) -> None:
-    """Planned 27,520 a month: 36,000 paid in the first, 24,000 in the second."""
+    """Planned 4,000 hours for 27,520 a month: 4,800 used in the first, 4,000 in the second."""
     upload(work, project, "month,cost,hours\n2027-01,36000,4800\n")
     one = completion.estimate_completion(project)
     assert one.low is None
     upload(work, project, "month,cost,hours\n2027-02,24000,4000\n")
     done = completion.estimate_completion(project)
-    ratio = Decimal(60000) / Decimal(2 * 27520)
     assert done.actual == 60000
-    assert done.estimate == pytest.approx(60000 + done.remaining_plan * ratio)
-    low, high = (60000 + done.remaining_plan * Decimal(paid) / 27520 for paid in (24000, 36000))
-    assert (done.low, done.high) == (pytest.approx(low), pytest.approx(high))
+    assert done.remaining_today == done.remaining_plan == 4 * 27520
+    assert done.prices_as_of == SEEN
+    assert done.estimate == pytest.approx(60000 + done.remaining_plan * Decimal("1.1"))
+    assert (done.low, done.high) == (60000 + 4 * 27520, pytest.approx(60000 + 4.8 * 27520))
     assert done.planned_total == done.remaining_plan + 2 * 27520
     assert done.hours_ratio == 1.1
-    assert done.hours_ratio * done.price_ratio == pytest.approx(float(ratio), abs=1e-5)
+    paid = Decimal(60000) / Decimal(2 * 27520)
+    assert done.hours_ratio * done.price_ratio == pytest.approx(float(paid), abs=1e-5)
+
+
+def test_what_is_left_of_a_plan_is_at_the_prices_of_today(
+    work: Workspace, project: Project
+) -> None:
+    upload(work, project, "month,cost,hours\n2027-01,30000,4800\n")
+    later = SEEN + dt.timedelta(days=1)
+    market("68.80", later)
+    done = completion.estimate_completion(project)
+    assert done.remaining_plan == 5 * 27520
+    assert done.remaining_today == 5 * 27520 * Decimal("1.25")
+    assert (done.prices_as_of, done.offers_not_sold) == (later, 0)
+    assert done.estimate == pytest.approx(30000 + 5 * 27520 * Decimal("1.25") * Decimal("1.2"))
+    last = burn(actuals.variance(project))[-1]
+    assert last.estimate == done.estimate
+    assert done.as_dict()["prices_as_of"] == later.isoformat()
+
+
+def test_where_no_hours_are_known_the_cost_so_far_is_carried_on(
+    work: Workspace, project: Project
+) -> None:
+    upload(work, project, "month,cost\n2027-01,36000\n2027-02,24000\n")
+    done = completion.estimate_completion(project)
+    assert done.hours_ratio is None
+    assert done.estimate == pytest.approx(180_000)
+
+
+def test_what_does_not_follow_use_stays_as_planned(work: Workspace) -> None:
+    """A commitment costs what it costs, however much of it is used and whatever it costs today."""
+    row = work.project(
+        assumptions={
+            **PLAIN,
+            "constraints": {"purchase_options": ["reserved"]},
+            "on_prem": {"servers": []},
+            "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
+        }
+    )
+    plan = work.saved(row)
+    market("110.08", SEEN + dt.timedelta(days=1))
+    today = remaining_by_month(plan)
+    assert today.months == {
+        month: Left(fixed=cost) for month, cost in completion.planned_by_month(plan).items()
+    }
+    assert today.prices_as_of is None
+
+
+def test_an_offer_that_is_sold_no_more_stays_at_the_planned_price(
+    work: Workspace, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OfferTable, "find", lambda self, offer_id: None)
+    today = remaining_by_month(project.saved_comparisons.get())
+    assert today.not_sold == 1
+    assert set(today.months.values()) == {Left(hourly=Decimal(27520))}
 
 
 def test_the_budget_s_headroom_is_what_the_estimate_leaves(

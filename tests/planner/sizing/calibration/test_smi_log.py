@@ -181,6 +181,44 @@ def test_a_slow_clock_without_reasons_is_reported():
     assert "throttling" in kinds(text)
 
 
+def test_a_clock_between_the_sustained_and_the_highest_is_no_throttling():
+    text = log(*(line(second=s, clock="1275 MHz") for s in range(5)))
+    use = calibrate(text).gpus[0]
+    assert (use.clock_median_mhz, use.sustained_clock_mhz, use.slow_clock_share) == (1275, 1275, 0)
+    assert "throttling" not in kinds(text)
+
+
+def test_words_on_a_slow_clock_name_the_sustained_one():
+    text = log(*(line(second=s, clock="900 MHz") for s in range(5)))
+    message = next(c.message for c in calibrate(text).changes if c.kind == "throttling")
+    assert "below 90% of its sustained clock of 1,275 MHz in 100% of the busy samples" in message
+
+
+def test_a_clock_of_an_unknown_card_is_not_judged():
+    text = log(line(clock="300 MHz")).replace("NVIDIA A100-SXM4-80GB", "Some Card")
+    use = calibrate(text).gpus[0]
+    assert (use.clock_median_mhz, use.sustained_clock_mhz, use.slow_clock_share) == (
+        300,
+        None,
+        None,
+    )
+    assert "throttling" not in kinds(text)
+
+
+@pytest.mark.parametrize(
+    ("clock", "kind"), [(1755, "power"), (1590, "power"), (1200, "throttling")]
+)
+def test_a_power_cap_is_a_loss_only_below_the_sustained_clock(clock, kind):
+    text = (
+        "name, utilization.gpu [%], clocks.sm [MHz], clocks_event_reasons.active\n"
+        f"NVIDIA H100 80GB HBM3, 99 %, {clock} MHz, 0x4\n"
+    )
+    (change,) = (c for c in calibrate(text).changes if "power-capped" in c.message)
+    assert change.kind == kind
+    assert f"{clock:,} MHz" in change.message
+    assert "1,590 MHz" in change.message
+
+
 def test_uneven_gpus_are_reported():
     assert "uneven" in kinds(log(line(gpu=0, used="99 %"), line(gpu=1, used="60 %")))
 

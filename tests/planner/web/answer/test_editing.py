@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -135,6 +136,17 @@ def test_start_horizon_and_what_was_measured_are_edited_beside_the_figures(clien
     )
     later = get(client, "plan", asked | {"start": "2027-03"}, headers=IN_PLACE)
     assert 'id="plan-title" hx-swap-oob="true">Rent, 6 months from March 2027<' in text(later)
+
+
+def test_the_title_of_the_tab_follows_an_edit(client, prices):
+    unnamed = {name: value for name, value in HOURS.items() if name != "name"}
+    for months in ("6", "9"):
+        asked = {**unnamed, "start": "2027-03", "horizon_months": months}
+        in_place = text(get(client, "plan", asked, headers=IN_PLACE))
+        whole = text(get(client, "plan", asked))
+        title = re.search(r"<title>.*?</title>", whole, re.DOTALL)
+        assert f"Rent, {months} months from March 2027" in title[0]
+        assert title[0] in in_place
 
 
 def test_hours_that_are_given_ask_for_no_utilisation(client, prices):

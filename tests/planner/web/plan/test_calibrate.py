@@ -34,6 +34,13 @@ def test_what_it_changes_is_told(client, db):
     assert "smaller cards" in text(send(client, LOG.encode()))
 
 
+def test_the_clock_stands_beside_the_sustained_one(client, db):
+    log = f"index, name, utilization.gpu [%], clocks.sm [MHz]\n0, {NAME}, 99 %, 1200 MHz\n"
+    page = text(send(client, log.encode()))
+    assert "1,200 MHz (sustained 1,590)" in page
+    assert "below 90% of its sustained clock of 1,590 MHz" in page
+
+
 def links(page: str) -> list[dict[str, list[str]]]:
     found = [part.split('"')[0] for part in page.split('href="')[1:]]
     return [parse_qs(urlsplit(a).query) for a in found if a.startswith("/plan/?workload")]

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from planner.models import Job
 from planner.services.jobs import jobs
+from planner.sizing.candidates.fitness import INFERENCE_ONLY
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 CONFIGURATION = project.BASE_DIR / "gunicorn.conf.py"
@@ -108,6 +109,14 @@ def test_the_chooser_shows_money_against_time_and_the_reasons(client, prices):
     assert front[0].choice == "cheapest"
     assert "memory: weights are" in shown
     assert "FPGA" in shown
+
+
+def test_the_chooser_says_tier_weights_and_what_each_card_serves(client, prices):
+    shown = " ".join(text(get(client, "plan-accelerators", TRAINING)).split())
+    assert "Memory first: the weights are 28.0 GB in fp32 and 14.0 GB in half precision" in shown
+    assert re.search(r"(Light|Complex|Very demanding) work:", shown)
+    assert "serves very demanding work" in shown
+    assert len(re.findall(r">\s*inference only\s*<", shown)) == len(INFERENCE_ONLY)
 
 
 def test_the_chooser_says_what_is_missing(client, prices):

@@ -104,6 +104,20 @@ def test_rows_that_are_not_understood_are_named(client, db):
     assert "no state of a job" in page
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"month,cost\n2026-01,\xff\n", "usage.csv, line 2: is not UTF-8 text near here"),
+        (b"PAR1", "usage.csv: is damaged Parquet"),
+    ],
+)
+def test_what_refuses_a_file_names_it_beside_the_box(client, db, content, words):
+    answer = send(client, content)
+    beside = answer.content.decode().partition('id="usage-file_error"')[2].partition("</div>")[0]
+    assert answer.status_code == 400
+    assert words in html.unescape(beside)
+
+
 def test_doubtful_use_is_warned_of(client, db):
     page = text(send(client, table([cur_row(1, usage_amount="1000000000")])))
     assert "Some rows are doubtful or incomplete." in page

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from django.utils.html import strip_tags
 
 from planner.models import Alert, Job, Role, SavedPortfolio
+from planner.portfolio.portfolio import plan_portfolio
 from planner.services.portfolio import portfolios, visibility
+from planner.web.common.formatting import money
+from planner.web.team.portfolio_page import PortfolioPage
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.portfolio.portfolios import TODAY, relay
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import market
 
@@ -34,6 +40,8 @@ def test_every_ticked_project_pays_a_share_with_its_reason(projects, signed_in):
     page = text(signed_in().get(HERE, {"plan": "1", "project": [p.pk for p in projects]}))
     assert page.count("It pays") == 2
     assert "Saved by planning together" in page
+    told = " ".join(strip_tags(page).split())
+    assert "Capital to approve now nothing Owed after the plan nothing" in told
 
 
 def test_a_window_is_planned_with_and_kept(projects, signed_in):
@@ -206,3 +214,18 @@ def test_a_repricing_in_the_background_stands_on_the_page_of_the_plan(work, sign
     assert here in text(browser.get(job["Location"]))
     assert "At the prices of" in text(browser.get(here))
     assert "At the prices of" not in text(signed_in(Role.VIEWER).get(here))
+
+
+def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with():
+    answer = plan_portfolio(relay(), bundled_catalog(), today=TODAY)
+    figures, order = dict(PortfolioPage(answer).figures), answer.next_order
+    beside = ("install", "network_storage", "spares")
+    due = sum(
+        line.amount
+        for line in answer.lines
+        if line.month == order.month and line.category in ("capex", *beside)
+    )
+    assert figures["Capital to approve now"] == money(due, "USD")
+    assert due > order.due_at_start
+    owed = answer.total_cost - sum(answer.cash_per_month)
+    assert figures["Owed after the plan"] == (money(owed, "USD") if owed else "nothing")

@@ -1,0 +1,154 @@
+"""What decides between accelerators, each rule read off an answer in its own figures."""
+
+import pytest
+
+from planner.sizing.candidates.price_time import with_prices
+from planner.sizing.estimate import estimate
+from pricing.market.accelerators import all_accelerators
+
+SEVEN = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
+TINY = {"kind": "training", "parameters": 1e8, "tokens": 1e8, "optimizer": "lora"}
+HUGE = {"kind": "training", "parameters": 70e9, "tokens": 2e12}
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return estimate({"workload": SEVEN}).answer
+
+
+@pytest.fixture(scope="module")
+def cards(answer):
+    return {one.accelerator: one for one in answer.candidates}
+
+
+def test_memory_comes_first_in_both_precisions(answer):
+    assert answer.weights_gb == {"fp32": 28.0, "fp16": 14.0}
+
+
+def test_a_card_that_the_model_does_not_fit_is_out_whatever_else_it_has(cards):
+    alone = estimate({"workload": SEVEN, "accelerator": "nvidia-h100-80gb-sxm"}).answer
+    needed = alone.memory_breakdown
+    held = needed.weights_gib + needed.gradients_gib + needed.optimizer_gib
+    assert alone.min_accelerators > 1
+    assert all(
+        one.min_accelerators > 1 for one in cards.values() if one.fits and one.memory_gib < held
+    )
+
+
+def test_bandwidth_is_a_figure_of_every_card_that_fits(cards):
+    rates = {slug: one.memory_bandwidth_gb_per_s for slug, one in cards.items()}
+    assert (rates["nvidia-h100-80gb-sxm"], rates["nvidia-l4"]) == (3360, 300.1)
+    assert all(rates[slug] for slug, one in cards.items() if one.fits and one.cores)
+
+
+def test_cores_times_clock_give_the_rate(cards):
+    h100 = cards["nvidia-h100-80gb-sxm"]
+    assert (h100.cores, h100.base_clock_mhz, h100.boost_clock_mhz) == (16896, 1590, 1980)
+    assert h100.dense_tflops == 989.4
+    fp32 = estimate({"workload": {**SEVEN, "precision": "fp32"}}).answer.candidates
+    a100 = next(one for one in fp32 if one.accelerator == "nvidia-a100-80gb-sxm")
+    assert a100.dense_tflops == pytest.approx(2 * a100.cores * a100.boost_clock_mhz / 1e6, rel=0.01)
+
+
+def test_interconnect_counts_for_several_cards(cards):
+    sxm, pcie = cards["nvidia-h100-80gb-sxm"], cards["nvidia-h100-80gb-pcie"]
+    assert (sxm.interconnect, sxm.interconnect_gb_per_s) == ("nvlink", 900)
+    assert sxm.accelerators > 1
+    work = {**SEVEN, "parameters": 30e9}
+    exposed = {
+        slug: estimate(
+            {"workload": work, "accelerator": slug, "accelerators": 64}
+        ).answer.parallelism.exposed_communication
+        for slug in (sxm.accelerator, pcie.accelerator)
+    }
+    assert exposed[pcie.accelerator] > exposed[sxm.accelerator]
+
+
+@pytest.mark.parametrize(
+    ("workload", "tier", "serves", "does_not"),
+    [
+        (TINY, "light", "nvidia-l4", None),
+        ({**TINY, "parameters": 7e9, "tokens": 2e9}, "complex", "nvidia-l40s", "nvidia-l4"),
+        (HUGE, "very_demanding", "nvidia-h100-80gb-sxm", "nvidia-l40s"),
+    ],
+)
+def test_each_tier_names_the_cards_that_serve_it(workload, tier, serves, does_not):
+    answer = estimate({"workload": workload}).answer
+    assert answer.tier == tier
+    assert serves in answer.tier_accelerators
+    assert does_not not in answer.tier_accelerators
+    by_slug = {one.accelerator: one for one in answer.candidates}
+    assert all(by_slug[slug].fits for slug in answer.tier_accelerators)
+
+
+@pytest.mark.parametrize(("parameters", "tokens", "enough"), [(1e6, 1e8, True), (7e9, 1e12, False)])
+def test_a_cpu_is_enough_or_not(parameters, tokens, enough):
+    workload = {"kind": "training", "parameters": parameters, "tokens": tokens}
+    cpu = estimate({"workload": workload}).answer.cpu
+    assert cpu.is_enough is enough
+    assert (cpu.hours < 12) is enough
+
+
+def chip(answer, name):
+    return next(one for one in answer.chips if name in one.chips)
+
+
+@pytest.mark.parametrize("name", ["TPU", "Trainium"])
+@pytest.mark.parametrize(("tokens", "better"), [(1e10, False), (2e13, True)])
+def test_a_tpu_or_trainium_is_better_where_hours_carry_the_port(name, tokens, better):
+    request = {"workload": {**SEVEN, "tokens": tokens}, "accelerator": "nvidia-h100-80gb-sxm"}
+    advice = chip(estimate(request).answer, name)
+    assert (advice.kind, advice.use, advice.is_better) == ("asic", "training", better)
+    assert advice.porting_usd == 30_000
+    assert "30,000 USD of engineering" in advice.words
+
+
+@pytest.mark.parametrize(("tpu_usd", "better"), [(0.5, True), (4.0, False)])
+def test_with_prices_an_asic_is_judged_by_what_it_saves(answer, cards, tpu_usd, better):
+    prices = {"nvidia-h100-80gb-sxm": 3.0, "google-tpu-v5e": tpu_usd}
+    priced = with_prices(answer, prices.get)
+    advice = chip(priced, "TPU")
+    hours = {slug: cards[slug].accelerator_hours for slug in prices}
+    rents = {slug: hours[slug] * usd for slug, usd in prices.items()}
+    saving = rents["nvidia-h100-80gb-sxm"] - rents["google-tpu-v5e"] - 30_000
+    assert advice.saving_usd == pytest.approx(saving)
+    assert advice.is_better is better
+    assert ("not worth a port" in advice.words) is not better
+    assert priced.other_chips[0] == advice.words
+
+
+@pytest.mark.parametrize(("rate", "better"), [(2_000, False), (400_000, True)])
+def test_inferentia_is_better_where_serving_carries_the_port(rate, better):
+    serving = {"tokens_per_second": rate, "prompt_tokens": 800, "output_tokens": 200}
+    request = {"workload": SEVEN, "accelerator": "nvidia-h100-80gb-sxm", "serving": serving}
+    advice = chip(estimate(request).answer, "Inferentia")
+    assert (advice.use, advice.is_better) == ("serving", better)
+    assert advice.porting_usd == 15_000
+
+
+@pytest.mark.parametrize(("workload", "better"), [(SEVEN, False), (TINY, None)])
+def test_an_fpga_is_no_choice_for_a_model_it_cannot_hold(workload, better):
+    advice = chip(estimate({"workload": workload}).answer, "FPGA")
+    assert (advice.kind, advice.use, advice.is_better) == ("fpga", "serving", better)
+    assert advice.porting_usd == 180_000
+
+
+def test_consumer_cards_carry_error_correction_licence_and_cooling(cards):
+    subjects = {"error_correction", "licence", "cooling"}
+    consumer = [
+        one
+        for one in cards.values()
+        if one.accelerator_class == "consumer" and one.accelerator.startswith("nvidia")
+    ]
+    assert len(consumer) > 10
+    assert all(one.restrictions.keys() >= subjects for one in consumer)
+    assert not subjects & cards["nvidia-h100-80gb-sxm"].restrictions.keys()
+
+
+def test_retired_and_inference_only_cards_are_marked(cards):
+    market_status = {slug: one.market_status for slug, one in cards.items()}
+    assert market_status["nvidia-k80"] == "retired"
+    assert market_status["aws-inferentia2"] == market_status["nvidia-p4"] == "inference_only"
+    assert market_status["nvidia-h100-80gb-sxm"] == "current"
+    assert all(one.retired == (market_status[one.slug] == "retired") for one in all_accelerators())
+    assert not any(cards[slug].fits for slug, word in market_status.items() if word != "current")
