@@ -108,7 +108,7 @@ class OfferSelection:
 
     @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
-        """What counts offers by themselves: quotas, and providers whose prices are special."""
+        """What counts offers: quotas, and providers whose prices are special."""
         return (*self.stated_quotas.rules, *list_provider_groups(self.request.existing))
 
     @cached_property
@@ -165,8 +165,7 @@ class OfferSelection:
 
     def rentals_beyond_quotas(self) -> Iterator[CapacitySource]:
         """Offers that are left out as one machine is larger than a quota."""
-        if self.request.constraints.quotas:
-            yield from replace(self, beyond_quotas=True).rentals()
+        yield from replace(self, beyond_quotas=True).rentals() if self.quota_rules else ()
 
     @cached_property
     def custom_filter(self) -> CustomOfferFilter:
@@ -225,10 +224,9 @@ class OfferSelection:
         yield from self.custom_filter.warnings()
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()
-        tables = ((self.catalog_offers, False), (self.custom, True))
-        yield from self.stated_quotas.warnings(
-            [(t, self._fitting_rows(t, own)) for t, own in tables]
-        )
+        for table in (self.catalog_offers, self.custom):
+            rows = self._fitting_rows(table, is_own=table is self.custom)
+            yield from self.stated_quotas.warnings(table, rows)
 
     def _warn_unused_adjustments(self) -> Iterator[str]:
         """Warnings on adjustments that no price of the catalog answers to."""

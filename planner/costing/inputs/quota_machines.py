@@ -6,7 +6,7 @@ accelerators fit into a quota of four.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,9 +67,8 @@ class StatedQuotas:
                 is_larger = table.accelerator_count[rows] > quota.most
                 yield rule, quota, match_quota(table, rows, rule) & is_larger
 
-    def warnings(self, tables: Sequence[tuple[OfferTable, Rows]]) -> Iterator[str]:
+    def warnings(self, table: OfferTable, rows: Rows) -> Iterator[str]:
         """Warnings on the offers that are left out."""
-        for table, rows in tables:
-            for words, count in self.count_beyond(table, rows):
-                offers = "1 offer, which is" if count == 1 else f"{count:,} offers, which are"
-                yield f"The {words} is smaller than one machine of {offers} left out."
+        for words, count in self.count_beyond(table, rows):
+            offers = "1 offer, which is" if count == 1 else f"{count:,} offers, which are"
+            yield f"The {words} is smaller than one machine of {offers} left out."
