@@ -17,7 +17,9 @@ TREND_EDITION = "risk.trend_edition"
 RUN_EDITION = "workload.run_edition"
 PAYBACK_EDITION = "finance.payback_edition"
 DELIVERY_EDITION = "on_prem.delivery_edition"
+QUOTA_EDITION = "constraints.quota_edition"
 LEASE_EDITION = "finance.lease_edition"
+SUPPORT_EDITION = "finance.support_edition"
 RESALE_EDITION = "on_prem.resale_edition"
 EDITIONS = (
     PRICE_PROCESS_EDITION,
@@ -26,7 +28,9 @@ EDITIONS = (
     RUN_EDITION,
     PAYBACK_EDITION,
     DELIVERY_EDITION,
+    QUOTA_EDITION,
     LEASE_EDITION,
+    SUPPORT_EDITION,
     RESALE_EDITION,
 )
 
@@ -43,11 +47,15 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
         yield TREND_EDITION
     if rules.one_accelerator:
         yield RUN_EDITION
+    if request.rules > 1 and request.constraints.quotas:
+        yield QUOTA_EDITION
     finance = request.finance
     if finance.payment_terms_days or finance.cash_timing == "year_end":
         yield PAYBACK_EDITION
     if request.rules > 1 and request.existing.leased_servers:
         yield LEASE_EDITION
+    if request.rules > 1 and finance.cloud_support_rate != 0:
+        yield SUPPORT_EDITION
     if rules.price_processes and _has_certain_delay(request):
         yield DELIVERY_EDITION
 

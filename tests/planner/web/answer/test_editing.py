@@ -109,6 +109,7 @@ def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
     rows = rows_of(get(client, "plan", data).context["page"].answer)
     fixed = {one.path for one in rows if not one.name}
     assert fixed == {
+        "finance.support_edition",
         "risk.demand_half_life_months",
         "risk.spot_waiting_hours_training",
         "risk.spot_waiting_hours_other",
