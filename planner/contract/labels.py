@@ -19,9 +19,16 @@ PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "G
 CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
 """What people call each cloud in a sentence."""
 OTHER_CLOUD_TITLES = {
+    "coreweave": "CoreWeave",
+    "crusoe": "Crusoe",
+    "denvr": "Denvr",
     "digitalocean": "DigitalOcean",
+    "hyperbolic": "Hyperbolic",
     "hyperstack": "Hyperstack",
+    "ibm": "IBM Cloud",
     "lambda": "Lambda",
+    "massed-compute": "Massed Compute",
+    "nebius": "Nebius",
     "oci": "Oracle Cloud",
     "ovhcloud": "OVHcloud",
     "runpod": "RunPod",

@@ -23,6 +23,7 @@ ORIGIN = "bundled"
 """Origin of a revision that came with the program."""
 FOLDER = Path(__file__).resolve().parent.parent / "data"
 OFFERS = "offers.csv.zst"
+OTHER_CLOUDS = "other_clouds.csv"
 PAST_PRICES = "past_prices.csv.zst"
 REGIONS = "regions.csv"
 EXCHANGE_RATES = "exchange_rates.csv"
@@ -40,6 +41,11 @@ def read_report(folder: Path = FOLDER) -> Mapping[str, Any]:
 def read_offers(folder: Path = FOLDER) -> Iterator[Offer]:
     """Every offer, in order of provider and id; `InvalidInput` names a line that cannot be read."""
     return read_csv(folder / OFFERS)
+
+
+def read_other_clouds(folder: Path = FOLDER) -> Iterator[Offer]:
+    """Published list prices of clouds that have no adapter, each with its source and day."""
+    return read_csv(folder / OTHER_CLOUDS)
 
 
 def read_regions(folder: Path = FOLDER) -> dict[tuple[str, str], Region]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -44,6 +44,11 @@ def load(folder: Path = files.FOLDER, *, force: bool = False) -> list[Loaded]:
     return [*reference_parts, *prices, _history(folder, force or has_changes)]
 
 
+def load_other_clouds(folder: Path = files.FOLDER, *, force: bool = False) -> list[Loaded]:
+    """Publish the shipped list prices of clouds without an adapter, by the rules of `load`."""
+    return list(_load_batches(group_batches(files.read_other_clouds(folder)), force))
+
+
 def _exchange_rates(folder: Path) -> Loaded:
     bundled = files.read_exchange_rates(folder)
     stored = [rate for rates in reference.exchange_rates().by_currency.values() for rate in rates]
@@ -62,8 +67,17 @@ def _regions(folder: Path) -> Loaded:
 def _prices(folder: Path, force: bool) -> Iterator[Loaded]:
     """Each provider whose prices in force are not exactly the shipped ones is published."""
     file_reports = files.read_report(folder)["files"]
-    for bundled in group_batches(files.read_offers(folder)):
-        batch = replace(bundled, skipped=tuple(list_skipped(bundled.provider, file_reports)))
+    yield from _load_batches(
+        (
+            replace(batch, skipped=tuple(list_skipped(batch.provider, file_reports)))
+            for batch in group_batches(files.read_offers(folder))
+        ),
+        force,
+    )
+
+
+def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded]:
+    for batch in batches:
         reason = None if force else _reason_to_skip(batch)
         if reason is None:
             yield _publish(batch, force)

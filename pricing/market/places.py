@@ -33,6 +33,11 @@ _OTHER_PROVIDERS: Mapping[str, str] = {
         ("oci", "runpod", "vultr", "ovhcloud", "scaleway", "verda", "voltage-park"), OTHER_CLOUDS
     ),
     **dict.fromkeys(("lambda", "digitalocean", "hyperstack"), OTHER_CLOUDS),
+    # Without an adapter: `load_catalog --other-clouds` publishes their dated list prices.
+    **dict.fromkeys(
+        ("coreweave", "crusoe", "denvr", "hyperbolic", "ibm", "massed-compute", "nebius"),
+        OTHER_CLOUDS,
+    ),
     "vast": MARKETPLACES,
 }
 _MARKET_REGIONS = frozenset({("runpod", "community-cloud")})

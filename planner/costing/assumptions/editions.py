@@ -18,6 +18,7 @@ RUN_EDITION = "workload.run_edition"
 PAYBACK_EDITION = "finance.payback_edition"
 DELIVERY_EDITION = "on_prem.delivery_edition"
 LEASE_EDITION = "finance.lease_edition"
+SUPPORT_EDITION = "finance.support_edition"
 RESALE_EDITION = "on_prem.resale_edition"
 EDITIONS = (
     PRICE_PROCESS_EDITION,
@@ -27,6 +28,7 @@ EDITIONS = (
     PAYBACK_EDITION,
     DELIVERY_EDITION,
     LEASE_EDITION,
+    SUPPORT_EDITION,
     RESALE_EDITION,
 )
 
@@ -48,6 +50,8 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
         yield PAYBACK_EDITION
     if request.rules > 1 and request.existing.leased_servers:
         yield LEASE_EDITION
+    if request.rules > 1 and finance.cloud_support_rate != 0:
+        yield SUPPORT_EDITION
     if rules.price_processes and _has_certain_delay(request):
         yield DELIVERY_EDITION
 

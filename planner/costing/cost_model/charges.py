@@ -84,6 +84,9 @@ class UnitCharge:
     """[L] by month; of the month of the start if `fixed_at_start`, else of the month it is due."""
     timing: ChargeTiming
     fixed_at_start: bool = False
+    is_written_off: bool = True
+    """Whether what is paid at the start is a cost of the months of the term, and not of its
+    first."""
 
     @property
     def paid(self) -> PaidWhen:
@@ -185,7 +188,7 @@ def build_unit_streams(
             mask = term.mask(charge.timing)
             quantity = cohort @ mask * charge.quantity
             write_off = None
-            if charge.timing is ChargeTiming.START:
+            if charge.timing is ChargeTiming.START and charge.is_written_off:
                 payments = cohort * charge.quantity * price[: term.months]
                 write_off = payments @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)

@@ -35,6 +35,8 @@ from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 Floats = NDArray[np.float64]
+SPREAD_SUPPORT = 2
+"""Edition from which on support of an upfront payment is a cost of the months of its term."""
 
 
 def price_rental(
@@ -242,6 +244,7 @@ def _commitment_charges(
             unit="of the bill",
             quantity=rate,
             unit_price=charge.quantity * charge.unit_price,
+            is_written_off=assumptions["support_edition"] >= SPREAD_SUPPORT,
         )
         for charge in bill
     )

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from planner.services.actuals import cells, focus_rows
 from planner.services.actuals.cells import Group, Row
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
-from pricing.common.typed_number import plain_number
+from pricing.common.typed_number import plain_number, spell_out_round
 
 MAX_LINE_BYTES = 100_000
 MAX_ROWS = 1_000_000
@@ -185,7 +185,7 @@ def _choose_reader(
             raise InvalidInput(f"column {name[:60]}", f"is unknown; allowed are {known}")
     if len(set(columns)) < len(columns):
         raise InvalidInput("row 1", "names a column twice")
-    plain = _continental if reader.reader.dialect.delimiter == ";" else _as_it_is
+    plain = _continental if reader.reader.dialect.delimiter == ";" else _english
     read_row = partial(_own_row, hours_in=_hours_column(columns), counts=counts, plain=plain)
     return read_row, Sums("csv", currency)
 
@@ -221,7 +221,15 @@ def _checked(row: Row, sums: Sums) -> Row:
     return row
 
 
-def _as_it_is(text: str, column: str) -> str:
+def _english(text: str, column: str) -> str:
+    """A number of a table parted by commas or tabs, whose point is the decimal mark.
+
+    >>> _english("1234.56", "cost"), _english("5.841", "hours")
+    ('1234.56', '5.841')
+    """
+    tidy = text.strip()
+    if spell_out_round(tidy) != tidy:
+        raise _ambiguous(tidy, column)
     return text
 
 
@@ -233,9 +241,13 @@ def _continental(text: str, column: str) -> str:
     """
     tidy = text.strip()
     if _EITHER_MARK.fullmatch(tidy):
-        problem = f"{tidy!r} may be read in two ways"
-        raise InvalidInput(column, f"{problem}; write it like 1234.56, without marks of thousands")
+        raise _ambiguous(tidy, column)
     return plain_number(tidy)
+
+
+def _ambiguous(tidy: str, column: str) -> InvalidInput:
+    problem = f"{tidy!r} may be read in two ways"
+    return InvalidInput(column, f"{problem}; write it like 1234.56, without marks of thousands")
 
 
 def _own_row(record: Mapping[str, str], hours_in: str, counts: Counts, plain: Plain) -> Row:

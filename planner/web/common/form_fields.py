@@ -256,7 +256,8 @@ _FIELDS = {field.path: field for field in ALL}
 _BOUND = re.compile(r"(\S+) is not allowed; must be (more than|at least|less than|at most) (\S+)")
 
 
-def _find_field(path: str) -> Field | None:
+def find_field(path: str) -> Field | None:
+    """The field of the form that stands for a path of the request; None where there is none."""
     pattern = to_pattern(path)
     return _FIELDS.get(pattern) or _FIELDS.get(pattern.removesuffix(".*"))
 
@@ -269,7 +270,7 @@ def find_label(path: str) -> str:
     >>> find_label("server.idle_power_kw")
     'server › idle power kw'
     """
-    field = _find_field(path)
+    field = find_field(path)
     return field.label if field else path.replace(".", " › ").replace("_", " ")
 
 
@@ -281,7 +282,7 @@ def in_unit_of_box(path: str, message: str) -> str:
     >>> in_unit_of_box("horizon_months", "200 is not allowed; must be at most 120")
     '200 is not allowed; must be at most 120'
     """
-    field, bound = _find_field(path), _BOUND.fullmatch(message)
+    field, bound = find_field(path), _BOUND.fullmatch(message)
     if field is None or bound is None or not field.scale:
         return message
     value, words, limit = bound.groups()
@@ -297,7 +298,7 @@ def value_in_box(path: str, text: str) -> str:
     >>> value_in_box("workload.tokens", "140000000000"), value_in_box("horizon_months", "36")
     ('140 billion', '36')
     """
-    field = _find_field(path)
+    field = find_field(path)
     if field is None or not field.scale or number_problem(text):
         return text
     return _in_unit(read_decimal(text), field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +19,19 @@ from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.payback_chart import cumulative_totals
 from planner.web.answer.verdict_facts import short_title
 from planner.web.common.chart import Chart, Series
-from planner.web.common.form_fields import find_label, value_in_box
+from planner.web.common.choices import list_choices
+from planner.web.common.form_fields import find_field, find_label, value_in_box
+from planner.web.common.formatting import money, singular
 from planner.web.common.plan_request import answer_plan
 from planner.web.common.query_codec import flatten
 from planner.web.common.view_helpers import describe_refusal
+from pricing.common.bounded import number_problem, read_decimal
 
 NAMES = ("a", "b", "c", "d")
 """Names of the variants in the address of the page, each holding the address of a plan."""
 MOST = len(NAMES)
+_ROW = re.compile(r"(\w+)\.(\d+)\.")
+"""One of several: a run, a server, a quota."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,10 @@ class ComparedPlan:
     @property
     def answer(self) -> ComparisonAnswer | None:
         return self.outcome.result
+
+    @property
+    def currency(self) -> str:
+        return self.answer.currency if self.answer else self.outcome.request.get("currency", "USD")
 
     @property
     def best(self) -> ScenarioAnswer | None:
@@ -115,14 +125,37 @@ def changed_fields(plans: Sequence[ComparedPlan]) -> list[ChangedField]:
     for one in plans:
         values: dict[str, list[str]] = defaultdict(list)
         for path, value in flatten(one.outcome.request):
-            values[path].append(value_in_box(path, value))
+            values[path].append(_say(path, value, one.currency))
         requests.append({path: ", ".join(texts) for path, texts in values.items()})
     paths = dict.fromkeys(path for values in requests for path in values)
     return [
-        ChangedField(find_label(path), tuple(values.get(path, "") for values in requests))
+        ChangedField(_label(path), tuple(values.get(path, "") for values in requests))
         for path in paths
         if path != "name" and len({values.get(path) for values in requests}) > 1
     ]
+
+
+def _label(path: str) -> str:
+    """The form's label; of one of several the number too: `Start of run 2`.
+
+    >>> _label("workload.runs.1.start"), _label("horizon_months")
+    ('Start of run 2', 'Horizon')
+    """
+    label = find_label(path)
+    row = _ROW.search(path)
+    if row is None:
+        return label
+    return f"{label} of {singular(row[1].replace('_', ' '))} {int(row[2]) + 1}"
+
+
+def _say(path: str, value: str, currency: str) -> str:
+    """A choice by its name, money with its currency, anything else as its box shows it."""
+    field = find_field(path)
+    if field and field.choices:
+        return dict(list_choices(field.choices)).get(value, value)
+    if field and field.unit == "money" and not number_problem(value):
+        return money(read_decimal(value), currency)
+    return value_in_box(path, value)
 
 
 def build_charts(plans: Sequence[ComparedPlan]) -> list[Chart]:

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from pricing.bundled import files
-from pricing.bundled.load import CatalogNotLoadedError, load
+from pricing.bundled.load import CatalogNotLoadedError, load, load_other_clouds
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.management.database_command import DatabaseCommand
@@ -27,9 +27,19 @@ class Command(DatabaseCommand):
             "--force", action="store_true", help="publish it over newer prices and failed checks"
         )
 
-    def handle(self, *args: Any, folder: Path, force: bool, **options: Any) -> None:
+        parser.add_argument(
+            "--other-clouds",
+            action="store_true",
+            help="also the dated list prices of clouds that have no adapter",
+        )
+
+    def handle(
+        self, *args: Any, folder: Path, force: bool, other_clouds: bool, **options: Any
+    ) -> None:
         try:
             parts = load(folder, force=force)
+            if other_clouds:
+                parts += load_other_clouds(folder, force=force)
         except (CatalogNotLoadedError, ProviderUnavailable) as error:
             raise CommandError(str(error)) from None
         except (InvalidInput, FileNotFoundError) as error:

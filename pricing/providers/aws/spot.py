@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from pricing.ingest.provider import SkippedRow
+from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws.client import AwsClient
 from pricing.providers.aws.ec2 import split_into_parts
@@ -20,6 +20,9 @@ _HISTORY_WINDOW = dt.timedelta(hours=3)
 """The history gives the price in force at its start and every change since; so much before our
 own time, the latest one is right even if our clock is two hours ahead."""
 _TYPES_PER_CALL = 50
+_MAX_SHORT_SHARE = 0.2
+"""Share of the machines and zones that may have no price of before the window: there spot began
+within it."""
 
 
 def read(
@@ -29,14 +32,35 @@ def read(
     by_name = {machine.instance_type: machine for machine in machines}
     for number, names in enumerate(split_into_parts(sorted(by_name), _TYPES_PER_CALL)):
         latest: dict[tuple[str, str], Mapping[str, Any]] = {}
+        begins: dict[tuple[str, str], dt.datetime] = {}
         for row in _read_history(client, region, number, names, now):
             key = (row["InstanceType"], zone_id(row))
-            if key not in latest or _parse_time(row) > _parse_time(latest[key]):
+            moment = _parse_time(row)
+            begins[key] = min(moment, begins.get(key, moment))
+            if key not in latest or moment > _parse_time(latest[key]):
                 latest[key] = row
+        _check_is_whole(region, begins, now - _HISTORY_WINDOW)
         for row in latest.values():
             machine = by_name.get(row["InstanceType"])
             if machine is not None:
                 yield _build_offer(machine, region, row, now.date())
+
+
+def _check_is_whole(
+    region: str, begins: Mapping[tuple[str, str], dt.datetime], start: dt.datetime
+) -> None:
+    """Raises where rows of the history got lost on the way.
+
+    A whole one holds for each machine and zone the price that was in force at its start. Where
+    that is so of some and not of others, any newest price may be among the lost ones too. Of a
+    server that gives no earlier price at all nothing can be told.
+    """
+    short = sum(moment > start for moment in begins.values())
+    if short < len(begins) and short > _MAX_SHORT_SHARE * len(begins):
+        what = f"the history of {short} of {len(begins)} machines and zones of {region} is cut off"
+        raise ProviderUnavailable(
+            "aws", what, "The last published prices stay in force; try again later."
+        )
 
 
 def zone_id(row: Mapping[str, Any]) -> str:

@@ -194,9 +194,9 @@ def assert_all_else_is_the_truth(
 
 
 def _may_be_short(way: str, offer: Offer) -> bool:
-    """Half of the spot prices of a week, or of the blocks on offer, is a list like any other: the
-    newest price may be in the other half. So is half of what a region sells, where it is small."""
-    short = offer.purchase_option.value in ("spot", "capacity_block") or not offer.sold_now
+    """Half of the blocks on offer is a list like any other: the cheapest may be in the other half.
+    So is half of what a region sells, where it is small."""
+    short = offer.purchase_option.value == "capacity_block" or not offer.sold_now
     return way == "halved list" and short
 
 

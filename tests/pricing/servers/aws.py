@@ -197,12 +197,12 @@ class FakeAws(FakeServer):
         ]
 
     def _spot_items(self, box: Box, region: str) -> list[dict[str, Any]]:
-        """Per zone: the price in force, an older one, and the one for Windows."""
+        """Per zone: the price in force, the one before the window, and the one for Windows."""
         items = []
         for name, zone_id in self.market.zones(region):
             price = self.market.spot(box, region, zone_id)
             for text, hours, level in (
-                ("Linux/UNIX", 2, "0.5"),
+                ("Linux/UNIX", 4, "0.5"),
                 ("Linux/UNIX", 1, "1"),
                 ("Windows", 0, "2"),
             ):

@@ -34,7 +34,7 @@ def pack(request: HttpRequest) -> HttpResponse:
         printed=timezone.now().date(),
         author=author_of(request),
         address=request.build_absolute_uri(page_address),
-        context=Context(name=outcome.answer.name),
+        context=Context(name=page.title),
     )
     return as_download(board_pack(page, facts), facts)
 

@@ -104,9 +104,16 @@ def test_support_of_an_upfront_payment_is_booked_as_the_payment_is() -> None:
          "purchase_option": "reserved", "term_months": 12, "usd_per_hour": 0,
          "upfront_usd": 120_000}
     ]  # fmt: skip
-    plan = compare(own, Catalog.of([]), today=TODAY).by_key[ScenarioKey.COMMITTED]
+    answer = compare(own, Catalog.of([]), today=TODAY)
+    plan = answer.by_key[ScenarioKey.COMMITTED]
     assert float(plan.cost_by_category["support"]) == 24_000
     assert plan.finance is not None
     assert [float(year.cash) for year in plan.finance.fiscal_years] == [132_000, 132_000, 0]
     assert [float(year.cost) for year in plan.finance.fiscal_years] == [66_000, 132_000, 66_000]
     assert [float(amount) for amount in plan.accrued_per_month[:24]] == [11_000] * 24
+    former = [row for row in answer.assumptions if row.field != "finance.support_edition"]
+    assert len(former) == len(answer.assumptions) - 1
+    again = compare(own, Catalog.of([]), today=TODAY, previous_assumptions=former)
+    before = again.by_key[ScenarioKey.COMMITTED]
+    assert [float(amount) for amount in before.accrued_per_month[:2]] == [22_000, 10_000]
+    assert before.total_cost == plan.total_cost

@@ -46,6 +46,7 @@ def assumed(given: bool = False, **values: float) -> Any:
         "restart_hours": 0.5, "cloud_price_trend_per_year": 0.0, "storage_per_gib_month": 0.02,
         "egress_per_gib": 0.08, "cloud_support_rate": 0.0, "staff_cost_trend_per_year": 0.0,
         "cloud_staff_fte_per_accelerator": 0.0, "staff_cost_per_year": 175_200.0,
+        "support_edition": 2.0,
     }  # fmt: skip
     found = Assumed(plain | values)
     found.given = given

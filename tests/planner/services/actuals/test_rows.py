@@ -31,6 +31,12 @@ def test_rows_are_summed_by_month_and_what_was_bought() -> None:
     assert list(sums.hours.values()) == [3.0, 0.0]
 
 
+def test_decimals_of_a_program_are_no_marks_of_thousands() -> None:
+    sums = read("month,cost,hours\n2027-01,0.250,5.841\n2027-02,1234.500,730.0\n")
+    assert list(sums.cost.values()) == [Decimal("0.250"), Decimal("1234.500")]
+    assert list(sums.hours.values()) == [5.841, 730.0]
+
+
 def test_a_byte_order_mark_and_windows_lines_are_fine() -> None:
     assert read(b"\xef\xbb\xbfmonth,cost\r\n2027-01,1\r\n").rows == 1
 
@@ -62,6 +68,8 @@ def test_rows_that_a_spreadsheet_left_empty_are_passed_over() -> None:
         ('month,cost\n2027-01,"1,000.50"\n', "write it like 1234.56"),
         ("month;cost\n2027-01;1.500\n", "may be read in two ways"),
         ("month;cost\n2027-01;1,500\n", "may be read in two ways"),
+        ("month,cost,hours\n2027-01,9,5.840\n", "row 2.hours: '5.840' may be read in two ways"),
+        ("month\tcost\n2027-01\t300.000\n", "row 2.cost: '300.000' may be read in two ways"),
         (b"month,cost\n2027-01,\xff\n", "row 2: is not UTF-8"),
         (b"month,cost\n2027-01,\x001\n", "row 2: holds a NUL"),
         (b"month,cost\n" + b"1" * (MAX_LINE_BYTES + 1), "row 2: is longer than"),

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils.text import slugify
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.rows import Context, Step
@@ -97,6 +98,16 @@ def test_the_page_offers_it_and_it_holds_the_page_s_total(client, prices, asked)
     assert "attachment" in response["Content-Disposition"]
     total = money(page.context["page"].verdict.total, "USD").replace("\xa0", " ")
     assert total in read_paper(response.content)[1]
+
+
+def test_a_plan_without_a_name_is_called_on_paper_as_on_its_page(client, prices):
+    unnamed = {name: value for name, value in HOURS.items() if name != "name"}
+    title = get(client, "plan", unnamed).context["page"].title
+    response = get(client, "plan-pack", unnamed)
+    _, words = read_paper(response.content)
+    assert re.fullmatch(r"Rent, \d+ months from \w+ \d{4}", title)
+    assert words.startswith(title)
+    assert slugify(title) in response["Content-Disposition"]
 
 
 def test_a_refused_request_leads_back_to_its_page(client, prices):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -108,6 +109,7 @@ def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
     rows = rows_of(get(client, "plan", data).context["page"].answer)
     fixed = {one.path for one in rows if not one.name}
     assert fixed == {
+        "finance.support_edition",
         "risk.demand_half_life_months",
         "risk.spot_waiting_hours_training",
         "risk.spot_waiting_hours_other",
@@ -135,6 +137,17 @@ def test_start_horizon_and_what_was_measured_are_edited_beside_the_figures(clien
     )
     later = get(client, "plan", asked | {"start": "2027-03"}, headers=IN_PLACE)
     assert 'id="plan-title" hx-swap-oob="true">Rent, 6 months from March 2027<' in text(later)
+
+
+def test_the_title_of_the_tab_follows_an_edit(client, prices):
+    unnamed = {name: value for name, value in HOURS.items() if name != "name"}
+    for months in ("6", "9"):
+        asked = {**unnamed, "start": "2027-03", "horizon_months": months}
+        in_place = text(get(client, "plan", asked, headers=IN_PLACE))
+        whole = text(get(client, "plan", asked))
+        title = re.search(r"<title>.*?</title>", whole, re.DOTALL)
+        assert f"Rent, {months} months from March 2027" in title[0]
+        assert title[0] in in_place
 
 
 def test_hours_that_are_given_ask_for_no_utilisation(client, prices):

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
-from tests.planner.web.asking import HOURS, get, text
+from tests.planner.costing.market_of import H100
+from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 WIDE = {**HOURS, "workload.peak_accelerators": "16"}
 PLAN = urlencode({**WIDE, "name": "As it is"})
@@ -42,6 +43,23 @@ def test_what_differs_is_said_as_the_boxes_say_it(client, prices):
     response = get(client, "compare", {"a": PLAN, "b": limited})
     changed = {row.label: row.values for row in response.context["changed"]}
     assert changed == {"Maximum spot share": ("", "25%")}
+
+
+def test_choices_go_by_name_money_with_its_currency_and_runs_by_number(client, prices):
+    run = {"workload.runs.0.start": "2027-01", "workload.runs.1.start": "2027-03"}
+    one = urlencode({**TRAINING, **run})
+    other = {**TRAINING, **run, "workload.runs.1.start": "2027-04", "currency": "EUR"}
+    limits = {"constraints.geographies": "eu", "constraints.total_budget": "20000"}
+    given = {**other, **limits, "workload.accelerator": H100, "workload.interruptible": "true"}
+    changed = get(client, "compare", {"a": one, "b": urlencode(given)}).context["changed"]
+    assert {row.label: row.values for row in changed} == {
+        "Start of run 2": ("2027-03", "2027-04"),
+        "Currency": ("", "EUR"),
+        "Geographies": ("", "European Union"),
+        "Budget in total": ("", "20,000\xa0EUR"),
+        "Accelerator": ("", "H100 SXM5 80 GB"),
+        "Can the work be interrupted?": ("", "Yes, it can be interrupted"),
+    }
 
 
 def test_charts_draw_every_variant(client, prices):
