@@ -34,9 +34,11 @@ class InsufficientStorage(APIException):
 
 
 def require_length(request: Request) -> None:
-    """Refuses a body sent in chunks, which would otherwise count as none at all."""
+    """Refuses a body without a length, sent in chunks or in parts, which would otherwise count as
+    none at all."""
     is_chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
-    if is_chunked and not request.META.get("CONTENT_LENGTH"):
+    has_parts = (request.content_type or "").lower().startswith("multipart/")
+    if (is_chunked or has_parts) and not request.META.get("CONTENT_LENGTH"):
         raise LengthRequired
 
 

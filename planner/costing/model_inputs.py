@@ -60,6 +60,7 @@ class ModelInputs:
     data: CloudData
     term_end: str = "prorate"
     quotas: tuple[Quota, ...] = ()
+    beyond_quotas: tuple[CapacitySource, ...] = ()
     supply: SupplyLimits = NO_LIMITS
     max_spot_share: float = 1.0
     capex_budget: float | None = None

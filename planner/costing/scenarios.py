@@ -13,8 +13,9 @@ from planner.costing.cost_model.other_costs import select_costs
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.inputs.missing_prices import describe_missing, find_missing
 from planner.costing.larger_nodes import use_larger_nodes
+from planner.costing.missing_sources import has_existing_servers, missing_option
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import Plan, PlanProblem
+from planner.costing.optimizer.problem import ConflictingConstraint, Plan, PlanProblem
 from planner.costing.optimizer.solve import UNDECIDED, solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plans_with_pools import find_plan_with_pools
@@ -22,7 +23,6 @@ from planner.costing.results.ledger import build_ledger, capacity_rows, settle_u
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
-from pricing.common.pluralize import pluralize
 from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
@@ -136,29 +136,15 @@ class _ScenarioSolver:
 
     def scenario(self, key: ScenarioKey, work: WorkMeter, known: Plan | None = None) -> Scenario:
         """One scenario, in which a `known` plan may be followed too."""
-        missing = self._missing_option(key)
+        missing = missing_option(self.inputs, key)
         if missing:
             why_not = (missing, *self._unknown_prices(key))
-            return Scenario(key, feasible=False, why_not=why_not)
+            limits = self._quotas_in_the_way(key, work)
+            return Scenario(key, feasible=False, why_not=why_not, conflicts=limits)
         plan = self.plan_of[key] = self._find_plan(key, work, known)
-        scenario = self._build_scenario(key, plan)
+        scenario = self._build_scenario(key, plan, work)
         work.charge(LINE_UNITS * len(scenario.lines))
         return scenario
-
-    def _missing_option(self, key: ScenarioKey) -> str:
-        """What a scenario lacks to be one at all, "" if nothing."""
-        options = {s.purchase_option for s in self.inputs.sources if s.existing is None}
-        if key is ScenarioKey.ON_DEMAND and not options & ON_DEMAND:
-            return "no offer on demand fits"
-        if key is ScenarioKey.SPOT and not options & SPOT:
-            return "no spot offer fits"
-        if key is ScenarioKey.SPOT and self.inputs.max_spot_share == 0:
-            return "the most spot is 0%"
-        if key is ScenarioKey.ON_PREM:
-            return self._missing_server()
-        if not self.inputs.sources:
-            return "nothing fits"
-        return ""
 
     def _unknown_prices(self, key: ScenarioKey) -> Iterator[str]:
         """What might fit and has no known price, where a way to rent by the hour finds none."""
@@ -166,19 +152,6 @@ class _ScenarioSolver:
         offered = {s.purchase_option for s in self.inputs.sources}
         if not options & offered:
             yield from describe_missing(find_missing(self.inputs.coverage, options))
-
-    def _missing_server(self) -> str:
-        owned = [s for s in self.inputs.sources if s.is_owned]
-        if not owned:
-            return "no server fits"
-        months = self.inputs.calendar.months
-        offered = [s for s in owned if s.existing is None]
-        to_buy = [s for s in offered if s.max_units != 0]
-        if offered and not to_buy and not _has_existing_servers(self.inputs):
-            return "no server may be bought: the most units of each is 0"
-        if to_buy and first_arrival_month(to_buy, months) >= months:
-            return f"a server bought now arrives after the horizon of {pluralize(months, 'month')}"
-        return ""
 
     def _find_plan(self, key: ScenarioKey, work: WorkMeter, known: Plan | None) -> Plan:
         keys = self.inputs.keys(scenario_options(key, self.inputs.interruptible))
@@ -242,9 +215,22 @@ class _ScenarioSolver:
         )
         return replace(problem, rental_options=rental_options)
 
-    def _build_scenario(self, key: ScenarioKey, plan: Plan) -> Scenario:
+    def _quotas_in_the_way(
+        self, key: ScenarioKey, work: WorkMeter
+    ) -> tuple[ConflictingConstraint, ...]:
+        """Limits in the way of a plan, if machines larger than their quota are not left out."""
+        inputs = self.inputs
+        if not inputs.beyond_quotas or np.isfinite(self.ceiling):
+            return ()
+        rentals = (*inputs.rentals, *inputs.beyond_quotas)
+        wider = _ScenarioSolver(replace(inputs, rentals=rentals, beyond_quotas=()))
+        if missing_option(wider.inputs, key):
+            return ()
+        return _with_values(wider._find_plan(key, work, None).conflicts)
+
+    def _build_scenario(self, key: ScenarioKey, plan: Plan, work: WorkMeter) -> Scenario:
         if not plan.feasible:
-            valued = tuple(c for c in plan.conflicts if c.required_value is not None)
+            valued = self._quotas_in_the_way(key, work) or _with_values(plan.conflicts)
             why_not = tuple(reason for reason in plan.why_not if reason not in map(str, valued))
             return Scenario(key, False, why_not, conflicts=valued, bound=plan.bound)
         warnings = tuple(self._warnings(key, plan))
@@ -258,7 +244,7 @@ class _ScenarioSolver:
         if (
             key is ScenarioKey.ON_PREM
             and not units_started & owned
-            and not _has_existing_servers(inputs)
+            and not has_existing_servers(inputs)
         ):
             yield "No server is bought: the work is over before the first could arrive."
         if key is ScenarioKey.COMMITTED and not _has_commitments(inputs, plan, units_started):
@@ -276,7 +262,7 @@ class _ScenarioSolver:
             (False, True): "No commitment fits",
             (False, False): "No commitment has a known price here",
         }[offered, is_known]
-        suffix = " beside the servers in place" if _has_existing_servers(inputs) else ""
+        suffix = " beside the servers in place" if has_existing_servers(inputs) else ""
         return f"{reason}: this is renting on demand alone{suffix}."
 
     def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
@@ -294,6 +280,12 @@ class _ScenarioSolver:
         if missing:
             yield "Proven among the prices known: some of what is sold has none here."
             yield from describe_missing(missing)
+
+
+def _with_values(
+    conflicts: Sequence[ConflictingConstraint],
+) -> tuple[ConflictingConstraint, ...]:
+    return tuple(one for one in conflicts if one.required_value is not None)
 
 
 def build_scenario(
@@ -322,10 +314,6 @@ def build_scenario(
         bound=min(bound, plan.cost),
         warnings=warnings,
     )
-
-
-def _has_existing_servers(inputs: ModelInputs) -> bool:
-    return any(s.existing is not None and s.existing.any() for s in inputs.sources)
 
 
 def _has_commitments(inputs: ModelInputs, plan: Plan, units_started: Collection[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -167,6 +168,8 @@ class ActualsUpload(TeamOwned):
     currency = models.CharField(max_length=3)
     uploaded_by = _person()
     created_at = models.DateTimeField(default=timezone.now)
+    doubtful: Sequence[str] = ()
+    """What is doubtful in the file; known while it is uploaded, and not stored."""
 
     class Meta:
         ordering = ("-created_at", "id")

@@ -18,7 +18,15 @@ from typing import NamedTuple
 from planner.usage.commitments import CommitmentSums
 from planner.usage.hourly_use import HourlyUse
 from planner.usage.overlaps import Overlaps
-from planner.usage.sums import ChargeSums, MoneySum, Monitored, UnusedSums, UseSums, Waiting
+from planner.usage.sums import (
+    ChargeSums,
+    DoubtfulRows,
+    MoneySum,
+    Monitored,
+    UnusedSums,
+    UseSums,
+    Waiting,
+)
 
 MAX_GROUPS = 200_000
 """Most different things that files may name before they have to be split."""
@@ -156,9 +164,7 @@ class Ledger:
         self.seen: dict[int, int] = {}
         """Hashes of rows that count once → check of what the row states."""
         self.first_restated = ""
-        self.doubtful = 0
-        """Rows that state more use than their machines could give in their time; they count."""
-        self.first_doubtful = ""
+        self.doubtful = DoubtfulRows()
         self.running: dict[tuple[str, ...], float] = {}
         """Seconds of jobs that still ran when their log was written, by identity."""
         self.views: set[str] = set()
@@ -220,11 +226,10 @@ class Ledger:
         """Accelerators that the row at hand holds at once on the mean; beyond `most` they are
         named as doubtful."""
         if count > most:
-            self.doubtful += 1
             hours = (end_s - start_s) / 3600
-            self.first_doubtful = self.first_doubtful or (
-                f"one of {self.overlaps.file} with {count * hours:,.0f} accelerator-hours in "
-                f"{hours:,.2f} h"
+            row = f"one of {self.overlaps.file}" if self.overlaps.file else "one"
+            self.doubtful.add(
+                f"{row} with {count * hours:,.0f} accelerator-hours in {hours:,.2f} h"
             )
         self.hourly.add(accelerator, start_s, end_s, count)
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from planner.usage.sources import Source, check_ratio
-from planner.usage.text_lines import too_many_rows
+from planner.usage.text_lines import Allowance
 from pricing.common.invalid_input import InvalidInput
 
 BATCH_ROWS = 2_000
@@ -34,7 +34,7 @@ def parquet_rows(source: Source) -> Iterator[list[str]]:
         raise InvalidInput("file", problem) from None
     assert source.parquet is not None
     try:
-        file, batch_rows = _open(source.parquet, source.max_rows)
+        file, batch_rows = _open(source.parquet, source.allowance)
         yield file.schema_arrow.names
         for batch in file.iter_batches(batch_rows):
             columns = [column.to_pylist() for column in _checked(batch.columns)]
@@ -46,7 +46,7 @@ def parquet_rows(source: Source) -> Iterator[list[str]]:
         raise InvalidInput("file", f"is damaged Parquet: {first}; export it as CSV") from None
 
 
-def _open(stream: BinaryIO, max_rows: int) -> tuple[Any, int]:
+def _open(stream: BinaryIO, allowance: Allowance) -> tuple[Any, int]:
     """The file, and how many of its rows may be held at once.
 
     A text that stands once in the dictionary of a column may be that of every row. Those of plain
@@ -62,7 +62,7 @@ def _open(stream: BinaryIO, max_rows: int) -> tuple[Any, int]:
     }
     size = _check_metadata(stream)
     metadata = ParquetFile(stream, **limits).metadata
-    _check_size(metadata, size, max_rows)
+    _check_size(metadata, size, allowance)
     columns = (metadata.schema.column(index) for index in range(metadata.num_columns))
     texts = [
         column.path
@@ -105,15 +105,15 @@ def _check_metadata(stream: BinaryIO) -> int:
     return size
 
 
-def _check_size(metadata: Any, size: int, max_rows: int) -> None:
+def _check_size(metadata: Any, size: int, allowance: Allowance) -> None:
     if metadata.num_columns > MAX_COLUMNS:
         problem = f"has {metadata.num_columns:,} columns; allowed are {MAX_COLUMNS:,}"
         raise InvalidInput("file", problem)
-    if metadata.num_rows > max_rows:
-        raise too_many_rows(max_rows)
+    allowance.take_rows(metadata.num_rows)
     groups = range(metadata.num_row_groups)
     sizes = [metadata.row_group(index).total_byte_size for index in groups]
     check_ratio(sum(sizes), size)
+    allowance.take_bytes(sum(sizes))
     if max(sizes, default=0) > MAX_ROW_GROUP:
         problem = f"has a group of rows of more than {MAX_ROW_GROUP:,} bytes"
         raise InvalidInput("file", f"{problem}; export smaller files, or CSV")

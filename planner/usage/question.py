@@ -21,8 +21,8 @@ from pricing.common.invalid_input import InvalidInput
 DEFAULT_BY = ("month", "accelerator", "option", "project")
 MAX_FORECAST_MONTHS = 120
 WAITING_BYTES, WAITING_ROWS = 2_000_000_000, 1_500_000
-"""Most of a file that is read while somebody waits, on the page and by the API: some 30 s of
-work, whatever a compressed file unpacks to."""
+"""Most of all files together that is read while somebody waits, on the page and by the API: some
+30 s of work, whatever compressed files unpack to."""
 WAITING_FILES = 60
 """Most files at once."""
 _OF_THE_DEMAND = ("past_run", "add_run", "accelerator", "start", "months")
@@ -55,7 +55,7 @@ class UsageQuestion:
     commitment_end: tuple[str, ...] = ()
     """`COMMITMENT=MONTH`: when signed commitments end, which bills do not say."""
     max_bytes: int | None = None
-    """Most bytes of a file, unpacked; the readers' own limit where None."""
+    """Most bytes of all files together, unpacked; that of each file alone where None."""
     max_rows: int | None = None
     on_rows: Callable[[int], None] | None = None
     """Called every few thousand rows; what it raises ends the reading."""

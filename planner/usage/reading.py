@@ -27,6 +27,7 @@ from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
 from planner.usage.ledger import Ledger, UnusableFile
 from planner.usage.sources import Source, open_source
 from planner.usage.tables import Table, choose_separator, read_table
+from planner.usage.text_lines import Allowance
 from pricing.common.invalid_input import InvalidInput
 
 TEXT_FORMATS: tuple[TextFormat, ...] = (
@@ -64,13 +65,17 @@ class FileRead:
 
 
 def read_file(
-    stream: BinaryIO, name: str, ledger: Ledger, options: ReadOptions | None = None
+    stream: BinaryIO,
+    name: str,
+    ledger: Ledger,
+    options: ReadOptions | None = None,
+    allowance: Allowance | None = None,
 ) -> FileRead:
     """Reads a file into the ledger; refused by `InvalidInput` where it cannot be used."""
     options = options or ReadOptions()
     before = ledger.rows
     try:
-        source = open_source(stream, name, options.max_bytes, options.max_rows)
+        source = open_source(stream, name, allowance)
         chosen = _read(source, ledger, options)
     except UnusableFile as refusal:
         raise InvalidInput("file", str(refusal)) from None
@@ -173,6 +178,7 @@ def read_files(
     """Several files as one sum; a file or a row of a bill that is in two of them counts once. One
     that is refused refuses all: nothing is kept by halves."""
     ledger = Ledger(options.on_rows)
+    allowance = options.allowance()
     overlaps = ledger.overlaps
     overlaps.is_on = not (isinstance(files, Sized) and len(files) == 1)
     read: list[FileRead] = []
@@ -186,7 +192,7 @@ def read_files(
             ledger.note(f"{name} is the same file as {first.name}, to the byte, and counts once.")
             continue
         try:
-            read.append(read_file(stream, name, ledger, options))
+            read.append(read_file(stream, name, ledger, options, allowance))
         except UnmappedColumns:
             raise
         except InvalidInput as refusal:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import IO, Any, BinaryIO, cast
 
 from planner.usage.json_rows import list_objects, read_object
-from planner.usage.text_lines import MAX_LINE, read_lines
+from planner.usage.text_lines import MAX_LINE, Allowance, read_lines
 from pricing.common import strict_json
 from pricing.common.bounded import check_nesting
 from pricing.common.invalid_input import InvalidInput
@@ -60,16 +60,16 @@ class Source:
     """Where the file is a workbook."""
     head: str
     """The first characters of the text."""
+    allowance: Allowance
     parquet: BinaryIO | None = None
     """Where the file is Parquet."""
-    max_rows: int = MAX_ROWS
 
     def lines(self) -> Iterator[str]:
         """The lines with their ends; refused where one is too long, no text, or holds a NUL."""
         assert self.text is not None
         try:
             yield from read_lines(
-                cast(BinaryIO, self.text.buffer), self.text.encoding, self.max_rows
+                cast(BinaryIO, self.text.buffer), self.text.encoding, self.allowance
             )
         except InvalidInput:
             raise
@@ -124,13 +124,13 @@ class _Counted(io.RawIOBase):
 
     def __init__(
         self,
-        stream: BinaryIO | gzip.GzipFile,
-        max_bytes: int,
+        stream: BinaryIO | IO[bytes] | gzip.GzipFile,
+        allowance: Allowance,
         packed: _Counted | None = None,
     ) -> None:
         self._stream = stream
         self.size = 0
-        self._most = max_bytes
+        self.allowance = allowance
         self._packed = packed
 
     def readable(self) -> bool:
@@ -139,8 +139,7 @@ class _Counted(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self._stream.read(len(buffer))
         self.size += len(data)
-        if self.size > self._most:
-            raise InvalidInput("file", f"unpacks to more than {self._most:,} bytes")
+        self.allowance.take_bytes(len(data))
         if self._packed is not None:
             check_ratio(self.size, self._packed.size)
         buffer[: len(data)] = data
@@ -154,45 +153,44 @@ def check_ratio(unpacked: int, packed: int) -> None:
         raise InvalidInput("file", f"{problem}; unpack it and send the text")
 
 
-def open_source(
-    stream: BinaryIO, name: str = "", max_bytes: int | None = None, max_rows: int | None = None
-) -> Source:
+def open_source(stream: BinaryIO, name: str = "", allowance: Allowance | None = None) -> Source:
     """The file behind a stream, unpacked where it is gzip or a zip of one file; refused where it
     is larger than it may be, by its size before a byte is read, else as it is read."""
-    most = MAX_BYTES if max_bytes is None else max_bytes
-    _check_size(stream, most)
-    source = _open(stream, name, most)
-    source.max_rows = MAX_ROWS if max_rows is None else max_rows
-    return source
+    if allowance is None:
+        allowance = Allowance(MAX_BYTES, MAX_ROWS)
+    allowance.files += 1
+    _check_size(stream, allowance)
+    return _open(stream, name, allowance)
 
 
-def _check_size(stream: BinaryIO, max_bytes: int) -> None:
+def _check_size(stream: BinaryIO, allowance: Allowance) -> None:
     if not stream.seekable():
         return
     place = stream.tell()
     size = stream.seek(0, io.SEEK_END)
     stream.seek(place)
-    if size > max_bytes:
-        problem = f"has {size:,} bytes; at most {max_bytes:,} are read: split it, such as by month"
+    most = allowance.bytes_left
+    if size > most:
+        problem = f"has {size:,} bytes; at most {most:,} are read: split it, such as by month"
         raise InvalidInput("file", problem)
 
 
-def _open(stream: BinaryIO, name: str, most: int) -> Source:
-    has_peek = hasattr(stream, "peek")
-    buffered: Any = stream if has_peek else io.BufferedReader(_Counted(stream, most), HEAD)
+def _open(stream: BinaryIO, name: str, allowance: Allowance) -> Source:
+    as_sent = _Counted(stream, Allowance(allowance.bytes_left, 0))
+    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(as_sent, HEAD)
     magic = buffered.peek(8)[:8]
     if magic.startswith(b"\x1f\x8b"):
-        packed = _Counted(buffered, most)
-        unpacked = _Counted(gzip.GzipFile(fileobj=packed), most, packed)
-        return _open_text(io.BufferedReader(unpacked, HEAD), name)
+        packed = _Counted(buffered, Allowance(allowance.bytes_left, 0))
+        return _open_text(_Counted(gzip.GzipFile(fileobj=packed), allowance, packed), name)
     if magic.startswith(b"PAR1"):
-        return Source(name, None, None, "", _seekable(stream, buffered))
+        return Source(name, None, None, "", allowance, _seekable(stream, buffered))
     if magic.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _open_zip(stream, buffered, name, most)
-    return _open_text(buffered, name)
+        return _open_zip(stream, buffered, name, allowance)
+    return _open_text(_Counted(buffered, allowance), name)
 
 
-def _open_text(buffered: Any, name: str) -> Source:
+def _open_text(counted: _Counted, name: str) -> Source:
+    buffered = io.BufferedReader(counted, HEAD)
     try:
         first = buffered.peek(HEAD)[:HEAD]
     except InvalidInput:
@@ -208,7 +206,9 @@ def _open_text(buffered: Any, name: str) -> Source:
     head = first.decode(encoding, "replace").lstrip("\ufeff")
     if not head.strip():
         raise InvalidInput("file", "is empty")
-    return Source(name, io.TextIOWrapper(buffered, encoding, newline=""), None, head)
+    return Source(
+        name, io.TextIOWrapper(buffered, encoding, newline=""), None, head, counted.allowance
+    )
 
 
 MAX_MEMBERS = 200
@@ -220,7 +220,7 @@ MAX_TAGS_OF_A_ROW = 200_000
 """Most tags between the ends of two rows of a sheet; a row is held as a whole."""
 
 
-def _open_zip(stream: BinaryIO, buffered: Any, name: str, most: int) -> Source:
+def _open_zip(stream: BinaryIO, buffered: Any, name: str, allowance: Allowance) -> Source:
     seekable = _seekable(stream, buffered)
     try:
         archive = zipfile.ZipFile(seekable)
@@ -231,8 +231,9 @@ def _open_zip(stream: BinaryIO, buffered: Any, name: str, most: int) -> Source:
         raise InvalidInput("file", f"is a zip archive of {len(members):,} files; send one")
     if any(member.filename == "xl/workbook.xml" for member in members):
         _check_workbook(archive, members)
-        return Source(name, None, seekable, "")
-    return _open_member(archive, members, name, most)
+        allowance.take_bytes(sum(member.file_size for member in members))
+        return Source(name, None, seekable, "", allowance)
+    return _open_member(archive, members, name, allowance)
 
 
 def _check_workbook(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
@@ -273,13 +274,13 @@ def _large_workbook(problem: str) -> InvalidInput:
 
 
 def _open_member(
-    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, most: int
+    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, allowance: Allowance
 ) -> Source:
     files = [one for one in members if not one.is_dir() and not one.filename.startswith("__MACOSX")]
     if len(files) != 1:
         raise InvalidInput("file", f"is a zip archive of {len(files)} files; send them one by one")
-    if files[0].file_size > most:
-        raise InvalidInput("file", f"unpacks to more than {most:,} bytes")
+    if files[0].file_size > allowance.bytes_left:
+        allowance.take_bytes(files[0].file_size)
     check_ratio(files[0].file_size, files[0].compress_size)
     if files[0].flag_bits & 1:
         raise InvalidInput("file", "is a zip archive with a password; remove it")
@@ -287,7 +288,7 @@ def _open_member(
         member = archive.open(files[0])
     except _DAMAGE as error:
         raise InvalidInput("file", f"is a damaged zip archive: {error}") from None
-    return _open_text(io.BufferedReader(_Counted(member, most), HEAD), name)  # type: ignore[arg-type]
+    return _open_text(_Counted(member, allowance), name)
 
 
 MAX_SPOOLED = 64_000_000

@@ -167,7 +167,7 @@ class Usage:
         ledger = self.ledger
         misread = ledger.reasons[Reason.NOT_UNDERSTOOD]
         repeated = ledger.reasons[Reason.DUPLICATE] + ledger.reasons[Reason.RESTATED]
-        doubtful = [*self._doubtful_rows(), *self._rows_without_currency()]
+        doubtful = [*ledger.doubtful.warnings(), *self._rows_without_currency()]
         if not misread:
             return doubtful
         counts = f"{misread:,} of {ledger.rows:,} rows are not understood"
@@ -193,15 +193,6 @@ class Usage:
             "rows and in no sum of a month."
         ]
 
-    def _doubtful_rows(self) -> list[str]:
-        count, first = self.ledger.doubtful, self.ledger.first_doubtful
-        if not count:
-            return []
-        return [
-            f"{pluralize(count, 'row')} with more use than machines could give in the time, such "
-            f"as {first}: counted as written, and doubtful; check the quantity and its unit."
-        ]
-
     def notes(self) -> list[str]:
         """What a reader has to know about the sums."""
         ledger = self.ledger
@@ -221,8 +212,8 @@ class Usage:
         if ledger.waiting.jobs:
             p50, p90 = ledger.waiting.percentile(0.5), ledger.waiting.percentile(0.9)
             notes.append(
-                f"Of {ledger.waiting.jobs:,} jobs half waited at most {p50 or 0:,.0f} s, nine in "
-                f"ten at most {p90 or 0:,.0f} s."
+                f"Of {pluralize(ledger.waiting.jobs, 'job')} half waited at most "
+                f"{p50 or 0:,.0f} s, nine in ten at most {p90 or 0:,.0f} s."
             )
         if ledger.hourly.longest_s > 3600 and not ledger.waiting.jobs:
             notes.append(

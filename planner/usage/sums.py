@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 
+from pricing.common.pluralize import pluralize
+
 _ZERO = Decimal(0)
+
+
+@dataclass
+class DoubtfulRows:
+    """Rows that state more use than their machines could give in their time; they count."""
+
+    rows: int = 0
+    first: str = ""
+
+    def add(self, row: str) -> None:
+        """A row more, which says where it stands and what it states."""
+        self.rows += 1
+        self.first = self.first or row
+
+    def warnings(self) -> list[str]:
+        if not self.rows:
+            return []
+        return [
+            f"{pluralize(self.rows, 'row')} with more use than machines could give in the time, "
+            f"such as {self.first}: counted as written, and doubtful; check the quantity and its "
+            "unit."
+        ]
 
 
 class MoneySum:

@@ -11,7 +11,6 @@ from typing import Any
 
 from planner.usage.cells import plain_name
 from planner.usage.sources import Source
-from planner.usage.text_lines import too_many_rows
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -158,13 +157,11 @@ def _read_binary(source: Source) -> Table:
             "Parquet without columns" if source.parquet else "a workbook whose first sheet is empty"
         )
         raise InvalidInput("file", f"is {empty}")
-    return Table([name.strip() for name in header], _padded(rows, len(header), source.max_rows))
+    return Table([name.strip() for name in header], _padded(rows, len(header)))
 
 
-def _padded(rows: Iterator[list[str]], columns: int, most: int) -> Iterator[Sequence[str]]:
+def _padded(rows: Iterator[list[str]], columns: int) -> Iterator[Sequence[str]]:
     for number, row in enumerate(rows, 2):
-        if number > most:
-            raise too_many_rows(most)
         if any(row):
             yield _fit(row, columns, number)
 

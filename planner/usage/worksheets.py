@@ -27,7 +27,9 @@ def worksheet_rows(source: Source) -> Iterator[list[str]]:
         workbook = load_workbook(source.workbook, read_only=True, data_only=False)
         sheet = workbook.worksheets[0]
         sheet.reset_dimensions()
-        yield from _rows(sheet)
+        for row in _rows(sheet):
+            source.allowance.take_rows(1)
+            yield row
     except InvalidInput:
         raise
     except (BadZipFile, KeyError, ValueError, IndexError, TypeError, SyntaxError) as error:

@@ -257,7 +257,8 @@ class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
 class UploadedSerializer(UploadSerializer):
     warnings = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Months that an earlier upload counts too, and how to take that one out.",
+        help_text="Rows with more use than machines could give in the time, and months that an "
+        "earlier upload counts too, and how to take that one out.",
     )
 
     class Meta(UploadSerializer.Meta):

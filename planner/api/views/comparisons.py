@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from planner.api.authentication import access_of_request
 from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
+from planner.api.errors import require_length
 from planner.api.idempotency import idempotent
 from planner.api.jobs import accepted, wants_job
 from planner.api.serializers.fields import ModelField, ObjectField
@@ -76,6 +77,10 @@ class MarketView(APIView):
     """What anyone who can reach the server may ask, unless LOGIN_REQUIRED."""
 
     throttle_cost = 3
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        require_length(request)
 
     def commits_with_answer(self, request: Request) -> bool:
         """A job is written with the answer that names it; what is computed here writes nothing."""

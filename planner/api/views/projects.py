@@ -31,7 +31,7 @@ from planner.api.views.teams import ByCreation
 from planner.models import ActualsUpload, Project, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import estimate_completion
-from planner.services.actuals.overlaps import overlaps
+from planner.services.actuals.overlaps import upload_warnings
 from planner.services.jobs import jobs
 from planner.services.projects import projects
 from planner.services.teams import teams
@@ -195,7 +195,7 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
         name = self.query.text("file_name") or ""
         stream = FileParser.stream_of(request)
         row = actuals.load_actuals(self.access, self.project, stream, name)
-        return self.answer(row, HTTPStatus.CREATED, warnings=overlaps(row))
+        return self.answer(row, HTTPStatus.CREATED, warnings=upload_warnings(row))
 
     def delete_row(self, row: ActualsUpload) -> None:
         actuals.delete_upload(self.access, row)

@@ -17,6 +17,7 @@ TREND_EDITION = "risk.trend_edition"
 RUN_EDITION = "workload.run_edition"
 PAYBACK_EDITION = "finance.payback_edition"
 DELIVERY_EDITION = "on_prem.delivery_edition"
+QUOTA_EDITION = "constraints.quota_edition"
 LEASE_EDITION = "finance.lease_edition"
 SUPPORT_EDITION = "finance.support_edition"
 RESALE_EDITION = "on_prem.resale_edition"
@@ -27,6 +28,7 @@ EDITIONS = (
     RUN_EDITION,
     PAYBACK_EDITION,
     DELIVERY_EDITION,
+    QUOTA_EDITION,
     LEASE_EDITION,
     SUPPORT_EDITION,
     RESALE_EDITION,
@@ -45,6 +47,8 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
         yield TREND_EDITION
     if rules.one_accelerator:
         yield RUN_EDITION
+    if request.rules > 1 and request.constraints.quotas:
+        yield QUOTA_EDITION
     finance = request.finance
     if finance.payment_terms_days or finance.cash_timing == "year_end":
         yield PAYBACK_EDITION

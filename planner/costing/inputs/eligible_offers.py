@@ -48,6 +48,7 @@ from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.offer_rules import (
     Adjustment,
     QuotaRule,
+    Rows,
     list_contract_discounts,
     list_provider_groups,
     match_adjustment,
@@ -55,12 +56,11 @@ from planner.costing.inputs.offer_rules import (
     read_adjustment,
 )
 from planner.costing.inputs.place_order import read_place_order
+from planner.costing.inputs.quota_machines import StatedQuotas
 from planner.costing.inputs.read_names import tell_readings
 from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.inputs.undated_prices import prefer_dated
-from planner.costing.optimizer.problem import Quota
 from planner.sizing.demand import Demand
-from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer, PurchaseOption
@@ -83,6 +83,8 @@ class OfferSelection:
     units_per_usd: float
     custom: OfferTable = field(default_factory=lambda: OfferTable.from_offers(()))
     rules: PlanRules = EDITION_1
+    beyond_quotas: bool = False
+    """Whether it is of the offers whose machines are larger than a quota, instead of the others."""
 
     @cached_property
     def throughput(self) -> dict[str, float]:
@@ -106,21 +108,13 @@ class OfferSelection:
 
     @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
-        """Quotas of the request as rules on offers, each under a name of its own."""
-        rules: list[QuotaRule] = []
-        for i, quota in enumerate(self.request.constraints.quotas):
-            slug = resolve(quota.accelerator, f"constraints.quotas.{i}.accelerator").slug
-            place = f"{quota.provider}/{quota.region}" if quota.region else quota.provider
-            same_name = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
-            group = f"{place} {slug}" + (f" ({same_name + 1})" if same_name else "")
-            rules.append(QuotaRule(group, quota.provider, quota.region, slug))
-        return (*rules, *list_provider_groups(self.request.existing))
+        """What counts offers: quotas, and providers whose prices are special."""
+        return (*self.stated_quotas.rules, *list_provider_groups(self.request.existing))
 
-    @property
-    def quotas(self) -> tuple[Quota, ...]:
-        """Quotas as the optimiser knows them."""
-        pairs = zip(self.quota_rules, self.request.constraints.quotas, strict=False)
-        return tuple(Quota(rule.group, quota.max_accelerators) for rule, quota in pairs)
+    @cached_property
+    def stated_quotas(self) -> StatedQuotas:
+        """Quotas of the request."""
+        return StatedQuotas.read(self.request, self.assumptions)
 
     @cached_property
     def filters(self) -> Filters:
@@ -169,6 +163,10 @@ class OfferSelection:
                         self._rental(offers, large, ()), stands_for=offers.offer(small).id
                     )
 
+    def rentals_beyond_quotas(self) -> Iterator[CapacitySource]:
+        """Offers that are left out as one machine is larger than a quota."""
+        yield from replace(self, beyond_quotas=True).rentals() if self.quota_rules else ()
+
     @cached_property
     def custom_filter(self) -> CustomOfferFilter:
         """The request's own offers under its limits."""
@@ -183,12 +181,8 @@ class OfferSelection:
         return self.catalog.offers if self.request.use_catalog else OfferTable.from_offers(())
 
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> EligibleOffers:
-        rows = (
-            self.custom_filter.rows()
-            if custom
-            else self.guard_rails.rows(table, self.filters.rows(table))
-        )
-        rows = self.job_nodes.fitting(table, rows, is_own=bool(custom))
+        rows = self._fitting_rows(table, is_own=bool(custom))
+        rows = rows[self.stated_quotas.are_beyond(table, rows) == self.beyond_quotas]
         offers = build_eligible_offers(
             table,
             rows,
@@ -205,6 +199,12 @@ class OfferSelection:
             return offers
         converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)
         return prefer_dated(converted, self.rules.undated_price_margin)
+
+    def _fitting_rows(self, table: OfferTable, is_own: bool) -> Rows:
+        """Offers that do the work, of whatever size the quotas are."""
+        within = self.guard_rails.rows
+        rows = self.custom_filter.rows() if is_own else within(table, self.filters.rows(table))
+        return self.job_nodes.fitting(table, rows, is_own=is_own)
 
     @cached_property
     def rates(self) -> ExchangeRates:
@@ -224,6 +224,9 @@ class OfferSelection:
         yield from self.custom_filter.warnings()
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()
+        for table in (self.catalog_offers, self.custom):
+            rows = self._fitting_rows(table, is_own=table is self.custom)
+            yield from self.stated_quotas.warnings(table, rows)
 
     def _warn_unused_adjustments(self) -> Iterator[str]:
         """Warnings on adjustments that no price of the catalog answers to."""
@@ -236,7 +239,7 @@ class OfferSelection:
     def _warn_unused_quotas(self) -> Iterator[str]:
         """Warnings on quotas that count no price at all."""
         tables = (self.catalog_offers, self.custom)
-        for rule in self.quota_rules[: len(self.request.constraints.quotas)]:
+        for rule in self.stated_quotas.rules:
             if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
                 yield f"The {rule.words} matches no price and limits nothing."
 

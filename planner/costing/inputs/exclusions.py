@@ -65,7 +65,13 @@ def explain_exclusions(
         reasons += (
             f"{alone:,} hold only part of a job and have no network known to join several of them",
         )
-    left = f"{len(joined):,} of {total:,} meet" if len(joined) else f"none of {total:,} meets"
+    table, quotas = selection.catalog_offers, selection.stated_quotas
+    reasons += tuple(
+        f"the {words} excludes {count:,}, whose machines are larger"
+        for words, count in quotas.count_beyond(table, joined)
+    )
+    fit = int((~quotas.are_beyond(table, joined)).sum())
+    left = f"{fit:,} of {total:,} meet" if fit else f"none of {total:,} meets"
     return (*reasons, f"{left} every limit")
 
 

@@ -10,7 +10,8 @@ width a unit can keep busy, capacity · hours_per_month / d, the rows of month t
 - hours: Σ φ·in_service over units that run for nothing + Σ v + Σ z ≥ P
 - run: v − Σ φ·in_service over the units of one running cost ≤ 0
 - spot: Σ z over spot ≤ share · P
-- quota: Σ size·in_service + Σ size·z ≤ most, of a share most · P
+- quota: Σ size·in_service + Σ size·z ≤ most, of a share most · P; of a quota of machines
+  size·n stands for those of size·z that are linked to nodes
 - least groups: Σ capacity·in_service + Σ z − share·P·chosen ≥ 0 of each group, Σ chosen ≥ count
 - budget: Σ cash ≤ monthly_budget; over all months Σ payments ≤ total_budget
 

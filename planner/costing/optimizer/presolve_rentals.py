@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from planner.costing.optimizer.by_month.whole_nodes import machine_sizes
 from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import Bools, Ints, Rentals, needed_quotas
 
@@ -49,7 +50,7 @@ def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
         cash=np.take_along_axis(cash, source, axis=0),
         offered=np.ones(source.shape, bool),
     )
-    return _without_dominated(rentals, problem, needed_quotas(problem, quotas))
+    return _without_dominated(rentals, problem, quotas)
 
 
 def _group_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_RentalType, list[int]]:
@@ -87,11 +88,17 @@ def _cheapest(group: Ints, cost: Floats, cash: Floats, has_budget: bool) -> list
     return [group[by_cost[0]], *(group[by_cost[1 + r]] for r in np.flatnonzero(less.any(axis=1)))]
 
 
-def _without_dominated(rentals: Rentals, problem: PlanProblem, is_needed: Bools) -> Rentals:
+def _without_dominated(rentals: Rentals, problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     """A type leaves a month to one that costs no more and is limited no more; of twins the last."""
+    is_needed, counted = needed_quotas(problem, quotas), machine_sizes(rentals.quota_size, quotas)
+    parts_nodes = bool(rentals.is_spot.any() or (rentals.quota_size != counted).any())
+    parts_nodes = parts_nodes or (problem.limits_cash and bool(counted.any()))
     offered = np.isfinite(rentals.cost) & (problem.hours > 0)
     later = np.arange(rentals.is_spot.size)
-    no_more_limited = [_no_more_limited(rentals, a, is_needed) for a in range(later.size)]
+    no_more_limited = [
+        _no_more_limited(rentals, a, is_needed) & _may_replace(rentals, a, counted, parts_nodes)
+        for a in range(later.size)
+    ]
     for a, no_less_limited in enumerate(no_more_limited):
         twins = no_less_limited & np.array([other[a] for other in no_more_limited], bool)
         cost, cash = _replacement_prices(rentals, a)
@@ -131,15 +138,18 @@ def _no_more_limited(rentals: Rentals, a: int, is_needed: Bools) -> Bools:
     no_less_limited = rentals.is_spot[a] <= rentals.is_spot
     no_less_limited &= (rentals.quota_size[a] <= rentals.quota_size).all(axis=1)
     no_less_limited &= (rentals.quota_size[a] == rentals.quota_size)[:, is_needed].all(axis=1)
-    if rentals.node[a] > 0:
-        no_less_limited &= _may_replace_nodes(rentals, a)
     no_less_limited[a] = False
     return np.asarray(no_less_limited, bool)
 
 
-def _may_replace_nodes(rentals: Rentals, a: int) -> Bools:
-    """[C] types whose whole nodes those of type a may replace: of one size, or of another where
-    neither quotas nor spot part the offers of a node, so that no node is left in part."""
+def _may_replace(rentals: Rentals, a: int, counted: Floats, parts_nodes: bool) -> Bools:
+    """[C] types whose nodes those of type a may replace: of one size that the same quotas of
+    machines count, or of another where nothing else parts the offers of a node, so that no node is
+    left in part; `counted` [C, Q] is what such quotas count."""
+    is_alike = (counted == counted[a]).all(axis=1)
+    if rentals.node[a] <= 0:
+        return np.asarray(is_alike | (not parts_nodes))
     is_same_size = rentals.node == rentals.node[a]
-    is_plain = not rentals.is_spot.any() and not rentals.quota_size.any()
-    return np.asarray(is_same_size | is_plain, bool)
+    if parts_nodes:
+        return np.asarray(is_same_size & is_alike, bool)
+    return np.asarray(is_same_size | (not counted[a].any()), bool)

@@ -115,6 +115,8 @@ class Quota:
     most: float
     """A fraction of the month's peak where `is_share`; ∞ sets no limit."""
     is_share: bool = False
+    in_machines: bool = False
+    """Whether machines that rent whole count whole, each for as long as the peak lasts."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ class PlanProblem:
     - width: Σ capacity·in_service + Σ capacity·rented / d_t ≥ peak_t
     - hours: Σ capacity·used + Σ capacity·rented ≥ hours_t, used ≤ hours_per_month · in_service
     - spot: Σ over spot of capacity·rented ≤ max_spot_share · hours_t
-    - quota: Σ size·in_service + Σ size·rented / d_t ≤ most, of a share most · peak_t
+    - quota: Σ size·in_service + Σ size·rented / d_t ≤ most, of a share most · peak_t; counted in
+      machines, rented / d_t of the nodes of one size that the same quotas count is a whole number
     - least groups: Σ capacity·in_service + Σ capacity·rented / d_t ≥ share · peak_t of at least
       `count` groups
     - capex: Σ capex·started ≤ capex_budget over the horizon, and over the months of each of

@@ -105,9 +105,11 @@ def continuous_columns(rows: Rows) -> Continuous:
         columns = np.arange(all_months.size)
         total_row = np.full(all_months.size, rows.total_row)
         pieces.append((total_row, columns, paid / rows.total_scale))
-    for q, quota in enumerate(rows.quotas):
+    for q, family in enumerate(rows.quotas):
         size = rentals.quota_size[unit_type, q] * has_peak[month]
-        pieces.append((quota.row[month], rental_at, size))
+        if rows.reduced.quotas[q].in_machines:  # the nodes count
+            size = np.where(node_row == ABSENT, size, 0.0)
+        pieces.append((family.row[month], rental_at, size))
     pieces += _group_entries(rows, unit_type, month)
     cost = [rentals.cost[unit_type, month], rows.reduced.unit_types.hour_cost[of_run, run_month]]
     return Continuous(

@@ -13,19 +13,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.by_month.whole_nodes import NodeTypes
 from planner.costing.optimizer.constraints import HOURS_PER_MONTH, hours_at_peak
 from planner.costing.optimizer.presolve_rentals import prune_rentals
 from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem
 from planner.costing.optimizer.reduced_problem import Rentals
 from planner.costing.optimizer.solve import restrict_sources
 from planner.portfolio.optimizer.matrix import Matrix
+from planner.portfolio.optimizer.node_links import ABSENT, WHOLE, link_nodes
 from planner.portfolio.optimizer.pools import SharedUnits
 from planner.portfolio.optimizer.problem import ProjectProblem
 
 Ints = NDArray[np.int64]
-ABSENT = -1
-WHOLE = 1e-9
-"""Relative error below which a peak counts as a whole number of nodes."""
 
 
 @dataclass(frozen=True)
@@ -239,18 +238,19 @@ class DemandRows:
         rentals = prune_rentals(problem, problem.quotas)
         if not rentals.is_spot.size:
             return
-        for c, months, is_node in self._columns_of(rentals):
+        nodes = NodeTypes.read(rentals, problem.quotas)
+        for c, months, is_node in self._columns_of(rentals, nodes):
             self._write_rental(problem, rentals, kind, c, months, is_node)
-        self._link_nodes(problem, rentals, kind)
+        link_nodes(self, problem, rentals, nodes)
         if not self.project.kinds:
             self._cut(rentals)
 
-    def _columns_of(self, rentals: Rentals) -> Iterator[tuple[int, Ints, bool]]:
-        """(type, months, whether a column is a whole node): of a node size with one type in a month
-        the nodes themselves."""
+    def _columns_of(self, rentals: Rentals, nodes: NodeTypes) -> Iterator[tuple[int, Ints, bool]]:
+        """(type, months, whether a column is a whole node): of a type of node with one rental in a
+        month the nodes themselves."""
         for c in range(rentals.is_spot.size):
             months = np.flatnonzero(rentals.offered[c] & ~self.is_movable)
-            alike = rentals.offered & (rentals.node == rentals.node[c])[:, None]
+            alike = rentals.offered & (nodes.of_rental == nodes.of_rental[c])[:, None]
             alone = (alike.sum(axis=0) == 1) & (rentals.node[c] > 0) & (self.problem.peak > 0)
             yield c, months[alone[months]], True
             yield c, months[~alone[months]], False
@@ -278,33 +278,15 @@ class DemandRows:
         if rentals.is_spot[c]:
             self.model.put(self.spot_row[months], column, width)
         for q in range(rentals.quota_size.shape[1]):
-            size = rentals.quota_size[c, q] * width
+            size = np.full(months.size, rentals.quota_size[c, q] * width)
+            if problem.quotas[q].in_machines and rentals.node[c] > 0 and not is_node:
+                size[problem.peak[months] > 0] = 0.0  # the nodes count
             self.model.put(self.shared.quotas[q, months], column, size)
         self._pay(months, column, rentals.cash[c, months] * d)
         if movable.any():
             self.model.put(self.at_once_row[months[movable]], column[movable], width)
         keys = tuple(offer.key for offer in offers)
         self.columns.rentals.append(RentalColumns(keys, in_use, months, column, width, is_node))
-
-    def _link_nodes(self, problem: PlanProblem, rentals: Rentals, kind: str) -> None:
-        """Σ widths rented of one node size = size · nodes, where several offers share a size."""
-        for size in np.unique(rentals.node[rentals.node > 0]):
-            of_size = rentals.offered & (rentals.node == size)[:, None]
-            months = np.flatnonzero(
-                (of_size.sum(axis=0) > 1) & (problem.peak > 0) & ~self.is_movable
-            )
-            if not months.size:
-                continue
-            row = np.full(self.needed.size, ABSENT)
-            row[months] = self.model.rows(months.size, 0.0, 0.0)
-            most = np.ceil(self.needed[months] / size - WHOLE)
-            nodes = self.model.columns(np.zeros(months.size), most, is_whole=True)
-            self.model.put(row[months], nodes, -float(size))
-            self.model.put(self.width_row[months], nodes, float(size))
-            keys = {problem.rental_options[i].key for i in np.unique(rentals.source[of_size])}
-            for one in self.columns.rentals:
-                if not one.is_node and keys & set(one.source_keys):
-                    self.model.put(row[one.month], one.column, 1.0)
 
     def _cut(self, rentals: Rentals) -> None:
         """X + rem · n ≥ rem · ⌈P / c⌉ with X the widths shared, n the nodes rented and

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from planner.costing.optimizer.constraints import HOURS_PER_MONTH
 from planner.costing.optimizer.problem import Floats
 from planner.portfolio.optimizer.demand_rows import (
-    ABSENT,
     DemandRows,
     ProjectColumns,
     SharedRows,
 )
 from planner.portfolio.optimizer.divide import divide
 from planner.portfolio.optimizer.matrix import Matrix
+from planner.portfolio.optimizer.node_links import ABSENT
 from planner.portfolio.optimizer.pools import SharedUnits, UnitType
 from planner.portfolio.optimizer.problem import JointPlan, JointProblem
 

@@ -68,6 +68,7 @@ def _refuse_far_months(sums: Sums) -> None:
 @transaction.atomic
 def _write(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
     upload = _create_upload(access, project, sums, file_name)
+    upload.doubtful = sums.doubtful.warnings()
     for batch in _batches(_lines(upload, sums), _BATCH):
         bulk.insert(ActualLine, _COLUMNS, batch)
     record(access, "actuals.uploaded", upload, after=_summarize_upload(upload, sums.cost.values()))

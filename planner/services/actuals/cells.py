@@ -34,6 +34,8 @@ class Row(NamedTuple):
     """Accelerator-hours in our CSV, hours of machines in FOCUS billing."""
     cost: Decimal
     currency: str
+    doubt: str = ""
+    """Use that is more than the machines could give in the time."""
 
 
 def text(record: Mapping[str, str], name: str, longest: int) -> str:

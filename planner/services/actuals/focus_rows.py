@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from planner.services.actuals import cells
 from planner.services.actuals.cells import Group, Row
+from planner.usage.cells import Moments
+from planner.usage.formats.base import most_at_once
 from planner.usage.formats.focus_machines import find_machine_of_row
 from pricing.common import strict_json
 from pricing.common.invalid_input import InvalidInput
@@ -28,6 +30,8 @@ _DESCRIBING = ("x_UsageType", "SkuMeter", "x_SkuMeterName", "ChargeDescription")
 _HOURS = ("hours", "hour", "hrs")
 _REFUNDS = ("Credit", "Adjustment")
 _TRUE = ("true", "1", "yes")
+_PERIOD = ("ChargePeriodStart", "ChargePeriodEnd")
+_moments = Moments(utc_only=False)
 
 
 def focus_row(record: Mapping[str, str]) -> Row:
@@ -42,12 +46,30 @@ def focus_row(record: Mapping[str, str]) -> Row:
         purchase_option=_PRICING_CATEGORIES.get(record.get("PricingCategory") or "", ""),
         category=_category(record),
     )
+    hours = 0.0 if accelerators == 0 else _hours(record)
     return Row(
         group,
-        0.0 if accelerators == 0 else _hours(record),
+        hours,
         cells.amount(record["BilledCost"], "BilledCost"),
         _currency(record),
+        _doubt(record, hours, accelerators or 1.0),
     )
+
+
+def _doubt(record: Mapping[str, str], hours: float, accelerators: float) -> str:
+    """What is more than the machines of a row could give in its period; of fees nothing is, as
+    their periods are those of their invoice."""
+    if hours <= 0 or record["ChargeCategory"] == "Purchase":
+        return ""
+    try:
+        start, end = (_moments(record.get(name) or "", name).seconds for name in _PERIOD)
+    except InvalidInput:  # a period without an end judges nothing
+        return ""
+    period = (end - start) / 3600
+    most = most_at_once(record.get("ResourceId") or "", accelerators)
+    if period <= 0 or hours * accelerators <= most * period:
+        return ""
+    return f"{hours:,.0f} machine-hours in {period:,.2f} h"
 
 
 def _refuse_forecast(record: Mapping[str, str]) -> None:

@@ -14,6 +14,11 @@ PaidMonths = dict[str, set[str]]
 """Month → providers that were paid, empty text where the file does not say."""
 
 
+def upload_warnings(upload: ActualsUpload) -> list[str]:
+    """What whoever uploads a file is to look at: rows that are doubtful, months counted twice."""
+    return [*upload.doubtful, *overlaps(upload)]
+
+
 def overlaps(upload: ActualsUpload) -> list[str]:
     """A sentence for each other upload of the project that counts the same months again.
 

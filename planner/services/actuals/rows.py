@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from planner.services.actuals import cells, focus_rows
 from planner.services.actuals.cells import Group, Row
+from planner.usage.sums import DoubtfulRows
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
 from pricing.common.typed_number import plain_number, spell_out_round
 
@@ -68,6 +69,7 @@ class Sums:
     hours: dict[Group, float] = field(default_factory=dict)
     """Accelerator-hours of our CSV, hours of machines of FOCUS billing."""
     cost: dict[Group, Decimal] = field(default_factory=dict)
+    doubtful: DoubtfulRows = field(default_factory=DoubtfulRows)
 
     def add(self, row: Row) -> None:
         self.rows += 1
@@ -99,7 +101,10 @@ def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _no_counts) -
     for record in _records(reader):
         try:
             _refuse_extra_cells(record)
-            sums.add(_checked(read_row(record), sums))
+            row = _checked(read_row(record), sums)
+            sums.add(row)
+            if row.doubt:
+                sums.doubtful.add(f"row {reader.line_num} with {row.doubt}")
         except InvalidInput as refusal:
             refusals.extend(refusal.under(f"row {reader.line_num}").all())
         if len(refusals) >= MAX_REFUSALS:

@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 
 from planner.models import Access, ActualsUpload, Job, Project
 from planner.services.actuals.actuals import load_actuals
-from planner.services.actuals.overlaps import overlaps
+from planner.services.actuals.overlaps import upload_warnings
 from planner.services.fair_use.disk import raise_if_disk_is_full
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress
@@ -83,7 +83,7 @@ def _load(job: Job, progress: Progress, stored_file: Any) -> dict[str, Any]:
         "upload": str(upload.pk),
         "project": str(project.pk),
         "rows": upload.rows,
-        "warnings": overlaps(upload),
+        "warnings": upload_warnings(upload),
     }
 
 

@@ -80,7 +80,7 @@ def _sum_ledger(ledger: Ledger, currency: str) -> Sums:
     if not ledger.charges:
         problem = "states no costs; plan against actual needs a bill, or a table with cost"
         raise InvalidInput("file", problem)
-    sums = Sums(USAGE, currency, rows=ledger.rows)
+    sums = Sums(USAGE, currency, rows=ledger.rows, doubtful=ledger.doubtful)
     others: dict[Group, Decimal] = defaultdict(Decimal)
     for charge, one in ledger.charges.items():
         _check_currency(charge.currency, currency)

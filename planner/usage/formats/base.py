@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from planner.usage.ledger import MAX_AT_ONCE, Ledger, Reason
 from planner.usage.projects import ProjectRules
-from planner.usage.sources import Source
+from planner.usage.sources import MAX_BYTES, MAX_ROWS, Source
 from planner.usage.tables import Table
+from planner.usage.text_lines import Allowance
 from pricing.market.offers import PurchaseOption
 
 
@@ -28,11 +29,17 @@ class ReadOptions:
     month: str = ""
     """Month of a report that does not state its own."""
     max_bytes: int | None = None
-    """Most bytes of a file, unpacked; the readers' own limit where None."""
+    """Most bytes of all files together, unpacked; that of each file alone where None."""
     max_rows: int | None = None
-    """Most rows of a file; the readers' own limit where None."""
+    """Most rows of all files together; that of each file alone where None."""
     on_rows: Callable[[int], None] | None = None
     """Called every few thousand rows; what it raises ends the reading."""
+
+    def allowance(self) -> Allowance | None:
+        """What all files may draw on together; None where each has one of its own."""
+        if self.max_bytes is None and self.max_rows is None:
+            return None
+        return Allowance(self.max_bytes or MAX_BYTES, self.max_rows or MAX_ROWS)
 
 
 class Idle(NamedTuple):

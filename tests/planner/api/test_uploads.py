@@ -10,6 +10,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from planner.models import ActualLine, ActualsUpload, Role
+from tests.planner.usage.make import focus_row, table
 from tests.planner.workspace import Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +138,13 @@ def test_a_body_of_unknown_length_is_refused_rather_than_overlooked(
     done = send(client, address, b"month,cost\n2027-01,5\n", **meta)
     assert done.status_code == 411
     assert "Content-Length" in done.json()["detail"]
+
+
+def test_a_doubtful_row_of_a_bill_is_named_in_the_answer(client: APIClient, address: str) -> None:
+    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge", ResourceId="i-1", ConsumedQuantity="48")
+    done = send(client, address, table([row]))
+    assert done.status_code == 201
+    assert "row 2 with 48 machine-hours in 1.00 h" in done.json()["warnings"][0]
 
 
 def test_an_empty_body_is_refused(client: APIClient, address: str) -> None:

@@ -130,3 +130,36 @@ def test_idle_and_signed_stand_beside_the_use(client):
     assert answer["existing"] == []
     refused = post(client, unused, commitment_end="x=2027-01")
     assert refused.json()["errors"][0]["field"] == "commitment_end"
+
+
+@pytest.mark.django_db
+def test_the_limits_are_those_of_a_request_and_not_of_each_file(client, monkeypatch):
+    """Sixty small files that each unpack to all that a request may have."""
+    monkeypatch.setattr("planner.api.views.usage.WAITING_ROWS", 3_000)
+    files = [
+        named(f"{n}.gz", gzip.compress(table([cur_row(n * 3_000 + i) for i in range(2_900)])))
+        for n in range(3)
+    ]
+    assert post_parts(client, {"file": files[:1]}).status_code == 200
+    for file in files:
+        file.seek(0)
+    done = post_parts(client, {"file": files})
+    [error] = done.json()["errors"]
+    assert (done.status_code, error["field"]) == (400, "1.gz.file")
+    assert "more than 3,000 rows together with the files before it" in error["message"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kind", "chunked"),
+    [
+        ("multipart/form-data; boundary=x", {}),
+        ("multipart/form-data; boundary=x", {"HTTP_TRANSFER_ENCODING": "chunked"}),
+        ("application/octet-stream", {"HTTP_TRANSFER_ENCODING": "chunked"}),
+    ],
+)
+def test_a_body_without_a_length_is_refused_in_words(client, kind, chunked):
+    meta = {"CONTENT_LENGTH": "", **chunked}
+    done = client.post("/api/v1/usage/", BILL, content_type=kind, **meta)
+    assert done.status_code == 411
+    assert "send it whole, with Content-Length" in done.json()["detail"]

@@ -97,7 +97,8 @@ def _limit_accelerators(model, joint, started, parts):
                     if m + u.lead_months <= t < m + u.lead_months + u.duration_months
                 ]
             for part in parts:
-                entries += part.accelerators_rented(quota.group, t)
+                rented = part.machines_rented if quota.in_machines else part.accelerators_rented
+                entries += rented(quota.group, t)
             model.row(entries, -inf, quota.most - gone)
 
 
@@ -228,6 +229,23 @@ class _Project:
             for s in problem.rental_options
             if group in s.limit_groups and (s.key, t) in self.rented
         ]
+
+    def machines_rented(self, group, t):
+        """Accelerators of the machines at once: those of one size and kind, in whole machines."""
+        rented = dict(self.accelerators_rented(group, t))
+        sizes = {}
+        for s in self.problem.rental_options:
+            column = self.rented.get((s.key, t))
+            if column in rented and self.problem.whole_nodes and not s.in_parts:
+                kind = (self.project.kinds.get(s.key), s.capacity, s.accelerators)
+                sizes.setdefault(kind, []).append((column, rented.pop(column)))
+        for (_, _, accelerators), entries in sizes.items():
+            nodes = self.model.column(0.0, is_whole=True)
+            self.model.row([*entries, (nodes, -accelerators)], -inf, 0.0)
+            if not self.inside[t]:
+                self.model.row([*entries, (nodes, -accelerators)], 0.0, inf)
+            rented[nodes] = accelerators
+        return list(rented.items())
 
     def cash(self, t):
         units = {u.key: u for u in self.problem.units}

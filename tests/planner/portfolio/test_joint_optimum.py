@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planner.costing.optimizer.problem import Quota
 from planner.costing.optimizer.solve import solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.optimizer.divide import units_in_service
 from planner.portfolio.optimizer.problem import JointProblem
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
-from tests.planner.portfolio.joint_instances import joint
+from tests.planner.portfolio.joint_instances import GROUP, joint
 from tests.planner.portfolio.plain_joint_milp import proven_joint_optimum
 
 FEW = range(12 if os.environ.get("FUZZ") else 6)
@@ -149,3 +150,24 @@ def test_the_bound_of_a_group_is_below_its_plan_and_does_not_depend_on_the_way_t
 
     assert bounds.least_cost(group) == pytest.approx(first, rel=1e-9, abs=1e-6)
     assert first <= solve_joint(members, gap=0.0).cost * (1 + CLOSE) + 1e-3
+
+
+@pytest.mark.parametrize("most", [4.0, 12.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_quotas_of_all_hold_whole_machines(seed, most):
+    drawn = joint(seed)
+    quota = Quota(GROUP, most, in_machines=True)
+    projects = []
+    for project in drawn.projects[:3]:
+        offers = tuple(replace(s, limit_groups=(GROUP,)) for s in project.problem.rental_options)
+        problem = replace(project.problem, rental_options=offers, quotas=(quota,))
+        projects.append(replace(project, problem=problem))
+    problem = JointProblem(tuple(projects))
+
+    proven = proven_joint_optimum(problem)
+    plan = solve_joint(problem, gap=0.0)
+
+    assert proven is not None
+    assert np.isfinite(plan.cost) == np.isfinite(proven[0])
+    if np.isfinite(plan.cost):
+        assert plan.cost == pytest.approx(proven[0], rel=CLOSE, abs=1e-3)

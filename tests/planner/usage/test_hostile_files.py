@@ -16,6 +16,7 @@ from planner.usage import sources
 from planner.usage.formats.base import ReadOptions
 from planner.usage.ledger import Ledger
 from planner.usage.reading import read_file
+from planner.usage.text_lines import Allowance
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import cur_row, focus_row, hours_by, read, sacct, table
 
@@ -155,6 +156,57 @@ def test_no_more_rows_are_read_than_a_door_allows(pack):
     assert read(rows, max_rows=11).ledger.rows == 10
     with pytest.raises(InvalidInput, match="has more than 10 rows; read it in parts"):
         read(rows, max_rows=10)
+
+
+def months(name, count):
+    rows = [
+        {"month": "2025-05", "accelerator_hours": 1, "project": f"{name}{n}"} for n in range(count)
+    ]
+    return table(rows)
+
+
+def workbook(content):
+    from openpyxl import Workbook
+
+    book, out = Workbook(), io.BytesIO()
+    for line in content.decode().splitlines():
+        book.active.append(line.split(","))
+    book.save(out)
+    return out.getvalue()
+
+
+def parquet(content):
+    from pyarrow import csv, parquet
+
+    out = io.BytesIO()
+    parquet.write_table(csv.read_csv(io.BytesIO(content)), out)
+    return out.getvalue()
+
+
+FORMS = [bytes, gzip.compress, lambda content: zipped("bill.csv", content), workbook, parquet]
+
+
+@pytest.mark.parametrize("pack", FORMS)
+def test_what_a_door_allows_is_that_of_all_files_together(pack):
+    files = [pack(months(name, 1_000)) for name in "abc"]
+    one = Allowance(10**9, 10**9)
+    read_file(io.BytesIO(files[0]), "one", Ledger(), ReadOptions(), one)
+    assert one.taken_rows in (1_000, 1_001)
+    assert one.taken_bytes > 4_000
+    rows, size = 3 * one.taken_rows, 3 * one.taken_bytes
+    assert read(*files, max_rows=rows, max_bytes=size + 100_000).ledger.rows == 3_000
+    problem = f"file 3.file: has more than {rows - 1:,} rows together with the files before it; "
+    with pytest.raises(InvalidInput, match=problem):
+        read(*files, max_rows=rows - 1)
+    with pytest.raises(
+        InvalidInput, match=r"^file 3.file: (unpacks to more than|has [\d,]+ bytes)"
+    ):
+        read(*files, max_bytes=size - 1)
+
+
+def test_without_a_door_each_file_has_limits_of_its_own(monkeypatch):
+    monkeypatch.setattr(sources, "MAX_ROWS", 11)
+    assert read(*(months(name, 10) for name in "abc")).ledger.rows == 30
 
 
 def test_a_file_larger_than_it_may_be_is_refused_by_its_size(tmp_path):

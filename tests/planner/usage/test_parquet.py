@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from planner.usage import parquet
+from planner.usage.text_lines import Allowance
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import hours_by, read
 
@@ -125,9 +126,9 @@ def packed(**columns):
 def test_as_many_rows_are_read_at_once_as_may_have_the_longest_text():
     rows = parquet.BATCH_ROWS
     content = packed(month=repeated("2025-05", rows), project=repeated("x" * 2_000_000, rows))
-    _, at_once = parquet._open(io.BytesIO(content), rows)
+    _, at_once = parquet._open(io.BytesIO(content), Allowance(10**9, rows))
     assert at_once == parquet.MAX_BATCH_TEXT // 2_000_007
-    _, at_once = parquet._open(io.BytesIO(written(ROWS)), rows)
+    _, at_once = parquet._open(io.BytesIO(written(ROWS)), Allowance(10**9, rows))
     assert at_once == parquet.BATCH_ROWS
 
 

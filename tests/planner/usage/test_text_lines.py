@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.usage import text_lines
-from planner.usage.text_lines import read_lines
+from planner.usage.text_lines import Allowance, read_lines
 from pricing.common.invalid_input import InvalidInput
 
 
 def lines_of(content, encoding="utf-8", max_rows=10**6):
-    return list(read_lines(io.BytesIO(content), encoding, max_rows))
+    return list(read_lines(io.BytesIO(content), encoding, Allowance(10**9, max_rows)))
 
 
 @given(
@@ -43,7 +43,7 @@ def test_what_is_no_text_is_named_by_its_line(ends, bad, problem):
 
 def test_a_line_too_long_is_named_and_not_held():
     endless = io.BufferedReader(_Endless())
-    lines = read_lines(endless, "utf-8", 10**6)
+    lines = read_lines(endless, "utf-8", Allowance(10**9, 10**6))
     assert next(lines) == "month\n"
     with pytest.raises(InvalidInput, match="line 2: is longer than 1,000,000 characters"):
         list(lines)

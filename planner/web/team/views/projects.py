@@ -16,7 +16,7 @@ from planner.services.actuals import actuals
 from planner.services.actuals.burn import burn
 from planner.services.actuals.completion import estimate_completion
 from planner.services.actuals.headroom import budget_headroom
-from planner.services.actuals.overlaps import overlaps
+from planner.services.actuals.overlaps import upload_warnings
 from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload
 from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.jobs import jobs
@@ -235,7 +235,7 @@ def _load_upload(request: HttpRequest, project: Project, file: Any) -> str:
     access = get_access(request)
     if file.size > AT_ONCE_BYTES:
         return reverse("job", args=[start_upload(access, project, file).pk])
-    for warning in overlaps(actuals.load_actuals(access, project, file, file.name)):
+    for warning in upload_warnings(actuals.load_actuals(access, project, file, file.name)):
         messages.warning(request, warning)
     return reverse("project", args=[project.team.slug, project.pk]) + "#actuals"
 

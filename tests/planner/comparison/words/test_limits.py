@@ -61,13 +61,14 @@ def test_what_is_allowed_is_said_in_words(fields: dict[str, Any], words: str) ->
 
 
 def test_a_quota_below_one_node_is_said() -> None:
-    """Half a node of eight is reckoned with where it may be; nobody rents one."""
+    """Half a node of eight is rented by nobody, where parts of machines are asked for either."""
     quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 4}]
     limits = {"quotas": quotas, "allow_partial_nodes": True}
     found = compared(catalog(RENT), 2000, constraints=limits, **ALONE)
+    assert not found.scenarios[ScenarioKey.ON_DEMAND].feasible
     assert (
-        "p5.48xlarge in us-east-1, on demand: a node holds 8 accelerators and quota aws "
-        "nvidia-h100-80gb-sxm allows 4; none can be rented whole until it is 8."
+        "The quota for H100 SXM5 80 GB at AWS (4) is smaller than one machine of 1 offer, which "
+        "is left out."
     ) in found.warnings
 
 

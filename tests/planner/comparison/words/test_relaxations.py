@@ -50,7 +50,7 @@ def test_the_least_that_would_do_in_words_and_as_a_request_takes_it(
     assert (one.field, one.current_value, one.required_value) == (field, given, required)
     assert one.is_sufficient
     assert one.sentence == f"It takes {words}."
-    assert hybrid.why_not == (f"it takes {words}",)
+    assert hybrid.why_not[0] == f"it takes {words}"
     assert found.answer.verdict is not None
     assert one.sentence in found.answer.verdict.sentence
     shown = " ".join(comparison_tables(found.answer).split())

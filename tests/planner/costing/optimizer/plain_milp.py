@@ -117,10 +117,32 @@ def _limit_groups(model, problem, chosen, in_service, there, rented, t, per_hour
             model.row(held, -inf, quota.most * problem.peak[t] - gone)
         elif not quota.is_share:
             model.row(held, -inf, quota.most - gone)
+    if per_hour and problem.whole_nodes:
+        _rent_whole_in_quotas(model, problem, rented, t, per_hour)
     for group, column in chosen.items() if per_hour else ():
         held, gone = _held(problem, group, in_service, there, rented, t, per_hour)
         asked = problem.least_groups.share * problem.peak[t]
         model.row([*held, (column, -asked)], -gone, inf)
+
+
+def counts_machines(problem, source):
+    """What quotas that count machines count one node of a source for."""
+    quotas = [quota for quota in problem.quotas if quota.in_machines]
+    return tuple(counted(source, quota.group) for quota in quotas)
+
+
+def _rent_whole_in_quotas(model, problem, rented, t, per_hour):
+    """Of one node size, what the same quotas of machines count is a whole number of nodes."""
+    sources = list(enumerate(problem.rental_options))
+    whole = [(j, s) for j, s in sources if not s.in_parts]
+    for kind in {(s.capacity, counts_machines(problem, s)) for _, s in whole}:
+        nodes = model.column(0.0, is_whole=True)
+        of_kind = [
+            (rented[j][t], 1.0)
+            for j, s in whole
+            if (s.capacity, counts_machines(problem, s)) == kind
+        ]
+        model.row([*of_kind, (nodes, -1.0 / per_hour)], 0.0, 0.0)
 
 
 def _held(problem, group, in_service, there, rented, t, per_hour):

@@ -42,8 +42,10 @@ def assert_keeps_every_limit(problem, plan):
         held = _held(problem, quota.group, in_service, nodes)
         if quota.is_share:
             _at_most(held[busy], quota.most * problem.peak[busy])
-        else:
+        elif not quota.in_machines:
             _at_most(held, quota.most)
+        else:
+            assert (machines_at_once(problem, quota.group, in_service, nodes) <= quota.most).all()
     least = problem.least_groups
     if least is not None:
         in_use = [
@@ -62,6 +64,20 @@ def _held(problem, group, in_service, nodes):
     for source in problem.rental_options:
         held = held + counted(source, group) * nodes[source.key]
     return held
+
+
+def machines_at_once(problem, group, in_service, nodes):
+    """[T] accelerators of the machines of a group at work at once: of those of one size that are
+    rented, as many as work side by side at least, however their hours are laid out."""
+    held = np.zeros(problem.hours.size)
+    for unit in problem.units:
+        held = held + counted(unit, group) * in_service[unit.key]
+    rented = {}
+    for source in problem.rental_options:
+        if counted(source, group):
+            size = (source.capacity, counted(source, group))
+            rented[size] = rented.get(size, 0.0) + nodes[source.key]
+    return held + sum(size[1] * np.ceil(at_once - 1e-6) for size, at_once in rented.items())
 
 
 def _keeps_rental_limits(problem, plan):

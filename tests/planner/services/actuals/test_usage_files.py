@@ -83,6 +83,37 @@ def test_a_bill_that_cannot_be_used_is_refused_whole(content, currency, problem)
         sums_of(content, currency)
 
 
+def focus_of(instance: str, hours: str) -> bytes:
+    usage_type = f"EUW1-BoxUsage:{instance}"
+    return table([focus_row(x_UsageType=usage_type, ResourceId="i-1", ConsumedQuantity=hours)])
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (table([cur_row(1) | {"lineItem/ResourceId": "i-1"}]), ""),
+        (
+            table([cur_row(1, usage_amount="48") | {"lineItem/ResourceId": "i-1"}]),
+            "384 accelerator-hours in 1.0",
+        ),
+        (focus_of("p5.48xlarge", "1.4"), ""),
+        (focus_of("p5.48xlarge", "48"), "row 2 with 48 machine-hours in 1.00 h"),
+        (focus_of("m7i.large", "48"), ""),
+        (focus_of("p5.48xlarge", "48").replace(b"2025-05-06T01:00:00Z", b""), ""),
+        (
+            table([focus_row(x_UsageType="BoxUsage:p5.48xlarge", ConsumedQuantity="744000000")]),
+            "row 2 with 744,000,000 machine-hours in 1.00 h",
+        ),
+    ],
+)
+def test_use_that_no_machine_could_give_is_counted_and_named(content, says):
+    for packed in (content, gzip.compress(content)):
+        warnings = sums_of(packed).doubtful.warnings()
+        assert len(warnings) == bool(says)
+        assert all("counted as written, and doubtful" in one for one in warnings)
+        assert says in "".join(warnings)
+
+
 def test_the_same_bill_has_the_same_digest_however_it_is_packed():
     content = table([cur_row(1)])
     assert sums_of(content).digest == sums_of(gzip.compress(content)).digest
