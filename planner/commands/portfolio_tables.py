@@ -8,6 +8,7 @@ from rich.table import Table
 
 from planner.commands.tables import make_console
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.portfolio.words import METHOD_TITLES
 from pricing.common.pluralize import pluralize
@@ -43,6 +44,9 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
     if answer.next_order is not None:
         month = format_month(answer.month(answer.next_order.month))
         facts.append(f"Next server to order: {answer.next_order.label}, in {month}.")
+    if answer.capital_to_approve is not None:
+        capital = format_money(answer.capital_to_approve, answer.currency)
+        facts.append(f"Capital to approve now, with network, spares and installation: {capital}.")
     return facts
 
 

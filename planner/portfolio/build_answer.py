@@ -22,6 +22,7 @@ from planner.contract.answer.portfolio import (
 )
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import format_month
+from planner.costing.advice.payback import capital_to_approve
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
 from planner.portfolio.plans import PortfolioPlan, StandAlone
@@ -108,6 +109,7 @@ class _Builder:
             "machines": usage.machines(),
             "purchases": purchases,
             "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
+            "capital_to_approve": capital_to_approve(lines),
             "in_service": in_service,
             "uses": usage.uses(),
             "utilisation": round(sum(row.hours_used for row in in_service) / available, 6)

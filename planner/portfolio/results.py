@@ -198,7 +198,8 @@ class PortfolioResults:
 
     @cached_property
     def without(self) -> dict[str, Decimal]:
-        """Net present cost of the others' plan without each project that is served."""
+        """Net present cost of the others' plan without each project that is served; none where
+        the work does not take all of them."""
         plan = self.plan
         if plan is None or not self.request.what_if or len(self.served) < 2:
             return {}
@@ -207,7 +208,7 @@ class PortfolioResults:
             try:
                 cents = self._game(plan)(frozenset(self.served) - {name})
             except WorkSpentError:
-                break
+                return {}
             costs[name] = Decimal(round(cents)).scaleb(-2)
         return costs
 

@@ -208,6 +208,11 @@ class PortfolioAnswer(AnswerModel):
     next_order: Purchase | None = Field(
         default=None, description="The first server to order; null where none is bought."
     )
+    capital_to_approve: Money | None = Field(
+        default=None,
+        description="All invoices of the month of the first order: servers, network, spares, "
+        "installation; null where no server is bought.",
+    )
     in_service: tuple[MonthOfMachines, ...] = Field(
         default=(), description="Machines held in each month, and how far they are used."
     )

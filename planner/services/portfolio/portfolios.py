@@ -199,7 +199,7 @@ def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[Repla
     catalog = catalogs.at(saved.revisions, map(rate_from_row, saved.rates))
     previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
     answer = plan_portfolio(
-        saved.request,
+        {**saved.request, **shares_as_kept(saved.read_answer())},
         catalog,
         today=saved.answered_on,
         previous_assumptions=previous,
@@ -209,6 +209,17 @@ def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[Repla
     answer = _with_sources(answer, saved.inherited)
     differences = list_differences("", _lasting(saved.answer), _lasting(answer.to_json()))
     return answer, list(islice(differences, MOST_DIFFERENCES))
+
+
+def shares_as_kept(answer: PortfolioAnswer) -> dict[str, Any]:
+    """What a request asks for that wants its shares as they are kept: where those follow use for
+    lack of work, or the plans without each project are missing, more work would give others."""
+    changes: dict[str, Any] = {}
+    if answer.shares_method == "use":
+        changes["shares"] = "use"
+    if all(one.without is None for one in answer.projects):
+        changes["what_if"] = False
+    return changes
 
 
 def plan_again(

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
     PortfolioChange,
@@ -15,25 +16,35 @@ from planner.contract.answer.portfolio import (
 )
 from planner.models import Job, SavedPortfolio
 from planner.services.jobs.jobs import Progress
-from planner.services.portfolio.portfolios import plan_again
+from planner.services.portfolio.portfolios import plan_again, shares_as_kept
+from planner.services.work_budget import current_budget
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
+
+_BY_ADDED = ("shapley", "shapley_sampled")
+"""Shares by what each project adds to the others."""
 
 
 def reprice_portfolio(
     saved: SavedPortfolio, catalog: Catalog | None = None
 ) -> tuple[PortfolioAnswer, list[PortfolioChange]]:
     """The same request at today's prices, or at those of `catalog`, and what that changes: the
-    plan's totals, then each project's share."""
-    answer = plan_again(saved, catalogs.current() if catalog is None else catalog)
-    before = saved.read_answer()
+    plan's totals, then each project's share, divided as in what is kept. Raises `TooMuchWork`
+    where that takes more than is allowed here; a job leaves the shares open then."""
+    before, market = saved.read_answer(), catalogs.current() if catalog is None else catalog
+    answer = plan_again(saved, market, shares_as_kept(before))
+    lacks_shares = before.shares_method in _BY_ADDED and answer.shares_method == "use"
+    budget = current_budget()
+    if lacks_shares and not budget.is_job:
+        message = "take more work than is allowed here, divided as in the plan that is kept."
+        raise TooMuchWork("shares", f"{message} {budget.hint}".strip())
     changes = [
         _change(figure, "", getattr(before, figure), getattr(answer, figure))
         for figure in ("net_present_cost", "total_cost", "saving")
     ]
     for one in before.projects:
-        now = answer.project(one.name)
+        now = None if lacks_shares else answer.project(one.name)
         changes.append(_change("share", one.name, one.share, None if now is None else now.share))
     return answer, changes
 

@@ -49,7 +49,9 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
     projects = tuple(_only_own(answer, one) for one in answer.projects if one.name in own)
     return answer.model_copy(
         update={
-            "headline": "You see the shares of your own projects.",
+            "headline": "You see the shares of your own projects."
+            if projects
+            else "None of these projects is yours, so that you see no share.",
             "why_not": (),
             "warnings": (),
             "projects": projects,
@@ -69,7 +71,7 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
 
 _TOTALS = (
     *("net_present_cost", "total_cost", "apart", "apart_total", "saving", "saving_fraction"),
-    *("next_order", "utilisation", "cost_of_waiting", "gap"),
+    *("next_order", "capital_to_approve", "utilisation", "cost_of_waiting", "gap"),
 )
 
 

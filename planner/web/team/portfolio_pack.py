@@ -65,7 +65,7 @@ def _shares(page: PortfolioPage) -> Iterator[Flowable]:
         amounts = (money(amount, currency) for amount in (one.alone, one.share, one.saving))
         name = f"{one.name} ({share.state})" if share.state else one.name
         rows.append((name, *amounts, text(one.explanation, paper.SMALL)))
-    yield table(rows, (0.14, 0.12, 0.12, 0.11, 0.51), (1, 2, 3))
+    yield table(rows, (0.13, 0.14, 0.14, 0.14, 0.45), (1, 2, 3))
     yield from more(len(shares), MOST_PROJECTS, "projects")
     yield text(page.shares_note, paper.SMALL)
 

@@ -55,6 +55,12 @@ _WINDOW_WORDS = {
 }
 
 
+_LACKS_WORK = (
+    "Shares by what each project adds to the others take more work than a page may: planned in "
+    "the background, the plan has them."
+)
+
+
 @dataclass(frozen=True)
 class TimelineRow:
     """A purchase with its months in words."""
@@ -90,6 +96,8 @@ class PortfolioPage:
     """An answer as its page shows it."""
 
     answer: PortfolioAnswer
+    asked_for: str = "shapley"
+    """How the cost was to be divided, `shares` of the request."""
 
     @property
     def figures(self) -> list[tuple[str, str]]:
@@ -181,7 +189,13 @@ class PortfolioPage:
         method = METHOD_TITLES.get(self.answer.shares_method or "", "")
         divided = f"; the plan is divided {method}" if method else ""
         nobody = " Nobody pays more than alone." if self.nobody_pays_more else ""
-        return f"Amounts are net present{divided}.{nobody}"
+        lacking = f" {_LACKS_WORK}" if self.lacks_shares else ""
+        return f"Amounts are net present{divided}.{lacking}{nobody}"
+
+    @property
+    def lacks_shares(self) -> bool:
+        """Whether shares follow use for lack of work, where others were asked for."""
+        return self.asked_for != "use" and self.answer.shares_method == "use"
 
     @property
     def has_what_if(self) -> bool:

@@ -125,7 +125,7 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
             "created_by"
         ),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
-        "form": SavePortfolioForm(),
+        "form": SavePortfolioForm(initial={"name": f"Plan of {timezone.now().date()}"}),
         **more,
     }
 
@@ -141,7 +141,7 @@ def _plan(request: HttpRequest, team: Team) -> dict[str, Any]:
     if not access.has_role(team.pk, Role.APPROVER):
         own = [name for name, person in owners.items() if person == access.person]
         answer = visibility.show_only(answer, own)
-    return {"page": PortfolioPage(answer)}
+    return {"page": PortfolioPage(answer, portfolio_request["shares"])}
 
 
 @team_page(EDIT)
@@ -187,6 +187,12 @@ def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return _show_saved(request, saved, access, WatchForm(initial=WatchForm.of(saved)))
 
 
+def _page_of(access: Access, saved: SavedPortfolio) -> PortfolioPage:
+    """A plan that is kept, as somebody may see it."""
+    asked_for = saved.request.get("shares", SHARES[0])
+    return PortfolioPage(visibility.visible_answer(access, saved), asked_for)
+
+
 def _show_saved(
     request: HttpRequest, saved: SavedPortfolio, access: Access, form: WatchForm, status: int = 200
 ) -> HttpResponse:
@@ -196,7 +202,7 @@ def _show_saved(
     context = {
         "team": saved.team,
         "saved": saved,
-        "page": PortfolioPage(visibility.visible_answer(access, saved)),
+        "page": _page_of(access, saved),
         "sees_all": visibility.sees_all(access, saved),
         "formats": list(PORTFOLIO_FORMATS),
         "is_draft": saved.state == State.DRAFT,
@@ -312,10 +318,8 @@ def pack(request: HttpRequest, team: Team) -> HttpResponse:
 def saved_pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """The board pack of a plan that is kept, as this person may see it, with its approval."""
     saved = _saved_or_404(request, pk)
-    page = PortfolioPage(visibility.visible_answer(get_access(request), saved))
-    return _as_paper(
-        request, page, reverse("saved-portfolio", args=[pk]), context_of_portfolio(saved)
-    )
+    page, address = _page_of(get_access(request), saved), reverse("saved-portfolio", args=[pk])
+    return _as_paper(request, page, address, context_of_portfolio(saved))
 
 
 def _as_paper(

@@ -177,6 +177,14 @@ def test_approvers_and_owners_see_all_and_others_their_own_project_alone(work):
     assert [one.name for one in own.projects] == ["vision"]
     assert none.projects == ()
     assert none.net_present_cost is own.net_present_cost is None
+    assert none.headline == "None of these projects is yours, so that you see no share."
+    assert own.headline == "You see the shares of your own projects."
+
+
+def test_what_the_first_order_costs_is_for_those_who_see_all(work):
+    answer = work.portfolio().read_answer()
+    bought = answer.model_copy(update={"capital_to_approve": Decimal("333724.50")})
+    assert visibility.show_only(bought, ["A"]).capital_to_approve is None
 
 
 def test_what_one_project_sees_tells_nothing_of_the_others(work):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.utils.html import strip_tags
 
@@ -94,6 +96,50 @@ def test_an_editor_sees_their_own_project_alone(projects, signed_in):
     assert page.count("It pays") == 1
     assert "Others without it" not in page
     assert "Saved by planning together" not in page
+
+
+def test_who_made_no_project_is_told_so_and_offered_no_paper(projects, signed_in):
+    page = text(signed_in(Role.VIEWER).get(HERE, {"plan": "1", "project": projects[0].pk}))
+    assert "None of these projects is yours" in page
+    assert "portfolio/pack/" not in page
+
+
+@pytest.fixture
+def work_is_over(monkeypatch):
+    """Shares follow use, as where a page has no work left for those that were asked for."""
+    whole = portfolios.plan_for_team
+
+    def by_use(request, team=None, catalog=None):
+        outcome = whole({**request, "shares": "use"}, team, catalog)
+        return replace(outcome, request={**outcome.request, "shares": request["shares"]})
+
+    monkeypatch.setattr(portfolios, "plan_for_team", by_use)
+
+
+LACKING = "Shares by what each project adds to the others take more work than a page may"
+IN_BACKGROUND = "Plan in the background and keep it"
+
+
+def test_shares_by_use_for_lack_of_work_say_so_and_offer_the_background(
+    projects, signed_in, work_is_over
+):
+    values = {"plan": "1", "project": [p.pk for p in projects]}
+    page = text(signed_in(Role.EDITOR).get(HERE, values))
+    assert LACKING in page
+    assert IN_BACKGROUND in page
+    viewer = text(signed_in(Role.VIEWER).get(HERE, values))
+    assert IN_BACKGROUND not in viewer
+    asked_for = text(signed_in().get(HERE, {**values, "shares": "use"}))
+    assert LACKING not in asked_for
+
+
+def test_a_plan_kept_by_use_for_lack_of_work_says_so(projects, signed_in, work_is_over):
+    browser = signed_in()
+    browser.post(f"{HERE}save/", {"plan": "1", "project": projects[0].pk, "name": "Board"})
+    saved = SavedPortfolio.objects.get()
+    page = text(browser.get(f"/portfolios/{saved.pk}/"))
+    assert LACKING in page
+    assert IN_BACKGROUND not in page
 
 
 def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 
 import pytest
 
@@ -45,6 +46,15 @@ def test_every_figure_of_the_page_stands_on_paper(work, projects, signed_in):
     assert page.shares_note in words
     for one in page.timeline:
         assert f"{one.ordered} {one.units}: " in words
+
+
+def test_amounts_of_millions_stand_on_one_line(work):
+    answer = work.portfolio().read_answer()
+    (one,) = answer.projects
+    large = {"alone": Decimal(9_182_816), "share": Decimal(8_274_924), "saving": Decimal(907_892)}
+    shares = (one.model_copy(update={**large, "explanation": "Because."}),)
+    words = of(answer.model_copy(update={"projects": shares}))[1]
+    assert "9,182,816 USD 8,274,924 USD 907,892 USD" in words
 
 
 def test_a_chart_of_many_projects_names_the_largest_and_sums_up_the_others(work):

@@ -1,0 +1,37 @@
+"""What has to be approved for the first order of a portfolio."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.portfolio.portfolio import plan_portfolio
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.portfolio.portfolios import TODAY, relay
+
+
+def plan(request):
+    return plan_portfolio({**request, "what_if": False}, bundled_catalog(), today=TODAY)
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return plan(relay())
+
+
+def test_the_capital_to_approve_is_all_that_the_first_order_is_invoiced(answer):
+    """The server with its network, spares and installation, as the lines of its month say."""
+    invoices = {"capex", "network_storage", "spares", "install"}
+    first = answer.next_order.month
+    due = {
+        str(one.category): one.amount
+        for one in answer.lines
+        if one.month == first and one.category in invoices
+    }
+    assert due.keys() >= {"capex", "network_storage", "spares"}
+    assert answer.capital_to_approve == sum(due.values()) > due["capex"]
+
+
+def test_who_buys_no_server_has_no_capital_to_approve():
+    rented = plan(relay(1, months=12))
+    assert rented.purchases == ()
+    assert rented.capital_to_approve is None
