@@ -119,7 +119,7 @@ def _rates(one: Accelerator, size: RunSize | None) -> list[str]:
 def _cores(one: Accelerator) -> str:
     if not one.cores:
         return "its cores and clock"
-    clocks = f"{one.base_clock_mhz:,.0f} (sustained) to {one.boost_clock_mhz:,.0f} MHz"
+    clocks = f"{one.base_clock_mhz:,.0f} MHz (sustained) to {one.boost_clock_mhz:,.0f} MHz"
     return f"{one.cores:,} cores at {clocks}"
 
 

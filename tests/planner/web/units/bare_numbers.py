@@ -14,7 +14,7 @@ _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 )
 _UNITS = (
-    r"USD|EUR|GBP|CHF|k|M|bn|h|hours?|days?|months?|years?|weeks?|minutes?|seconds?|s|GiB|GB|TB|MB|kW|W|"
+    r"MHz|cores|USD|EUR|GBP|CHF|k|M|bn|h|hours?|days?|months?|years?|weeks?|minutes?|seconds?|s|GiB|GB|TB|MB|kW|W|"
     r"kWh|U|TFLOPs?|GFLOPs?|FLOPs?|kg|t|FTE|billion|million|tokens?|parameters?|samples?|epochs?|"
     r"layers|runs?|jobs?|times|characters|digits"
 )
