@@ -80,13 +80,28 @@
   });
   const besideLines = (doc) => Math.min(170, doc.width * 0.28);
 
-  /* Names at the ends of the lines, moved apart where they would meet. */
+  /* Names at the ends of the lines; `partNames` moves them apart where they would meet. */
   const endLabel = (doc, one, i) => ({
     endLabel: {
       show: true, formatter: one.name, color: colour(one.role, i), width: besideLines(doc) - 12, overflow: "break",
     },
-    labelLayout: { moveOverlap: "shiftY" },
   });
+  const nameHeight = (doc, i) => 14 * Math.ceil(doc.series[i].name.length * 6.4 / (besideLines(doc) - 12));
+  function partNames(chart, doc) {
+    const last = doc.x.length - 1;
+    const offset = doc.series.map(() => 0);
+    let free = -Infinity;
+    doc.series.map((one, i) => [i, one.values[last]])
+      .filter(([, value]) => typeof value === "number")
+      .map(([i, value]) => [i, chart.convertToPixel({ yAxisIndex: 0 }, value)])
+      .sort((one, other) => one[1] - other[1])
+      .forEach(([i, y]) => {
+        const top = Math.max(y - nameHeight(doc, i) / 2, free);
+        offset[i] = top + nameHeight(doc, i) / 2 - y;
+        free = top + nameHeight(doc, i);
+      });
+    chart.setOption({ series: offset.map((down) => ({ endLabel: { offset: [0, down] } })) });
+  }
   const bar = (one, i, more) => ({
     type: "bar", stack: "all", name: one.name, data: one.values,
     itemStyle: { decal: DECALS[i % DECALS.length] }, ...more,
@@ -204,6 +219,7 @@
     getInstance(element)?.dispose();
     const chart = window.echarts.init(element, null, { renderer: "canvas" });
     chart.setOption({ ...DRAW, ...window.chartKinds }[doc.kind](doc, TOOLS));
+    if (doc.labels_at_lines) partNames(chart, doc);
     element.setAttribute("role", "img");
     element.setAttribute("aria-label", `${doc.title} ${doc.summary}`);
   }

@@ -12,6 +12,15 @@
     );
   });
 
+  /* On a phone the plan for all projects stands where the form asked for it; one tap opens that again. */
+  function foldAsking() {
+    const asking = document.getElementById("portfolio-asking");
+    if (!asking || !document.getElementById("portfolio-advice")) return;
+    if (window.matchMedia("(max-width: 767px)").matches) asking.open = false;
+  }
+  document.addEventListener("DOMContentLoaded", foldAsking);
+  document.addEventListener("htmx:afterSwap", foldAsking);
+
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
   /* Where the server sent the browser, or the form with what was refused in it; a form that names the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
@@ -258,6 +259,16 @@ def absolute(value: Decimal) -> Decimal:
 def singular(unit: str) -> str:
     """The unit of one: `node-hours` → `node-hour`."""
     return str(unit).removesuffix("s")
+
+
+@register.filter
+def beside(heads: Iterable[Any], cells: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Each cell of a row with the head of its column.
+
+    >>> beside(["Spot", "One year"], [1.28, None])
+    [('Spot', 1.28), ('One year', None)]
+    """
+    return list(zip(heads, cells, strict=True))
 
 
 @register.filter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.planner.web.browser import PHONE, visit
 from tests.planner.web.test_browser import PAGES
@@ -33,6 +34,31 @@ def test_no_table_is_cut_off_on_a_desk(chromium, base, name):
                 .map(one => one.getAttribute("aria-label"))"""
         )
         assert cut_off == []
+
+
+@pytest.mark.sweep
+def test_on_a_phone_the_tables_of_an_accelerator_are_read_downwards(chromium, base):
+    with visit(chromium, base, width=PHONE) as here:
+        page = here.open(PAGES["accelerator"])
+        tables = page.locator(".table-responsive:has(.stacked)")
+        assert tables.count() == 2
+        assert [one.evaluate("e => e.scrollWidth - e.clientWidth") for one in tables.all()] == [
+            0,
+            0,
+        ]
+        heads = tables.first.locator("tbody tr").first.locator("td[data-head]")
+        assert heads.evaluate_all("all => all.map(one => one.dataset.head)") == [
+            "On demand", "Spot", "One year", "Three years", "Offers",
+        ]  # fmt: skip
+        assert here.violations() == []
+
+
+@pytest.mark.sweep
+def test_on_a_phone_a_refused_request_says_so_above_its_form(chromium, base):
+    with visit(chromium, base, width=PHONE) as here:
+        refused = here.open(PAGES["refused"]).get_by_role("alert")
+        expect(refused).to_contain_text("Horizon")
+        assert (refused.bounding_box() or {})["y"] < 400
 
 
 @pytest.mark.sweep

@@ -39,7 +39,7 @@ def refreshes(request: HttpRequest) -> HttpResponse:
 
 def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
     waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).defer("payload")
-    running = Job.objects.filter(kind="price_refresh", state__in=("queued", "running"))
+    job = Job.objects.filter(kind="price_refresh", state__in=("queued", "running")).first()
     context = {
         "team": current_team(request),
         "form": form,
@@ -48,10 +48,16 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "quarantined": group_by_provider(),
         "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
-        "job": running.first(),
+        "job": job,
+        "place": _place_of(job) if job else None,
         "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
     }
     return render(request, "team/operator.html", context, status=400 if form.errors else 200)
+
+
+def _place_of(job: Job) -> int | None:
+    """Its place in the line of its queue; None once it has begun."""
+    return place_in_line(job, kinds_in_queue_of(job.kind))
 
 
 @signed_in
@@ -131,7 +137,7 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     context = {
         "job": current,
         "team": current.team or current_team(request),
-        "place": place_in_line(current, kinds_in_queue_of(current.kind)),
+        "place": _place_of(current),
     }
     return render(request, template, context)
 

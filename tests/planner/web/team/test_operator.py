@@ -178,6 +178,16 @@ def test_a_refresh_is_seen_by_operators_alone(work, operator, signed_in):
     assert signed_in().get(f"/jobs/{job.pk}/").status_code == 404
 
 
+@pytest.mark.parametrize(("state", "words"), [("queued", "Next in line"), ("running", "Reading")])
+def test_the_page_opens_while_a_refresh_waits_or_runs(operator, state, words):
+    message = "Reading aws" if state == "running" else ""
+    job = jobs.Job.objects.create(kind="price_refresh", state=state, message=message)
+    answer = operator.get("/operator/")
+    assert answer.status_code == 200
+    assert f'hx-get="/jobs/{job.pk}/"' in text(answer)
+    assert words in text(answer)
+
+
 def test_what_each_provider_came_to_is_told(work, operator):
     result = {"results": [{"provider": "aws", "outcome": "failed", "message": "No key.",
                            "remedy": "Set it.", "revision": None, "offers": None}]}  # fmt: skip

@@ -1,0 +1,33 @@
+"""The plan of all projects on a phone, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from planner.models import Role
+from tests.planner.web.browser import PHONE, visit
+from tests.planner.web.team.test_browser import cookies_of, settled
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser"),
+]
+
+
+@pytest.mark.sweep
+def test_on_a_phone_the_plan_of_all_projects_takes_the_place_of_its_form(
+    chromium, live_server, work
+):
+    work.project(name="speech")
+    cookies = cookies_of(work.users[Role.OWNER], live_server)
+    with visit(chromium, live_server.url, cookies=cookies, width=PHONE) as here:
+        page = settled(here, "/team/alpha/portfolio/")
+        page.get_by_role("button", name="Plan together").click()
+        total = page.get_by_text("All its payments, not discounted")
+        expect(total).to_be_visible()
+        expect(page.get_by_label("speech")).to_be_hidden()
+        assert (total.bounding_box() or {})["y"] < 780
+        page.get_by_text("Which projects, and how the cost is divided").click()
+        expect(page.get_by_label("speech")).to_be_visible()
