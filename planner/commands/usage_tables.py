@@ -136,8 +136,8 @@ def _commitments(usage: Usage) -> Table:
             identifier,
             sums.kind,
             *(
-                f"{amount:,.2f} {sums.currency}"
-                for amount in (sums.billed, sums.amortised_used, sums.amortised_unused)
+                UNKNOWN if amount is None else f"{amount:,.2f} {sums.currency}"
+                for amount in sums.amounts
             ),
         )
     return table

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from planner.usage.sums import MoneySum
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
@@ -33,9 +34,11 @@ class CommitmentSums:
 
     def __init__(self, provider: str, kind: str, currency: str) -> None:
         self.provider, self.kind, self.currency = provider, kind, currency
-        self.billed = Decimal(0)
-        self.amortised_used = Decimal(0)
-        self.amortised_unused = Decimal(0)
+        self.billed = MoneySum()
+        """Unknown in a file of amortised cost, which states no payments."""
+        self.amortised_used = MoneySum()
+        self.amortised_unused = MoneySum()
+        """Both unknown in a file of actual cost."""
         self.fee_hours = 0.0
         """Hours of the periods that its recurring fees are for."""
         self.fees = Decimal(0)
@@ -54,6 +57,11 @@ class CommitmentSums:
         self.fee_hours += hours
         self.fees += amount
         self.committed_hours += committed_hours
+
+    @property
+    def amounts(self) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
+        """Billed, used and not used, None where the files do not state it."""
+        return self.billed.known, self.amortised_used.known, self.amortised_unused.known
 
     def set_end(self, text: str) -> None:
         """The last month, from a moment such as 2028-06-30T23:59:59Z; others are passed over."""

@@ -149,15 +149,14 @@ class Usage:
 
     def commitment_rows(self) -> list[dict[str, Any]]:
         """What is already owned, and how much of it was used."""
+        names = ("billed", "amortised_used", "amortised_unused")
         return [
             {
                 "commitment": identifier,
                 "provider": sums.provider,
                 "kind": sums.kind,
                 "currency": sums.currency,
-                "billed": f"{sums.billed:f}",
-                "amortised_used": f"{sums.amortised_used:f}",
-                "amortised_unused": f"{sums.amortised_unused:f}",
+                **dict(zip(names, map(_text, sums.amounts), strict=True)),
             }
             for identifier, sums in sorted(self.ledger.commitments.items())
         ]

@@ -126,9 +126,15 @@ class OwnedCommitmentSerializer(serializers.Serializer[Any]):
     provider = _text()
     kind = _text()
     currency = _text()
-    billed = serializers.CharField()
-    amortised_used = serializers.CharField()
-    amortised_unused = serializers.CharField()
+    billed = serializers.CharField(
+        allow_null=True, help_text="Payments for it; null in a file of amortised cost."
+    )
+    amortised_used = serializers.CharField(
+        allow_null=True, help_text="Cost of its hours used; null in a file of actual cost."
+    )
+    amortised_unused = serializers.CharField(
+        allow_null=True, help_text="Cost of its hours not used; null in a file of actual cost."
+    )
 
 
 class UnusedHoursSerializer(serializers.Serializer[Any]):

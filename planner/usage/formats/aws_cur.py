@@ -210,14 +210,14 @@ class _Reader:
         sums = self._ledger.commitment(clip(identifier, 200), "aws", kind, like.currency)
         start, end = period
         if like.reason is Reason.COMMITMENT_FEE:
-            sums.billed += billed
-            sums.amortised_unused += amortised
+            sums.billed.add(billed)
+            sums.amortised_unused.add(amortised)
             if amortised:
                 what = "savings plans" if savings_plan else like.kind.machine
                 unused = (start.month, what, Reason.UNUSED_COMMITMENT.value)
                 self._ledger.add_unused(unused, None, amortised, like.currency)
         else:
-            sums.amortised_used += amortised
+            sums.amortised_used.add(amortised)
         period_hours = (end.seconds - start.seconds) / 3600
         self._add_cover(row, sums, like, billed, machine_hours, period_hours)
 

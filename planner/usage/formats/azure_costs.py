@@ -255,12 +255,13 @@ class _Reader:
         pricing = self._columns.pricing(row).lower()
         kind = _OPTIONS.get(pricing, "reserved")
         sums = self._ledger.commitment(identifier, "azure", kind, currency)
-        if reason is Reason.COMMITMENT_FEE:
-            sums.billed += billed or _ZERO
-        elif reason is Reason.UNUSED_COMMITMENT:
-            sums.amortised_unused += amortised or _ZERO
-        else:
-            sums.amortised_used += amortised or _ZERO
+        sums.billed.add(billed)
+        if reason is Reason.UNUSED_COMMITMENT:
+            sums.amortised_unused.add(amortised)
+        elif reason is not Reason.COMMITMENT_FEE:
+            sums.amortised_used.add(amortised)
+            if amortised is None:
+                sums.amortised_unused.add(None)
         return sums
 
 

@@ -151,11 +151,11 @@ def _add_money(
     sums: CommitmentSums, reason: Reason, billed: Decimal, effective: Decimal | None
 ) -> None:
     if reason is Reason.COMMITMENT_FEE:
-        sums.billed += billed
+        sums.billed.add(billed)
     elif reason is Reason.UNUSED_COMMITMENT:
-        sums.amortised_unused += effective or 0
+        sums.amortised_unused.add(effective)
     else:
-        sums.amortised_used += effective or 0
+        sums.amortised_used.add(effective)
 
 
 def _add_cover(

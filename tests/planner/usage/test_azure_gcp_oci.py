@@ -183,6 +183,22 @@ def test_actual_and_amortised_exports_do_not_mix():
         read(table([actual]), table([amortised]))
 
 
+def test_what_a_commitment_cost_is_not_stated_in_the_other_view():
+    """A bill of amortised cost names no payment, one of actual cost no cost of use: never 0."""
+    of_it = {"PricingModel": "Reservation", "ReservationId": "ri-1"}
+    paid = azure_row(ChargeType="Purchase", Quantity="1", CostInBillingCurrency="900", **of_it)
+    free = azure_row(CostInBillingCurrency="0", **of_it)
+    used = azure_row(CostInBillingCurrency="50", **of_it)
+    unused = azure_row(ChargeType="UnusedReservation", CostInBillingCurrency="7", **of_it)
+
+    def amounts(*rows):
+        (row,) = read(table(list(rows))).commitment_rows()
+        return row["billed"], row["amortised_used"], row["amortised_unused"]
+
+    assert amounts(paid, free) == ("900", None, None)
+    assert amounts(used, unused) == (None, "50", "7")
+
+
 def test_spot_is_told_by_the_meter_and_other_meters_are_no_machines():
     rows = [
         azure_row(MeterName="NC24ads A100 v4 Spot", AdditionalInfo=""),
