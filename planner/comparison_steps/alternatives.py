@@ -19,7 +19,7 @@ from planner.comparison_steps.results import ANALYSIS_SHARE, SCENARIO_SHARE, Com
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.request.rules import LARGEST_NODE
-from planner.costing.advice.decision import describe_parts, list_parts
+from planner.costing.advice.decision import describe_parts, leave_unnamed, list_parts
 from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
@@ -140,7 +140,7 @@ def _most_machines(results: ComparisonResults, plan: Scenario | None) -> float:
     if plan is None:
         machines: float = ceil(float(results.demand.peak_accelerators.max()) / LARGEST_NODE)
     else:
-        machines = _machines(list_parts(plan, results.inputs, lambda *place: "", ""))
+        machines = _machines(list_parts(plan, results.inputs, leave_unnamed, ""))
     return max(float(FEW_MACHINES), MOST_TIMES_THE_MACHINES * machines)
 
 

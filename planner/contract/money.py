@@ -40,7 +40,7 @@ def whole_parts(amounts: Sequence[Decimal]) -> list[int]:
     >>> whole_parts([Decimal("10.40"), Decimal("5.40"), Decimal("5.40")])
     [11, 5, 5]
     >>> whole_parts([Decimal("10.40"), Decimal("-2.70")]), whole_parts([])
-    ([10, -2], [])
+    ([11, -3], [])
     """
     wholes = [floor(amount) for amount in amounts]
     missing = round(sum(amounts, Decimal(0))) - sum(wholes)

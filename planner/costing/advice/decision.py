@@ -32,8 +32,14 @@ from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 NamePlace = Callable[[str, str], str]
 """(provider, region) → what people call the place."""
+
 WHOLE = 1e-6
 """How far from a whole number of machines a quotient may be and still be one."""
+
+
+def leave_unnamed(_provider: str, _region: str) -> str:
+    """No name, for parts that nobody reads."""
+    return ""
 
 
 def list_parts(

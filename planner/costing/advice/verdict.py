@@ -260,7 +260,7 @@ def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple
         kinds = {source.accelerator for source in sources if not source.is_owned}
         options = COMMITTED if _holds_a_term(inputs) else options_where(is_paid_ahead=True)
         missing = find_missing(inputs.coverage, options, kinds) if kinds else ()
-    sold = (row for row in missing if row.state is PriceState.SOLD_PRICE_UNKNOWN)
+    sold = [row for row in missing if row.state is PriceState.SOLD_PRICE_UNKNOWN]
     return tuple(describe_missing(sold))
 
 

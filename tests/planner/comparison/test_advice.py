@@ -68,11 +68,12 @@ def test_limits_that_clash_are_named_with_the_least_that_would_do() -> None:
         catalog(offer("55.04")), hours=8 * 730, on_prem={"servers": []},
         constraints={"quotas": [quota]},
     )  # fmt: skip
-    (words,) = found.scenarios["on_demand"].why_not
-    assert words == (
+    first, *more = found.scenarios["on_demand"].why_not
+    assert first == (
         "it takes a quota for H100 SXM5 80 GB at AWS of at least 8 accelerators instead of "
         "4 accelerators"
     )
+    assert "the quota for H100 SXM5 80 GB at AWS (4) excludes 1, whose machines are larger" in more
 
 
 def test_a_negative_cost_is_still_advised() -> None:
