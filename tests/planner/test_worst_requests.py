@@ -39,7 +39,7 @@ from tests.properties import IS_LONG
 
 MOST_CPU_SECONDS, MOST_MEGABYTES = 20.0, 500.0
 TRIALS = 120
-SHORT_UNITS, SHORT_OVERRUN = 1_200_000, 1.1
+SHORT_UNITS, SHORT_OVERRUN = 1_600_000, 1.1
 """Budget of a short run, half of it where the refusal alone is looked at, and how much more is done
 where work is charged afterwards."""
 
@@ -64,7 +64,15 @@ def test_the_worst_requests_known_do_the_same_work_within_their_budget(
         assert any(text.endswith("has room for it.") for text in outcome.warnings)
     else:
         assert "fewer months" in str(outcome)
-        assert ("does not fit into the memory" in str(outcome)) == (shape is LARGEST)
+
+
+@pytest.mark.sweep
+def test_the_largest_request_is_refused_for_its_memory_before_its_work_is_done(
+    catalog: Catalog,
+) -> None:
+    work = WorkMeter(12_000_000)
+    assert "does not fit into the memory" in str(_outcome(LARGEST, catalog, work))
+    assert work.is_too_large
 
 
 @pytest.fixture(scope="module")
