@@ -39,8 +39,8 @@ from tests.properties import IS_LONG
 
 MOST_CPU_SECONDS, MOST_MEGABYTES = 20.0, 500.0
 TRIALS = 120
-SHORT_UNITS, SHORT_OVERRUN = 1_600_000, 1.1
-"""Budget of a short run, half of it where the refusal alone is looked at, and how much more is done
+SHORT_UNITS, REFUSED_UNITS, SHORT_OVERRUN = 1_600_000, 600_000, 1.1
+"""Budget of a short run, the one where the refusal alone is looked at, and how much more is done
 where work is charged afterwards."""
 
 
@@ -50,7 +50,7 @@ where work is charged afterwards."""
 def test_the_worst_requests_known_do_the_same_work_within_their_budget(
     shape: Shape, catalog: Catalog
 ) -> None:
-    units = SHORT_UNITS if shape is CUT_SHORT else SHORT_UNITS // 2
+    units = SHORT_UNITS if shape is CUT_SHORT else REFUSED_UNITS
     first, again = (WorkMeter(units) for _ in range(2))
 
     outcome = _outcome(shape, catalog, first)
