@@ -25,6 +25,7 @@ from pricing.market import accelerators
 from pricing.market.offers import HOURS_PER_MONTH
 
 MAX_RUNS = 200
+LONGEST_MONTH_HOURS = 744.0
 
 
 @dataclass
@@ -111,6 +112,7 @@ def plan_demand(
         last = next_month(following, -1)
         note = f"The history goes to {last}: the plan starts after it, not in {start}."
         demand.notes.append(note)
+    _fit_into_plan_months(demand)
     _add_runs(demand, future_runs)
     demand.peak_accelerators = _peaks(history, demand.hours_per_month)
     if not demand.is_known_accelerator:
@@ -150,6 +152,23 @@ def _carry_on(history: History, begin: str, gap: int, months: int) -> Demand:
     )
 
 
+def _fit_into_plan_months(demand: Demand) -> None:
+    """A machine that never stops works 744 h in the longest months and 730 h in those of a plan:
+    that takes no machine more."""
+    most = max(demand.history.peaks, default=0.0)
+    limit, longest = most * HOURS_PER_MONTH, most * LONGEST_MONTH_HOURS
+    fitted = [limit if limit < one <= longest else one for one in demand.hours_per_month]
+    if fitted == demand.hours_per_month:
+        return
+    if demand.p10 is not None:
+        demand.p10 = [min(pair) for pair in zip(demand.p10, fitted, strict=True)]
+    demand.hours_per_month = fitted
+    demand.notes.append(
+        f"The {most:g} accelerators worked without a break: a plan's month counts as "
+        f"{HOURS_PER_MONTH} h, also where one of the calendar has 744."
+    )
+
+
 def _add_runs(demand: Demand, runs: Sequence[KnownRun]) -> None:
     months = [next_month(demand.start, step) for step in range(len(demand.hours_per_month))]
     for run in runs:
@@ -167,13 +186,18 @@ def _add_runs(demand: Demand, runs: Sequence[KnownRun]) -> None:
 
 
 def _peaks(history: History, hours_per_month: Sequence[float]) -> list[int]:
-    """Peaks in proportion to hours, as they were; the hours spread evenly are the least."""
+    """Peaks in proportion to hours, as they were; the hours spread evenly are the least. No more
+    than the highest was, where the length of months alone would make it more."""
     pairs = zip(history.peaks, history.hours, strict=True)
     ratios = [peak / hours for peak, hours in pairs if peak > 0 and hours > 0]
     ratio = median(ratios) if ratios else 0.0
+    most = max(history.peaks, default=0.0)
+    longest = most * LONGEST_MONTH_HOURS / HOURS_PER_MONTH
+    in_proportion = (hours * ratio for hours in hours_per_month)
+    peaks = (most if most < peak <= longest else peak for peak in in_proportion)
     return [
-        max(ceil(hours / HOURS_PER_MONTH - 1e-9), ceil(hours * ratio - 1e-9))
-        for hours in hours_per_month
+        max(ceil(hours / HOURS_PER_MONTH - 1e-9), ceil(peak - 1e-9))
+        for hours, peak in zip(hours_per_month, peaks, strict=True)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import itertools
 import math
 from statistics import fmean
 
@@ -89,6 +90,27 @@ def test_demand_is_a_workload_that_a_comparison_takes():
     assert demand.peak_accelerators == [10] * 12
     request = read_request(demand.request())
     assert request.workload.accelerator == "nvidia-h100-80gb-sxm"
+
+
+def test_a_machine_that_never_stops_asks_for_no_ninth_accelerator():
+    """744 h in the longest months are 730 in those of a plan."""
+    firsts = [dt.date(2025 + month // 12, month % 12 + 1, 1) for month in range(16)]
+    jobs = [
+        {
+            "JobID": str(number), "JobIDRaw": str(number), "Submit": f"{first}T00:00:00",
+            "Start": f"{first}T00:00:00", "End": f"{last}T00:00:00",
+            "ElapsedRaw": str((last - first).days * 86_400),
+            "AllocTRES": "billing=8,cpu=8,gres/gpu:h100=8,gres/gpu=8,node=1",
+        }
+        for number, (first, last) in enumerate(itertools.pairwise(firsts), 1)
+    ]  # fmt: skip
+    demand = plan_demand(read(sacct(*jobs)), 12)
+    assert max(demand.history.hours) == 8 * 744
+    assert max(demand.hours_per_month) <= 8 * 730
+    assert demand.peak_accelerators == [8] * 12
+    assert any("worked without a break" in note for note in demand.notes)
+    for low, middle in zip(demand.p10 or (), demand.hours_per_month, strict=False):
+        assert low <= middle
 
 
 def test_a_later_start_is_forecast_over_the_gap():
