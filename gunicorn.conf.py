@@ -15,14 +15,21 @@ SWITCH_INTERVAL_SECONDS = 0.0005
 """After how long a thread that computes lets another one go on. With Python's 5 ms a short request
 beside a long one waits ten times as long, each time it comes back from the database."""
 
+COLLECT_AFTER = (50_000, 20, 50)
+"""After how many new objects, and how many rounds of each generation, Python looks for garbage in
+cycles. An answer makes tens of thousands of objects that end by themselves; walking the catalog
+for them each time would hold up whoever waits."""
+
 
 def post_worker_init(worker: object) -> None:
     """Looks after what a process before this one left undone."""
+    import gc
     import sys
 
     from planner.services.timer import start_timer
 
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    gc.set_threshold(*COLLECT_AFTER)
     start_timer()
 
 
