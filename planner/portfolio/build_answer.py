@@ -25,6 +25,7 @@ from planner.contract.months import format_month
 from planner.costing.advice.payback import capital_to_approve
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
+from planner.portfolio.kind_uses import uses_by_kind
 from planner.portfolio.plans import PortfolioPlan, StandAlone
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.usage import Usage
@@ -56,6 +57,7 @@ class _Builder:
         answer = self._figures()
         if self.usage is not None:
             answer = answer.model_copy(update=self._machines(self.usage))
+            answer = answer.model_copy(update={"uses_by_kind": uses_by_kind(answer)})
         decision = _describe_purchases(answer.purchases)
         explained = tuple(
             one.model_copy(update={"explanation": explain_share(answer, one)})
@@ -90,6 +92,7 @@ class _Builder:
             saving_fraction=None if saving is None or not apart else float(saving / apart),
             shares_method=None if shares is None else shares.method,
             shares_orders=0 if shares is None else shares.orders,
+            shares_moved=shares is not None and shares.moved,
             shares_error=0.0 if shares is None else round(shares.error, 6),
             better_apart=results.better_apart,
             projects=tuple(self._project(one) for one in results.alone.values()),
