@@ -57,10 +57,10 @@ def _by_moment(
             moments.append(calendar.paid_months(entry.paid)[paid])
     if not amounts:
         return None if closing < 0 else 0.0
-    found = payback_of_payments(
+    months = payback_of_payments(
         np.concatenate(amounts), np.concatenate(moments), float(calendar.months), closing
     )
-    return None if found is None else round(found, 4)
+    return None if months is None else round(months, 4)
 
 
 def _saved(entry: Entry, sign: float, calendar: Calendar, *, is_discounted: bool) -> Floats:
