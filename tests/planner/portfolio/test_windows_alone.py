@@ -11,9 +11,12 @@ def movable(**fields):
     """Six months on a machine of eight, any time in two years: to buy one costs least once it is
     resold, and does not pay back without that."""
     offer = {
-        "label": "Node", "accelerator": H100, "accelerator_count": 8, "purchase_option": "on_demand",
+        "label": "Node",
+        "accelerator": H100,
+        "accelerator_count": 8,
+        "purchase_option": "on_demand",
         "usd_per_hour": 55.04,
-    }  # fmt: skip
+    }
     window = {"start": "2027-01", "deadline": "2028-12"}
     return {
         "start": "2027-01",
