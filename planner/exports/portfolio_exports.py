@@ -71,6 +71,8 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
 def _cell(answer: PortfolioAnswer, name: str, value: Any) -> Any:
     if name in ("month", "first", "last") and isinstance(value, int):
         return format_month(answer.month(value))
+    if name == "fullest_months":
+        return " ".join(format_month(answer.month(month)) for month in value)
     return value
 
 
