@@ -28,9 +28,22 @@
     document.querySelector("[data-undo]").hidden = false;
   }
 
+  /* Beside each box of the assumptions whether its value is given; messages about former changes go. */
+  function writeStates() {
+    const given = new Set(document.getElementById("box-states")?.dataset.given.split(" "));
+    for (const one of document.querySelectorAll("#assumptions [data-state]")) {
+      one.textContent = given.has(one.dataset.state) ? "given" : "default";
+    }
+    for (const one of document.querySelectorAll("#assumptions td .invalid-text")) one.textContent = "";
+  }
+
   document.addEventListener("htmx:beforeSwap", remember);
   document.addEventListener("htmx:afterSwap", reopen);
-  document.addEventListener("htmx:oobAfterSwap", () => { reopen(); tellWas(); });
+  document.addEventListener("htmx:oobAfterSwap", (event) => {
+    if (event.detail.target.id === "box-states") return void writeStates();
+    reopen();
+    tellWas();
+  });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) window.history.back();
   });

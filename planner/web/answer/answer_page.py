@@ -289,6 +289,11 @@ class AnswerPage:
         """What the plan was asked and every assumption, each with the box that changes it."""
         return [*plan_rows(self.answer, self.query), *self.assumptions]
 
+    @property
+    def given_boxes(self) -> str:
+        """Elements of the boxes whose value is given, for scripts: `a-on-prem-pue a-start`."""
+        return " ".join(row.element for row in self.boxes if row.name and row.given)
+
     @cached_property
     def drivers(self) -> list[Driver]:
         """What moves the total most, to be changed in place; none of a saved answer."""
