@@ -14,6 +14,7 @@ from planner.comparison_steps.build_answer import (
     build_server,
 )
 from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
     PortfolioLine,
@@ -23,13 +24,15 @@ from planner.contract.answer.portfolio import (
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import format_month
 from planner.costing.advice.payback import capital_to_approve
+from planner.costing.assumptions.defaults import default
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
 from planner.portfolio.kind_uses import uses_by_kind
 from planner.portfolio.plans import PortfolioPlan, StandAlone
+from planner.portfolio.preparation import WINDOW_EDITION
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.usage import Usage
-from planner.portfolio.words import describe_plan, describe_waiting, explain_share
+from planner.portfolio.words import WHY_NO_RANGE, describe_plan, describe_waiting, explain_share
 
 CLOSE = 0.01
 """Gap below which nothing is said of it."""
@@ -85,6 +88,7 @@ class _Builder:
             why_not=tuple(self._why_not()),
             net_present_cost=cost,
             total_cost=None if plan is None else plan.books.total_cost,
+            why_no_range="" if plan is None else WHY_NO_RANGE,
             gap=None if plan is None else round(plan.gap, 6),
             apart=apart,
             apart_total=results.apart_total,
@@ -98,9 +102,21 @@ class _Builder:
             projects=tuple(self._project(one) for one in results.alone.values()),
             cost_of_waiting=results.cost_of_waiting,
             catalog=build_catalog(comparison),
-            assumptions=build_assumptions(comparison),
+            assumptions=(*build_assumptions(comparison), *self._editions()),
             warnings=tuple(self._warnings()),
         )
+
+    def _editions(self) -> Iterator[AssumptionRow]:
+        """Of the rules that only a portfolio has, where they matter."""
+        preparation = self.results.preparation
+        if preparation.has_windows:
+            yield AssumptionRow(
+                field=WINDOW_EDITION,
+                value=preparation.window_edition,
+                unit="edition",
+                given=False,
+                source=default("window_edition").source,
+            )
 
     def _machines(self, usage: Usage) -> dict[str, object]:
         books = usage.books

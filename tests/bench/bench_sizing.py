@@ -84,9 +84,10 @@ def _print_kinds(kinds: dict[str, teams.Figures]) -> None:
 def _print_promises(promises: list[must_hold.Line]) -> None:
     print("what has to hold, as measured now:")
     for line in promises:
-        mark = "held  " if line.is_held else "MISSED"
+        mark = "      " if line.is_held is None else "held  " if line.is_held else "MISSED"
         print(f"  {mark} {line.name:<88}{line.figure:>20}  {line.asked}")
-    print(f"  {sum(line.is_held for line in promises)} of {len(promises)} held\n")
+    judged = [line.is_held for line in promises if line.is_held is not None]
+    print(f"  {sum(judged)} of {len(judged)} held\n")
 
 
 def _times() -> list[Row]:

@@ -86,7 +86,7 @@ def team_runs() -> tuple[TeamRun, ...]:
     of frameworks, each framework a team."""
     runs = [
         *map(_pretraining, published_runs()),
-        *map(_finetuning, finetune_runs()),
+        *map(finetuning_team_run, finetune_runs()),
         *map(_framework, framework_rates()),
     ]
     return tuple(run for run in runs if run is not None)
@@ -224,7 +224,8 @@ def _pretraining(run: PublishedRun) -> TeamRun | None:
     )
 
 
-def _finetuning(run: FinetuneRun) -> TeamRun | None:
+def finetuning_team_run(run: FinetuneRun) -> TeamRun | None:
+    """A published fine-tuning against the step model; None where no layout holds it."""
     hours = step_hours(run.training, run.accelerator, run.precision, run.accelerators)
     if hours is None:
         return None

@@ -120,6 +120,9 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("standard", "A standard framework"),
         ("first_version", "A first version"),
     ),
+    "loaders": _fixed(
+        ("hand_tuned", "Tuned for speed (FFCV, DALI)"), ("usual", "The framework's own")
+    ),
     "precisions": _fixed(
         ("bf16", "bf16"), ("fp16", "fp16"), ("fp8", "fp8"), ("tf32", "tf32"), ("fp32", "fp32")
     ),
