@@ -291,4 +291,4 @@ def test_the_total_says_that_it_has_no_range_and_why(projects, signed_in):
 
 def test_a_plan_is_not_kept_while_another_is_planned(projects, signed_in):
     page = text(signed_in().get(HERE))
-    assert 'hx-disabled-elt="#portfolio-save button"' in page
+    assert 'hx-disabled-elt="#portfolio-busy, #portfolio-save button"' in page
