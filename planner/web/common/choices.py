@@ -181,7 +181,8 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("prorate", "Only the months within the horizon count"),
     ),
     "rules": _fixed(
-        ("3", "Current rules"),
+        ("4", "Current rules"),
+        ("3", "Third edition, with its ranges where the tuning of the code is said"),
         ("2", "Second edition, with the ranges and the power of before"),
         ("1", "First edition, which rules nothing out"),
     ),
