@@ -12,6 +12,7 @@ from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
 from planner.contract.labels import category_title, cloud_title
 from planner.contract.money import whole_parts
 from planner.contract.months import parse_month
+from planner.contract.shares import format_shares
 from planner.web.common.formatting import money
 
 LIST_PRICES = "list prices"
@@ -60,6 +61,8 @@ class ShownPart:
     part: DecisionPart
     amount: int
     """What it costs in whole units; all parts add up to the total as shown."""
+    share: str
+    """Of the accelerator-hours, in per cent; all of them add up to 100% as shown."""
     machine_hours: float | None
     """What the advised plan rents of it."""
     price_day: str
@@ -68,10 +71,11 @@ class ShownPart:
 def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
     """What to do, by money."""
     amounts = _whole_amounts(answer)
+    shares = format_shares([part.share_of_hours for part in _parts(answer)])
     rented = _machine_hours(answer)
     return [
-        ShownPart(part, amount, rented.get(part.source), _price_day(part, answer))
-        for part, amount in zip(_parts(answer), amounts, strict=False)
+        ShownPart(part, amount, share, rented.get(part.source), _price_day(part, answer))
+        for part, amount, share in zip(_parts(answer), amounts, shares, strict=False)
     ]
 
 
