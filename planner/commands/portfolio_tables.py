@@ -37,6 +37,8 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
     facts = []
     if answer.gap is not None:
         facts.append(f"No plan is more than {answer.gap:.2%} cheaper, which is proven.")
+    if answer.why_no_range:
+        facts.append(f"The total has no range. {answer.why_no_range}")
     if answer.utilisation is not None:
         facts.append(f"Machines that are held work {answer.utilisation:.0%} of their hours.")
     if answer.shares_method is not None:

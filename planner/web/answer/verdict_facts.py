@@ -41,7 +41,7 @@ def payback_words(answer: ComparisonAnswer) -> str:
         return ""
     if verdict.payback is None:
         return "not within the plan" if _can_rent(answer) else "no plan without buying to compare"
-    if verdict.payback not in answer.months:
+    if verdict.payback not in answer.months and verdict.resale:
         return "only with the resale at the end"
     return f"{parse_month(verdict.payback):%B %Y}"
 

@@ -120,6 +120,9 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("standard", "A standard framework"),
         ("first_version", "A first version"),
     ),
+    "loaders": _fixed(
+        ("hand_tuned", "Tuned for speed (FFCV, DALI)"), ("usual", "The framework's own")
+    ),
     "precisions": _fixed(
         ("bf16", "bf16"), ("fp16", "fp16"), ("fp8", "fp8"), ("tf32", "tf32"), ("fp32", "fp32")
     ),
@@ -178,7 +181,8 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("prorate", "Only the months within the horizon count"),
     ),
     "rules": _fixed(
-        ("3", "Current rules"),
+        ("4", "Current rules"),
+        ("3", "Third edition, with its ranges where the tuning of the code is said"),
         ("2", "Second edition, with the ranges and the power of before"),
         ("1", "First edition, which rules nothing out"),
     ),
