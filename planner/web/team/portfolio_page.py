@@ -39,6 +39,8 @@ def describe_portfolio_refusal(refusal: InvalidInput, request: Mapping[str, Any]
 
 
 def _describe(refusal: InvalidInput, projects: Sequence[Mapping[str, Any]]) -> str:
+    if refusal.field == "projects":
+        return f"Projects: {refusal.message}"
     section, _, rest = refusal.field.partition(".")
     number, _, field = rest.partition(".")
     if section != "projects" or not number.isdecimal() or int(number) >= len(projects):

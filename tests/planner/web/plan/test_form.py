@@ -257,3 +257,12 @@ def test_of_several_servers_quotes_have_boxes_where_they_are_typed_or_asked_for(
     assert f'name="{at}.0.late_delivery.months"' in page
     assert "Add quotes and late delivery" not in page
     assert f'name="rows.{at}.more" type="hidden"' not in page
+
+
+def test_a_name_that_nothing_is_called_is_told_in_words_with_the_nearest_question(client, prices):
+    page = text(get(client, "plan", {**HOURS, "constraints.total_budgt": "5"}))
+    assert "the address gives “constraints.total_budgt”, which no question is called" in page
+    assert "did you mean “Budget in total”?" in page
+    page = text(get(client, "plan", {**HOURS, "foo": "1"}))
+    assert "“foo”, which no question is called; take it out of the address" in page
+    assert "allowed are" not in page

@@ -78,7 +78,7 @@ def test_what_is_not_ticked_is_not_planned(projects, signed_in):
 
 
 def test_no_tick_is_refused_in_words(projects, signed_in):
-    assert "none is included" in text(signed_in().get(HERE, {"plan": "1"}))
+    assert "Projects: none is included" in text(signed_in().get(HERE, {"plan": "1"}))
 
 
 def test_htmx_gets_the_plan_alone(projects, signed_in):
