@@ -215,3 +215,12 @@ def test_a_refusal_speaks_in_the_unit_of_its_box(client, prices):
         page = text(get(client, address, asked))
         assert "140% is not allowed; must be at most 100%" in page
         assert "1.4 is not allowed" not in page
+
+
+def test_a_name_that_nothing_is_called_is_told_in_words_with_the_nearest_question(client, prices):
+    page = text(get(client, "plan", {**HOURS, "constraints.total_budgt": "5"}))
+    assert "the address gives “constraints.total_budgt”, which no question is called" in page
+    assert "did you mean “Budget in total”?" in page
+    page = text(get(client, "plan", {**HOURS, "foo": "1"}))
+    assert "“foo”, which no question is called; take it out of the address" in page
+    assert "allowed are" not in page
