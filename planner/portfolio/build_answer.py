@@ -32,7 +32,7 @@ from planner.portfolio.plans import PortfolioPlan, StandAlone
 from planner.portfolio.preparation import WINDOW_EDITION
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.usage import Usage
-from planner.portfolio.words import describe_plan, describe_waiting, explain_share
+from planner.portfolio.words import WHY_NO_RANGE, describe_plan, describe_waiting, explain_share
 
 CLOSE = 0.01
 """Gap below which nothing is said of it."""
@@ -88,6 +88,7 @@ class _Builder:
             why_not=tuple(self._why_not()),
             net_present_cost=cost,
             total_cost=None if plan is None else plan.books.total_cost,
+            why_no_range="" if plan is None else WHY_NO_RANGE,
             gap=None if plan is None else round(plan.gap, 6),
             apart=apart,
             apart_total=results.apart_total,

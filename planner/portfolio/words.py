@@ -78,7 +78,7 @@ def _describe_direct_cost(answer: PortfolioAnswer, one: ProjectShare) -> Iterato
     if one.direct_cost > 0:
         yield (
             f"Machines rented for it alone, and running those it shares, take "
-            f"{format_money(one.direct_cost, answer.currency)} of all payments."
+            f"{format_money(one.direct_cost, answer.currency)} of all payments, not discounted."
         )
 
 
@@ -203,6 +203,13 @@ def _describe_shared_hours(one: ProjectShare) -> str:
         )
     return "It uses none of the machines that projects share."
 
+
+WHY_NO_RANGE = (
+    "Prices and hours are simulated for one project on machines of its own. Where projects share "
+    "machines, each outcome would have to decide anew who uses them. For the risk of a project, "
+    "compare it by itself."
+)
+"""Why the total of a joint plan has no range."""
 
 METHOD_TITLES = {
     "shapley": "by what each project adds to those that joined before it, averaged over all orders "

@@ -194,6 +194,9 @@ class PortfolioAnswer(AnswerModel):
         default=None, description="The plan discounted to the start: what plans are ranked by."
     )
     total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
+    why_no_range: str = Field(
+        default="", description="Why the total has no p10 to p90, as that of a comparison has."
+    )
     gap: Share | None = Field(
         default=None, description="No plan is cheaper by a larger fraction, which is proven."
     )

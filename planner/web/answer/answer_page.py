@@ -5,6 +5,7 @@ Works on the answer alone, so that a fresh one and a saved one look the same.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import cached_property
 
 from django.http import QueryDict
@@ -62,6 +63,11 @@ class AnswerPage:
         likely = answer.risk.probability_cheapest if answer.risk else {}
         best = answer.recommendation.scenario
         self.certainty = likely.get(best) if best else None
+
+    @property
+    def total(self) -> Decimal | None:
+        """What the advised plan costs in all; None where there is none."""
+        return self.recommended.total_cost if self.recommended else None
 
     @property
     def title(self) -> str:

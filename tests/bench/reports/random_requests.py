@@ -44,7 +44,7 @@ def _request(draw: random.Random) -> dict[str, object]:
     beside = {
         **some(0.7, "accelerator", lambda: draw.choice(slugs)),
         **some(0.3, "accelerators", lambda: int(10 ** draw.uniform(0, 4))),
-        **some(0.2, "rules", lambda: draw.choice([1, 2, 3])),
+        **some(0.2, "rules", lambda: draw.choice([1, 2, 3, 4])),
     }
     if draw.random() < 0.25:
         work: dict[str, object] = {

@@ -1,8 +1,9 @@
-"""A project that may move its hours pays alone what it pays by the rules for several projects."""
+"""What a project pays alone: as in its comparison, and moved by the rules for several."""
 
+from planner.comparison import compare
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import H100, TODAY, burst, project
+from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
 
 FIELD = "projects.window_edition"
 
@@ -56,3 +57,22 @@ def test_a_plan_without_windows_names_no_edition_of_them():
     request = movable()
     del request["projects"][0]["window"]
     assert not any(row.field == FIELD for row in plan(request).assumptions)
+
+
+def test_a_project_that_leaves_has_the_plan_of_its_comparison():
+    together = plan(relay(2, 24, what_if=False))
+    for one, asked in zip(together.projects, relay(2, 24)["projects"], strict=True):
+        alone = compare(
+            {
+                "start": "2027-01",
+                "horizon_months": 24,
+                "workload": asked["workload"],
+                "sensitivity": False,
+                "cheaper_if": False,
+            },
+            bundled_catalog(),
+            today=TODAY,
+        )
+        assert one.share < one.alone
+        assert one.alone == alone.recommended.net_present_cost
+        assert one.alone_total == alone.recommended.total_cost
