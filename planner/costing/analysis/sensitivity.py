@@ -265,9 +265,9 @@ def cost_plans(
 
 def _only_rents(plan: Scenario, inputs: ModelInputs) -> bool:
     """Whether what a plan costs follows from the charges of rentals and the demand alone."""
-    fleet = inputs.servers
+    servers = inputs.servers
     is_signed = inputs.existing.commitments or inputs.existing.leases
-    is_plain = not (fleet.owned or fleet.leased or is_signed or inputs.other_costs)
+    is_plain = not (servers.owned or servers.leased or is_signed or inputs.other_costs)
     is_plain = is_plain and not inputs.data.has_data
     keys = plan.units_started.keys() | plan.used_hours.keys()
     return is_plain and keys <= {rental.key for rental in inputs.rentals}
