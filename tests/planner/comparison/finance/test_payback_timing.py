@@ -45,6 +45,7 @@ def asked(**finance: Any) -> ComparisonAnswer:
     return compare(request(**finance), Catalog.of([]), today=TODAY)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("timing", "months"),
     [
@@ -70,6 +71,7 @@ def test_balances_of_bills_paid_once_a_year_move_evenly_between_them(
     assert found == pytest.approx((12 + later) * PRICE / (12 * SAVED), abs=1e-3)
 
 
+@pytest.mark.sweep
 def test_an_answer_of_before_keeps_its_payback() -> None:
     late = {"cash_timing": "month_end", "payment_terms_days": 30}
     now, field = asked(**late), "finance.payback_edition"
@@ -80,6 +82,7 @@ def test_an_answer_of_before_keeps_its_payback() -> None:
     assert field not in {row.field for row in asked().assumptions}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "contract"), [("loan", "loan"), ("hire_purchase", "hire purchase")]
 )

@@ -70,6 +70,7 @@ def test_what_they_would_save_is_said() -> None:
     assert float(one.saving) > 0
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db
 def test_the_command_puts_them_into_the_market(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("load_catalog")
