@@ -50,6 +50,11 @@ class Portfolio:
         return self._table("uses")
 
     @property
+    def kinds(self) -> Table:
+        """A row for each project and kind of machine: what it uses of it over the plan."""
+        return self._table("kinds")
+
+    @property
     def lines(self) -> Table:
         """A row for each cost line; `amount` sums to the total."""
         return self._table("lines")

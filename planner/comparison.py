@@ -7,7 +7,10 @@ ages of prices are counted from `today`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
 
 from planner.comparison_steps.build_answer import build_answer
 from planner.comparison_steps.preparation import Preparation
@@ -15,6 +18,7 @@ from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.work_limits import DEFAULT_WORK_UNITS, refuse_large
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.request.comparison import ComparisonRequest, read_request
+from planner.costing.advice.verdict import choose
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.assumptions.assumption import read_previous_assumptions
 from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
@@ -42,8 +46,39 @@ def compare(
     results = solve(request, catalog, today, previous_assumptions, work, report)
     if not results.preparation.previous_assumptions:
         refuse_job_above_peak(results.request.workload)
-    try:
+    with _refuse_large(results):
         return build_answer(results)
+
+
+@dataclass(frozen=True)
+class PlanTotal:
+    """What the advised plan costs in all, undiscounted; None where no plan keeps to the limits."""
+
+    total: Decimal | None
+    currency: str
+
+
+def find_total(
+    request: Mapping[str, object] | ComparisonRequest,
+    catalog: Catalog,
+    *,
+    today: dt.date | None = None,
+    work: WorkMeter | None = None,
+) -> PlanTotal:
+    """The total of the plan that `compare` advises, to the cent, without the rest of its answer:
+    a quarter of the time. Raises as `compare` does, with what only the rest refuses left out."""
+    results = solve(request, catalog, today, work=work)
+    refuse_job_above_peak(results.request.workload)
+    with _refuse_large(results):
+        plan = choose(results.allowed_scenarios)
+    return PlanTotal(plan.total_cost if plan else None, results.request.currency)
+
+
+@contextmanager
+def _refuse_large(results: ComparisonResults) -> Iterator[None]:
+    """Says in a refusal what is large about a question that there is too little work for."""
+    try:
+        yield
     except WorkSpentError as error:
         is_too_large = isinstance(error, TooLargeError)
         raise refuse_large(results.request, is_too_large=is_too_large) from None

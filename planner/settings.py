@@ -262,7 +262,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["planner.api.permissions.MarketAccess"],
     "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttles.PerMinute"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["planner.api.renderers.AnswerRenderer"],
     "DEFAULT_PARSER_CLASSES": ["pricing.api.rest.GuardedJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "pricing.api.rest.CursorPages",
     "DEFAULT_METADATA_CLASS": None,

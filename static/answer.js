@@ -6,9 +6,10 @@
   let open = [];
 
   function remember(event) {
-    if (event.detail.target?.id !== "figures") return;
+    const id = event.detail.target?.id;
+    if (id !== "answer-total" && id !== "figures") return;
     first ??= text("total");
-    open = [...document.querySelectorAll("details[id][open]")].map((one) => one.id);
+    if (id === "figures") open = [...document.querySelectorAll("details[id][open]")].map((one) => one.id);
   }
 
   function reopen() {
@@ -28,9 +29,72 @@
     document.querySelector("[data-undo]").hidden = false;
   }
 
+  /* After a change the total comes first: all that is still from before it is marked, until what the total waits for
+     (#rest) takes its place. A reader of the screen hears of the total once. */
+  const REST = "#figures, #fold-why, #fold-time, #fold-basis, #fold-numbers, #plan-title, #since, .answer-actions";
+  let heard = "";
+  function announce() {
+    heard = text("total");
+    const was = text("was");
+    document.getElementById("announced").textContent = `Total ${heard}, ${was}`;
+  }
+  function takeTotal() {
+    tellWas();
+    announce();
+    for (const one of document.querySelectorAll(REST)) one.classList.add("stale");
+    document.querySelector(".answer-actions").inert = true;
+    document.getElementById("refused").replaceChildren();
+  }
+  function takeRest() {
+    tellWas();
+    if (text("total") !== heard) announce();
+  }
+
+  /* Where the rest does not come, the total stands alone and says so. A change that is refused while the rest of the
+     one before is on its way has ended its request, which is asked again. */
+  function tellUnanswered(event) {
+    const rest = document.getElementById("rest");
+    if (!rest) return;
+    if (event.detail.elt !== rest) return void setTimeout(() => window.htmx.trigger(rest, "again"));
+    const link = document.createElement("a");
+    link.href = window.location.href;
+    link.textContent = "Load the whole answer";
+    rest.setAttribute("role", "alert");
+    rest.replaceChildren(
+      "Only the total is new: the server did not answer for all else, ",
+      "and what is framed in dashes is from before the change. ",
+      link,
+    );
+  }
+  for (const name of ["responseError", "sendError", "timeout"]) {
+    document.addEventListener(`htmx:${name}`, tellUnanswered);
+  }
+  const isRefused = (event) => event.detail.xhr.getResponseHeader("HX-Reswap") === "none";
+  document.addEventListener("htmx:afterOnLoad", (event) => {
+    if (event.detail.elt.id === "assumption-boxes" && isRefused(event)) tellUnanswered(event);
+  });
+
+  /* Beside each box of the assumptions whether its value is given; messages about former changes go. */
+  function writeStates() {
+    const given = new Set(document.getElementById("box-states")?.dataset.given.split(" "));
+    for (const one of document.querySelectorAll("#assumptions [data-state]")) {
+      one.textContent = given.has(one.dataset.state) ? "given" : "default";
+    }
+    for (const one of document.querySelectorAll("#assumptions td .invalid-text")) one.textContent = "";
+  }
+
   document.addEventListener("htmx:beforeSwap", remember);
-  document.addEventListener("htmx:afterSwap", reopen);
-  document.addEventListener("htmx:oobAfterSwap", () => { reopen(); tellWas(); });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (isRefused(event)) return;
+    if (event.detail.target.id === "answer-total") return void takeTotal();
+    reopen();
+  });
+  document.addEventListener("htmx:oobAfterSwap", (event) => {
+    const { id } = event.detail.target;
+    if (id === "box-states") writeStates();
+    if (id === "answer-bar") takeRest();
+    if (id.startsWith("fold-")) reopen();
+  });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) window.history.back();
   });

@@ -110,9 +110,12 @@
     panel.firstElementChild?.classList.add("stale");
     panel.prepend(note);
   };
-  document.addEventListener("htmx:responseError", unanswered);
-  document.addEventListener("htmx:sendError", unanswered);
-  document.addEventListener("htmx:timeout", unanswered);
+  /* Of what follows a new total (#rest) the answer's own script says it. */
+  for (const name of ["responseError", "sendError", "timeout"]) {
+    document.addEventListener(`htmx:${name}`, (event) => {
+      if (event.detail.elt.id !== "rest") unanswered(event);
+    });
+  }
 
   /* Empty fields stay out of the address. */
   document.addEventListener("submit", (event) => {

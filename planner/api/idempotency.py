@@ -20,11 +20,11 @@ from typing import Any, BinaryIO
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.authentication import access_of_request
+from planner.api.renderers import AnswerRenderer
 from planner.api.uploads import STREAM
 from planner.models import IdempotencyRecord
 from planner.services.housekeeping.retention import IDEMPOTENCY_RETENTION
@@ -132,7 +132,7 @@ def _store(record: IdempotencyRecord, response: Response, secret_fields: tuple[s
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         record.delete()
         return
-    body = json.loads(JSONRenderer().render(response.data))
+    body = json.loads(AnswerRenderer().render(response.data))
     if isinstance(body, dict):
         body |= {name: None for name in secret_fields if name in body}
     headers = {n: response[n] for n in _STORED_HEADERS if response.has_header(n)}

@@ -10,6 +10,7 @@ from planner.commands.tables import make_console
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.money import format_money
 from planner.contract.months import format_month
+from planner.contract.shares import format_shares
 from planner.portfolio.words import METHOD_TITLES
 from pricing.common.pluralize import pluralize
 
@@ -37,6 +38,8 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
     facts = []
     if answer.gap is not None:
         facts.append(f"No plan is more than {answer.gap:.2%} cheaper, which is proven.")
+    if answer.why_no_range:
+        facts.append(f"The total has no range. {answer.why_no_range}")
     if answer.utilisation is not None:
         facts.append(f"Machines that are held work {answer.utilisation:.0%} of their hours.")
     if answer.shares_method is not None:
@@ -56,8 +59,10 @@ def _projects(answer: PortfolioAnswer) -> Table:
     table.add_column("alone it would")
     for head in ("alone", "share", "saves", "of the plan", "others without it"):
         table.add_column(head, justify="right")
+    known = [one.fraction for one in answer.projects if one.fraction is not None]
+    fractions = iter(format_shares(known, 1))
     for one in answer.projects:
-        fraction = "" if one.fraction is None else f"{one.fraction:.1%}"
+        fraction = "" if one.fraction is None else next(fractions)
         table.add_row(
             one.name,
             one.alone_way,

@@ -13,7 +13,14 @@ from decimal import Decimal
 from math import ceil, inf
 from typing import Any
 
-from planner.comparison_steps.liftable import COUNT_ON_RESALE, Rail, list_limits, list_rails
+from planner.comparison_steps.liftable import (
+    COUNT_ON_RESALE,
+    PARTITIONS,
+    TERM_END,
+    Rail,
+    list_limits,
+    list_rails,
+)
 from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.results import ANALYSIS_SHARE, SCENARIO_SHARE, ComparisonResults
 from planner.contract.answer.common import ScenarioKey
@@ -39,6 +46,8 @@ _ANY_OFFERS: Mapping[str, Any] = {
     "term_end": "full",
 }
 """Rules that do not say which offers may matter, at some value."""
+_OF_NO_OFFER = ("assumptions", "demand", "servers", "contracts")
+"""What is worked out of a question whatever offers it may choose from."""
 FEW_MACHINES, MOST_TIMES_THE_MACHINES = 8, 4
 """Machines that nobody minds, and how many times those of the advised plan somebody would run to
 save money: work that fits one machine of eight is not spread over dozens of small ones. An
@@ -60,6 +69,7 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
     advised = results.recommendation.scenario
     plan = None if advised is None else results.scenarios[advised]
     rails = tuple(_list_rails(results, is_possible=plan is not None))
+    most_machines = _most_machines(results, plan)
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
     alternatives: list[Alternative] = []
     for i, rail in enumerate(rails):
@@ -68,7 +78,7 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
             part.leave_out("what would be cheaper")
             break
         with suppress(WorkSpentError, InvalidInput):  # what is lifted may be refused elsewhere
-            alternatives.extend(_try(rail, results, plan, part))
+            alternatives.extend(_try(rail, results, plan, most_machines, part))
     needed = _without_needless(alternatives)
     return tuple(sorted(needed, key=_rank)[:MOST])
 
@@ -94,10 +104,17 @@ def _without_needless(alternatives: Sequence[Alternative]) -> list[Alternative]:
 
 
 def _try(
-    rail: Rail, results: ComparisonResults, plan: Scenario | None, work: WorkMeter
+    rail: Rail,
+    results: ComparisonResults,
+    plan: Scenario | None,
+    most_machines: float,
+    work: WorkMeter,
 ) -> Iterator[Alternative]:
     """The plan with a rule lifted, if it saves anything worth naming, or there is no `plan`."""
-    lifted = ComparisonResults(_prepare(results.preparation, rail), work)
+    preparation = _prepare(results.preparation, rail)
+    if plan and rail.field == PARTITIONS and _has_same_offers(preparation, results.preparation):
+        return
+    lifted = ComparisonResults(preparation, work)
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
     other = _best_allowed(results, lifted, ceiling)
@@ -109,7 +126,7 @@ def _try(
     parts = list_parts(
         other, lifted.inputs, results.preparation.name_place, results.request.currency
     )
-    if _machines(parts) > _most_machines(results, plan) or _kinds(other, lifted) > MOST_KINDS:
+    if _machines(parts) > most_machines or _kinds(other, lifted) > MOST_KINDS:
         return
     yield Alternative(
         field=rail.field,
@@ -121,6 +138,12 @@ def _try(
         why_no_saving="" if plan else NOTHING_TO_COMPARE,
         why=rail.why,
     )
+
+
+def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:
+    """Whether no offer of the parts that were added matters: the plans are then the same."""
+    lifted_keys, keys = ({one.key for one in each.rentals} for each in (lifted, preparation))
+    return lifted_keys == keys
 
 
 def _machines(parts: Iterable[DecisionPart]) -> float:
@@ -151,12 +174,16 @@ def _best_allowed(
     where there is none, or where it is known to cost at least `ceiling`."""
     lifted.charge_preparation()
     work = lifted.work.share(SCENARIO_SHARE, stops=False)
-    if lifted.inputs is results.inputs:
-        best = results.scenarios[ScenarioKey.HYBRID]
-    else:
-        best = solve_scenario(lifted.inputs, ScenarioKey.HYBRID, work, ceiling + ROUNDED)
+    is_same = lifted.inputs is results.inputs
+
+    def solve(key: ScenarioKey, ceiling: float = inf) -> Scenario:
+        if is_same:
+            return results.scenarios[key]
+        return solve_scenario(lifted.inputs, key, work, ceiling)
+
+    best = solve(ScenarioKey.HYBRID, ceiling + ROUNDED)
     if lifted.preparation.rules.needs_payback and best.feasible and best.buys:
-        renting = solve_scenario(lifted.inputs, ScenarioKey.CLOUD_MIX, work)
+        renting = solve(ScenarioKey.CLOUD_MIX)
         if why_not_bought(best, renting, lifted.payback_margin):
             best = renting
     return best if best.feasible else None
@@ -170,15 +197,20 @@ def _prepare(preparation: Preparation, rail: Rail) -> Preparation:
     known: Mapping[str, Any] = vars(preparation)
     # Coverage is for warnings, which an alternative does not show.
     names = ["units_per_usd", "laid_out", "custom", "coverage"]
-    if lifted.calendar == preparation.calendar:  # which loans and leases follow
-        names.append("all_servers")
+    if rail.field == PARTITIONS:
+        names += _OF_NO_OFFER
+    if rail.field != TERM_END:  # which loans and leases follow
+        names += ["calendar", "all_servers"]
     if replace(lifted.rules, **_ANY_OFFERS) == replace(preparation.rules, **_ANY_OFFERS):
         names.append("rentals")
     if rail.field in (PAYBACK_MARGIN, COUNT_ON_RESALE):  # which judge plans, and make none
         names.append("inputs")
-    for name in names:
-        if name in known:
-            vars(lifted)[name] = known[name]
+    _share(names, known, lifted)
     if "inputs" not in vars(lifted):
         vars(lifted)["inputs"] = lifted.inputs.keep_from(preparation.inputs)
     return lifted
+
+
+def _share(names: Iterable[str], known: Mapping[str, Any], lifted: Preparation) -> None:
+    """What is worked out already, for the lifted question as well."""
+    vars(lifted).update({name: known[name] for name in names if name in known})

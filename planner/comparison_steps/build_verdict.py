@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from planner.comparison_steps.budgets import explain_exception, list_budget_uses
 from planner.comparison_steps.late_delivery import describe_certain_delay, describe_late_delivery
+from planner.comparison_steps.paybacks import month_of_payback
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.verdict_words import VerdictWords
 from planner.contract.answer.common import ScenarioKey
@@ -23,7 +24,6 @@ from planner.costing.advice.payback import (
     best_without_buying,
     capital_to_approve,
     obligation_to_sign,
-    payback_month,
     resale_value,
 )
 from planner.costing.advice.verdict import SCENARIO_NAMES, describe_unknown_prices
@@ -108,7 +108,8 @@ class _Builder:
         other = best_without_buying(self.results.allowed_scenarios)
         if other is None or not self.plan.buys:
             return None
-        month = payback_month(self.plan.cash_per_month, other.cash_per_month)
+        edition = int(self.results.inputs.assumptions["payback_edition"])
+        month = month_of_payback(self.plan, other, self.results.calendar, edition)
         return None if month is None else format_month(self.results.calendar.month(month))
 
     def _against(self) -> NextBest | None:

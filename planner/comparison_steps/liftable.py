@@ -12,6 +12,8 @@ from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
 COUNT_ON_RESALE = "on_prem.count_on_resale"
+PARTITIONS = "constraints.partitions"
+TERM_END = "term_end"
 _STATED = "The request asks for this limit."
 _LIMITS: Mapping[str, str] = {
     "providers": "any provider",
@@ -68,13 +70,13 @@ class Rail:
 def _list_partition_rails(rules: PlanRules, providers: Collection[str]) -> Iterator[Rail]:
     if not set(CLOUD_PARTITIONS) <= set(rules.partitions):
         yield Rail(
-            "constraints.partitions", CLOUD_PARTITIONS,
+            PARTITIONS, CLOUD_PARTITIONS,
             "regions of China and of the US government too",
             "Regions in China or of the US government need accounts and contracts of their own.",
         )  # fmt: skip
     if _has_other_clouds(providers, rules):
         yield Rail(
-            "constraints.partitions", (*rules.partitions, OTHER_CLOUDS), "other clouds too",
+            PARTITIONS, (*rules.partitions, OTHER_CLOUDS), "other clouds too",
             "Smaller clouds need contracts of their own, and often rent no more than machines.",
         )  # fmt: skip
 
@@ -126,7 +128,7 @@ def list_rails(
     yield from _rails_of_purchases(request, rules, margin)
     if request.term_end is None and rules.term_end != "prorate":
         yield Rail(
-            "term_end", "prorate", "of a commitment only its share within the plan counts",
+            TERM_END, "prorate", "of a commitment only its share within the plan counts",
             "A commitment is owed to its end: it holds only if other work of yours takes over "
             "what is left of the term.",
         )  # fmt: skip

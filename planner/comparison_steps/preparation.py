@@ -23,6 +23,7 @@ from planner.costing.cost_model.spend_pools import read_pools
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.checks import (
     check_contract,
+    check_data_regions,
     check_fiscal_years,
     check_minimum_duration,
     check_names,
@@ -67,6 +68,7 @@ class Preparation:
         check_names(self.request, self.catalog)
         if not self.previous_assumptions:
             check_providers(self.request, self.catalog)
+            check_data_regions(self.request, self.catalog)
             check_quotes(self.request, self.today)
         check_server_life(self.request, self.assumptions)
         check_contract(self.request, self.assumptions)

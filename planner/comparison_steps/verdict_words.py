@@ -59,7 +59,7 @@ class VerdictWords:
             at_end = self.results.calendar.index(month) >= self.results.calendar.months
             yield (
                 "pays back only with the resale at the end"
-                if at_end
+                if at_end and facts.resale
                 else f"pays back in {month:%B %Y}"
             )
         if facts.owed_after:

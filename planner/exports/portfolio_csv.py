@@ -7,6 +7,7 @@ from typing import Any
 
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.portfolio import (
+    KindUse,
     MonthOfMachines,
     PortfolioAnswer,
     PortfolioLine,
@@ -22,6 +23,7 @@ TABLE_MODELS: Mapping[str, tuple[type[AnswerModel], str]] = {
     "purchases": (Purchase, "purchases"),
     "machines": (MonthOfMachines, "in_service"),
     "uses": (ProjectUse, "uses"),
+    "kinds": (KindUse, "uses_by_kind"),
     "lines": (PortfolioLine, "lines"),
 }
 """Table → the model of its rows, and the field of the answer that holds them."""

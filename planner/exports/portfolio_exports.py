@@ -62,6 +62,7 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         (f"Planned apart, net present, {answer.currency}", answer.apart),
         (f"Saving, {answer.currency}", answer.saving),
         ("No plan is cheaper by a larger fraction", answer.gap),
+        *([("Range of the total", f"none. {answer.why_no_range}")] if answer.why_no_range else []),
         ("Use of the machines held, fraction", answer.utilisation),
         *((f"{one.name} pays, {answer.currency}", one.share) for one in answer.projects),
         *((f"{one.name}: why", one.explanation) for one in answer.projects),
@@ -71,6 +72,8 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
 def _cell(answer: PortfolioAnswer, name: str, value: Any) -> Any:
     if name in ("month", "first", "last") and isinstance(value, int):
         return format_month(answer.month(value))
+    if name == "fullest_months":
+        return " ".join(format_month(answer.month(month)) for month in value)
     return value
 
 

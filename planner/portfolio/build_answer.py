@@ -14,6 +14,7 @@ from planner.comparison_steps.build_answer import (
     build_server,
 )
 from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
     PortfolioLine,
@@ -23,12 +24,15 @@ from planner.contract.answer.portfolio import (
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import format_month
 from planner.costing.advice.payback import capital_to_approve
+from planner.costing.assumptions.defaults import default
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
+from planner.portfolio.kind_uses import uses_by_kind
 from planner.portfolio.plans import PortfolioPlan, StandAlone
+from planner.portfolio.preparation import WINDOW_EDITION
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.usage import Usage
-from planner.portfolio.words import describe_plan, describe_waiting, explain_share
+from planner.portfolio.words import WHY_NO_RANGE, describe_plan, describe_waiting, explain_share
 
 CLOSE = 0.01
 """Gap below which nothing is said of it."""
@@ -56,6 +60,7 @@ class _Builder:
         answer = self._figures()
         if self.usage is not None:
             answer = answer.model_copy(update=self._machines(self.usage))
+            answer = answer.model_copy(update={"uses_by_kind": uses_by_kind(answer)})
         decision = _describe_purchases(answer.purchases)
         explained = tuple(
             one.model_copy(update={"explanation": explain_share(answer, one)})
@@ -83,6 +88,7 @@ class _Builder:
             why_not=tuple(self._why_not()),
             net_present_cost=cost,
             total_cost=None if plan is None else plan.books.total_cost,
+            why_no_range="" if plan is None else WHY_NO_RANGE,
             gap=None if plan is None else round(plan.gap, 6),
             apart=apart,
             apart_total=results.apart_total,
@@ -90,14 +96,27 @@ class _Builder:
             saving_fraction=None if saving is None or not apart else float(saving / apart),
             shares_method=None if shares is None else shares.method,
             shares_orders=0 if shares is None else shares.orders,
+            shares_moved=shares is not None and shares.moved,
             shares_error=0.0 if shares is None else round(shares.error, 6),
             better_apart=results.better_apart,
             projects=tuple(self._project(one) for one in results.alone.values()),
             cost_of_waiting=results.cost_of_waiting,
             catalog=build_catalog(comparison),
-            assumptions=build_assumptions(comparison),
+            assumptions=(*build_assumptions(comparison), *self._editions()),
             warnings=tuple(self._warnings()),
         )
+
+    def _editions(self) -> Iterator[AssumptionRow]:
+        """Of the rules that only a portfolio has, where they matter."""
+        preparation = self.results.preparation
+        if preparation.has_windows:
+            yield AssumptionRow(
+                field=WINDOW_EDITION,
+                value=preparation.window_edition,
+                unit="edition",
+                given=False,
+                source=default("window_edition").source,
+            )
 
     def _machines(self, usage: Usage) -> dict[str, object]:
         books = usage.books

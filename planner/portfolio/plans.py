@@ -18,7 +18,7 @@ from planner.costing.scenarios import is_allowed
 from planner.portfolio.books import Books, write_books
 from planner.portfolio.joint_inputs import JointInputs
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
-from planner.portfolio.preparation import PortfolioPreparation, PreparedProject
+from planner.portfolio.preparation import MOVED_AS_JOINT, PortfolioPreparation, PreparedProject
 from planner.portfolio.sampling import GroupCosts
 
 ALONE_SHARE = 0.3
@@ -110,19 +110,27 @@ class PortfolioPlans:
         way = "" if chosen is None else SCENARIO_TITLES[chosen.key]
         bound = np.inf if chosen is None else chosen.bound
         if member.movable is not None:
-            joint = self._joint([member], may_buy=True)
-            plan = solve_joint(joint.problem, work=work)
-            bound = plan.bound + joint.base_cost
-            moved = write_books(joint, plan) if np.isfinite(plan.cost) else None
-            is_known = moved is not None and self._pays_back(moved, [rent])
-            if (
-                moved is not None
-                and is_known
-                and (books is None or moved.net_present_cost < books.net_present_cost)
+            moved, bound = self._move(member, rent, work)
+            if moved is not None and (
+                books is None or moved.net_present_cost < books.net_present_cost
             ):
                 books, way = moved, "Moving its hours within its window"
         why_not = () if books else next((s.why_not for s in results.scenarios.values()), ())
         return StandAlone(member, books, way, rent, bound, why_not)
+
+    def _move(
+        self, member: PreparedProject, rent: Decimal | None, work: WorkMeter
+    ) -> tuple[Books | None, float]:
+        """The best plan of one project that moves its hours within its window, and what no plan of
+        it costs less than. Where the cheapest buys what does not pay back, the cheapest that buys
+        nothing or only what does, as for several projects; in edition 1 there was none then."""
+        books, bound = self._search(self._joint([member], may_buy=True), work)
+        if books is None or self._pays_back(books, [rent]):
+            return books, bound
+        if self.preparation.window_edition < MOVED_AS_JOINT:
+            return None, bound
+        paying, bound = self._plans_that_pay_back([member], [rent], work)
+        return min(paying, key=lambda one: one.net_present_cost, default=None), bound
 
     def _joint(self, members: Sequence[PreparedProject], may_buy: bool) -> JointInputs:
         chosen = tuple(members)
@@ -144,7 +152,7 @@ class PortfolioPlans:
             apart = together  # the same machines, which keep to the limits
         candidates = [apart, books if may_buy else None]
         if not may_buy:
-            paying, bound = self._plans_that_pay_back(members, work)
+            paying, bound = self._plans_that_pay_back(members, self._rents(members), work)
             candidates += paying
         known = [one for one in candidates if one is not None]
         if not known:
@@ -159,11 +167,13 @@ class PortfolioPlans:
         return books, plan.bound + joint.base_cost
 
     def _plans_that_pay_back(
-        self, members: Sequence[PreparedProject], work: WorkMeter
+        self,
+        members: Sequence[PreparedProject],
+        known: Sequence[Decimal | None],
+        work: WorkMeter,
     ) -> tuple[list[Books], float]:
         """The cheapest plans that buy nothing, and whose payments without resale come to no more
-        than renting apart; with what no plan of either kind costs less than."""
-        known = self._rents(members)
+        than renting apart, which is `known`; with what no plan of either kind costs less than."""
         rents = float(sum(rent or Decimal(0) for rent in known))
         rented, rented_bound = self._search(self._joint(members, may_buy=False), work)
         inputs = self.preparation.inputs(tuple(members))

@@ -40,6 +40,11 @@ _SHARED_FIELDS = (
 """Fields that a comparison of one project takes from the portfolio as they are."""
 
 
+WINDOW_EDITION = "projects.window_edition"
+MOVED_AS_JOINT = 2.0
+"""Edition from which a project alone moves its hours by the same rules as with others."""
+
+
 @dataclass(frozen=True)
 class PreparedProject:
     """One project with what it is planned from."""
@@ -91,6 +96,20 @@ class PortfolioPreparation:
         self.previous_assumptions = previous_assumptions
         self.projects = tuple(self._prepare(project) for project in request.included)
         self._inputs: dict[tuple[str, ...], tuple[ModelInputs, ...]] = {}
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether hours of any project may move."""
+        return any(one.movable is not None for one in self.projects)
+
+    @property
+    def window_edition(self) -> float:
+        """How a project whose hours may move is planned alone; an answer of before this was said
+        keeps edition 1 when it is computed again."""
+        row = self.previous_assumptions.get(WINDOW_EDITION)
+        if row is not None:
+            return float(row.value)
+        return 1.0 if self.previous_assumptions else MOVED_AS_JOINT
 
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a project do not go together."""

@@ -33,6 +33,8 @@ class Shares:
     """Orders of joining that were sampled."""
     error: float = 0.0
     """Half-width of the 95 % interval of the least certain share, over the mean share."""
+    moved: bool = False
+    """Whether they stand off the average of what projects add, so that no group would leave."""
 
 
 def divide_exactly(
@@ -54,7 +56,9 @@ def divide_exactly(
         for size in range(n):
             for group in map(frozenset, combinations(others, size)):
                 shares[name] += weights[size] * (game(group | {name}) - game(group))
-    return Shares(round_to_total(_stable(shares, game, total), total, alone), "shapley")
+    stable = _stable(shares, game, total)
+    rounded = round_to_total(stable, total, alone)
+    return Shares(rounded, "shapley", moved=stable is not shares)
 
 
 def _stable(shares: Mapping[str, float], game: Game, total: int) -> Mapping[str, float]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
-from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
+from planner.contract.answer.portfolio import KindUse, PortfolioAnswer, ProjectShare
 from planner.contract.money import format_money
 from planner.contract.months import format_month
 
@@ -65,20 +65,64 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
         return "It waits: budgets and quotas leave no room for it beside the projects before it."
     if one.share is None or one.alone is None:
         return "It has no share: a project has no plan of its own to measure shares by."
-    sentences = [_compare_with_alone(answer, one), _describe_use(answer, one)]
-    if one.direct_cost > 0:
-        sentences.append(
-            f"Machines rented for it alone, and running those it shares, take "
-            f"{format_money(one.direct_cost, answer.currency)} of all payments."
-        )
-    if one.adds is not None and one.without is not None:
-        between = one.adds < one.share < one.alone
-        sentences.append(
-            f"Without it the others would pay {format_money(one.without, answer.currency)} in all: "
-            f"it adds {format_money(one.adds, answer.currency)}"
-            + (", and its share lies between that and what it would pay alone." if between else ".")
-        )
+    sentences = [
+        _compare_with_alone(answer, one),
+        *_describe_use(answer, one),
+        *_describe_direct_cost(answer, one),
+        *_describe_division(answer, one),
+    ]
     return " ".join(sentences)
+
+
+def _describe_direct_cost(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
+    if one.direct_cost > 0:
+        yield (
+            f"Machines rented for it alone, and running those it shares, take "
+            f"{format_money(one.direct_cost, answer.currency)} of all payments, not discounted."
+        )
+
+
+def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
+    """How the share comes about, with the least and the most that it could add."""
+    if not one.saving or answer.shares_method is None:
+        return
+    if one.adds is None or one.without is None:
+        yield f"Its share is {_DIVISIONS[answer.shares_method]}{_off_the_average(answer)}."
+        return
+    others = format_money(one.without, answer.currency)
+    adds = format_money(one.adds, answer.currency)
+    if answer.shares_method == "use":
+        yield (
+            f"Without it the others would pay {others} in all: it adds {adds}. Its share is "
+            f"{_DIVISIONS['use']}."
+        )
+        return
+    alone = format_money(one.alone or 0, answer.currency)
+    orders = "every order"
+    if answer.shares_method == "shapley_sampled":
+        orders = f"{answer.shares_orders:,} orders"
+    yield (
+        f"As the first to join it would add {alone}, its own plan. As the last it adds {adds}, as "
+        f"the others would pay {others} without it. Its share is the average over {orders} in "
+        f"which the projects could join{_off_the_average(answer)}."
+    )
+
+
+_DIVISIONS = {
+    "shapley": "what it adds to the cost of those before it, averaged over every order in which "
+    "the projects could join",
+    "shapley_sampled": "what it adds to the cost of those before it, averaged over sampled orders "
+    "in which the projects could join",
+    "use": "its part of the hours used of every machine, at that machine's cost, and at most what "
+    "it would pay alone",
+}
+"""What the share of one project is, by how shares were worked out."""
+
+
+def _off_the_average(answer: PortfolioAnswer) -> str:
+    if not answer.shares_moved:
+        return ""
+    return ", moved by as little as lets no group of projects pay less by leaving"
 
 
 def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
@@ -96,22 +140,76 @@ def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
     )
 
 
-def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> str:
+def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
+    """When it works, and which part of each kind of machine it uses."""
     if not one.busy_months:
-        return "It has no work in the months of the plan."
-    months = describe_months(answer, one.busy_months)
+        yield "It has no work in the months of the plan."
+        return
+    yield f"It works {describe_months(answer, one.busy_months)}."
+    if not answer.uses_by_kind:
+        yield _describe_shared_hours(one)
+        return
+    for use in answer.uses_by_kind:
+        if use.project == one.name:
+            is_all_shown = one.fraction is not None
+            yield _describe_kind(answer, use if is_all_shown else hide_others(use))
+
+
+def hide_others(use: KindUse) -> KindUse:
+    """What a project uses, without what others use beside it."""
+    return use.model_copy(update={"fraction": None, "fullest_fraction": None})
+
+
+_KIND_TITLES = {"owned": "owned servers", "committed": "commitments", "rented": "rented machines"}
+
+
+def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
+    """
+    "It uses 40% of the hours of owned servers (12,000 h), most of them in 2027-05 to 2027-07, when
+    it uses 95% and the others the rest." Hours are those that projects use.
+    """
+    hours, what = f"{use.accelerator_hours:,.0f} accelerator-hours", _KIND_TITLES[use.kind]
+    if use.kind != "rented" and not use.shared:
+        what += " of its own"
+    if use.fraction is None or not (use.shared or use.kind == "rented"):
+        text = f"It uses {hours} of {what}"
+    else:
+        text = f"It uses {use.fraction:.0%} of the hours in use of {what} ({hours})"
+    when = describe_months(answer, use.fullest_months)
+    is_even = len(use.fullest_months) == use.months
+    text += f", about as many in each month, {when}" if is_even else f", most {when}"
+    if use.fullest_fraction is None or not use.shared:
+        return f"{text}."
+    if use.fullest_fraction > _NOBODY_ELSE:
+        return f"{text}, when nobody else uses any."
+    return f"{text}, when it uses {use.fullest_fraction:.0%} and the others the rest."
+
+
+_NOBODY_ELSE = 0.9995
+"""Fraction of use above which it is all, to the percent that is shown."""
+
+
+def _describe_shared_hours(one: ProjectShare) -> str:
+    """Of an answer from before uses were told by kind of machine."""
     if one.shared_fraction:
         return (
-            f"It works {months} and uses {one.shared_fraction:.0%} of the hours that projects use "
-            "of the machines they share; the others use the rest."
+            f"It uses {one.shared_fraction:.0%} of the hours that projects use of the machines "
+            "they share; the others use the rest."
         )
     if one.shared_hours:
         return (
-            f"It works {months} and uses {one.shared_hours:,.0f} accelerator-hours of the machines "
-            "that projects share."
+            f"It uses {one.shared_hours:,.0f} accelerator-hours of the machines that projects "
+            "share."
         )
-    return f"It works {months} and uses none of the machines that projects share."
+    return "It uses none of the machines that projects share."
 
+
+WHY_NO_RANGE = (
+    "Prices and hours are simulated for one project on machines of its own. Where projects share "
+    "machines, each outcome would have to decide anew who uses them. For the risk of a project, "
+    "compare it by itself."
+)
+"""Why the total of a joint plan has no range."""
 
 METHOD_TITLES = {
     "shapley": "by what each project adds to those that joined before it, averaged over all orders "

@@ -78,7 +78,7 @@ class EstimateRequest(RequestModel):
     rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
     """Edition of the rules, as in a comparison: 1 sizes a training by a calibrated share of peak,
     later ones by its layout and what published teams reach; 3 by ranges that hold as often as they
-    say and by measured power."""
+    say and by measured power, 4 also where the code's tuning is given."""
 
 
 @dataclass(frozen=True)

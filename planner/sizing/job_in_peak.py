@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from pricing.common.invalid_input import InvalidInput
 
@@ -38,3 +41,25 @@ def _message(job: int, peak: int, month: int | None) -> str:
         f"a job of {job:,} accelerators at once is more than the peak of {peak:,}{where} "
         f"(peak_accelerators); allowed are at most {peak:,}, or give a peak of at least {job:,}"
     )
+
+
+def raise_peak_to_job(workload: Mapping[str, Any]) -> dict[str, Any]:
+    """A workload as an earlier request has it, with no stated peak below what one job takes at
+    once: what its answer of before rested on, as its machines held the whole job.
+
+    >>> raise_peak_to_job({"peak_accelerators": 4, "accelerators_per_job": 8})
+    {'peak_accelerators': 8, 'accelerators_per_job': 8}
+    >>> raise_peak_to_job({"peak_accelerators": [4, 0, 16], "accelerators_per_job": 8})
+    {'peak_accelerators': [8, 0, 16], 'accelerators_per_job': 8}
+    """
+    job, peaks = workload.get("accelerators_per_job"), workload.get("peak_accelerators")
+    if not isinstance(job, int) or peaks is None:
+        return dict(workload)
+    if isinstance(peaks, list | tuple):
+        return {**workload, "peak_accelerators": [_at_least(one, job) for one in peaks]}
+    return {**workload, "peak_accelerators": _at_least(peaks, job)}
+
+
+def _at_least(peak: Any, job: int) -> Any:
+    """A peak of a month with work, raised to a job; anything else as it is."""
+    return job if isinstance(peak, int) and 0 < peak < job else peak

@@ -22,6 +22,7 @@ urlpatterns = [
     path("plan/", plan.plan, name="plan"),
     path("plan/pack/", pack.pack, name="plan-pack"),
     path("plan/serving/", serving.serving, name="plan-serving"),
+    path("plan/total/", plan.total, name="plan-total"),
     path("plan/live/", plan.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
     path("plan/samples/", samples.start, name="samples-start"),

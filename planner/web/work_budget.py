@@ -1,4 +1,4 @@
-"""Every request gets its budget of work, and stops where its client has left."""
+"""Every request gets its budget of work, makes way, and stops where its client has left."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 
 from planner.costing.optimizer.work import WorkCancelledError
+from planner.services.fair_use.addresses import client_address
+from planner.services.fair_use.courtesy import Visit
 from planner.services.fair_use.turns import TooBusyError
 from planner.services.jobs.limits import COME_BACK_SECONDS
 from planner.services.work_budget import (
@@ -31,16 +33,17 @@ class WorkBudget:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         has_left = partial(client_has_left, request.META) if SOCKET in request.META else None
-        budget = Budget(
-            is_signed_in=lambda: bool(request.user.is_authenticated),
-            payer=partial(payer_of, request),
-            is_cancelled=has_left,
-        )
-        with spend_from(budget):
-            try:
-                return self.get_response(request)
-            finally:
-                budget.settle()
+        with Visit(client_address(request.META)) as visit:
+            budget = Budget(
+                is_signed_in=lambda: bool(request.user.is_authenticated),
+                payer=partial(payer_of, request),
+                is_cancelled=visit.look_up(has_left),
+            )
+            with spend_from(budget):
+                try:
+                    return self.get_response(request)
+                finally:
+                    budget.settle()
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Nobody reads the answer to a request whose client has left; one too many at once is

@@ -33,7 +33,7 @@ _OTHER_PROVIDERS: Mapping[str, str] = {
         ("oci", "runpod", "vultr", "ovhcloud", "scaleway", "verda", "voltage-park"), OTHER_CLOUDS
     ),
     **dict.fromkeys(("lambda", "digitalocean", "hyperstack"), OTHER_CLOUDS),
-    # Without an adapter: `load_catalog --other-clouds` publishes their dated list prices.
+    # Without an adapter: `load_catalog` publishes their dated list prices.
     **dict.fromkeys(
         ("coreweave", "crusoe", "denvr", "hyperbolic", "ibm", "massed-compute", "nebius"),
         OTHER_CLOUDS,

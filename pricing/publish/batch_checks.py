@@ -12,7 +12,7 @@ There are four kinds of finding:
   *left* as it is published and named; the others are published.
 - A batch that differs from the published state as a provider hardly ever does is *held* whole
   (quarantined) for review: more than 5 % of its prices beyond their bands, offers gone as
-  `pricing.publish.losses` judges it, a currency label changed over the same number, more than
+  `pricing.publish.losses` judges it, a currency changed without converting the number, more than
   20 % of the rows rejected, impossible dates.
 
 `force` overrules both quarantines, takes in every region and, of the rejected rows, the last two
@@ -165,7 +165,7 @@ def _leave_what_is_doubtful(
     key = _key(batch, published_state)
     is_held = bool(result.reasons)
     if doubtful_parts := find_doubtful_parts(
-        read.passed, before, read.outliers, key, is_held=is_held
+        read.passed, before, read.outliers, key, published_state.exchange_rates, is_held=is_held
     ):
         without = _decide(*_leave_out(batch, read, doubtful_parts), published_state, today)
         if not without.reasons:
@@ -267,7 +267,7 @@ def _find_quarantine_reasons(
     yield from _check_dates(batch, published_state, today)
     yield from _check_rejected_share(batch, rejected_rows)
     published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
-    yield from _check_currencies(passed, published)
+    yield from _check_currencies(passed, published, published_state.exchange_rates)
     is_first = not published_state.offers
     if is_first:
         published = {offer.id: offer for offer in published_state.expected if offer.sold_now}
@@ -309,12 +309,14 @@ def _check_rejected_share(batch: OfferBatch, rejected_rows: Sequence[RejectedRow
         yield f"{rejected_count} of its {offers} did not pass the checks"
 
 
-def _check_currencies(offers: Iterable[Offer], published: Mapping[str, Offer]) -> Iterable[str]:
+def _check_currencies(
+    offers: Iterable[Offer], published: Mapping[str, Offer], rates: ExchangeRates
+) -> Iterable[str]:
     relabelled = [
         f"{offer.id} {before.currency} → {offer.currency}"
         for offer in offers
         if (before := published.get(offer.id)) is not None
         and offer.sold_now
-        and is_relabelled(offer, before)
+        and is_relabelled(offer, before, rates)
     ]
-    yield from summarize_names(relabelled, "changed currency but not the number")
+    yield from summarize_names(relabelled, "changed currency without converting the number")

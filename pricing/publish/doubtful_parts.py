@@ -1,10 +1,11 @@
 """Regions and families in which a list that is sound elsewhere cannot be right. PURE.
 
 A region mostly comes in answers of its own, and so do some families. Where one of them lost rows
-as no provider takes offers off the market, changed its currency over the same numbers, or moved
-most of its prices beyond their bands, the fault is that answer's: what is published of it stays
-in force with its own date, is named, and all else is published. Where more than a few look so,
-or offers went elsewhere too, the fault is the list's, and `pricing.publish.losses` holds it whole.
+as no provider takes offers off the market, changed its currency without converting the numbers, or
+moved most of its prices beyond their bands, the fault is that answer's: what is published of it
+stays in force with its own date, is named, and all else is published. Where more than a few look
+so, or offers went elsewhere too, the fault is the list's, and `pricing.publish.losses` holds it
+whole.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 from pricing.common.pluralize import pluralize
 from pricing.ingest.provider import NotRead
+from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.families import instance_family
 from pricing.market.offers import Offer
 from pricing.publish.losses import MAX_OFFER_LOSS, MIN_PART_SIZE
@@ -68,6 +70,7 @@ def find_doubtful_parts(
     before: Sequence[Offer],
     outliers: Iterable[Outlier],
     key: Callable[[Offer], str],
+    rates: ExchangeRates,
     *,
     is_held: bool,
 ) -> tuple[NotRead, ...]:
@@ -79,7 +82,7 @@ def find_doubtful_parts(
     sold = {key(offer) for offer in passed if offer.sold_now}
     lost = [offer for offer in before if key(offer) not in sold]
     moved = [one.offer for one in outliers]
-    relabelled = _find_relabelled(passed, before)
+    relabelled = _find_relabelled(passed, before, rates)
     for kind in (_REGION, _FAMILY):
         doubtful_parts = _find_of_kind(kind, before, lost, moved, relabelled, is_held)
         if doubtful_parts:
@@ -138,7 +141,7 @@ def _judge(kind: _Kind, part: _Part, is_held: bool) -> Iterator[NotRead]:
     is_short = _is_too_much(lost, size) or _is_most(lost, size)
     other = _FAMILY if kind is _REGION else _REGION
     if part.has_other_currency:
-        yield _leave(kind, part, f"{part.name} changed its currency but not the numbers")
+        yield _leave(kind, part, f"{part.name} changed its currency without converting the numbers")
     elif options := _find_short_options(part, strictly=not (is_short or is_held)):
         labels = " and ".join(option.replace("_", " ") for option in options)
         yield _leave(kind, part, f"{part.name} lost too many of its {labels} offers", options)
@@ -189,12 +192,14 @@ def _find_short(part: _Part, part_of: PartOf, *, strictly: bool) -> tuple[str, .
     )
 
 
-def _find_relabelled(passed: Iterable[Offer], before: Iterable[Offer]) -> list[Offer]:
+def _find_relabelled(
+    passed: Iterable[Offer], before: Iterable[Offer], rates: ExchangeRates
+) -> list[Offer]:
     offers = {offer.id: offer for offer in before}
     return [
         offer
         for offer in passed
-        if offer.sold_now and (old := offers.get(offer.id)) and is_relabelled(offer, old)
+        if offer.sold_now and (old := offers.get(offer.id)) and is_relabelled(offer, old, rates)
     ]
 
 

@@ -58,7 +58,7 @@ def find_outliers(
         for offer in offers
         if (before := published.get(offer.id)) is not None
         and not has_same_price(offer, before)
-        and not is_relabelled(offer, before)
+        and not is_relabelled(offer, before, rates)
     ]
     beyond = [one for one in moved if not _is_within(one.ratio, 1.0, 1.0)]
     spot = [one.before for one in beyond if one.offer.purchase_option.is_interruptible]
@@ -99,10 +99,13 @@ def has_same_price(offer: Offer, before: Offer) -> bool:
     )
 
 
-def is_relabelled(offer: Offer, before: Offer) -> bool:
-    """Whether the currency changed over the same number."""
-    amounts = (offer.price_per_hour, offer.upfront)
-    return offer.currency != before.currency and amounts == (before.price_per_hour, before.upfront)
+def is_relabelled(offer: Offer, before: Offer, rates: ExchangeRates) -> bool:
+    """Whether the currency changed and the number was not converted: as a number it moved less
+    than as an amount of money. Its price may have moved a little on the same day."""
+    if offer.currency == before.currency:
+        return False
+    number = float(offer.effective_price_per_hour) / float(before.effective_price_per_hour)
+    return abs(math.log(number)) < abs(math.log(_price_ratio(offer, before, rates)))
 
 
 def _is_usual(one: Outlier, ranges: Mapping[str, PriceRange]) -> bool:

@@ -61,7 +61,8 @@ TRAINING = {
     "risk.samples": "2000",
 }
 PAGES = (
-    *("/plan/", "/plan/", "/plan/live/", "/plan/accelerators/", "/market/", "/market/offer/"),
+    *("/plan/", "/plan/", "/plan/live/", "/plan/total/", "/plan/accelerators/", "/market/"),
+    *("/market/offer/",),
     *("/market/changes/", "/hardware/", "/compare/", "/", "/method/", "/save/", "/team/"),
 )
 LISTS = (

@@ -13,6 +13,8 @@ from tests.golden.expected_scenarios import feasible_groups, group_title, groups
 from tests.golden.shown import (
     OPTIONS,
     PROVIDERS,
+    add_up,
+    exact,
     money,
     month,
     number,
@@ -109,12 +111,22 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
 
 def risk(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
+    simulated = [
+        [one.key for one in group]
+        for group in groups(answer)
+        if answer.risk and getattr(answer.risk, group[0].key, None)
+    ]
+    chances = [
+        exact(sum(answer.risk.probability_cheapest[key] for key in keys)) * 1000
+        for keys in simulated
+    ]
+    shares = iter(add_up(chances))
     for group in groups(answer):
         keys = [one.key for one in group]
         spread = getattr(answer.risk, keys[0], None)
         if answer.risk and spread:
             figures = (spread.p10, spread.p50, spread.p90, spread.cvar_90)
-            likely = percent(sum(answer.risk.probability_cheapest[key] for key in keys), 1)
+            likely = f"{next(shares) / 10:.1f}%"
             regret = money(answer.risk.regret[keys[0]], answer.currency)
             rows.append(
                 [

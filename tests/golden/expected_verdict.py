@@ -8,7 +8,7 @@ from typing import Any
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
-from tests.golden.shown import PROVIDERS, TITLES, money, number, percent, short
+from tests.golden.shown import PROVIDERS, TITLES, add_up, exact, money, number, percent, short
 
 BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
 ACCELERATORS = {"nvidia-h100-80gb-sxm": "H100 SXM5 80 GB"}
@@ -166,11 +166,13 @@ def prices(answer: ComparisonAnswer) -> str:
 def decision(answer: ComparisonAnswer) -> list[str]:
     """What to do, part by part, with what each costs in all."""
     parts = answer.verdict.decision if answer.verdict else ()
+    hours = [exact(one.share_of_hours) * 100 for one in parts]
+    shares = add_up([*hours, 100 - sum(hours)])
     return [
         f"{one.sentence[:1].upper()}{one.sentence[1:]} "
         f"{money(amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
-        f"{percent(one.share_of_hours)} of the accelerator-hours{_price_day(answer, one)}"
-        for one, amount in zip(parts, _whole(answer), strict=False)
+        f"{share}% of the accelerator-hours{_price_day(answer, one)}"
+        for one, amount, share in zip(parts, _whole(answer), shares, strict=False)
     ]
 
 
@@ -191,13 +193,7 @@ def _whole(answer: ComparisonAnswer) -> list[int]:
     if answer.verdict is None or answer.verdict.total is None:
         return []
     exact = [one.amount for one in answer.verdict.decision]
-    exact.append(answer.verdict.total - sum(exact))
-    whole = [round(one) for one in exact]
-    while missing := round(sum(exact)) - sum(whole):
-        step = 1 if missing > 0 else -1
-        off = [step * (one - near) for one, near in zip(exact, whole, strict=True)]
-        whole[off.index(max(off))] += step
-    return whole
+    return add_up([*exact, answer.verdict.total - sum(exact)])
 
 
 def _price_day(answer: ComparisonAnswer, part: DecisionPart) -> str:

@@ -45,6 +45,16 @@ def percent(value: Any, digits: int = 0) -> str:
     return f"{exact(value) * 100:.{digits}f}%"
 
 
+def add_up(exact: list[Any]) -> list[int]:
+    """Rounded, the worst then moved by one until all add up to their rounded sum."""
+    whole = [round(one) for one in exact]
+    while missing := round(sum(exact)) - sum(whole):
+        step = 1 if missing > 0 else -1
+        off = [step * (one - near) for one, near in zip(exact, whole, strict=True)]
+        whole[off.index(max(off))] += step
+    return whole
+
+
 def number(value: Any, digits: int = 0) -> str:
     return f"{exact(value):,.{digits}f}"
 

@@ -114,7 +114,7 @@ class ComparisonsView(MarketView):
         """Compares renting, owning and mixing for one workload."""
         team = self.team(request)
         job = self.job(request, "comparison", {"request": request.data})
-        return job or Response(comparisons.compare_for_team(request.data, team).answer.to_json())
+        return job or Response(comparisons.compare_for_team(request.data, team).answer)
 
 
 class ComparisonBatchView(MarketView):
@@ -171,4 +171,4 @@ class EstimatesView(MarketView):
     def post(self, request: Request) -> Response:
         """Memory, accelerator-hours and duration of a workload, with their ranges."""
         Query(request)
-        return Response(comparisons.estimate_request(request.data).to_json())
+        return Response(comparisons.estimate_request(request.data))

@@ -67,7 +67,7 @@ class PortfoliosView(MarketView):
         """One plan for all projects, and what each of them pays."""
         team = self.team(request)
         job = self.job(request, "portfolio", {"request": request.data})
-        return job or Response(services.plan_for_team(request.data, team).answer.to_json())
+        return job or Response(services.plan_for_team(request.data, team).answer)
 
 
 class PortfolioExportView(MarketView):

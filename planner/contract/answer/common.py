@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 class AnswerModel(BaseModel):
     """Base of every part of an answer: frozen; fields that it does not know are left out."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
 
     @classmethod
     def of_values(cls, **values: Any) -> Self:
@@ -91,7 +91,8 @@ def write_decimal(amount: Decimal) -> str:
     >>> write_decimal(Decimal("1E-7")), write_decimal(Decimal("12.50"))
     ('0.0000001', '12.50')
     """
-    return f"{amount:f}"
+    text = str(amount)
+    return f"{amount:f}" if "E" in text else text
 
 
 def unit(name: str) -> object:

@@ -117,7 +117,8 @@ class ChipAdvice(AnswerModel):
         "where that hangs on a latency that no request says."
     )
     porting_usd: float = Field(
-        description="Engineering that a port takes, once.", json_schema_extra={"unit": "USD"}
+        description="Engineering that a port takes, once: a planning value without a source.",
+        json_schema_extra={"unit": "USD"},
     )
     saving_usd: float | None = Field(
         default=None,
@@ -272,8 +273,8 @@ class EstimateAnswer(RunFigures):
     cpu: CpuNote = Field(description="Whether a CPU is enough.")
     tier: str | None = Field(
         default=None,
-        description="How demanding the work is: light, complex or very_demanding; null for hours "
-        "as given.",
+        description="How demanding the work is: light, complex or very_demanding, by limits that "
+        "are planning values (light: one card, 24 GiB, 100 h); null for hours as given.",
     )
     other_chips: tuple[str, ...] = Field(
         default=(),

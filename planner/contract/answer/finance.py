@@ -80,8 +80,8 @@ class ScenarioFinance(AnswerModel):
     )
     payback_months: Months | None = Field(
         default=None,
-        description="Months until what is saved stays above what was spent, by the months in which "
-        "both are paid, resale at the end included; null where it never does.",
+        description="Months until what is saved stays above what was spent, each payment counted "
+        "over the month from its moment on, resale at the end included; null where it never does.",
     )
     discounted_payback_months: Months | None = Field(
         default=None, description="The same with flows at their present value."

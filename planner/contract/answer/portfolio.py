@@ -51,6 +51,33 @@ class ProjectUse(AnswerModel):
     )
 
 
+MachineKind = Literal["owned", "committed", "rented"]
+
+
+class KindUse(AnswerModel):
+    """What a project uses of one kind of machine over the plan, and when most of it."""
+
+    project: str = Field(description="Name of the project.")
+    kind: MachineKind = Field(description="How the machines are got.")
+    shared: bool = Field(description="Whether other projects may use the same machines.")
+    accelerator_hours: float = Field(
+        description="Hours of their physical accelerators.", json_schema_extra={"unit": "h"}
+    )
+    fraction: Share | None = Field(
+        description="The same as a fraction of the hours that all projects use of this kind; null "
+        "where those are not shown."
+    )
+    months: int = Field(
+        description="Months in which it uses any.", json_schema_extra={"unit": "months"}
+    )
+    fullest_months: tuple[MonthIndex, ...] = Field(
+        description="Months in which it uses most: at least 90 % of its fullest month."
+    )
+    fullest_fraction: Share | None = Field(
+        description="What it uses in those as a fraction of what all projects do; null likewise."
+    )
+
+
 class MonthOfMachines(AnswerModel):
     """The machines that are bought, committed to or held, in one month."""
 
@@ -71,7 +98,7 @@ class Machine(AnswerModel):
     source: str = Field(description="Key in lines, purchases and uses.")
     label: str = Field(description="What it is called.")
     accelerator: str = Field(description="Slug of its accelerator.")
-    kind: Literal["owned", "committed", "rented"] = Field(description="How it is got.")
+    kind: MachineKind = Field(description="How it is got.")
 
 
 class ProjectWriteOff(AnswerModel):
@@ -167,6 +194,9 @@ class PortfolioAnswer(AnswerModel):
         default=None, description="The plan discounted to the start: what plans are ranked by."
     )
     total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
+    why_no_range: str = Field(
+        default="", description="Why the total has no p10 to p90, as that of a comparison has."
+    )
     gap: Share | None = Field(
         default=None, description="No plan is cheaper by a larger fraction, which is proven."
     )
@@ -188,6 +218,11 @@ class PortfolioAnswer(AnswerModel):
         default=0,
         description="Orders of joining that were sampled; 0 where the shares are exact.",
         json_schema_extra={"unit": "number"},
+    )
+    shares_moved: bool = Field(
+        default=False,
+        description="Whether shares stand off the average of what projects add, by as little as "
+        "lets no group of them pay less by leaving.",
     )
     shares_error: Share = Field(
         default=0.0,
@@ -218,6 +253,11 @@ class PortfolioAnswer(AnswerModel):
     )
     uses: tuple[ProjectUse, ...] = Field(
         default=(), description="What each project uses of each machine, by month."
+    )
+    uses_by_kind: tuple[KindUse, ...] = Field(
+        default=(),
+        description="What each project uses of owned servers, commitments and rent, and when "
+        "most; empty in an answer from before it was told.",
     )
     utilisation: Share | None = Field(
         default=None,

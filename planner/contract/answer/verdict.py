@@ -198,7 +198,8 @@ class Verdict(AnswerModel):
     payback: str | None = Field(
         default=None,
         description="Month, YYYY-MM, from which the plan's cumulative cash stays below that of "
-        "the best plan that buys and leases nothing; null where it is one or never gets there.",
+        "the best plan that buys and leases nothing: that in which its payback months end; null "
+        "where it is one or never gets there.",
     )
     against: NextBest | None = Field(default=None, description="The next best plan.")
     budget: tuple[BudgetUse, ...] = Field(default=(), description="Budgets that were given.")

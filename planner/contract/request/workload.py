@@ -107,6 +107,7 @@ Optimizer = Literal[
 Checkpointing = bool | Literal["selective"]
 Stage = Literal["pretraining", "fine_tuning"]
 Tuning = Literal["hand_tuned", "standard", "first_version"]
+Loader = Literal["hand_tuned", "usual"]
 Slug = Annotated[str, Field(min_length=1, max_length=100)]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
@@ -182,6 +183,9 @@ class Training(_SizedWork):
     """Parameters at work on one token, for mixture-of-experts models."""
     sequence_length: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
     """Tokens of one sequence; absent: 4,096 for memory and hours."""
+    tokens_per_example: Annotated[Number, Field(ge=1, le=1e8)] | None = None
+    """Mean tokens of one example where a sequence holds several, each seeing itself alone (packed,
+    with a mask); absent: attention spans the sequence."""
     layers: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     """Transformer layers; absent: usual for the size."""
     hidden_size: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
@@ -311,6 +315,9 @@ class Samples(_SizedWork):
     benchmark measures."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
     """Of the model, beside its FLOPs: a large one fills an accelerator better."""
+    loader: Loader | None = None
+    """How images are read, beside their FLOPs: `hand_tuned` (FFCV, DALI or one's own that keeps the
+    accelerators busy) or `usual`; absent: what teams have, with its spread in the range."""
     accelerator: Slug | None = None
     """Where `samples_per_second` was measured, and the reference of the hours."""
     precision: Precision | None = None
@@ -326,6 +333,12 @@ class Samples(_SizedWork):
         if all(rate is None for rate in rates):
             raise InvalidInput(
                 "benchmark", "give a benchmark, samples_per_second or forward_gflops_per_sample"
+            )
+        if self.loader is not None and (self.benchmark or self.samples_per_second):
+            raise InvalidInput(
+                "loader",
+                f"{self.loader} is already in a measured rate; leave it out, or give "
+                "forward_gflops_per_sample alone",
             )
         return self
 

@@ -16,6 +16,8 @@ POOL_EDITION = "risk.pool_edition"
 TREND_EDITION = "risk.trend_edition"
 RUN_EDITION = "workload.run_edition"
 PAYBACK_EDITION = "finance.payback_edition"
+PAYBACK_BY_MOMENT = 3
+"""Edition from which a payback counts cash at its moment in the month."""
 DELIVERY_EDITION = "on_prem.delivery_edition"
 QUOTA_EDITION = "constraints.quota_edition"
 LEASE_EDITION = "finance.lease_edition"
@@ -50,7 +52,7 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
     if request.rules > 1 and request.constraints.quotas:
         yield QUOTA_EDITION
     finance = request.finance
-    if finance.payment_terms_days or finance.cash_timing == "year_end":
+    if finance.payment_terms_days or finance.cash_timing != "month_start" or _has_loans(request):
         yield PAYBACK_EDITION
     if request.rules > 1 and request.existing.leased_servers:
         yield LEASE_EDITION
@@ -58,6 +60,12 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
         yield SUPPORT_EDITION
     if rules.price_processes and _has_certain_delay(request):
         yield DELIVERY_EDITION
+
+
+def _has_loans(request: ComparisonRequest) -> bool:
+    """Whether a server is paid for in instalments."""
+    own = (server.financing for server in request.on_prem.servers or () if server.financing)
+    return any(one.method != "purchase" for one in (request.on_prem.financing, *own))
 
 
 def _has_certain_delay(request: ComparisonRequest) -> bool:

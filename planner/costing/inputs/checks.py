@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 from collections.abc import Iterator, Sequence
 
-from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES
+from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.data import ON_PREMISES
 from planner.contract.request.workload import AcceleratorHours
@@ -20,6 +21,7 @@ MIN_PEAK_HOURS = 0.001
 """Hours for which the peak of a month must be up at least: 3.6 s."""
 
 
+_MAX_LISTED = 12
 _LIMITS = ("providers", "regions", "geographies")
 
 
@@ -77,6 +79,41 @@ def check_providers(request: ComparisonRequest, catalog: Catalog) -> None:
         for i, name in enumerate(providers):
             names = () if name is None else (name,)
             catalog.check_names("providers", names, f"{field}.{i}.provider", own)
+
+
+def check_data_regions(request: ComparisonRequest, catalog: Catalog) -> None:
+    """Raise `InvalidInput` for a price of data of a region that its provider does not have: none
+    of the catalog, of an offer of the request, or where its data lives. A provider none of whose
+    regions is known may have any."""
+    places = {*catalog.regions, *catalog.offers.places}
+    places |= {(offer.provider, offer.region) for offer in request.custom_offers}
+    if request.data.home is not None:
+        places.add(request.data.home.place)
+    for i, price in enumerate(request.data.prices):
+        known = sorted(region for provider, region in places if provider == price.provider)
+        if price.provider is None or price.region is None or not known or price.region in known:
+            continue
+        title = cloud_title(price.provider)
+        raise InvalidInput(
+            f"data.prices.{i}.region",
+            f"{price.region!r} is no region of {title} that is known here; "
+            f"{_suggest_regions(price.provider, price.region, known, catalog)} Correct it, or "
+            f"leave the region out for a price that holds in all regions of {title}",
+        )
+
+
+def _suggest_regions(provider: str, region: str, known: Sequence[str], catalog: Catalog) -> str:
+    """The known regions nearest to what was typed, by identifier, name or city; else all."""
+    words: dict[str, str] = {}
+    for one in known:
+        place = catalog.regions.get((provider, one))
+        named = (one, place.name, place.city) if place else (one,)
+        words |= {word.lower(): one for word in reversed(named) if word}
+    close = difflib.get_close_matches(region.lower(), words, n=3)
+    if close:
+        return f"did you mean {', '.join(dict.fromkeys(words[word] for word in close))}?"
+    more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
+    return f"known are {', '.join(known[:_MAX_LISTED])}{more}."
 
 
 def _check_home(request: ComparisonRequest, catalog: Catalog) -> None:

@@ -220,7 +220,7 @@ class OfferSelection:
     def warnings(self) -> Iterator[str]:
         """How names are read, and what of the request's own prices, discounts and limits has no
         effect."""
-        yield from tell_readings(self.request)
+        yield from tell_readings(self.request, self.catalog)
         yield from self.custom_filter.warnings()
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()

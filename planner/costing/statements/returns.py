@@ -18,6 +18,7 @@ _GRID = np.concatenate(
 )
 """Yearly rates between which a sign change is looked for."""
 _HALVINGS = 100
+_HALF_A_CENT = 0.005
 
 
 def present_value(flows: Floats, years: Floats, rate_per_year: float) -> float:
@@ -134,5 +135,40 @@ def payback_months(
     last = int(behind[-1])
     if last + 1 >= balance.size:
         return float(times[-1])
+    share = -balance[last] / (balance[last + 1] - balance[last])
+    return float(times[last] + share * (times[last + 1] - times[last]))
+
+
+def payback_of_payments(
+    amounts: Floats, moments: Floats, end: float, closing: float = 0.0
+) -> float | None:
+    """Months until what is received stays no less than what was paid, each payment spread evenly
+    over the month from its moment on: the least x from which
+
+        B(x) = Σ amount · min(1, max(0, x − moment)) + closing · [x ≥ end]
+
+    stays at 0 or above; `closing` is received at the moment `end`. 0 where nothing is ever paid
+    ahead, None where it is never paid back. A month is what the bill of a month pays for, so a
+    payment half a month later pays back half a month later.
+
+    >>> flows, months = np.array([-90.0, 40.0, 40.0, 40.0]), np.array([0.0, 0.0, 1.0, 2.0])
+    >>> payback_of_payments(flows, months, 3.0)
+    2.25
+    >>> payback_of_payments(flows, months + [0, 0.5, 0.5, 0.5], 3.0)
+    2.75
+    >>> payback_of_payments(flows[:3], months[:3], 12.0, closing=20.0)
+    12.0
+    """
+    times = np.unique(np.concatenate([moments, moments + 1.0, [0.0, end]]))
+    balance = np.clip(times[:, None] - moments[None, :], 0.0, 1.0) @ amounts
+    sold = int(np.searchsorted(times, end))
+    times = np.insert(times, sold, end)
+    balance = np.concatenate([balance[: sold + 1], balance[sold:] + closing])
+    behind = np.flatnonzero(balance < -_HALF_A_CENT)
+    if not behind.size:
+        return 0.0
+    last = int(behind[-1])
+    if last + 1 == balance.size:
+        return None
     share = -balance[last] / (balance[last + 1] - balance[last])
     return float(times[last] + share * (times[last + 1] - times[last]))

@@ -14,6 +14,7 @@ from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Team
+from planner.services.fair_use.courtesy import JOBS, Visit
 from planner.services.jobs import background
 from planner.services.jobs.heartbeat import keep_alive
 from planner.services.jobs.kinds import KINDS, clean_up_after, queue_of
@@ -154,14 +155,14 @@ def _finish(job: Job, state: JobState, result: Any, error: Any) -> None:
 
 def _run_work(job: Job) -> tuple[JobState, Any, Any]:
     work: Callable[[Job, Progress], Any] = import_string(KINDS[job.kind].work)
-    progress = Progress(job)
+    progress, visit = Progress(job), Visit(JOBS)
     budget = Budget(
         is_signed_in=lambda: job.created_by_id is not None or job.team_id is not None,
         is_job=True,
-        is_cancelled=progress.is_cancelled,
+        is_cancelled=visit.look_up(progress.is_cancelled),
     )
     try:
-        with spend_from(budget):
+        with visit, spend_from(budget):
             return JobState.SUCCEEDED, work(job, progress), None
     except (CancelledError, WorkCancelledError):
         return JobState.CANCELLED, None, None

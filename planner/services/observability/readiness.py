@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from pricing.discovery import all_providers
 from pricing.freshness import freshness
 
 logger = logging.getLogger(__name__)
@@ -90,11 +91,13 @@ def _check_migrations() -> Check:
 
 
 def _check_prices() -> Check:
-    """An empty market, or one with a part that is red, is served with its age."""
+    """An empty market, or one with a part that is red, is served with its age. What came with the
+    program and no adapter reads grows old whatever an operator does."""
     rows = [row for row in freshness(timezone.now().date()) if row.revision is not None]
     if not rows:
         return Check(FAILED, "no prices are loaded; run `manage.py load_catalog`")
-    old = [f"{row.provider} {part.part}" for row in rows for part in row.parts if _is_red(part)]
+    read = [row for row in rows if row.provider in all_providers()]
+    old = [f"{row.provider} {part.part}" for row in read for part in row.parts if _is_red(part)]
     return Check(DEGRADED, f"old: {', '.join(old)}") if old else Check(OK)
 
 

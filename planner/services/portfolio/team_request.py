@@ -84,8 +84,8 @@ def _refuse_alone_only(projects: Iterable[Project]) -> None:
         if has:
             raise InvalidInput(
                 "projects",
-                f"{project.name} has {join(has)}, which a joint plan cannot count; leave the "
-                f"project out and compare it by itself, or take its {join(has)} out",
+                f"{project.name} has {join(has)}, which a joint plan cannot count; untick the "
+                f"project or leave it out, and compare it by itself, or take its {join(has)} out",
             )
 
 

@@ -11,7 +11,7 @@ from planner.contract.answer.portfolio import (
     ProjectShare,
 )
 from planner.models import Access, Alert, Role, SavedPortfolio, Team
-from planner.portfolio.words import explain_share
+from planner.portfolio.words import explain_share, hide_others
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -56,6 +56,9 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
             "warnings": (),
             "projects": projects,
             "uses": tuple(use for use in answer.uses if use.project in own),
+            "uses_by_kind": tuple(
+                hide_others(use) for use in answer.uses_by_kind if use.project in own
+            ),
             "write_off": tuple(row for row in answer.write_off if row.project in own),
             "lines": tuple(line for line in answer.lines if line.project in own),
             **_used_machines(answer, own),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.comparison import compare
+from planner.comparison import PlanTotal, compare, find_total
 from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
 from planner.contract.answer.calibration import CalibrationAnswer
 from planner.contract.answer.comparison import (
@@ -18,6 +19,7 @@ from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.versions import read_answer
 from planner.contract.request.comparison import with_rules
 from planner.costing.analysis.progress import Report, nobody_waits
+from planner.costing.optimizer.work import WorkMeter
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
 from planner.services.teams.team_rates import inherit
@@ -76,26 +78,52 @@ def compare_for_team(
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
     market = catalogs.current() if catalog is None else catalog
-    resolved, inherited = dict(request), dict[str, str]()
-    if team:
-        resolved, inherited = inherit(request, team, market.exchange_rates)
-    resolved = with_rules(resolved)
-    budget = current_budget()
-    try:
+    resolved, inherited = _resolve(request, team, market)
+    with _spend() as meter:
         result = compare(
             resolved,
             market,
             previous_assumptions=previous_assumptions,
-            work=budget.meter,
+            work=meter,
             report=report,
         )
+    if team:
+        result = with_sources(result, inherited)
+    return ComparisonOutcome(dict(request), resolved, inherited, result)
+
+
+def find_total_for_team(
+    request: Mapping[str, Any], team: Team | None = None, catalog: Catalog | None = None
+) -> PlanTotal:
+    """The total that `compare_for_team` comes to, without the rest. Raises `InvalidInput`."""
+    market = catalogs.current() if catalog is None else catalog
+    resolved, _ = _resolve(request, team, market)
+    with _spend() as meter:
+        return find_total(resolved, market, work=meter)
+
+
+def _resolve(
+    request: Mapping[str, Any], team: Team | None, market: Catalog
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """A request with the team's rates, defaults and the edition of the rules, and which of its
+    fields come from where in the team's settings."""
+    resolved, inherited = dict(request), dict[str, str]()
+    if team:
+        resolved, inherited = inherit(request, team, market.exchange_rates)
+    return with_rules(resolved), inherited
+
+
+@contextmanager
+def _spend() -> Iterator[WorkMeter]:
+    """The meter of the request or job; a question that takes more than it has says who may ask
+    for more."""
+    budget = current_budget()
+    try:
+        yield budget.meter
     except TooLarge:
         raise
     except TooMuchWork as refusal:
         raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
-    if team:
-        result = with_sources(result, inherited)
-    return ComparisonOutcome(dict(request), resolved, inherited, result)
 
 
 def with_sources(result: ComparisonAnswer, inherited: Mapping[str, str]) -> ComparisonAnswer:

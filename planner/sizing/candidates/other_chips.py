@@ -121,4 +121,4 @@ def _served(plan: ServingPlan | None) -> ChipAdvice:
 
 
 def _cost(months: float) -> str:
-    return f", some {months * ENGINEER_USD:,.0f} USD of engineering"
+    return f", some {months * ENGINEER_USD:,.0f} USD of engineering (planning value)"

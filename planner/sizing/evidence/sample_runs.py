@@ -27,13 +27,18 @@ class SampleRun:
     domain: str
     parameters: float | None
     training_flops: float
-    """Of all samples, forward and backward."""
+    """Of all samples, forward and backward, at the size that the model is known by."""
+    resized_share: float
+    """Part of them that the run did, as it trained on smaller images; 1 where it did not."""
     precision: str
     """mixed or fp32."""
     accelerator: str
     accelerators: int
     accelerator_hours: float
     is_stated: bool
+    loader: str
+    """How images were read: hand_tuned (its source names a loader written for speed) or usual;
+    empty where no images were."""
     note: str
 
     @property
@@ -66,10 +71,12 @@ def _run(row: dict[str, str]) -> SampleRun:
         domain=row["domain"],
         parameters=float(row["parameters"]) if row["parameters"] else None,
         training_flops=total,
+        resized_share=float(row["resized_share"] or 1),
         precision=row["precision"],
         accelerator=row["accelerator"],
         accelerators=int(row["accelerators"]),
         accelerator_hours=float(row["accelerator_hours"]),
         is_stated=row["is_stated"] == "yes",
+        loader=row["loader"],
         note=row["note"],
     )

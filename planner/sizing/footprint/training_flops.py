@@ -94,9 +94,20 @@ def size_at_work(training: Training) -> float:
     '1.33e+09'
     """
     shape = shape_of_training(training)
-    length = training.sequence_length or TYPICAL_SEQUENCE_LENGTH
-    attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * length
+    attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * attended_length(training)
     return active_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
+
+
+def attended_length(training: Training) -> float:
+    """Tokens that attention spans: the sequence's, or an example's where a sequence holds several.
+
+    >>> packed = Training(kind="training", parameters=1e9, tokens=1, sequence_length=32768)
+    >>> attended_length(packed), attended_length(
+    ...     packed.model_copy(update={"tokens_per_example": 840}))
+    (32768.0, 840.0)
+    """
+    length = float(training.sequence_length or TYPICAL_SEQUENCE_LENGTH)
+    return min(length, training.tokens_per_example or length)
 
 
 def is_mixture(training: Training) -> bool:
@@ -117,7 +128,7 @@ def compute_work(training: Training) -> Work:
     factor = ADAPTER_FLOPS_PER_PARAMETER if is_adapter(training) else DENSE_FLOPS_PER_PARAMETER
     matrix = factor * active_parameters(training) * training.tokens
     shape = shape_of_training(training)
-    length = training.sequence_length or TYPICAL_SEQUENCE_LENGTH
+    length = attended_length(training)
     attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * length * training.tokens
     return Work(
         model_flops=matrix + attention if training.sequence_length else matrix,

@@ -13,7 +13,7 @@ from planner.sizing.footprint.stages import stage_of
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, is_adapter, is_mixture
 from planner.sizing.performance.goodput import SINGLE_NODE
 from planner.sizing.performance.rollouts import rollout_log_range
-from planner.sizing.performance.teams import log_range
+from planner.sizing.performance.teams import RANGE_RULES, log_range
 from planner.sizing.performance.throughput import benchmark_level, calibrated
 from pricing.market.accelerators import Accelerator
 
@@ -27,6 +27,9 @@ USER_RATE_AND_GOODPUT_RANGE = (0.95, 1.15)
 values, 2026."""
 
 
+SAME_SIZE = 1.005
+"""Factor within which two numbers of parameters are one: half a unit of three digits; definition,
+2026."""
 PLACED_DOUBT = 0.25
 """The same under rules 2, whose range holds every kind of published work; planning value, 2026."""
 
@@ -115,17 +118,19 @@ def placed_range(
         low, high = rollout_log_range()
     else:
         low, high = log_range(stage_of(training), training.code, count, rules)
-    wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count))
+    wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count, rules))
     return math.exp(low * wider), math.exp(high * wider)
 
 
 def placed_warnings(
-    training: Training, one: Accelerator, precision: str, count: int
+    training: Training, one: Accelerator, precision: str, count: int, rules: int = 2
 ) -> tuple[str, ...]:
-    """Why the calibration may not hold here under rules 2; empty where a rate is given."""
+    """Why the calibration may not hold here from rules 2 on; empty where a rate is given. From
+    rules 4 on a model as large as the largest, by the three digits that are published, is none."""
     if has_user_rate(training):
         return ()
-    reasons = _reasons(training, one, precision, count)
+    near = SAME_SIZE if rules >= RANGE_RULES else 1.0
+    reasons = _reasons(training, one, precision, count, near)
     reasons |= {
         "three mixtures of experts are published, and suites of fine-grained experts reach half "
         "the MFU of dense models": is_mixture(training),
@@ -133,13 +138,15 @@ def placed_warnings(
     return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)
 
 
-def _reasons(training: Training, one: Accelerator, precision: str, count: int) -> dict[str, bool]:
+def _reasons(
+    training: Training, one: Accelerator, precision: str, count: int, near: float = 1.0
+) -> dict[str, bool]:
     known = calibrated_bounds()
     least, most = known.parameters
     length = training.sequence_length or 0
     return {
         f"{training.parameters:.3g} parameters are outside the published runs' {least:.3g} to "
-        f"{most:.3g}": not least <= training.parameters <= most,
+        f"{most:.3g}": not least / near <= training.parameters <= most * near,
         f"no published run used more than {known.accelerators:,} accelerators": count
         > known.accelerators,
         f"no published run trained on more than {known.sequence_length:,} tokens at once": length

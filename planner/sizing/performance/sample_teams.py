@@ -3,7 +3,9 @@
     ln(hours used / hours at what an A100 sustains in image models) = a + b · ln(N / 1.5e8)
 
 a and b are fitted to `sample_runs.csv`, every team with one vote; where the model's size is not
-known a stands alone. What is left, predicted without the run's own team, is the range.
+known a stands alone. What is left, predicted without the run's own team, is the range. How images
+are read adds a term where the request says it: the mean of what the teams with such a loader have
+left, drawn towards 0 where they are few.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from planner.sizing.performance.conformal import conformal_range
 from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import throughput_index
 from planner.sizing.performance.sample_scaling import scaling_efficiency
+from planner.sizing.performance.teams import HALF_TRUST
 from pricing.market.accelerators import get
 
 Floats = NDArray[np.float64]
@@ -32,6 +35,8 @@ A100_SAMPLE_TFLOPS = 42.0
 (61) and SE-ResNeXt101 (41, NVIDIA/DeepLearningExamples @729963dd47e7, 2021), CLIP ViT-B/32 (34) and
 ViT-L/14 (37, mlfoundations/open_clip docs/PRETRAINED.md @89fb801, 2022)."""
 A100 = "nvidia-a100-80gb-sxm"
+LOADERS = ("hand_tuned", "usual")
+"""How images are read: a loader written for speed (FFCV, NVIDIA DALI), or a framework's own."""
 USUAL_PARAMETERS = 1.5e8
 """Parameters of the image models behind that figure (CLIP ViT-B, 2022)."""
 HUBER, RIDGE, ROUNDS = 0.4, 0.3, 20
@@ -47,15 +52,25 @@ class SampleFit:
     size_exponent: float
     errors: tuple[tuple[SampleRun, float], ...]
     """Each run with ln(hours used / hours predicted), predicted without its team."""
+    loaders: dict[str, float]
+    """ln of the hours with each loader over those without a word on it."""
+    loader_errors: tuple[tuple[SampleRun, float], ...]
+    """The same errors of the runs whose source says how they read images, that known."""
 
-    def log_hours(self, parameters: float | None) -> float:
+    def log_hours(self, parameters: float | None, loader: str | None = None) -> float:
         """ln of the hours used over those at the A100's figure."""
-        return self.level + self.size_exponent * _log_size(parameters)
+        term = self.loaders[loader] if loader else 0.0
+        return self.level + self.size_exponent * _log_size(parameters) + term
 
     @property
     def log_range(self) -> tuple[float, float]:
         """p10 and p90 of ln(hours used / hours predicted)."""
         return conformal_range([(run.team, error) for run, error in self.errors])
+
+    @property
+    def log_range_of_images(self) -> tuple[float, float]:
+        """The same of images whose loader is known."""
+        return conformal_range([(run.team, error) for run, error in self.loader_errors])
 
 
 @cache
@@ -67,12 +82,37 @@ def sample_fit() -> SampleFit:
 def fit_samples(runs: Sequence[SampleRun]) -> SampleFit:
     """Fit to `runs`; errors by leaving one team out."""
     level, exponent = _fit(runs)
-    errors = []
+    errors, loader_errors = [], []
     for team in dict.fromkeys(run.team for run in runs):
-        a, b = _fit([run for run in runs if run.team != team])
-        own = [run for run in runs if run.team == team]
-        errors += [(run, _excess(run) - a - b * _log_size(run.parameters)) for run in own]
-    return SampleFit(level, exponent, tuple(errors))
+        others = [run for run in runs if run.team != team]
+        a, b = _fit(others)
+        terms = _loaders(others, a, b)
+        for run in (run for run in runs if run.team == team):
+            errors.append((run, _left(run, a, b)))
+            if run.loader:
+                loader_errors.append((run, _left_of_images(run, a, b) - terms[run.loader]))
+    terms = _loaders(runs, level, exponent)
+    return SampleFit(level, exponent, tuple(errors), terms, tuple(loader_errors))
+
+
+def _loaders(runs: Sequence[SampleRun], level: float, exponent: float) -> dict[str, float]:
+    """Mean of what the teams with each loader have left, drawn towards 0 where they are few."""
+    terms = {}
+    for loader in LOADERS:
+        own = [run for run in runs if run.loader == loader]
+        of_team = Counter(run.team for run in own)
+        total = sum(_left_of_images(run, level, exponent) / of_team[run.team] for run in own)
+        terms[loader] = round(total / (len(of_team) + HALF_TRUST), 12)
+    return terms
+
+
+def _left(run: SampleRun, level: float, exponent: float) -> float:
+    return _excess(run) - level - exponent * _log_size(run.parameters)
+
+
+def _left_of_images(run: SampleRun, level: float, exponent: float) -> float:
+    """The same against the operations of the images as small as the run made them."""
+    return _left(run, level, exponent) - math.log(run.resized_share)
 
 
 def _fit(runs: Sequence[SampleRun]) -> tuple[float, float]:

@@ -35,6 +35,11 @@ from pricing.market.accelerators import get
 
 FEWEST_TEAMS = 5
 """Teams from which a kind of work has a range of its own; a planning choice, 2026."""
+FEWEST_OF_A_RANGE = 9
+"""The same from rules 4 on: of T teams the outermost errors stand at 1 / (T + 1) and T / (T + 1),
+so that fewer than nine have no p10 and p90 between them (see `conformal_quantile`)."""
+RANGE_RULES = 4
+"""Edition of the rules from which that counts, 2026."""
 HALF_TRUST = 2.0
 """Teams at which the median of a group counts half against the median of all; planning value,
 2026."""
@@ -86,7 +91,7 @@ def team_runs() -> tuple[TeamRun, ...]:
     of frameworks, each framework a team."""
     runs = [
         *map(_pretraining, published_runs()),
-        *map(_finetuning, finetune_runs()),
+        *map(finetuning_team_run, finetune_runs()),
         *map(_framework, framework_rates()),
     ]
     return tuple(run for run in runs if run is not None)
@@ -130,8 +135,10 @@ def range_of(
 
     Under rules 2 the quantiles are moved outwards twice for the number of teams, and rates of
     frameworks count as runs everywhere; from rules 3 on p10 and p90 hold as often as they say, and
-    beyond one node no rate counts, as none holds what a run loses.
+    beyond one node no rate counts, as none holds what a run loses. From rules 4 on a pool of teams
+    has a range of its own only where it is large enough for one.
     """
+    fewest = FEWEST_OF_A_RANGE if rules >= RANGE_RULES else FEWEST_TEAMS
     errors = fit.errors
     if rules > 2 and not is_small:
         errors = tuple((run, error) for run, error in errors if not run.is_rate)
@@ -139,8 +146,8 @@ def range_of(
     if code:
         chosen = [(r, e - fit.codes[r.code]) for r, e in chosen]
         same = [(r, e) for r, e in chosen if r.code == code]
-        chosen = same if len({r.team for r, _ in same}) >= FEWEST_TEAMS else chosen
-    if len({run.team for run, _ in chosen}) < FEWEST_TEAMS:
+        chosen = same if len({r.team for r, _ in same}) >= fewest else chosen
+    if len({run.team for run, _ in chosen}) < fewest:
         chosen = list(errors)
     if rules > 2:
         return conformal_range([(run.team, error) for run, error in chosen])
@@ -224,7 +231,8 @@ def _pretraining(run: PublishedRun) -> TeamRun | None:
     )
 
 
-def _finetuning(run: FinetuneRun) -> TeamRun | None:
+def finetuning_team_run(run: FinetuneRun) -> TeamRun | None:
+    """A published fine-tuning against the step model; None where no layout holds it."""
     hours = step_hours(run.training, run.accelerator, run.precision, run.accelerators)
     if hours is None:
         return None

@@ -90,7 +90,7 @@ class PlacedSize:
     def warnings(self) -> tuple[str, ...]:
         """What is suspect about a given rate, or why the calibration may not hold."""
         uncertain = placed_warnings(
-            self.training, self.accelerator, self.precision, self.accelerators
+            self.training, self.accelerator, self.precision, self.accelerators, self.rules
         )
         about = (*self._impossible(), *self._small(), *self._of_teams())
         return (*high_mfu(self.mfu, self.training), *about, *uncertain)

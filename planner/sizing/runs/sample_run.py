@@ -170,14 +170,16 @@ def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator, rules: in
     rules 3 on what teams sustain of that, with how far they differ."""
     rate = A100_SAMPLE_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops) * _ratio(workload, one, get(A100))
     if rules < TEAM_RULES:
+        if workload.loader:
+            raise InvalidInput("loader", f"needs rules {TEAM_RULES} and the request says {rules}")
         source = (
             "FLOPs of a sample at what image models sustain on A100, moved by the throughput index"
         )
         return _Rate(rate, source, FLOPS_RANGE)
     fit = sample_fit()
-    low, high = fit.log_range
+    low, high = fit.log_range_of_images if workload.loader else fit.log_range
     return _Rate(
-        rate * math.exp(-fit.log_hours(workload.parameters)),
+        rate * math.exp(-fit.log_hours(workload.parameters, workload.loader)),
         "FLOPs of a sample at what published teams sustain, moved by the throughput index",
         (math.exp(low), math.exp(high)),
     )

@@ -51,6 +51,7 @@ LATER_FIELDS = (
     "layout",
     "mfu_of",
     "padding",
+    "tokens_per_example",
     "rollouts",
 )
 FIRST_OPTIMIZERS = ("adamw", "sgd", "lora", "qlora")

@@ -5,6 +5,7 @@ Works on the answer alone, so that a fresh one and a saved one look the same.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import cached_property
 
 from django.http import QueryDict
@@ -62,6 +63,11 @@ class AnswerPage:
         likely = answer.risk.probability_cheapest if answer.risk else {}
         best = answer.recommendation.scenario
         self.certainty = likely.get(best) if best else None
+
+    @property
+    def total(self) -> Decimal | None:
+        """What the advised plan costs in all; None where there is none."""
+        return self.recommended.total_cost if self.recommended else None
 
     @property
     def title(self) -> str:
@@ -288,6 +294,11 @@ class AnswerPage:
     def boxes(self) -> list[AssumptionRow]:
         """What the plan was asked and every assumption, each with the box that changes it."""
         return [*plan_rows(self.answer, self.query), *self.assumptions]
+
+    @property
+    def given_boxes(self) -> str:
+        """Elements of the boxes whose value is given, for scripts: `a-on-prem-pue a-start`."""
+        return " ".join(row.element for row in self.boxes if row.name and row.given)
 
     @cached_property
     def drivers(self) -> list[Driver]:

@@ -28,8 +28,16 @@ class FigureRow:
     term: str = ""
     """Entry of the glossary that explains the title."""
     note: str = ""
+    details: tuple[str, ...] = ()
+    """What folds below the words."""
     is_over: bool = False
     """Whether it is a budget that the plan does not keep to."""
+
+    @property
+    def in_a_line(self) -> str:
+        """All of it, for paper: `nothing (rent falls due month by month)`."""
+        beside = "; ".join([*([self.note] if self.note else []), *self.details])
+        return f"{self.words} ({beside})" if beside else self.words
 
 
 def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
@@ -69,7 +77,8 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
         yield FigureRow("Stays the cheapest", f"in {cases}", note=_of_which(answer))
     present = money(verdict.present_value, currency)
     yield FigureRow("In today's money", present, term="present value")
-    yield FigureRow("Prices", prices_paid(answer))
+    paid, which = prices_paid(answer)
+    yield FigureRow("Prices", paid, details=tuple(which))
     oldest = verdict.oldest_price
     yield FigureRow(
         "Oldest price paid", f"{oldest:%-d %B %Y}" if oldest else "its price list has no dates"

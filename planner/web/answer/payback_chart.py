@@ -13,6 +13,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.contract.months import parse_month
+from planner.costing.assumptions.editions import PAYBACK_BY_MOMENT, PAYBACK_EDITION
 from planner.web.common.chart import Chart, Mark, Series
 
 END = "end"
@@ -91,7 +92,8 @@ def _mark(answer: ComparisonAnswer, advised: Series) -> Mark | None:
         return None
     months = answer.months
     if month not in months:
-        return Mark(END, float(advised.values[-1] or 0), "Paid off with the resale")
+        how = "with the resale" if answer.verdict and answer.verdict.resale else "after the plan"
+        return Mark(END, float(advised.values[-1] or 0), f"Paid off {how}")
     name = f"Paid off in {parse_month(month):%B %Y}"
     return Mark(month, float(advised.values[months.index(month)] or 0), name)
 
@@ -107,11 +109,22 @@ def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[Scenar
     month = answer.verdict.payback
     if month is None:
         return f"Within these months the advised plan does not come to cost less than {against}."
+    if _counts_as_paid(answer):
+        return (
+            f"Counted when bills are paid, the advised plan has cost less than {against} from "
+            f"{parse_month(month):%B %Y} on; the lines show when they fall due."
+        )
     if month not in answer.months:
         return f"Only with the resale at the end does the advised plan cost less than {against}."
     return (
         f"From the end of {parse_month(month):%B %Y} the advised plan has cost less than {against}."
     )
+
+
+def _counts_as_paid(answer: ComparisonAnswer) -> bool:
+    """Whether the verdict's payback goes by when bills are paid, and not by when they are due."""
+    edition = (row.value for row in answer.assumptions if row.field == PAYBACK_EDITION)
+    return any(isinstance(value, (int, float)) and value >= PAYBACK_BY_MOMENT for value in edition)
 
 
 def _name(key: ScenarioKey) -> str:

@@ -15,6 +15,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.shares import format_shares
 
 _CLOUD = {ScenarioKey.COMMITTED, ScenarioKey.CLOUD_MIX}
 _OWNING = {ScenarioKey.ON_PREM, ScenarioKey.HYBRID}
@@ -44,6 +45,8 @@ class ScenarioRow:
     range: CostRange | None = None
     probability_cheapest: float | None = None
     """Share of the simulated outcomes in which one of them is the cheapest."""
+    cheapest_in: str = ""
+    """The same in per cent; those of all rows add up to 100.0% as shown."""
     regret: Decimal | None = None
     span: Span | None = None
     oldest_price: dt.date | None = None
@@ -92,7 +95,7 @@ def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
         same = next((group for group in groups if _is_same(group[0], scenario)), None)
         groups.append([scenario]) if same is None else same.append(scenario)
     rows = [_row(answer, group) for group in groups]
-    return _with_spans(rows)
+    return _with_spans(_with_shares(rows))
 
 
 def _ordered(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
@@ -140,6 +143,13 @@ def _oldest_price(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> dt.date
 def _with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
     low, high = _axis(rows)
     return [_with_span(row, low, high) for row in rows]
+
+
+def _with_shares(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
+    chances = [row.probability_cheapest for row in rows]
+    shares = iter(format_shares([one for one in chances if one is not None], 1))
+    return [row if one is None else replace(row, cheapest_in=next(shares))
+            for row, one in zip(rows, chances, strict=True)]  # fmt: skip
 
 
 def _axis(rows: Iterable[ScenarioRow]) -> tuple[float, float]:

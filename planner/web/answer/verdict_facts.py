@@ -10,8 +10,9 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
 from planner.contract.labels import category_title, cloud_title
-from planner.contract.money import whole_parts
+from planner.contract.money import format_difference, whole_parts
 from planner.contract.months import parse_month
+from planner.contract.shares import format_shares
 from planner.web.common.formatting import money
 
 LIST_PRICES = "list prices"
@@ -41,7 +42,7 @@ def payback_words(answer: ComparisonAnswer) -> str:
         return ""
     if verdict.payback is None:
         return "not within the plan" if _can_rent(answer) else "no plan without buying to compare"
-    if verdict.payback not in answer.months:
+    if verdict.payback not in answer.months and verdict.resale:
         return "only with the resale at the end"
     return f"{parse_month(verdict.payback):%B %Y}"
 
@@ -60,6 +61,8 @@ class ShownPart:
     part: DecisionPart
     amount: int
     """What it costs in whole units; all parts add up to the total as shown."""
+    share: str
+    """Of the accelerator-hours, in per cent; all of them add up to 100% as shown."""
     machine_hours: float | None
     """What the advised plan rents of it."""
     price_day: str
@@ -68,10 +71,11 @@ class ShownPart:
 def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
     """What to do, by money."""
     amounts = _whole_amounts(answer)
+    shares = format_shares([part.share_of_hours for part in _parts(answer)])
     rented = _machine_hours(answer)
     return [
-        ShownPart(part, amount, rented.get(part.source), _price_day(part, answer))
-        for part, amount in zip(_parts(answer), amounts, strict=False)
+        ShownPart(part, amount, share, rented.get(part.source), _price_day(part, answer))
+        for part, amount, share in zip(_parts(answer), amounts, shares, strict=False)
     ]
 
 
@@ -150,7 +154,8 @@ def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     total = answer.verdict.total if answer.verdict else None
     if total is None or total <= one.total:
         return f"−{money(one.saving, answer.currency)} in today's money"
-    return f"−{money(round(total) - round(one.total), answer.currency)}"
+    saved = format_difference(total, one.total, answer.currency)
+    return f"−{saved}".replace(" ", "\u00a0")
 
 
 def _price_day(part: DecisionPart, answer: ComparisonAnswer) -> str:
@@ -161,14 +166,18 @@ def _price_day(part: DecisionPart, answer: ComparisonAnswer) -> str:
     return f"price of {offer.as_of:%-d %B %Y}" if offer.as_of else "price without a date"
 
 
-def prices_paid(answer: ComparisonAnswer) -> str:
-    """Whose prices the answer rests on: list prices, those of the request, or a team's rates."""
-    rates = {one.field: one.source for one in answer.inherited if one.field in _TEAM_PRICES}
-    changed = ", ".join(_changed_prices(answer))
+def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:
+    """Whose prices the answer rests on, in a few words, and which they are where that is more
+    than a cell should hold: `("team rates", ["contract discounts: 2 of the team Alpha"])`."""
+    rates = [
+        _with_source(one.field, one.source) for one in answer.inherited if one.field in _TEAM_PRICES
+    ]
+    changed = list(_changed_prices(answer))
     if rates:
-        words = f"team rates: {', '.join(_with_source(*one) for one in rates.items())}"
-        return f"{words}; {changed}" if changed else words
-    return f"list prices, but {changed}" if changed else LIST_PRICES
+        return "team rates", [*rates, *changed]
+    if len(changed) == 1:
+        return f"{LIST_PRICES}, but {changed[0]}", []
+    return (f"{LIST_PRICES}, but {len(changed)} changed" if changed else LIST_PRICES), changed
 
 
 def _changed_prices(answer: ComparisonAnswer) -> list[str]:
@@ -191,7 +200,7 @@ def _change(multiplier: float) -> str:
 
 def _with_source(field: str, source: str) -> str:
     name = _TEAM_PRICES[field]
-    return f"{name} ({source})" if name else source
+    return f"{name}: {source}" if name else source
 
 
 def assumed(answer: ComparisonAnswer) -> str:

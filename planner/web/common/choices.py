@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import get_args
 
-from planner.contract.labels import CLOUD_TITLES, SCENARIO_TITLES
+from planner.contract.labels import CLOUD_TITLES, SCENARIO_TITLES, cloud_title
 from planner.contract.request.finance import SupportPlan
 from planner.costing.assumptions.cloud_support import get as get_support_plan
 from planner.costing.assumptions.defaults import all_defaults
@@ -34,10 +34,11 @@ def provider_title(name: str) -> str:
     """What a page calls a provider, as sentences do; another than the three goes by the title of
     its adapter, or its name in words where that is gone.
 
-    >>> provider_title("gcp"), provider_title("my_cloud")
-    ('Google Cloud', 'My Cloud')
+    >>> provider_title("gcp"), provider_title("ibm"), provider_title("my_cloud")
+    ('Google Cloud', 'IBM Cloud', 'My Cloud')
     """
     title = CLOUD_TITLES.get(name) or discovery.provider_title(name)
+    title = cloud_title(name) if title == name else title
     return name.replace("_", " ").title() if title == name else title
 
 
@@ -120,6 +121,9 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("standard", "A standard framework"),
         ("first_version", "A first version"),
     ),
+    "loaders": _fixed(
+        ("hand_tuned", "Tuned for speed (FFCV, DALI)"), ("usual", "The framework's own")
+    ),
     "precisions": _fixed(
         ("bf16", "bf16"), ("fp16", "fp16"), ("fp8", "fp8"), ("tf32", "tf32"), ("fp32", "fp32")
     ),
@@ -178,7 +182,8 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("prorate", "Only the months within the horizon count"),
     ),
     "rules": _fixed(
-        ("3", "Current rules"),
+        ("4", "Current rules"),
+        ("3", "Third edition, with its ranges where the tuning of the code is said"),
         ("2", "Second edition, with the ranges and the power of before"),
         ("1", "First edition, which rules nothing out"),
     ),

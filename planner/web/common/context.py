@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from planner.web.common.choices import provider_title
 from pricing.freshness import freshness
+from pricing.market.places import MARKETPLACES, OTHER_CLOUDS, find_partition
 
 THEMES = ("light", "dark")
 
@@ -34,8 +35,13 @@ def _navigation(request: HttpRequest) -> list[NavigationItem]:
 
 
 def _freshness() -> list[dict[str, Any]]:
-    """Asked for by the whole page alone, not by its fragments."""
-    return [{"row": row, "title": provider_title(row.provider)} for row in freshness()]
+    """Of the clouds that a plan chooses from by itself, beside the market's own page of all. Asked
+    for by the whole page alone, not by its fragments."""
+    return [
+        {"row": row, "title": provider_title(row.provider)}
+        for row in freshness()
+        if find_partition(row.provider, "") not in (OTHER_CLOUDS, MARKETPLACES)
+    ]
 
 
 def page(request: HttpRequest) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from difflib import get_close_matches
 
 from planner.web.common.field_types import request_field_types
 from planner.web.common.plan_fields.data import DATA, DATA_PRICE
@@ -17,6 +18,7 @@ from planner.web.common.plan_fields.field import describe_field as _f
 from planner.web.common.plan_fields.finance import (
     FINANCE,
     FINANCING,
+    SERVER_RISKS,
     SERVER_TERMS,
     YEAR_BUDGET,
 )
@@ -232,11 +234,19 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "price_adjustments": ADJUSTMENT,
     "other_costs": OTHER_COST,
 }
+MORE_BOXES: dict[str, tuple[str, tuple[Field, ...]]] = {
+    "on_prem.servers": ("quotes and late delivery", SERVER_RISKS),
+}
+"""Of a repeated group: what more boxes its rows may have, in words, and these."""
 SINGLE = (
     *(*PLAN, *TRAINING, *MEASURED, *SAMPLES, *HOURS, *WORK, *LIMITS, *RULES),
     *(*OWNING, *FINANCING, *FINANCE, *DATA, *PRICES, *RISK),
 )
-ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))
+ALL = (
+    *SINGLE,
+    *(field for fields in ROWS.values() for field in fields),
+    *(field for _, fields in MORE_BOXES.values() for field in fields),
+)
 
 FIELD_TYPES: dict[str, str] = {
     **request_field_types(),
@@ -252,7 +262,8 @@ FIELD_TYPES: dict[str, str] = {
     request's."""
 
 
-_FIELDS = {field.path: field for field in ALL}
+_FIELDS = {to_pattern(field.path): field for field in reversed(ALL)}
+_UNKNOWN, _MOST_SHOWN = "is not a known field", 60
 _BOUND = re.compile(r"(\S+) is not allowed; must be (more than|at least|less than|at most) (\S+)")
 
 
@@ -281,7 +292,11 @@ def in_unit_of_box(path: str, message: str) -> str:
     '140% is not allowed; must be at most 100%'
     >>> in_unit_of_box("horizon_months", "200 is not allowed; must be at most 120")
     '200 is not allowed; must be at most 120'
+    >>> in_unit_of_box("horizon_month", "is not a known field; did you mean horizon_months?")
+    'the address gives “horizon_month”, which no question is called; did you mean “Horizon”?'
     """
+    if message.startswith(_UNKNOWN):
+        return _explain_unknown(path)
     field, bound = find_field(path), _BOUND.fullmatch(message)
     if field is None or bound is None or not field.scale:
         return message
@@ -290,6 +305,17 @@ def in_unit_of_box(path: str, message: str) -> str:
         return message
     shown = [_in_unit(read_decimal(text), field) for text in (value, limit)]
     return f"{shown[0]} is not allowed; must be {words} {shown[1]}"
+
+
+def _explain_unknown(path: str) -> str:
+    """That the address has a name which nothing is called, and the question that is nearest."""
+    typed = path if len(path) <= _MOST_SHOWN else f"{path[:_MOST_SHOWN]}…"
+    named = {field.path.rpartition(".")[2]: field.label for field in reversed(SINGLE)}
+    named |= {field.label.lower(): field.label for field in SINGLE}
+    last = path[-_MOST_SHOWN:].rpartition(".")[2].lower()
+    near = get_close_matches(last, named, n=1)
+    hint = f"did you mean “{named[near[0]]}”?" if near else "take it out of the address"
+    return f"the address gives “{typed}”, which no question is called; {hint}"
 
 
 def value_in_box(path: str, text: str) -> str:

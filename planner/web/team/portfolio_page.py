@@ -39,6 +39,8 @@ def describe_portfolio_refusal(refusal: InvalidInput, request: Mapping[str, Any]
 
 
 def _describe(refusal: InvalidInput, projects: Sequence[Mapping[str, Any]]) -> str:
+    if refusal.field == "projects":
+        return f"Projects: {refusal.message}"
     section, _, rest = refusal.field.partition(".")
     number, _, field = rest.partition(".")
     if section != "projects" or not number.isdecimal() or int(number) >= len(projects):
@@ -119,7 +121,10 @@ class PortfolioPage:
             rows.append(("Saved by planning together", saved))
         if answer.utilisation is not None:
             rows.append(("Use of the machines held", percent(answer.utilisation)))
-        return [*rows, ("No plan is cheaper by more than", percent(answer.gap, 2))]
+        rows.append(("No plan is cheaper by more than", percent(answer.gap, 2)))
+        if answer.why_no_range:
+            rows.append(("Range of the total", f"none. {answer.why_no_range}"))
+        return rows
 
     @property
     def sources(self) -> list[SourceRow]:
@@ -204,7 +209,10 @@ class PortfolioPage:
 
     @property
     def nobody_pays_more(self) -> bool:
-        """Whether planning together is dearer for nobody; limits of all may make it so."""
+        """Whether planning together is dearer for nobody, which limits of all may make it; not said
+        to who sees their own projects alone."""
+        if self.answer.net_present_cost is None:
+            return False
         return all(one.saving is None or one.saving >= 0 for one in self.answer.projects)
 
     @property

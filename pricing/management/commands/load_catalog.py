@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,10 @@ class Command(DatabaseCommand):
 
         parser.add_argument(
             "--other-clouds",
-            action="store_true",
-            help="also the dated list prices of clouds that have no adapter",
+            action=BooleanOptionalAction,
+            default=True,
+            help="also the dated list prices of clouds that have no adapter: for the market, and "
+            "for a plan where other clouds are ticked",
         )
 
     def handle(

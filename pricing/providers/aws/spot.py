@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from pricing.common.pluralize import pluralize
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws.client import AwsClient
@@ -39,7 +40,9 @@ def read(
             begins[key] = min(moment, begins.get(key, moment))
             if key not in latest or moment > _parse_time(latest[key]):
                 latest[key] = row
-        _check_is_whole(region, begins, now - _HISTORY_WINDOW)
+        short = _check_is_whole(region, begins, now - _HISTORY_WINDOW)
+        if short:
+            yield short
         for row in latest.values():
             machine = by_name.get(row["InstanceType"])
             if machine is not None:
@@ -48,19 +51,24 @@ def read(
 
 def _check_is_whole(
     region: str, begins: Mapping[tuple[str, str], dt.datetime], start: dt.datetime
-) -> None:
+) -> SkippedRow | None:
     """Raises where rows of the history got lost on the way.
 
     A whole one holds for each machine and zone the price that was in force at its start. Where
     that is so of some and not of others, any newest price may be among the lost ones too. Of a
-    server that gives no earlier price at all nothing can be told.
+    server that gives no earlier price at all nothing can be told: its prices are read, and it is
+    named.
     """
     short = sum(moment > start for moment in begins.values())
-    if short < len(begins) and short > _MAX_SHORT_SHARE * len(begins):
+    if begins and short == len(begins):
+        detail = f"{region}: {pluralize(short, 'machine and zone', 'machines and zones')}"
+        return SkippedRow("spot history without the prices at its start", detail)
+    if short > _MAX_SHORT_SHARE * len(begins):
         what = f"the history of {short} of {len(begins)} machines and zones of {region} is cut off"
         raise ProviderUnavailable(
             "aws", what, "The last published prices stay in force; try again later."
         )
+    return None
 
 
 def zone_id(row: Mapping[str, Any]) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from planner.contract.request.comparison import CURRENT_RULES
-from planner.sizing.performance.teams import TeamRun, fit_teams, range_of, team_fit, team_runs
+from planner.sizing.performance.teams import TeamFit, TeamRun, fit_teams, range_of, team_runs
+from tests.bench.reports.as_stated import as_stated
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,35 @@ KINDS: dict[str, Callable[[TeamRun], bool]] = {
 }
 
 
+@cache
 def held_out(rules: int = CURRENT_RULES) -> list[HeldOut]:
-    """Every run, its team unseen in fit and range."""
-    fit, found = team_fit(), []
+    """Every run, its team unseen in fit and range, without a word on code and step."""
+    return _held_out(rules, {run.run: None for run in team_runs()})
+
+
+@cache
+def held_out_as_stated(rules: int = CURRENT_RULES) -> list[HeldOut]:
+    """The same with what each run's source says of them; rates of frameworks are left out."""
+    runs = [as_stated(run) for run in team_runs() if not run.is_rate]
+    return _held_out(rules, {run.run: run for run in runs})
+
+
+def _held_out(rules: int, typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
+    """Each run of `typed` as it says there, or without a word where it is None."""
+    found = []
     for team in dict.fromkeys(run.team for run in team_runs()):
         others = fit_teams([run for run in team_runs() if run.team != team])
-        for run, error in fit.errors:
-            if run.team == team:
-                low, high = range_of(others, run.stage, None, run.accelerators <= 8, rules)
-                found.append(HeldOut(run, error, low <= error <= high))
+        for run in team_runs():
+            if run.team == team and run.run in typed:
+                found.append(_judged(typed[run.run] or run, typed[run.run], others, rules))
     return found
+
+
+def _judged(run: TeamRun, typed: TeamRun | None, others: TeamFit, rules: int) -> HeldOut:
+    code = typed.code if typed else None
+    error = run.excess - others.excess(run.stage, code)
+    low, high = range_of(others, run.stage, code, run.accelerators <= 8, rules)
+    return HeldOut(run, error, low <= error <= high)
 
 
 def by_kind(found: Sequence[HeldOut]) -> dict[str, Figures]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import Any
 
 import jsonschema
 import pytest
 from rest_framework.test import APIClient
 
+from planner.api.renderers import AnswerRenderer
 from planner.api.views.documents import document
+from planner.contract.answer.common import AnswerModel, Money, Share
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import REQUEST, WHOLE, market
 
@@ -94,3 +98,29 @@ def test_reinforcement_learning_and_serving_are_what_the_document_says() -> None
     jsonschema.validate(answer, component("EstimateAnswer"))
     assert answer["rollouts"]["writing_hours"] > 0
     assert answer["serving"]["accelerators"] >= 1
+
+
+class Part(AnswerModel):
+    """Figures whose JSON is easily written otherwise."""
+
+    name: str = "NaN, Größe"
+    amounts: tuple[Money, ...] = (Decimal("1E-7"), Decimal("12.50"), Decimal("3E+2"), Decimal(0))
+    shares: tuple[Share, ...] = (1e-7, 1e16, 0.1 + 0.2, 5e-324, -0.0)
+
+
+def test_an_answer_written_at_once_says_what_its_plain_values_do() -> None:
+    part, renderer = Part(), AnswerRenderer()
+    plain = part.model_dump(mode="json")
+    assert plain["amounts"] == ["0.0000001", "12.50", "300", "0"]
+    for one in (part, part.model_copy(update={"name": "x"})):
+        assert json.dumps(json.loads(renderer.render(one))) == json.dumps(
+            one.model_dump(mode="json")
+        )
+    assert renderer.render(part, "application/json; indent=2").count(b"\n") > 3
+    assert json.loads(renderer.render({"a": [1]})) == {"a": [1]}
+
+
+@pytest.mark.parametrize("figure", [float("nan"), float("inf")])
+def test_no_answer_is_written_whose_figure_is_no_number(figure: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        AnswerRenderer().render(Part.model_construct(shares=(figure,)))

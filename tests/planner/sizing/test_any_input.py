@@ -23,6 +23,7 @@ FIELDS = (
     "tokens_per_second_per_accelerator", "measured_accelerator_hours", "zero_stage",
     "micro_batch_size", "samples", "epochs", "samples_per_second", "hours_per_month",
     "peak_accelerators", "global_batch_tokens", "padding", "experts", "experts_per_token",
+    "tokens_per_example",
     "feed_forward_size", "cached_values_per_layer", "sliding_window", "sliding_layers",
 )  # fmt: skip
 WORDS = st.one_of(
@@ -46,6 +47,7 @@ WORKLOADS = st.fixed_dictionaries(
         "optimizer": st.sampled_from(["adamw", "adafactor", "adamw_8bit", "lora", "qlora", "x"]),
         "model": st.sampled_from(["gpt2", "Mixtral-8x7B", "DeepSeek-V3", "x", "", None]),
         "config": st.one_of(st.none(), st.text(max_size=8), st.just({"hidden_size": 8}), NUMBERS),
+        "loader": st.sampled_from(["hand_tuned", "usual", "x", None]),
         "code": st.sampled_from(["hand_tuned", "standard", "first_version", "x", None]),
         "stage": st.sampled_from(["pretraining", "fine_tuning", "x", None]),
         "activation_checkpointing": st.sampled_from([True, False, "selective", "x", None]),

@@ -188,6 +188,7 @@ def test_an_edited_assumption_changes_the_answer_in_place(chromium, base):
         box.fill("0.9")
         box.press("Tab")
         page.wait_for_url(re.compile("electricity_per_kwh=0.9"))
+        expect(page.locator("#rest")).to_have_count(0)
         assert page.locator(".scenarios .num").all_text_contents() != before
         expect(page.locator("#a-on-prem-electricity-per-kwh-state")).to_have_text("given")
         box.fill("-1")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pricing.ingest.provider import NotRead
+from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import provider
 from tests.pricing.isolation.ways import rewritten, thinned
@@ -27,8 +27,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAws]:
         yield running
 
 
-def spot_rows(server: FakeAws, fault: Fault) -> tuple[dict[str, Offer], list[NotRead]]:
-    """Spot prices of the region, and what was not read of it."""
+def spot_rows(
+    server: FakeAws, fault: Fault
+) -> tuple[dict[str, Offer], list[NotRead], list[SkippedRow]]:
+    """Spot prices of the region, what was not read of it, and what was skipped."""
     fault.matches = lambda r: (
         b"Action=DescribeSpotPriceHistory&" in r.body and region_of(r) == REGION
     )
@@ -42,11 +44,12 @@ def spot_rows(server: FakeAws, fault: Fault) -> tuple[dict[str, Offer], list[Not
         and row.region == REGION
         and row.purchase_option is PurchaseOption.SPOT
     }
-    return spot, [row for row in rows if isinstance(row, NotRead) and row.regions == (REGION,)]
+    unread = [row for row in rows if isinstance(row, NotRead) and row.regions == (REGION,)]
+    return spot, unread, [row for row in rows if isinstance(row, SkippedRow)]
 
 
 def test_half_of_a_history_leaves_the_published_prices_and_is_named(server: FakeAws) -> None:
-    spot, (part,) = spot_rows(server, Fault(rewrite=rewritten(thinned(2))))
+    spot, (part,), _ = spot_rows(server, Fault(rewrite=rewritten(thinned(2))))
     assert not spot
     assert part.purchase_options == ("spot",)
     assert re.match(
@@ -55,14 +58,14 @@ def test_half_of_a_history_leaves_the_published_prices_and_is_named(server: Fake
     )
 
 
-def test_a_history_without_any_earlier_price_is_read(server: FakeAws) -> None:
+def test_a_history_without_any_earlier_price_is_read_and_named(server: FakeAws) -> None:
     """Nothing can be told of it: it may be a server that keeps none."""
 
     def drop_earlier(body: bytes) -> bytes:
         stamps = sorted(set(re.findall(rb"<timestamp>(.*?)</timestamp>", body)))
         return ITEM.sub(lambda m: b"" if stamps[0] in m[0] else m[0], body)
 
-    spot, parts = spot_rows(server, Fault(rewrite=drop_earlier))
+    spot, parts, skipped = spot_rows(server, Fault(rewrite=drop_earlier))
     expected = {
         offer.id: bare(offer)
         for offer in server.market.offers(account=True)
@@ -70,3 +73,5 @@ def test_a_history_without_any_earlier_price_is_read(server: FakeAws) -> None:
     }
     assert spot == expected
     assert parts == []
+    (named,) = [row for row in skipped if row.reason.startswith("spot history")]
+    assert named.detail == f"{REGION}: {len(expected)} machines and zones"

@@ -202,10 +202,27 @@ def test_trap_7_a_currency_label_changed_over_the_same_number_holds_the_batch():
     rates = ExchangeRates.of([ExchangeRate("CNY", DAY, Decimal("1.1"))])
     relabelled = [replace(one, currency="CNY") for one in TEN[:2]]
     (reason,) = reasons(*relabelled, *TEN[2:], published=TEN, exchange_rates=rates)
-    assert reason.startswith("2 changed currency but not the number: aws:region-0:")
+    assert reason.startswith("2 changed currency without converting the number: aws:region-0:")
     one = judge(relabelled[0], *TEN[1:], published=TEN, exchange_rates=rates)
     assert (one.reasons, one.offers) == ((), (*TEN[1:], TEN[0]))
     assert [part.regions for part in one.doubtful_parts] == [("region-0",)]
+
+
+def test_a_currency_label_over_a_number_that_moved_a_little_is_no_conversion():
+    rates = ExchangeRates.of([ExchangeRate("EUR", DAY, Decimal("0.86"))])
+    moved = replace(TEN[0], currency="EUR", price_per_hour=TEN[0].price_per_hour * Decimal("1.01"))
+    one = judge(moved, *TEN[1:], published=TEN, exchange_rates=rates)
+    assert one.offers == (*TEN[1:], TEN[0])
+    (part,) = one.doubtful_parts
+    assert part.reason.startswith("region-0 changed its currency without converting the numbers")
+
+
+def test_a_price_converted_and_moved_a_little_is_not_held():
+    rates = ExchangeRates.of([ExchangeRate("EUR", DAY, Decimal("0.86"))])
+    price = TEN[0].price_per_hour * Decimal("0.86") * Decimal("1.03")
+    converted = replace(TEN[0], currency="EUR", price_per_hour=price)
+    one = judge(converted, *TEN[1:], published=TEN, exchange_rates=rates)
+    assert (one.reasons, one.doubtful_parts) == ((), ())
 
 
 def test_a_price_converted_at_the_rate_is_not_held():

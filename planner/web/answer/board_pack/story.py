@@ -59,8 +59,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     if page.verdict.late_delivery:
         yield text(page.verdict.late_delivery.sentence)
     yield Spacer(1, 5)
-    rows = [(row.title, f"{row.words} ({row.note})" if row.note else row.words)
-            for row in page.figure_rows]  # fmt: skip
+    rows = [(row.title, row.in_a_line) for row in page.figure_rows]
     yield table(rows, (0.3, 0.7), header=False)
     yield from bullets("Why", page.reasons)
     yield from bullets(

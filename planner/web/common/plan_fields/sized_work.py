@@ -51,4 +51,6 @@ SAMPLES = (
     _f("workload.forward_gflops_per_sample", "Work of one sample", unit="GFLOP", typical="8.2",
        help="Forward pass of the model, two operations for each multiply-add, where no benchmark "
             "is like yours; 8.2 for ResNet-50."),
+    _f("workload.loader", "How images are read", kind="choice", choices="loaders",
+       help="Beside the work of one sample. Left open: what teams have, with their spread."),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,12 +21,17 @@ from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
 from planner.web.common.form_fields import in_unit_of_box
 from planner.web.common.plan_fields.sized_work import MEASURED
-from planner.web.common.plan_request import MAX_SAMPLES_AT_ONCE, answer_plan
+from planner.web.common.plan_request import (
+    MAX_SAMPLES_AT_ONCE,
+    answer_plan,
+    find_plan_total,
+)
 from planner.web.common.query_codec import drop_empty, with_start
 from planner.web.plan import whose_rates
 from planner.web.plan.forms import PlanForm
 from planner.web.plan.live import build_live_panel
 from planner.web.plan.presets import list_presets
+from pricing.common.invalid_input import InvalidInput
 
 WORKLOAD_KINDS = (
     ("training", "I know my model"),
@@ -111,6 +117,31 @@ def plan(request: HttpRequest) -> HttpResponse:
 
 @open_page
 @require_safe
+def total(request: HttpRequest) -> HttpResponse:
+    """The new total after a change in place; what comes with it asks for everything else."""
+    query = with_start(drop_empty(request.GET))
+    if not _is_update(request):
+        return HttpResponseRedirect(_page_url(query))
+    team = current_team(request)
+    if whose_rates.find_missing_rates(query, team):
+        return _to_whole_page(query)
+    outcome = find_plan_total(query, team)
+    if outcome.errors:
+        return _refuse_update(request, outcome.errors)
+    if outcome.plan is None:
+        return _to_whole_page(query)
+    context = {
+        "total": outcome.plan.total,
+        "currency": outcome.plan.currency,
+        "rest": _page_url(query),
+    }
+    answer = render(request, "web/answer/total.html", context)
+    answer["HX-Push-Url"] = _page_url(query)
+    return answer
+
+
+@open_page
+@require_safe
 def live(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, as one types."""
     query = drop_empty(request.GET)
@@ -136,15 +167,23 @@ def _render_update(
     """New figures for an open answer, or the messages beside what was refused."""
     if outcome.has_answer:
         answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
-        answer["HX-Push-Url"] = _page_url(query)
+        if not _follows_total(request):  # which moved the address already
+            answer["HX-Push-Url"] = _page_url(query)
         return answer
-    if not outcome.errors:
-        return _to_whole_page(query)
+    return _refuse_update(request, outcome.errors) if outcome.errors else _to_whole_page(query)
+
+
+def _follows_total(request: HttpRequest) -> bool:
+    """Whether the page shows the new total, and waits for what goes with it."""
+    return bool(request.htmx.target == "figures" and request.htmx.trigger == "rest")  # type: ignore[attr-defined]
+
+
+def _refuse_update(request: HttpRequest, errors: Sequence[InvalidInput]) -> HttpResponse:
+    """Messages for an open answer, whose figures stay."""
     context = {
-        "rows": messages_of(request.GET, outcome.errors),
-        "refusals": [
-            Message(one.field, in_unit_of_box(one.field, one.message)) for one in outcome.errors
-        ],
+        "rows": messages_of(request.GET, errors),
+        "refusals": [Message(one.field, in_unit_of_box(one.field, one.message)) for one in errors],
+        "follows_total": _follows_total(request),
     }
     answer = render(request, "web/answer/refused.html", context)
     answer["HX-Reswap"] = "none"

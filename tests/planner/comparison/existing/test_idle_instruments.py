@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Region
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 MARKET = catalog(offer("50"))
@@ -76,7 +78,6 @@ def test_the_known_ones_are_listed_where_none_is_close() -> None:
         (signed(provider="awss"), "The commitment 'Reserved' is with awss, which nothing else"),
         (data_price(provider="gcp"), "The price of data (storage) at Google Cloud applies to "
                                      "nothing"),
-        (data_price(region="us-west-9"), "at AWS us-west-9 applies to nothing"),
     ],
 )  # fmt: skip
 def test_what_applies_to_nothing_is_said(fields: dict[str, Any], words: str) -> None:
@@ -103,6 +104,46 @@ def test_an_offer_or_a_commitment_of_the_request_names_a_provider() -> None:
     assert found.by_key["on_demand"].cost_by_category["credit"] == -1000
     both = signed(provider="nimbus")["existing"] | credit(provider="nimbus")["existing"]
     assert answer({"existing": both}).by_key["on_demand"].cost_by_category["credit"] < 0
+
+
+def at(region: str, provider: str = "aws") -> dict[str, Any]:
+    price = {"item": "storage", "provider": provider, "region": region, "price_per_gib": 0.1}
+    return {"data": {"storage_gib": 100, "prices": [price]}}
+
+
+@pytest.mark.parametrize(
+    ("region", "says"),
+    [
+        ("us-esat-1", "'us-esat-1' is no region of AWS that is known here; did you mean us-east-1? "
+         "Correct it, or leave the region out for a price that holds in all regions of AWS"),
+        ("frankfort", "did you mean eu-central-1? Correct it"),
+        ("zzz", "known are eu-central-1, us-east-1. Correct it"),
+    ],
+)  # fmt: skip
+def test_a_region_that_its_provider_does_not_have_is_refused(region: str, says: str) -> None:
+    places = {("aws", "eu-central-1"): Region("europe", "DE", "Frankfurt", name="Germany")}
+    market = replace(MARKET, regions=places)
+    with pytest.raises(InvalidInput) as refused:
+        compare(request_of(5840, on_prem={"servers": []}, **at(region)), market, today=TODAY)
+    assert str(refused.value).startswith("data.prices.0.region: ")
+    assert says in str(refused.value)
+
+
+def test_a_region_of_an_offer_of_the_request_is_known() -> None:
+    own = {"label": "Nimbus", "provider": "nimbus", "region": "n1", "accelerator": "H100",
+           "accelerator_count": 8, "purchase_option": "on_demand", "usd_per_hour": 10}  # fmt: skip
+    found = answer({**at("n1", "nimbus"), "custom_offers": [own]})
+    assert found.by_key["on_demand"].cost_by_category["storage"] == 240
+    with pytest.raises(InvalidInput, match="known are n1"):
+        answer({**at("m2", "nimbus"), "custom_offers": [own]})
+    unlisted = answer(at("anywhere", "gcp")).warnings
+    assert any("at Google Cloud anywhere applies to nothing" in one for one in unlisted)
+
+
+def test_a_saved_region_that_nobody_has_is_computed_again() -> None:
+    request = request_of(5840, on_prem={"servers": []}, **at("us-west-9"))
+    again = compare(request, MARKET, today=TODAY, previous_assumptions=answer({}).assumptions)
+    assert any("at AWS us-west-9 applies to nothing" in one for one in again.warnings)
 
 
 def test_an_answer_of_before_is_computed_again() -> None:

@@ -78,6 +78,48 @@ def test_with_a_given_trend_the_total_lies_in_its_range(seed: int) -> None:
     assert_total_in_range(compare(request_of_seed(seed), NOTHING, today=TODAY))
 
 
+def other_sources(seed: int) -> dict[str, Any]:
+    """The same without a given trend, with everything else that a range comes from: fitted or
+    given spreads of prices and resale, spot, delay, growth, quotes and late delivery of servers,
+    minimum spends, hours of any share of a machine."""
+    draw, one = random.Random(f"other {seed}"), request_of_seed(seed)
+    if draw.random() < 0.8:
+        one["finance"].pop("cloud_price_trend_per_year")
+    provider, risk = one["custom_offers"][0]["provider"], one["risk"]
+    spreads = {"price_sd": [0.1, 0.4], "slip_months_sd": [0, 1, 3], "demand_growth_sd": [0, 0.4],
+               "residual_sd": [0.3]}  # fmt: skip
+    risk |= {name: draw.choice(some) for name, some in spreads.items() if draw.random() < 0.35}
+    work = one["workload"]
+    work["hours_per_month"] = draw.choice([1_000, 4_000, 5_800, 5_840, 11_000, 20_000, 23_360])
+    if draw.random() < 0.4:
+        one["custom_offers"].append(
+            {"label": "Spot", "provider": provider, "purchase_option": "spot", "usd_per_hour": 15,
+             **EIGHT}
+        )  # fmt: skip
+        work["interruptible"] = True
+    if draw.random() < 0.5:
+        server = {"server": "custom", "label": "Box", "running_cost_per_hour": 5,
+                  "unit_price": draw.choice([200_000, 300_000]), **EIGHT}  # fmt: skip
+        if draw.random() < 0.5:
+            server["quotes"] = [{"unit_price": 150_000, "quoted": "2026-03"},
+                                {"unit_price": 330_000, "quoted": "2026-01"}]  # fmt: skip
+        if draw.random() < 0.5:
+            server["late_delivery"] = {"probability": 0.3, "months": 6}
+        one["on_prem"] = {"servers": [server]}
+    if draw.random() < 0.3:
+        one["existing"]["minimum_spend"] = [
+            {"label": "EDP", "amount": 200_000, "provider": provider, "first": "2027-01",
+             "last": "2027-06"}
+        ]  # fmt: skip
+    return one
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_of_any_other_source_the_total_lies_in_its_range(seed: int) -> None:
+    assert_total_in_range(compare(other_sources(seed), NOTHING, today=TODAY))
+
+
 def signed() -> dict[str, Any]:
     """Six months signed, six by the hour, prices as they are."""
     request = request_of_seed(0)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import random
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.months import add_months
+from planner.costing.statements.returns import payback_of_payments
+from planner.exports.workbook_facts import verdict_facts
+from planner.web.answer.payback_chart import payback as payback_chart
+from planner.web.answer.verdict_facts import payback_words
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import TODAY
 
 PRICE, SAVED = 300_000, 730 * (40 - 5)
 AT_ONCE = PRICE / SAVED
+DAYS = 365 / 12
 
 
 def request(**finance: Any) -> dict[str, Any]:
@@ -50,16 +60,70 @@ def asked(**finance: Any) -> ComparisonAnswer:
     ("timing", "months"),
     [
         ({}, 0),
-        ({"cash_timing": "month_middle"}, 0),
-        ({"cash_timing": "month_end"}, 0),
-        ({"cash_timing": "month_end", "payment_terms_days": 30}, 1),
-        ({"payment_terms_days": 90}, 2),
-        ({"payment_terms_days": 365}, 11),
+        ({"cash_timing": "month_middle"}, 0.5),
+        ({"cash_timing": "month_end"}, 1),
+        ({"cash_timing": "month_end", "payment_terms_days": 30}, 1 + 30 / DAYS),
+        ({"payment_terms_days": 90}, 90 / DAYS),
+        ({"payment_terms_days": 365}, 12),
     ],
 )
-def test_cash_counts_in_the_month_in_which_it_is_paid(timing: dict[str, Any], months: int) -> None:
-    """The server is paid at once, what it saves as many months later as bills are."""
-    assert payback(asked(**timing)) == pytest.approx(AT_ONCE + months, abs=1e-3)
+def test_a_payment_counts_from_its_moment_on(timing: dict[str, Any], months: float) -> None:
+    """The server is paid at once, what it saves as much later as bills are; the verdict names the
+    month in which the payback falls, those after the plan too."""
+    answer = asked(**timing)
+    assert payback(answer) == pytest.approx(AT_ONCE + months, abs=1e-3)
+    assert answer.verdict is not None
+    month = add_months(dt.date(2027, 1, 1), int(AT_ONCE + months))
+    assert answer.verdict.payback == f"{month:%Y-%m}"
+    assert f"pays back in {month:%B %Y}" in answer.verdict.sentence
+    assert payback_words(answer) == f"{month:%B %Y}"
+    chart = payback_chart(answer)
+    assert chart is not None
+    assert f"{month:%B %Y}" in chart.summary
+    assert ("Counted when bills are paid" in chart.summary) is bool(timing)
+    book = dict(fact[:2] for fact in verdict_facts(answer))
+    assert book["Pays back in"] == month
+
+
+def test_instalments_at_the_end_of_a_month_count_from_there_on() -> None:
+    """A loan of all the price at no interest is paid back in 24 parts a month behind the bills:
+    12,500 a month against 25,550 saved, never behind; bills a month later, half a year behind."""
+    own = request() | {"on_prem": request()["on_prem"] | {"financing": {
+        "method": "loan", "months": 24, "interest_rate_per_year": 0}}}  # fmt: skip
+    assert payback(compare(own, Catalog.of([]), today=TODAY)) == 0
+    late = own | {"finance": own["finance"] | {"cash_timing": "month_end",
+                                               "payment_terms_days": 365 / 12}}  # fmt: skip
+    # B = −12,500 (x − 1) + 25,550 (x − 2) = 0
+    expected = (2 * SAVED - 12_500) / (SAVED - 12_500)
+    assert payback(compare(late, Catalog.of([]), today=TODAY)) == pytest.approx(expected, abs=1e-3)
+
+
+def balance(flows: list[tuple[int, Fraction]], sold: int, end: int, at: Fraction) -> Fraction:
+    """What is saved less what is spent up to a moment, each payment spread over its month."""
+    paid = sum((a * min(Fraction(1), max(Fraction(0), at - t)) for a, t in flows), Fraction(0))
+    return paid + (sold if at >= end else 0)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_cash_is_paid_back_when_plain_arithmetic_says(seed: int) -> None:
+    """From the last moment backwards in steps of a 64th month, in fractions."""
+    draw = random.Random(seed)
+    end = draw.randint(3, 24)
+    flows = [(draw.randint(-300, 200), Fraction(draw.randint(0, 6 * end), 6)) for _ in range(20)]
+    flows += [(-draw.randint(0, 900), Fraction(0)), (draw.randint(0, 900), Fraction(end - 1))]
+    sold = draw.choice([0, draw.randint(1, 900)])
+    at = Fraction(end + 3)
+    found = payback_of_payments(
+        np.array([float(a) for a, _ in flows]), np.array([float(t) for _, t in flows]),
+        float(end), float(sold),
+    )  # fmt: skip
+    if balance(flows, sold, end, at) < 0:
+        assert found is None
+        return
+    while at > 0 and balance(flows, sold, end, at - Fraction(1, 64)) >= 0:
+        at -= Fraction(1, 64)
+    assert found is not None
+    assert float(at) - 1 / 64 - 1e-3 <= found <= float(at) + 1e-3
 
 
 @pytest.mark.parametrize(("days", "later"), [(0, 0.0), (73, 2.4)])
@@ -75,10 +139,20 @@ def test_balances_of_bills_paid_once_a_year_move_evenly_between_them(
 def test_an_answer_of_before_keeps_its_payback() -> None:
     late = {"cash_timing": "month_end", "payment_terms_days": 30}
     now, field = asked(**late), "finance.payback_edition"
-    assert [row.value for row in now.assumptions if row.field == field] == [2]
+    assert [row.value for row in now.assumptions if row.field == field] == [3]
     former = [row for row in now.assumptions if row.field != field]
     before = compare(request(**late), Catalog.of([]), today=TODAY, previous_assumptions=former)
-    assert payback(now) - payback(before) == pytest.approx(1)
+    assert payback(now) - payback(before) == pytest.approx(1 + 30 / DAYS, abs=1e-3)
+    second = [
+        row.model_copy(update={"value": 2.0}) if row.field == field else row
+        for row in now.assumptions
+    ]
+    again = compare(request(**late), Catalog.of([]), today=TODAY, previous_assumptions=second)
+    assert payback(again) - payback(before) == pytest.approx(1)
+    assert now.verdict is not None
+    for one in (before, again):
+        assert one.verdict is not None
+        assert (one.verdict.payback, now.verdict.payback) == ("2027-12", "2028-02")
     assert field not in {row.field for row in asked().assumptions}
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.management import call_command
+from django.test import Client
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import OTHER_CLOUD_TITLES
@@ -72,14 +75,27 @@ def test_what_they_would_save_is_said() -> None:
 
 @pytest.mark.sweep
 @pytest.mark.django_db
-def test_the_command_puts_them_into_the_market(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_have_them_in_the_market_and_not_in_the_head(client: Client) -> None:
     call_command("load_catalog")
+    page = client.get("/market/?provider=nebius").content.decode()
+    assert "Nebius" in page.partition("<main")[2]
+    head = client.get("/").content.decode().partition("<main")[0]
+    assert "Google Cloud" in head
+    assert "Nebius" not in head
+    with time_machine.travel(dt.datetime(2027, 12, 1, tzinfo=dt.UTC), tick=False):
+        assert "gcp on_demand" in client.get("/readyz").content.decode()
+        assert "nebius" not in client.get("/readyz").content.decode()
+
+
+@pytest.mark.django_db
+def test_the_command_puts_them_into_the_market(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("load_catalog", "--no-other-clouds")
     before = {one.provider for one in catalog.current().revisions}
-    call_command("load_catalog", "--other-clouds")
+    call_command("load_catalog")
     now = catalog.current()
     assert {one.provider for one in now.revisions} == before | {one.provider for one in OFFERS}
     stored = {one for one in now.offers.offers if one.provider not in before}
     assert stored == set(OFFERS)
-    call_command("load_catalog", "--other-clouds")
+    call_command("load_catalog")
     assert "nebius: " in capsys.readouterr().out
     assert catalog.current().revisions == now.revisions

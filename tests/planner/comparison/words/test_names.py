@@ -69,3 +69,24 @@ def test_estimates_and_portfolios_say_it_too() -> None:
     assert A100_READ not in estimate(hours("A100-80GB SXM")).answer.notes
     several = {"projects": [{"name": name, **hours("H100")} for name in ("a", "b")]}
     assert plan_portfolio(several, MARKET, today=TODAY).warnings.count(H100_READ) == 1
+
+
+def test_where_another_of_the_same_name_is_sold_the_market_is_told() -> None:
+    """Azure's V100 are PCIe cards, which the name does not mean."""
+    sold = catalog(
+        offer("40"), offer("3", accelerator="nvidia-v100-16gb-sxm"),
+        offer("3", provider="azure", accelerator="nvidia-v100-16gb-pcie"),
+        offer("3", provider="gcp", accelerator="nvidia-v100-16gb-sxm"),
+    )  # fmt: skip
+    told = readings(compare(hours("V100"), sold, today=TODAY))
+    assert told == [
+        "V100 is read as nvidia-v100-16gb-sxm; if you mean another, name nvidia-v100-16gb-pcie, "
+        "nvidia-v100-32gb-pcie, nvidia-v100-32gb-sxm or nvidia-v100-32gb-sxm3. The market sells "
+        "nvidia-v100-16gb-sxm at AWS, Google Cloud; nvidia-v100-16gb-pcie at Azure."
+    ]
+    mine = {"label": "mine", "accelerator": "V100", "accelerator_count": 8,
+            "purchase_option": "on_demand", "usd_per_hour": 12}  # fmt: skip
+    own = compare(hours("nvidia-v100-16gb-sxm") | {"custom_offers": [mine]}, sold, today=TODAY)
+    assert readings(own) == told
+    alone = hours("V100") | {"custom_offers": [mine], "use_catalog": False}
+    assert "The market sells" not in readings(compare(alone, sold, today=TODAY))[0]

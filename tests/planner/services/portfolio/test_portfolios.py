@@ -312,7 +312,10 @@ CREDIT = {"label": "Grant", "amount": 5000, "provider": "aws", "expires": "2027-
 def test_a_project_with_credits_is_refused_by_name_unless_it_is_left_out(work):
     credits = {**PLAIN, "existing": {"credits": [CREDIT]}}
     rows = [work.project(name="granted", assumptions=credits), work.project(name="plain")]
-    with pytest.raises(InvalidInput, match="granted has credits, which a joint plan cannot count"):
+    told = (
+        "granted has credits, which a joint plan cannot count; untick the project or leave it out"
+    )
+    with pytest.raises(InvalidInput, match=told):
         portfolio_of_projects(work.team, rows)
     request, _ = portfolio_of_projects(work.team, rows, [str(rows[1].pk)])
     assert [one["included"] for one in request["projects"]] == [False, True]

@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from planner.costing.assumptions import defaults
-from planner.services.projects.reprice import reprice
+from planner.services.projects.reprice import catalog_on_date, reprice
 from planner.services.projects.saved_comparisons import replay
 from planner.services.teams import teams
 from pricing import catalog as catalogs
@@ -119,3 +120,24 @@ def test_a_job_above_the_peak_saved_before_it_was_refused_replays(
         before.setattr("planner.comparison.refuse_job_above_peak", lambda workload: None)
         kept = work.saved(request=asked)
     assert replay(kept).identical
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_a_job_above_the_peak_saved_before_is_repriced_with_its_peak_raised(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, follows: bool
+) -> None:
+    contradiction = {"peak_accelerators": 8, "accelerators_per_job": 16}
+    asked = {**REQUEST, "workload": {**REQUEST["workload"], **contradiction}}
+    with monkeypatch.context() as before:
+        before.setattr("planner.comparison.refuse_job_above_peak", lambda workload: None)
+        saved = work.saved(request=asked)
+    saved.project.workload, saved.follows_project = asked["workload"], follows
+    cache.clear()
+
+    repriced = reprice(saved, catalog_on_date(None))
+
+    assert repriced.request["workload"]["peak_accelerators"] in (16, [16])
+    changes = {one.field: one for one in repriced.request_changes}
+    assert changes["workload"].before["peak_accelerators"] in (8, [8])
+    assert changes["workload"].after["peak_accelerators"] in (16, [16])
+    assert repriced.answer.recommended is not None

@@ -58,6 +58,7 @@ def test_rules_1_size_as_they_always_did():
         ("optimizer", "lion"),
         ("activation_checkpointing", "selective"),
         ("padding", 0.5),
+        ("tokens_per_example", 840),
         ("stage", "fine_tuning"),
         ("optimizer_offload", True),
         ("chunked_loss", True),
@@ -87,6 +88,24 @@ def test_a_larger_global_batch_takes_no_more_hours():
 
 def test_padding_is_paid_for():
     assert size(padding=0.5).hours == pytest.approx(2 * size().hours, rel=0.01)
+
+
+def test_attention_of_packed_examples_reaches_no_further_than_one():
+    """OLMo 3 7B on 8 H100 trained 1.81e9 tokens at 32,768, 840 of an example, in 77 h
+    (allenai/open-instruct docs/algorithms/sft_running_guide.md, 2025)."""
+    asked = {"parameters": 7.3e9, "layers": 32, "hidden_size": 4096, "sequence_length": 32768}
+    work = {**asked, "tokens": 1.81e9, "stage": "fine_tuning"}
+    whole, packed = size(H100, 8, **work), size(H100, 8, **work, tokens_per_example=840)
+    assert whole.hours > 2 * 77
+    assert packed.hours == pytest.approx(77, rel=0.3)
+    assert size(H100, 8, **work, tokens_per_example=1e6).hours == pytest.approx(whole.hours)
+
+
+def test_packed_examples_take_the_memory_of_their_sequence():
+    own = {"sequence_length": 8192, "zero_stage": 3, "activation_checkpointing": True}
+    asked = {**own, "micro_batch_size": 1}
+    whole, packed = size(H100, 8, **asked), size(H100, 8, **asked, tokens_per_example=500)
+    assert packed.layout.memory.total_gib == whole.layout.memory.total_gib
 
 
 def test_the_mfu_of_a_whole_run_holds_its_lost_time():

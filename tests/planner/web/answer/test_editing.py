@@ -9,7 +9,7 @@ import pytest
 
 from planner.web.answer.assumption_rows import rows_of
 from planner.web.common.field_types import request_field_types
-from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, get, text
+from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, WHOLE, get, text
 
 
 def row(response, path):
@@ -34,8 +34,15 @@ def test_an_edit_moves_the_address_and_leaves_empty_boxes_out_of_it(client, pric
 
 def test_the_state_of_each_box_follows(client, prices):
     page = text(get(client, "plan", {**HOURS, "on_prem.pue": "1.3"}, headers=IN_PLACE))
-    assert '<span id="a-on-prem-pue-state" hx-swap-oob="true">given</span>' in page
-    assert '<span id="a-finance-tax-rate-state" hx-swap-oob="true">default</span>' in page
+    (states,) = re.findall(r'<div id="box-states" data-given="([^"]*)" hx-swap-oob="true"', page)
+    assert "a-on-prem-pue" in states.split()
+    assert "a-finance-tax-rate" not in states.split()
+
+
+def test_an_edit_swaps_few_parts_of_the_page(client, prices):
+    """Each takes the browser about as long as the whole table of assumptions would."""
+    page = text(get(client, "plan", {**HOURS, **WHOLE, "on_prem.pue": "1.3"}, headers=IN_PLACE))
+    assert page.count("hx-swap-oob") < 10
 
 
 @pytest.mark.one_in(3)

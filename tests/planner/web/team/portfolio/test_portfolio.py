@@ -78,7 +78,7 @@ def test_what_is_not_ticked_is_not_planned(projects, signed_in):
 
 
 def test_no_tick_is_refused_in_words(projects, signed_in):
-    assert "none is included" in text(signed_in().get(HERE, {"plan": "1"}))
+    assert "Projects: none is included" in text(signed_in().get(HERE, {"plan": "1"}))
 
 
 def test_htmx_gets_the_plan_alone(projects, signed_in):
@@ -279,3 +279,20 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
     assert due > order.due_at_start
     owed = answer.total_cost - sum(answer.cash_per_month)
     assert figures["Owed after the plan"] == (money(owed, "USD") if owed else "nothing")
+
+
+def test_who_sees_one_project_is_told_nothing_of_what_nobody_pays(projects, signed_in):
+    values = {"plan": "1", "project": [p.pk for p in projects]}
+    assert "Nobody pays more than alone" in text(signed_in().get(HERE, values))
+    assert "Nobody pays more than alone" not in text(signed_in(Role.EDITOR).get(HERE, values))
+
+
+def test_the_total_says_that_it_has_no_range_and_why(projects, signed_in):
+    page = text(signed_in().get(HERE, {"plan": "1", "project": [p.pk for p in projects]}))
+    told = " ".join(strip_tags(page).split())
+    assert "Range of the total none. Prices and hours are simulated for one project" in told
+
+
+def test_a_plan_is_not_kept_while_another_is_planned(projects, signed_in):
+    page = text(signed_in().get(HERE))
+    assert 'hx-disabled-elt="#portfolio-busy, #portfolio-save button"' in page

@@ -1,0 +1,34 @@
+"""How an answer is written as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.renderers import JSONRenderer
+
+from planner.contract.answer.common import AnswerModel
+
+_NOT_JSON = (b"NaN", b"Infinity")
+"""What a figure that is no number would be written as, which only names may hold."""
+
+
+class AnswerRenderer(JSONRenderer):
+    """JSON of plain values, and of an answer at once, without plain values between: an answer of
+    3 years has 30,000 of them."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """The JSON of `data`; raises `ValueError` where a figure is no number."""
+        context = renderer_context or {}
+        if not isinstance(data, AnswerModel):
+            return super().render(data, accepted_media_type, context)
+        if not self.get_indent(accepted_media_type or "", context):
+            body = data.model_dump_json().encode()
+            if not any(word in body for word in _NOT_JSON):
+                return body
+        return super().render(data.model_dump(mode="json"), accepted_media_type, context)

@@ -1,0 +1,78 @@
+"""What a project pays alone: as in its comparison, and moved by the rules for several."""
+
+from planner.comparison import compare
+from planner.portfolio.portfolio import plan_portfolio
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
+
+FIELD = "projects.window_edition"
+
+
+def movable(**fields):
+    """Six months on a machine of eight, any time in two years: to buy one costs least once it is
+    resold, and does not pay back without that."""
+    offer = {
+        "label": "Node",
+        "accelerator": H100,
+        "accelerator_count": 8,
+        "purchase_option": "on_demand",
+        "usd_per_hour": 55.04,
+    }
+    window = {"start": "2027-01", "deadline": "2028-12"}
+    return {
+        "start": "2027-01",
+        "horizon_months": 24,
+        "use_catalog": False,
+        "custom_offers": [offer],
+        "projects": [project("movable", burst(24, 14, 6), window=window)],
+        **fields,
+    }
+
+
+def plan(request, **fields):
+    return plan_portfolio(request, bundled_catalog(), today=TODAY, **fields)
+
+
+def test_servers_to_buy_never_make_a_project_that_may_move_dearer():
+    free, rented = plan(movable()), plan(movable(on_prem={"servers": []}))
+    assert free.net_present_cost <= rented.net_present_cost
+    assert {use.month for use in rented.uses} != set(range(14, 20))
+
+
+def test_an_answer_of_before_replays_with_its_hours_where_they_were():
+    today = plan(movable())
+    (edition,) = (row for row in today.assumptions if row.field == FIELD)
+    assert edition.value == 2
+    old = tuple(row for row in today.assumptions if row.field != FIELD)
+    before = plan(movable(), previous_assumptions=old)
+    assert before.net_present_cost > today.net_present_cost
+    assert {use.month for use in before.uses} == set(range(14, 20))
+    again = plan(movable(), previous_assumptions=before.assumptions)
+    assert again.net_present_cost == before.net_present_cost
+    replayed = plan(movable(), previous_assumptions=today.assumptions)
+    assert replayed == today
+
+
+def test_a_plan_without_windows_names_no_edition_of_them():
+    request = movable()
+    del request["projects"][0]["window"]
+    assert not any(row.field == FIELD for row in plan(request).assumptions)
+
+
+def test_a_project_that_leaves_has_the_plan_of_its_comparison():
+    together = plan(relay(2, 24, what_if=False))
+    for one, asked in zip(together.projects, relay(2, 24)["projects"], strict=True):
+        alone = compare(
+            {
+                "start": "2027-01",
+                "horizon_months": 24,
+                "workload": asked["workload"],
+                "sensitivity": False,
+                "cheaper_if": False,
+            },
+            bundled_catalog(),
+            today=TODAY,
+        )
+        assert one.share < one.alone
+        assert one.alone == alone.recommended.net_present_cost
+        assert one.alone_total == alone.recommended.total_cost
