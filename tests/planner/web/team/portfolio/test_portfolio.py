@@ -281,6 +281,23 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
     assert figures["Owed after the plan"] == (money(owed, "USD") if owed else "nothing")
 
 
+def test_a_portfolio_says_what_is_left_of_its_budget_and_why_it_has_no_range():
+    request = relay()
+    figures = dict(
+        PortfolioPage.of(plan_portfolio(request, bundled_catalog(), today=TODAY), request).figures
+    )
+    assert figures["Budget"] == "none stated for all projects together"
+    assert figures["Range of it"].startswith("none: ")
+    limited = request | {"limits": {"total_budget": 9_000_000}}
+    answer = plan_portfolio(limited, bundled_catalog(), today=TODAY)
+    resale = sum(line.amount for line in answer.lines if line.category == "residual")
+    left = 9_000_000 - (answer.total_cost - resale)
+    assert left >= 0
+    words = dict(PortfolioPage.of(answer, limited).figures)["Budget"]
+    assert words.startswith(f"{money(left, 'USD')} left of {money(9_000_000, 'USD')}")
+    assert ("of resale" in words) == bool(resale)
+
+
 def test_who_sees_one_project_is_told_nothing_of_what_nobody_pays(projects, signed_in):
     values = {"plan": "1", "project": [p.pk for p in projects]}
     assert "Nobody pays more than alone" in text(signed_in().get(HERE, values))
