@@ -10,7 +10,7 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
 from planner.contract.labels import category_title, cloud_title
-from planner.contract.money import whole_parts
+from planner.contract.money import format_difference, whole_parts
 from planner.contract.months import parse_month
 from planner.contract.shares import format_shares
 from planner.web.common.formatting import money
@@ -154,7 +154,8 @@ def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     total = answer.verdict.total if answer.verdict else None
     if total is None or total <= one.total:
         return f"−{money(one.saving, answer.currency)} in today's money"
-    return f"−{money(round(total) - round(one.total), answer.currency)}"
+    saved = format_difference(total, one.total, answer.currency)
+    return f"−{saved}".replace(" ", "\u00a0")
 
 
 def _price_day(part: DecisionPart, answer: ComparisonAnswer) -> str:

@@ -18,6 +18,7 @@ from planner.web.common.plan_fields.field import describe_field as _f
 from planner.web.common.plan_fields.finance import (
     FINANCE,
     FINANCING,
+    SERVER_RISKS,
     SERVER_TERMS,
     YEAR_BUDGET,
 )
@@ -233,11 +234,19 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "price_adjustments": ADJUSTMENT,
     "other_costs": OTHER_COST,
 }
+MORE_BOXES: dict[str, tuple[str, tuple[Field, ...]]] = {
+    "on_prem.servers": ("quotes and late delivery", SERVER_RISKS),
+}
+"""Of a repeated group: what more boxes its rows may have, in words, and these."""
 SINGLE = (
     *(*PLAN, *TRAINING, *MEASURED, *SAMPLES, *HOURS, *WORK, *LIMITS, *RULES),
     *(*OWNING, *FINANCING, *FINANCE, *DATA, *PRICES, *RISK),
 )
-ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))
+ALL = (
+    *SINGLE,
+    *(field for fields in ROWS.values() for field in fields),
+    *(field for _, fields in MORE_BOXES.values() for field in fields),
+)
 
 FIELD_TYPES: dict[str, str] = {
     **request_field_types(),
@@ -253,7 +262,7 @@ FIELD_TYPES: dict[str, str] = {
     request's."""
 
 
-_FIELDS = {field.path: field for field in ALL}
+_FIELDS = {to_pattern(field.path): field for field in reversed(ALL)}
 _UNKNOWN, _MOST_SHOWN = "is not a known field", 60
 _BOUND = re.compile(r"(\S+) is not allowed; must be (more than|at least|less than|at most) (\S+)")
 

@@ -59,6 +59,8 @@ class Rows:
     rows: tuple[tuple[FormField, ...], ...]
     title: str = ""
     help: str = ""
+    hides: str = ""
+    """What more boxes each row may have, in words; empty where all are shown."""
 
     @property
     def more(self) -> int:
@@ -166,15 +168,25 @@ class PlanForm:
         return [self.build_field(field) for field in getattr(f, group.upper())]
 
     def rows(self, name: str, title: str = "", help: str = "") -> Rows:
-        pattern = f.ROWS[name]
+        count = self._row_count(name)
         shown = tuple(
             tuple(
                 self.build_field(replace(field, path=field.path.replace("*", str(i))))
-                for field in pattern
+                for field in (*f.ROWS[name], *self._more_boxes(name, i, count))
             )
-            for i in range(self._row_count(name))
+            for i in range(count)
         )
-        return Rows(name, shown, title, help)
+        is_all = all(self._more_boxes(name, i, count) for i in range(count))
+        return Rows(name, shown, title, help, "" if is_all else f.MORE_BOXES.get(name, ("", ()))[0])
+
+    def _more_boxes(self, name: str, row: int, count: int) -> tuple[Field, ...]:
+        """Boxes that few fill: of a single row, of one that has a value in them, and of all where
+        they are asked for, as an address has no room for those of many rows."""
+        more = f.MORE_BOXES.get(name, ("", ()))[1]
+        paths = [field.path.replace("*", str(row)) for field in more]
+        typed = {key.partition("~")[0] for key in self.query}
+        is_shown = count == 1 or f"rows.{name}.more" in self.query or typed & set(paths)
+        return more if is_shown else ()
 
     def _row_count(self, name: str) -> int:
         prefix = f"{name}."

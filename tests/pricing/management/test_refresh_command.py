@@ -185,6 +185,7 @@ print(sorted(loaded & {"httpx", "pydantic"}))
 """
 
 
+@pytest.mark.sweep
 def test_a_refresh_does_not_read_in_what_compares_projects():
     """15 MB of a process that is to stay small: requests and answers are of use to others."""
     env = os.environ | {"DJANGO_SETTINGS_MODULE": "planner.settings"}

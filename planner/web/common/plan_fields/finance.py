@@ -71,6 +71,24 @@ SERVER_TERMS = (
 )  # fmt: skip
 """What a server has of its own in the place of what holds for all."""
 
+SERVER_RISKS = (
+    _f("on_prem.servers.*.quotes.0.unit_price", "A seller asks", unit="money",
+       typical="no quote", help="Dated quotes put the price between them in the range."),
+    _f("on_prem.servers.*.quotes.0.quoted", "Quoted in", kind="month", typical="2026-10"),
+    _f("on_prem.servers.*.quotes.1.unit_price", "Another seller asks", unit="money",
+       typical="no quote"),
+    _f("on_prem.servers.*.quotes.1.quoted", "That quoted in", kind="month", typical="2026-11"),
+    _f("on_prem.servers.*.late_delivery.probability", "Chance that it comes late", unit="%",
+       scale="pct", typical="as all servers"),
+    _f("on_prem.servers.*.late_delivery.months", "It is then late by", unit="months",
+       typical="as all servers"),
+    _f("on_prem.servers.*.late_delivery.p10_months", "Or late by at least", unit="months",
+       typical="0", help="In 9 of 10 deliveries; instead of a chance and its months."),
+    _f("on_prem.servers.*.late_delivery.p90_months", "And by at most", unit="months",
+       typical="6", help="In 9 of 10 deliveries."),
+)  # fmt: skip
+"""Quotes and late delivery of a server; further quotes are typed in the address or the API."""
+
 YEAR_BUDGET = (
     _f("constraints.capex_by_fiscal_year.*.fiscal_year", "Fiscal year", typical="2027"),
     _f("constraints.capex_by_fiscal_year.*.amount", "At most", unit="money", typical="500000"),

@@ -9,8 +9,9 @@ import highspy
 import numpy as np
 
 
-def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
-    """(cost, bound) that HiGHS proves; (inf, inf) if infeasible; None if it runs out of time."""
+def proven_optimum(problem, time_limit_s=60.0, gap=0.0, most_nodes=None):
+    """(cost, bound) that HiGHS proves; (inf, inf) if infeasible; None if it runs out of time, or
+    of `most_nodes` of its search, which then is without presolve: that heeds no limit."""
     model = Model()
     months, busy = range(problem.hours.size), problem.hours > 0
     units_started = [[_start(model, problem, u, m) for m in months] for u in problem.units]
@@ -90,7 +91,7 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
             paid += [(columns[i][t], s.hour_cash[t]) for i, s in enumerate(sources) for t in months]
         model.row(paid, -inf, problem.total_budget - problem.base_payments)
     _limit_starts(model, problem, units_started)
-    found = model.solve(time_limit_s, gap)
+    found = model.solve(time_limit_s, gap, most_nodes)
     return None if found is None else tuple(figure + problem.base_cost for figure in found)
 
 
@@ -223,9 +224,11 @@ class Model:
         self.lower.append(float(lower) / scale)
         self.upper.append(float(upper) / scale)
 
-    def solve(self, time_limit_s, gap):
+    def solve(self, time_limit_s, gap, most_nodes=None):
         highs = highspy.Highs()
+        bounded = {} if most_nodes is None else {"presolve": "off", "mip_max_nodes": most_nodes}
         for option, value in {
+            **bounded,
             "output_flag": False,
             "threads": 1,
             "mip_rel_gap": gap,

@@ -11,7 +11,10 @@ from tests.planner.costing.optimizer.plain_milp import proven_optimum
 from tests.planner.costing.optimizer.plan_checks import assert_keeps_every_limit
 from tests.planner.costing.optimizer.plan_instances import commitment, rental
 
-RANDOM = 100
+RANDOM = 130
+MOST_NODES = 20_000
+"""Nodes of the independent model's search; on two instances in a hundred it may end undecided."""
+MOST_UNDECIDED = RANDOM // 50
 QUOTA = Quota("aws", 12.0, in_machines=True)
 
 
@@ -99,13 +102,26 @@ def random_problem(seed):
     )
 
 
+@pytest.fixture(scope="module")
+def undecided():
+    """Seeds on which the independent model ran out of work: few, whatever the order of tests."""
+    seeds = set()
+    yield seeds
+    assert len(seeds) <= MOST_UNDECIDED, f"undecided on {sorted(seeds)}"
+
+
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("seed", range(RANDOM))
-def test_plans_keep_to_quotas_and_are_the_cheapest(seed):
+def test_plans_keep_to_quotas_and_are_the_cheapest(seed, undecided):
     problem = random_problem(seed)
-    proven = proven_optimum(problem)
+    proven = proven_optimum(problem, time_limit_s=10.0, most_nodes=MOST_NODES)
     plan = solve(problem, gap=0.0)
 
-    assert proven is not None
+    if proven is None:
+        undecided.add(seed)
+        if plan.feasible:
+            assert_keeps_every_limit(problem, plan)
+        return
     assert plan.feasible == np.isfinite(proven[0])
     if plan.feasible:
         assert plan.cost == pytest.approx(proven[0], rel=1e-6)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
+from planner.contract.answer.verdict import Alternative
+from planner.web.answer.verdict_facts import saving_words
+from tests.golden.answers import answered
 from tests.planner.web.asking import HOURS, get, text
 
 UNNAMED = {name: value for name, value in HOURS.items() if name != "name"}
@@ -31,3 +35,21 @@ def test_months_that_are_over_are_said_before_the_advice(client: Any, prices: An
     said = page.index("The plan begins in January 2019, before today: ")
     assert said < page.index('class="decision"')
     assert "before today" not in text(get(client, "plan", HOURS | {"start": "2031-01"}))
+
+
+def test_a_saving_of_less_than_a_unit_is_said_to_the_cent() -> None:
+    answer = answered("samples with a range, risk")
+    total = Decimal("10.32")
+    cheaper = Alternative(
+        field="x", value=True, change="", plan="", total=Decimal("10.02"),
+        saving=Decimal("0.30"), why="",
+    )  # fmt: skip
+    verdict = answer.verdict.model_copy(update={"total": total})  # type: ignore[union-attr]
+    assert saving_words(cheaper, answer.model_copy(update={"verdict": verdict})) == "−0.30\xa0USD"
+
+
+def test_without_a_plan_that_has_a_range_no_range_is_announced(client: Any, prices: Any) -> None:
+    asked = HOURS | {"constraints.total_budget": "1", "risk.samples": "200"}
+    page = text(get(client, "plan", asked))
+    assert "8 of 10" not in page
+    assert "8 of 10" in text(get(client, "plan", HOURS | {"risk.samples": "200"}))

@@ -7,11 +7,14 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 from django.conf import settings as project
+from django.http import QueryDict
 from django.urls import reverse
 
 from planner.models import Job
 from planner.services.jobs import jobs
 from planner.sizing.candidates.fitness import INFERENCE_ONLY
+from planner.web.common.form_fields import find_label
+from planner.web.common.plan_request import read_plan_request
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 CONFIGURATION = project.BASE_DIR / "gunicorn.conf.py"
@@ -43,6 +46,7 @@ def test_the_panel_shows_hours_memory_and_fit(client, prices):
     assert live.fit.min_accelerators >= 1
 
 
+@pytest.mark.sweep
 def test_the_panel_draws_the_demand_that_the_runs_give(client, prices):
     months = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"].months
     assert [month.label for month in months][:2] == ["2027-01", "2027-02"]
@@ -91,6 +95,7 @@ def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
     assert rows["nvidia-l4"].usd_per_hour is None
 
 
+@pytest.mark.sweep
 def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, prices):
     small = {**TRAINING, "workload.parameters~bn": "0.001", "workload.tokens~bn": "0.1"}
     assert "A CPU is enough" in text(get(client, "plan-accelerators", small))
@@ -215,6 +220,45 @@ def test_a_refusal_speaks_in_the_unit_of_its_box(client, prices):
         page = text(get(client, address, asked))
         assert "140% is not allowed; must be at most 100%" in page
         assert "1.4 is not allowed" not in page
+
+
+def test_a_server_s_quotes_and_late_delivery_have_boxes(client, prices):
+    """What is typed reaches the request, comes back into its boxes, and is refused beside them."""
+    at = "on_prem.servers.0"
+    typed = {
+        f"{at}.server": "dgx-h100", f"{at}.quotes.0.unit_price": "280000",
+        f"{at}.quotes.0.quoted": "2026-01", f"{at}.quotes.1.unit_price": "310000",
+        f"{at}.quotes.1.quoted": "2026-03", f"{at}.quotes.2.unit_price": "305000",
+        f"{at}.quotes.2.quoted": "2026-02", f"{at}.late_delivery.probability~pct": "30",
+        f"{at}.late_delivery.months": "6",
+    }  # fmt: skip
+    query = QueryDict(urlencode({**HOURS, **typed}))
+    server = read_plan_request(query)["on_prem"]["servers"][0]
+    assert [one["unit_price"] for one in server["quotes"]] == [280000, 310000, 305000]
+    assert server["late_delivery"] == {"probability": 0.3, "months": 6}
+    page = text(get(client, "plan", {**HOURS, **typed, "edit": "1"}))
+    for name, value in typed.items():
+        assert re.search(rf'<[^>]*name="{re.escape(name)}"[^>]*>', page), name
+        assert f'value="{value}"' in page
+    assert "Chance that it comes late" in page
+    wrong = {**HOURS, **typed, f"{at}.late_delivery.months": "61"}
+    assert f'id="id_{at}.late_delivery.months_error"' in text(get(client, "plan", wrong))
+    assert find_label(f"{at}.quotes.2.unit_price") == "A seller asks"
+
+
+def test_of_several_servers_quotes_have_boxes_where_they_are_typed_or_asked_for(client, prices):
+    at = "on_prem.servers"
+    two = {**HOURS, f"{at}.0.server": "dgx-h100", f"{at}.1.server": "dgx-a100-640", "edit": "1",
+           f"{at}.1.quotes.0.unit_price": "150000",
+           f"{at}.1.quotes.0.quoted": "2026-01"}  # fmt: skip
+    page = text(get(client, "plan", two))
+    assert f'name="{at}.1.late_delivery.months"' in page
+    assert f'name="{at}.0.late_delivery.months"' not in page
+    assert "Add quotes and late delivery" in page
+    page = text(get(client, "plan", {**two, f"rows.{at}.more": "1"}))
+    assert f'name="{at}.0.late_delivery.months"' in page
+    assert "Add quotes and late delivery" not in page
+    assert f'name="rows.{at}.more" type="hidden"' not in page
 
 
 def test_a_name_that_nothing_is_called_is_told_in_words_with_the_nearest_question(client, prices):
