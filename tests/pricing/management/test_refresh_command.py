@@ -50,7 +50,7 @@ def test_it_says_what_was_published_and_what_changed(nimbus):
 def test_it_says_which_rows_were_not_understood_with_counts(nimbus):
     nimbus.items.append(SkippedRow("unknown accelerator", "X9"))
     text, status = run()
-    assert "skipped: unknown accelerator: 1 row (X9)" in text
+    assert "not understood: unknown accelerator: 1 row (X9)" in text
     assert status == 0
 
 
