@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from xdist.scheduler import LoadGroupScheduling
 
 gc.disable()  # Until everything is collected.
 ROOT = Path(__file__).parent.parent
+_cases: Counter[str] = Counter()
+"""Test → how many of its cases have been collected."""
 
 
 class FileScheduling(LoadGroupScheduling):
@@ -39,11 +44,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
     return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Modules without an example are not searched for one, which takes seconds over all."""
-    if collection_path.suffix != ".py" or collection_path.name.startswith(("test_", "conftest")):
-        return None
-    return True if b">>>" not in collection_path.read_bytes() else None
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
+    """Tests without an example are not searched for one."""
+    collectors = yield
+    if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
+        return collectors
+    return [one for one in collectors if not isinstance(one, DoctestModule)]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Of the cases of a test that is marked `one_in(n)` every n-th runs here, the first among them,
+    the others in `make sweep`. Under FUZZ=1 none is left to the sweep."""
+    marker = item.get_closest_marker("one_in")
+    if marker is None or item.get_closest_marker("sweep") or os.environ.get("FUZZ") == "1":
+        return
+    test = item.nodeid.partition("[")[0]
+    _cases[test] += 1
+    if (_cases[test] - 1) % marker.args[0]:
+        item.add_marker(pytest.mark.sweep)
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,6 +10,7 @@ from pricing.common.pluralize import pluralize
 from pricing.publish.changes import Changes
 from pricing.publish.publication import Publication
 from pricing.publish.refresh_result import RefreshResult
+from pricing.publish.skip_reasons import find_not_understood
 from pricing.revisions import Freshness
 
 
@@ -29,6 +30,7 @@ def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any
         "kept": publication.carried_over if publication else None,
         "changes": asdict(publication.changes) if publication else None,
         "skipped": publication.skipped if publication else {},
+        "not_understood": find_not_understood(publication.skipped) if publication else [],
         "withheld": publication.rejected_rows if publication else {},
         "warnings": list(publication.warnings) if publication else [],
         "unchanged": list(result.unchanged),
@@ -55,7 +57,10 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
             f"  {move.offer_id}: {move.before} → {move.after} {move.currency}/h"
             f" (× {move.ratio:.3g})"
         )
-    yield from _format_reasons("skipped", publication.skipped)
+    odd = find_not_understood(publication.skipped)
+    rest = [reason for reason in publication.skipped if reason not in odd]
+    for label, reasons in (("not understood", odd), ("left out on purpose", rest)):
+        yield from _format_reasons(label, {name: publication.skipped[name] for name in reasons})
     yield from _format_reasons("rejected", publication.rejected_rows)
     for warning in publication.warnings:
         yield f"  warning: {warning}"

@@ -77,11 +77,13 @@ def plan(answer: ComparisonAnswer, shown: str) -> ScenarioAnswer | None:
     return one if one and one.feasible else None
 
 
+@pytest.mark.one_in(3)
 @requests
 def test_the_line_of_hours_holds_the_demand_s_figures(name: str) -> None:
     assert expected.demand(answered(name)) in text(page(name))
 
 
+@pytest.mark.one_in(3)
 @views
 def test_every_scenario_stands_in_a_row_with_its_total_and_range(name: str, shown: str) -> None:
     answer = answered(name)
@@ -155,6 +157,7 @@ def test_some_of_the_requests_pay_back_within_the_plan() -> None:
     assert any(marks and marks[0]["x"] != "end" for marks in marked)
 
 
+@pytest.mark.one_in(3)
 @views
 def test_every_table_holds_the_answer_s_rows(name: str, shown: str) -> None:
     answer = answered(name)
@@ -167,6 +170,7 @@ def test_every_table_holds_the_answer_s_rows(name: str, shown: str) -> None:
     assert found == (expected.tables(answer, one) if one else {})
 
 
+@pytest.mark.one_in(3)
 @views
 def test_every_chart_is_drawn_from_the_answer(name: str, shown: str) -> None:
     answer = answered(name)
@@ -184,6 +188,7 @@ def test_every_chart_is_drawn_from_the_answer(name: str, shown: str) -> None:
     assert (tornado is not None) == bool(one and answer.sensitivity)
 
 
+@pytest.mark.one_in(3)
 @views
 def test_the_table_of_a_chart_shows_what_its_picture_shows(name: str, shown: str) -> None:
     root = page(name, shown)
@@ -251,6 +256,7 @@ def _in_shown_unit(value: Any, unit: str) -> float:
     return figure * 100 if unit.startswith("%") else figure
 
 
+@pytest.mark.one_in(3)
 @requests
 def test_the_print_view_holds_the_same_figures(name: str) -> None:
     answer, root = answered(name), printed(name)
@@ -265,6 +271,7 @@ def test_the_print_view_holds_the_same_figures(name: str) -> None:
         assert action not in told
 
 
+@pytest.mark.one_in(3)
 @views
 def test_no_figure_is_on_the_page_that_no_field_accounts_for(name: str, shown: str) -> None:
     answer = answered(name)

@@ -46,12 +46,14 @@ def figures(root: Element) -> list[list[str]]:
     return [pair for block in find_all(root, "verdict-figures") for pair in pairs(block)]
 
 
+@pytest.mark.one_in(3)
 @views
 def test_the_figures_of_the_advice_are_the_answer_s(name: str, shown: str) -> None:
     """Whatever scenario is laid out below, the advice is that of the recommended one."""
     assert figures(page(name, shown)) == expected.figures(answered(name))
 
 
+@pytest.mark.one_in(3)
 @views
 def test_the_advice_is_said_word_for_word(name: str, shown: str) -> None:
     answer, root = answered(name), page(name, shown)
@@ -68,6 +70,7 @@ def test_the_advice_is_said_word_for_word(name: str, shown: str) -> None:
     assert (late.sentence if late else "months late") in text(root) or not late
 
 
+@pytest.mark.one_in(3)
 @views
 def test_what_to_do_stands_by_money_with_what_each_part_costs(name: str, shown: str) -> None:
     answer = answered(name)
@@ -165,6 +168,7 @@ def test_a_price_without_a_day_is_said_to_have_none() -> None:
     assert figures(root)[-1] == ["Oldest price paid", "its price list has no dates"]
 
 
+@pytest.mark.one_in(3)
 @requests
 def test_an_answer_kept_before_there_were_verdicts_shows_what_it_has(name: str) -> None:
     answer = answered(name).model_copy(update={"verdict": None, "cheaper_if": ()})
@@ -178,6 +182,7 @@ def test_an_answer_kept_before_there_were_verdicts_shows_what_it_has(name: str) 
         assert expected.old_headline(answer) in told
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("month", "words"),
     [("2028-03", "March 2028"), ("2040-01", "only with the resale at the end"),

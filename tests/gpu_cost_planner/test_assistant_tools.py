@@ -55,6 +55,7 @@ def test_one_call_gives_the_verdict_first() -> None:
     json.dumps(answer.data, allow_nan=False)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_figures_are_those_of_the_library(seed: int) -> None:
     request = generated(seed)
@@ -108,6 +109,7 @@ def test_offers_are_listed_with_their_day() -> None:
     json.dumps(answer.data, allow_nan=False)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "arguments", "field"),
     [

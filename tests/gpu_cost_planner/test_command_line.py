@@ -53,6 +53,7 @@ def same_prices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pricing.catalog.current", lambda *_: bundled_catalog())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.usefixtures("same_prices")
 @pytest.mark.django_db
 @pytest.mark.parametrize("form", [(), ("--json",)])

@@ -113,6 +113,7 @@ def stop_after(count: int):
     return stop
 
 
+@pytest.mark.sweep
 def test_other_prices_or_another_month_are_compared_anew(
     tmp_path: Path, compared: list[object]
 ) -> None:
@@ -188,6 +189,7 @@ def test_a_model_is_no_base_of_a_sweep() -> None:
         sweep(17, GRID, catalog=CATALOG)  # type: ignore[arg-type]
 
 
+@pytest.mark.sweep
 def test_a_file_is_swept(tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text(json.dumps(REQUEST))
@@ -195,6 +197,7 @@ def test_a_file_is_swept(tmp_path: Path) -> None:
     assert sweep(path, GRID, **options).equals(plainly_swept())  # type: ignore[arg-type]
 
 
+@pytest.mark.sweep
 def test_progress_is_told_of_every_comparison(capsys: pytest.CaptureFixture[str]) -> None:
     swept(progress=True)
     assert "4/4" in capsys.readouterr().err

@@ -96,6 +96,7 @@ def add_requests(apps: Apps) -> None:
     jobs.create(team=team, kind="done", state="succeeded", arguments={"request": dict(old)})
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("old_apps", [AFTER], indirect=True)
 def test_what_is_kept_names_the_first_edition_of_the_rules(old_apps: Apps) -> None:
     add_requests(old_apps)

@@ -75,6 +75,7 @@ def test_a_revision_shows_its_largest_moves_and_cannot_be_edited(admin_client):
     assert 'name="_save"' not in page
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("model", ["revision", "heldbatch", "refreshrun", "exchangerate", "region"])
 def test_every_list_can_be_opened(admin_client, held, model):
     RefreshRun.objects.create(provider="aws")

@@ -26,6 +26,7 @@ def aws(days: int = 0):
     return next(entry for entry in found if entry.provider == "aws")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("days", "level"), [(0, "green"), (6, "green"), (7, "amber"), (29, "amber"), (30, "red")]
 )

@@ -25,7 +25,7 @@ def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario |
 
 def resale_value(plan: Scenario) -> Decimal:
     """What servers are assumed to fetch at the horizon's end, after the tax on it."""
-    return -sum((line.amount for line in plan.lines if _is_of_resale(line)), Decimal("0.00"))
+    return -sum((line.amount for line in plan.lines if is_of_resale(line)), Decimal("0.00"))
 
 
 def total_without_resale(plan: Scenario) -> Decimal:
@@ -68,7 +68,7 @@ def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float) -> str:
     )
 
 
-def _is_of_resale(line: CostLine) -> bool:
+def is_of_resale(line: CostLine) -> bool:
     is_its_tax = line.category is Category.TAX and line.unit == RESALE_TAX_UNIT
     return line.category is Category.RESIDUAL or is_its_tax
 
@@ -103,7 +103,7 @@ def due_per_month(plan: Scenario) -> tuple[Decimal, ...]:
     at its end, after the tax on it."""
     due = [*plan.cash_per_month]
     for line in plan.lines:
-        if _is_of_resale(line):
+        if is_of_resale(line):
             due[line.month] -= line.amount
     return tuple(due)
 

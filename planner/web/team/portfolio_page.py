@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.contract.months import format_month
-from planner.costing.advice.payback import capital_to_approve
+from planner.costing.advice.payback import capital_to_approve, is_of_resale
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
@@ -57,6 +58,7 @@ _WINDOW_WORDS = {
 }
 
 
+_WHY_NO_RANGE = "none: hours and prices are varied for single plans alone"
 _LACKS_WORK = (
     "Shares by what each project adds to the others take more work than a page may: planned in "
     "the background, the plan has them."
@@ -100,6 +102,14 @@ class PortfolioPage:
     answer: PortfolioAnswer
     asked_for: str = "shapley"
     """How the cost was to be divided, `shares` of the request."""
+    total_budget: float | None = None
+    """Most that all payments may come to, `limits` of the request; None where none is stated."""
+
+    @classmethod
+    def of(cls, answer: PortfolioAnswer, request: Mapping[str, Any]) -> PortfolioPage:
+        """The page of an answer, with what its request asked for."""
+        limits = request.get("limits") or {}
+        return cls(answer, request.get("shares", "shapley"), limits.get("total_budget"))
 
     @property
     def figures(self) -> list[tuple[str, str]]:
@@ -114,6 +124,8 @@ class PortfolioPage:
             ("Owed after the plan", money(owed, currency) if owed else "nothing"),
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
+            ("Range of it", _WHY_NO_RANGE),
+            ("Budget", self._budget_words()),
         ]
         if answer.apart is not None:
             saved = f"{money(answer.saving, currency)} ({percent(answer.saving_fraction)})"
@@ -125,6 +137,18 @@ class PortfolioPage:
         if answer.why_no_range:
             rows.append(("Range of the total", f"none. {answer.why_no_range}"))
         return rows
+
+    def _budget_words(self) -> str:
+        """What the plan leaves of the budget in total, which resale adds nothing to."""
+        answer, currency = self.answer, self.answer.currency
+        if self.total_budget is None or answer.total_cost is None:
+            return "none stated for all projects together"
+        budget = Decimal(str(self.total_budget))
+        resale = -sum(line.amount for line in answer.lines if is_of_resale(line))
+        left = budget - answer.total_cost - resale
+        words = f"{money(abs(left), currency)} {'left of' if left >= 0 else 'over'}"
+        before = f", before {money(resale, currency)} of resale" if resale else ""
+        return f"{words} {money(budget, currency)}{before}"
 
     @property
     def sources(self) -> list[SourceRow]:

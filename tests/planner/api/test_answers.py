@@ -48,6 +48,7 @@ def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
     return answer.json()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("request_", REQUESTS.values(), ids=REQUESTS)
 def test_a_comparison_is_what_the_document_says(request_: dict[str, Any]) -> None:
     market()

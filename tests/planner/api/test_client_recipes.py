@@ -48,6 +48,7 @@ def in_a_sheet(answer: bytes, status: int):
     return json.loads(done.stdout)
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db
 def test_a_sheet_shows_the_totals_of_the_answer_and_the_errors_of_a_refusal() -> None:
     market()

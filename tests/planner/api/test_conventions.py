@@ -41,6 +41,7 @@ def test_a_stale_edit_fails(client: APIClient) -> None:
     assert client.delete(where, headers={"If-Match": seen}).status_code == 412
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("held", "status"), [("*", 204), (",*", 204), ('"x"', 412)])
 def test_what_has_no_version_matches_anything_or_nothing(
     client: APIClient, held: str, status: int
@@ -64,6 +65,7 @@ def test_what_the_caller_holds_is_not_sent_again(client: APIClient) -> None:
     assert (held.status_code, held.content) == (304, b"")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("path", ["offers/", "servers/", "freshness/", "schema/"])
 def test_the_market_is_read_again_at_no_cost_until_it_changes(path: str, work: Workspace) -> None:
     address = f"/api/v1/{path}"
@@ -121,6 +123,7 @@ def test_another_kind_of_body_is_not_taken(client: APIClient, kind: str) -> None
     assert client.post(PROJECTS, b"<a/>", content_type=kind).status_code == 415
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("body", [b"[]", b"3", b"null", b'"text"', b"{", b"\xff"])
 def test_a_body_that_is_no_object_is_refused(client: APIClient, body: bytes) -> None:
     for address in (PROJECTS, COMPARE, "/api/v1/estimates/"):

@@ -45,6 +45,7 @@ def test_no_route_is_missing_from_the_table() -> None:
     assert routes_of_the_api() == {(o.route, o.method) for o in OPERATIONS}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 @pytest.mark.parametrize("callers", CALLERS)
 def test_every_caller_gets_what_the_table_says(
@@ -59,6 +60,7 @@ def test_every_caller_gets_what_the_table_says(
 OF_OBJECTS = [o for o in OPERATIONS if o.stranger == 404]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("operation", OF_OBJECTS, ids=str)
 def test_another_team_s_thing_answers_like_a_missing_one(
     operation: Operation, world: World
@@ -75,6 +77,7 @@ def test_another_team_s_thing_answers_like_a_missing_one(
 LISTS = [o for o in OPERATIONS if o.stranger == 200]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("operation", LISTS, ids=str)
 def test_lists_hold_nothing_of_another_team(operation: Operation, world: World) -> None:
     assert called(operation, world, "owner").json()["results"]
@@ -85,6 +88,7 @@ def team_models() -> list[type[models.Model]]:
     return [Team, *TeamOwned.__subclasses__()]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("model", team_models(), ids=lambda m: m.__name__)
 def test_every_model_is_filtered_by_team(model: Any, world: World) -> None:
     """Fails for the model whose filter is deleted."""
@@ -96,6 +100,7 @@ def test_every_model_is_filtered_by_team(model: Any, world: World) -> None:
     assert not model.objects.for_access(ANONYMOUS).exists()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("operation", [*OF_OBJECTS, *LISTS], ids=str)
 def test_no_view_reads_past_the_filter(
     operation: Operation, world: World, monkeypatch: pytest.MonkeyPatch
@@ -133,6 +138,7 @@ def test_a_deleted_filter_is_noticed(
 NESTED = [o for o in OF_OBJECTS if {"team", "pk"} <= set(o.where or {})]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("operation", NESTED, ids=str)
 def test_a_member_of_two_teams_finds_each_thing_under_its_own_team_alone(
     operation: Operation, world: World
@@ -153,6 +159,7 @@ def test_every_team_view_is_one_of_ours() -> None:
         assert pattern.callback.cls.get_queryset is TeamViewSet.get_queryset
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.needs == "market"], ids=str)
 def test_login_required_closes_the_market_too(operation: Operation, world: World, settings) -> None:
     settings.LOGIN_REQUIRED = True

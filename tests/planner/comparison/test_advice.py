@@ -111,6 +111,7 @@ def test_a_plan_of_renting_alone_ends_too() -> None:
     )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("tax_rate", [0, 0.25])
 @pytest.mark.parametrize("there", [[], [{"units": 1, "bought": "2025-01"}]])
 def test_one_more_server_is_worth_what_asking_with_it_saves(there, tax_rate) -> None:

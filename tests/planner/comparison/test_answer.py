@@ -146,6 +146,7 @@ LENOVO = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("price", "option", "hours"), LENOVO)
 def test_the_lenovo_case(price: float, option: str, hours: float) -> None:
     request = json.loads((EXAMPLES / "lenovo.json").read_text())

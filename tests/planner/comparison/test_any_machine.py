@@ -72,6 +72,7 @@ def test_another_machine_gives_the_very_same_figures(
     assert answers(cores, **environment) == here
 
 
+@pytest.mark.sweep
 def test_another_day_gives_the_very_same_figures() -> None:
     """Where the request names its start; the age of the prices alone is told anew."""
     asked = {"risk": {"samples": 200, "seed": 7}, "sensitivity": True, "cheaper_if": True}

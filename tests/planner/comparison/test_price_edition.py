@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from planner.comparison import compare
 from tests.planner.costing.market_of import CATALOG, H100, TODAY
 
 
+@pytest.mark.sweep
 def test_an_answer_of_before_keeps_the_spot_of_its_day() -> None:
     field = "risk.price_process_edition"
     work = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 4000}

@@ -110,6 +110,7 @@ def test_limits_on_places_say_which_private_offers_they_do_not_bind() -> None:
 H100_QUOTA = {"accelerator": "H100", "max_accelerators": 8}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("use_catalog", [True, False])
 @pytest.mark.parametrize(
     ("fields", "refused"),
@@ -165,6 +166,7 @@ RATES = ExchangeRates.of(
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("currency", "rates", "price", "dated"),
     [

@@ -74,6 +74,7 @@ def test_no_scenario_is_better_over_the_same_futures(weight: float, seed: int) -
         assert own <= objective(answer["risk"][scenario["key"]], weight) + 0.01 * (1 + weight)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_its_figures_are_those_of_the_risk_of_its_plan(weight: float) -> None:
     """Whatever the plan: put among the scenarios it has the same mean and worst tenth there."""
@@ -101,6 +102,7 @@ def test_it_says_over_how_many_futures_it_was_judged_and_searched() -> None:
     assert 0 <= found["gap"] < 0.05
 
 
+@pytest.mark.sweep
 def test_it_says_what_it_owes_after_the_horizon() -> None:
     """A year begun in the last of the three goes on into the fourth, where only the months within
     the horizon count."""
@@ -121,6 +123,7 @@ def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
     assert careful.expected > average.expected
 
 
+@pytest.mark.sweep
 def test_the_same_request_gives_the_same_plan() -> None:
     once = planned(1, 1).as_dict()["robust_plan"]
     assert planned.__wrapped__(1, 1).as_dict()["robust_plan"] == once

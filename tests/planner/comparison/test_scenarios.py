@@ -24,6 +24,7 @@ def options(one: Scenario) -> set[str]:
     return {line.purchase_option for line in one.lines if line.category != "tax"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("key", "allowed"),
     [

@@ -54,6 +54,7 @@ BUDGETS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("limit", BUDGETS)
 def test_a_wider_budget_never_costs_more(limit: str) -> None:
     costs = [hybrid_cost(limit, budget) for budget in BUDGETS[limit]]

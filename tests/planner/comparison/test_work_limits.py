@@ -29,6 +29,7 @@ def answer(work: WorkMeter, **fields: Any) -> ComparisonAnswer:
     return compare(request, CATALOG, today=TODAY, work=work)
 
 
+@pytest.mark.sweep
 def test_an_ordinary_answer_is_the_same_with_and_without_a_limit():
     limited, free = WorkMeter(10_000_000), WorkMeter()
     fields = {"risk": {"samples": 500, "cvar_weight": 1}, "explain": True}
@@ -38,6 +39,7 @@ def test_an_ordinary_answer_is_the_same_with_and_without_a_limit():
     assert not limited.left_out
 
 
+@pytest.mark.sweep
 def test_the_risk_takes_as_many_samples_as_there_is_work_for_and_says_so():
     work = WorkMeter(300_000)
     short = answer(work, risk={"samples": 100_000})

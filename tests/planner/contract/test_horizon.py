@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from planner.contract.request.comparison import read_request
 from planner.contract.request.horizon import months_to_last_deadline
+from tests.properties import examples
 
 TRAINING: dict[str, Any] = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
 
@@ -37,6 +38,7 @@ def test_a_deadline_before_the_start_is_left_to_the_checks() -> None:
     assert horizon({"start": "2026-01", "deadline": "2026-06"}) == 36
 
 
+@examples(20, 2000)
 @given(st.recursive(st.none() | st.text(max_size=9) | st.integers(), lambda x: st.lists(x)))
 def test_anything_may_be_asked(value: Any) -> None:
     for part in ({"runs": value}, value, {"runs": [{"deadline": value}]}):

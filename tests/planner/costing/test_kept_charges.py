@@ -69,6 +69,7 @@ def inputs(request: pytest.FixtureRequest) -> ModelInputs:
     return prepared(data=data).inputs
 
 
+@pytest.mark.one_in(2)
 def test_every_assumption_may_move(inputs: ModelInputs) -> None:
     names = set(inputs.assumptions.values)
     assert names >= (OWNING_ALONE | WORTH_ALONE) - {

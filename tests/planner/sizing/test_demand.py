@@ -54,6 +54,7 @@ def test_the_hours_are_exact_and_for_the_named_accelerator():
     assert demand.candidates[0].accelerator == demand.accelerator == "nvidia-a100-80gb-sxm"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [

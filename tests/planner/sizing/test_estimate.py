@@ -112,6 +112,7 @@ def test_a_candidate_says_what_speaks_for_it():
     assert one["energy_kwh"] > 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("slug", "words"),
     [
@@ -194,6 +195,7 @@ def test_a_sample_rate_is_moved_to_another_accelerator():
     assert there < here / 2
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("request_", "field", "words"),
     [

@@ -152,6 +152,7 @@ def test_a_measured_sample_rate_is_taken_as_it_is():
     assert found.accelerator == "nvidia-t4"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("workload", "field", "words"),
     [

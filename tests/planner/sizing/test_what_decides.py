@@ -93,6 +93,7 @@ def chip(answer, name):
     return next(one for one in answer.chips if name in one.chips)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["TPU", "Trainium"])
 @pytest.mark.parametrize(("tokens", "better"), [(1e10, False), (2e13, True)])
 def test_a_tpu_or_trainium_is_better_where_hours_carry_the_port(name, tokens, better):

@@ -146,6 +146,7 @@ def test_capacity_that_stood_idle_is_counted_apart():
     assert unused_hours(usage) == {("2025-05", "p5.48xlarge", "unused_reservation"): 8.0}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

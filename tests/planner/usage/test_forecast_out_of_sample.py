@@ -105,6 +105,7 @@ KINDS = {
 month on in which methods can be told apart."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_known_process_is_no_worse_than_the_year_before(kind):
     own, naive, inside = [], [], []
@@ -135,6 +136,7 @@ SHORT_KINDS = {
 strong one and 2.2 for half of the year when signs of a season were not weighed."""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", SHORT_KINDS)
 def test_a_short_history_is_carried_on_by_the_signs_of_a_season(kind):
     own, naive = [], []

@@ -46,6 +46,7 @@ def test_the_same_bill_however_it_is_packed(content):
     assert hours_by(read(content).ledger, "machine") == {"p5.48xlarge": 8.0}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -186,6 +187,7 @@ def parquet(content):
 FORMS = [bytes, gzip.compress, lambda content: zipped("bill.csv", content), workbook, parquet]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("pack", FORMS)
 def test_what_a_door_allows_is_that_of_all_files_together(pack):
     files = [pack(months(name, 1_000)) for name in "abc"]

@@ -19,6 +19,7 @@ def slurm(*options: str, body: str = "srun train\n"):
     return read_job_file(f"#!/bin/bash\n{lines}{body}", "job.sbatch")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("options", "accelerators"),
     [
@@ -92,6 +93,7 @@ def manifest(kind: str, spec: object):
     return read_job_file(json.dumps(document), "a.yaml")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("kind", "spec", "accelerators"),
     [

@@ -72,6 +72,7 @@ SLURM = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("options", SLURM, ids=lambda options: options[:60])
 def test_counts_of_a_batch_script_are_right_or_asked_for(options):
     facts = slurm(options)

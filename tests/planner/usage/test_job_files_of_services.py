@@ -50,6 +50,7 @@ def assert_facts(facts, accelerators, hours):
     assert ("hours" in facts.questions) == (hours is None)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", BATCH)
 def test_batch_scripts(name):
     text, accelerators, hours = BATCH[name]
@@ -251,6 +252,7 @@ SERVICES = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", SERVICES)
 def test_jobs_of_services(name):
     document, (slug, accelerators, hours) = SERVICES[name]

@@ -128,6 +128,7 @@ def test_a_refusal_stands_beside_its_field_and_nothing_typed_is_lost(client, pri
     assert 'value="H100"' in page or f'value="{H100}"' in page
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "value", "field"),
     [

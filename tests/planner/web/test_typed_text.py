@@ -14,6 +14,7 @@ from tests.planner.web.asking import HOURS, get, text
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
@@ -35,6 +36,7 @@ def test_a_hostile_address_is_refused_in_words(client: Any, name, value, words) 
     assert time.process_time() - began < 5
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rows", ["²", "9" * 5000, "-1"])
 def test_a_count_of_rows_that_is_none_counts_as_one(client: Any, rows: str) -> None:
     assert get(client, "plan", HOURS | {"rows.servers": rows}).status_code == 200
@@ -60,6 +62,7 @@ def test_a_nul_in_a_cookie_or_a_form_is_refused(client: Any) -> None:
     assert client.get("/").status_code == 400
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "content",
     [

@@ -23,6 +23,7 @@ def test_regions_say_where_they_are_and_how_clean(get):  # noqa: F811
     assert (row["region"], row["city"], row["g_co2e_per_kwh"]) == ("us-east-1", "Ashburn", 380.0)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "path",
     [

@@ -101,6 +101,7 @@ def by_azure(http: ProviderHttpClient, url: str) -> None:
     http.call("a.json", lambda: client.send_request(HttpRequest("GET", url)), azure.translate_error)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("ask", [by_page, by_download, by_boto3, by_google, by_azure])
 def test_a_refused_certificate_fails_at_once(
     server: Impostor, ask: Callable[[ProviderHttpClient, str], None]

@@ -74,6 +74,7 @@ def test_a_list_that_changed_is_fetched(server: TaggedAws, tmp_path: Path) -> No
     assert any("us-west-2" in name for name in result.unchanged)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("harm", ["cut", "emptied", "notes", "other address"])
 def test_what_is_stored_and_spoilt_is_fetched_again(
     server: TaggedAws, tmp_path: Path, harm: str
@@ -106,6 +107,7 @@ def test_a_304_that_nobody_asked_for_is_no_list(server: TaggedAws, tmp_path: Pat
         run(server, tmp_path)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.django_db
 def test_the_report_says_what_was_not_fetched_again(
     server: TaggedAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -112,6 +112,7 @@ def truth(market: Market, *, with_account: bool = True) -> dict[str, Offer]:
     return {offer.id: offer for offer in market.offers(account=with_account)}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.faults
 @pytest.mark.parametrize(("way", "part"), CASES)
 def test_a_part_of_one_region_that_fails_keeps_its_rows_and_the_rest_is_the_truth(
@@ -134,6 +135,7 @@ def test_a_part_of_one_region_that_fails_keeps_its_rows_and_the_rest_is_the_trut
     assert all(REGION in one.reason for one in told if "denied" not in way)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_fault_that_strikes_within_a_part_leaves_no_half_of_it(
     server: FakeAws, part: str
@@ -161,6 +163,7 @@ def test_a_token_that_expires_half_way_loses_nothing(server: FakeAws, after: int
     assert offers == truth(server.market, with_account=False)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.faults
 @pytest.mark.parametrize(
     "way", [way for way in WAYS if "token" not in way and (LONG or way in SHORT_OF_FILES)]
@@ -216,6 +219,7 @@ def test_a_failure_is_recorded_and_replayed(server: FakeAws) -> None:
     assert (again.prices(), again.not_read) == (live.prices(), live.not_read)
 
 
+@pytest.mark.sweep
 def test_regions_are_asked_side_by_side(server: FakeAws) -> None:
     server.market = Market()
     answer = server.answer

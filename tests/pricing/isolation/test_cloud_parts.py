@@ -76,6 +76,7 @@ def kept(cloud: str, server: FakeServer) -> set[str]:
     return kept_after(rows, gcp_truth.truth(), gcp_tools.bare)[0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.faults
 @pytest.mark.parametrize(("way", "part"), CASES)
 def test_a_part_that_fails_keeps_its_rows_and_the_rest_is_the_truth(
@@ -106,6 +107,7 @@ MAKERS: tuple[Callable[..., Fault], ...] = (
 )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.faults
 @pytest.mark.parametrize("cloud", ["azure", "gcp"])
 @pytest.mark.parametrize("seed", SEEDS)

@@ -40,6 +40,7 @@ def fetched(server: AzureServer) -> Iterator[object]:
     return iter(azure.fetch(azure_tools.context(server.settings)))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("away", [True, False])
 @pytest.mark.parametrize("moves", [1, 5])
 def test_rows_that_move_for_a_while_cost_nothing(moves: int, away: bool) -> None:

@@ -50,7 +50,7 @@ def test_it_says_what_was_published_and_what_changed(nimbus):
 def test_it_says_which_rows_were_not_understood_with_counts(nimbus):
     nimbus.items.append(SkippedRow("unknown accelerator", "X9"))
     text, status = run()
-    assert "skipped: unknown accelerator: 1 row (X9)" in text
+    assert "not understood: unknown accelerator: 1 row (X9)" in text
     assert status == 0
 
 
@@ -185,6 +185,7 @@ print(sorted(loaded & {"httpx", "pydantic"}))
 """
 
 
+@pytest.mark.sweep
 def test_a_refresh_does_not_read_in_what_compares_projects():
     """15 MB of a process that is to stay small: requests and answers are of use to others."""
     env = os.environ | {"DJANGO_SETTINGS_MODULE": "planner.settings"}

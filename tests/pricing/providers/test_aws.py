@@ -254,6 +254,7 @@ def test_a_region_that_is_not_enabled_keeps_its_listed_prices(server: FakeAws) -
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("action", "option"),
     [

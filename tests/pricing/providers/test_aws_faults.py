@@ -52,6 +52,7 @@ PASSING = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 @pytest.mark.parametrize("after", [0, 5, 12, 25] if LONG else [5])
@@ -65,6 +66,7 @@ def test_a_fault_that_passes_leaves_the_truth(
     assert found.prices() == {o.id: o for o in server.market.offers()}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_a_fault_that_passes_leaves_the_truth_of_the_public_files(
     server: FakeAws, fault: Callable[[], Fault]
@@ -84,6 +86,7 @@ LASTING = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
 def test_a_fault_of_the_price_list_that_lasts_ends_the_fetch(
@@ -97,6 +100,7 @@ def test_a_fault_of_the_price_list_that_lasts_ends_the_fetch(
     assert one.seen == MAX_CALLS
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
 @pytest.mark.parametrize("page", ["AmazonEC2/current", "/index.json"])
@@ -137,6 +141,7 @@ def test_an_empty_page_before_the_last_that_stays_empty_ends_the_fetch(server: F
         fetch(account(server))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("row", ["{", "[]", "{}", "null", '{"product": 1}'])
 def test_a_row_that_is_no_product_ends_the_fetch(server: FakeAws, row: str) -> None:
     page = json.dumps({"FormatVersion": "aws_v1", "PriceList": [row]}).encode()

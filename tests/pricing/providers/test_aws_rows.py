@@ -71,6 +71,7 @@ def test_a_plain_row_is_an_offer() -> None:
     assert len(offers) == 1 + len(CODES)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("attributes", "expected"),
     [
@@ -192,6 +193,7 @@ def test_china_is_on_demand_under_other_codes_in_yuan(code: str) -> None:
     assert offer.purchase_option is PurchaseOption.ON_DEMAND
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("kind", "code"), CODES.items(), ids=lambda value: str(value))
 def test_each_reservation_has_its_own_terms(kind: tuple[int, str, str], code: str) -> None:
     months, offering, payment = kind

@@ -64,12 +64,14 @@ def test_a_subscription_adds_nothing_wrong(server: AzureServer) -> None:
     assert offers(fetched(server.settings_with_subscription)) == truth()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("page_size", [1, 3, 1000])
 def test_the_size_of_a_page_does_not_matter(page_size: int) -> None:
     with AzureServer(page_size=page_size) as server:
         assert offers(fetched(server.settings)) == truth()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("name", "odd"),
     [(name, odd) for name, odd in OTHERS if name in REASONS],
@@ -84,6 +86,7 @@ def test_trap_2_a_row_that_only_looks_like_a_price_is_left_out(name: str, odd: R
     assert reasons(rows) == {REASONS[name]: 1}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "harm",
     [

@@ -130,6 +130,7 @@ def _empty(body: bytes) -> bytes:
     return json.dumps({**page, "Items": [], "Count": 0}).encode()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_a_fault_that_passes_costs_no_price(server: AzureServer, fault: object) -> None:
     server.faults.append(fault())  # type: ignore[operator]
@@ -147,6 +148,7 @@ LASTING = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
 def test_a_fault_that_lasts_ends_the_run_without_a_part(server: AzureServer, fault: Fault) -> None:
     fault.seen = 0
@@ -169,6 +171,7 @@ def is_skus(request: Request) -> bool:
     return request.path.endswith("/skus")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "fault",
     [

@@ -91,6 +91,7 @@ def test_the_runs_deadline_ends_the_waiting() -> None:
             gcp_tools.fetched(server.settings, deadline=deadline)
 
 
+@pytest.mark.sweep
 def test_the_seeds_meet_each_outcome() -> None:
     def kept(seed: int) -> set[str] | None:
         with AzureServer() as server:

@@ -68,6 +68,7 @@ def stated(offers: dict[str, Offer]) -> dict[str, Offer]:
     return {key: replace(offer, **NOT_STATED) for key, offer in offers.items()}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("provider", TRUTH)
 def test_the_published_catalog_equals_the_known_truth(provider: str) -> None:
     text, status = refresh("azure", "gcp")
@@ -77,8 +78,8 @@ def test_the_published_catalog_equals_the_known_truth(provider: str) -> None:
 
 def test_rows_not_understood_are_told_by_reason_and_count() -> None:
     text, _ = refresh("azure", "gcp")
-    assert "skipped: Windows: 3 rows" in text
-    assert "skipped: unknown accelerator: 1 row" in text
+    assert "left out on purpose: Windows: 3 rows" in text
+    assert "not understood: unknown accelerator: 1 row" in text
     assert "Nvidia Z999 512GB GPU" in text
     assert KEY not in text
 

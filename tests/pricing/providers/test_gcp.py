@@ -107,6 +107,7 @@ def test_trap_3_the_host_without_its_accelerator_is_no_offer(server: GcpServer) 
     assert not [key for key in found if ":a2-" in key]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("part", ["Core", "Ram", "SSD"])
 def test_trap_3_the_accelerator_without_its_host_is_withheld(server: GcpServer, part: str) -> None:
     gone = {"Core": "A3 Instance Core", "Ram": "A3 Instance Ram", "SSD": "SSD backed Local"}[part]
@@ -152,6 +153,7 @@ def test_trap_3_the_words_decide_and_not_the_usage_type(server: GcpServer) -> No
     }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "region", "chips", "price"),
     [

@@ -63,6 +63,7 @@ def test_a_machine_newer_than_our_table_comes_from_compute_engine(server: GcpSer
     assert one.price_per_hour == parts
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

@@ -61,6 +61,7 @@ def test_a_fault_that_passes_costs_no_price(server: GcpServer, name: str, api: s
     assert offers(fetched(server.settings_with_project)) == truth()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LASTING)
 def test_a_fault_of_the_catalog_that_lasts_ends_the_run_after_five_calls(
     server: GcpServer, name: str

@@ -72,6 +72,7 @@ def test_one_halved_page_of_azure_is_held(
     assert is_guarded(short, azure, as_of=DAY, origin=origin)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("state", [{"as_of": DAY, "origin": "live"}, {}])
 def test_every_third_row_of_google_cloud_is_held(state: dict[str, object]) -> None:
     offers = [one for one in bundled("gcp") if one.sold_now]
@@ -80,6 +81,7 @@ def test_every_third_row_of_google_cloud_is_held(state: dict[str, object]) -> No
     assert held([one for n, one in enumerate(offers) if n % 3], published, **extra)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("provider", ["aws", "azure", "gcp"])
 def test_the_whole_bundled_list_as_the_first_live_one_is_published(provider: str) -> None:
     offers = bundled(provider)

@@ -57,6 +57,7 @@ def of(offers: tuple[Offer, ...]) -> dict[str, Decimal]:
     return {one.id: one.price_per_hour for one in offers}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("number", range(3))
 def test_the_list_of_a_day_is_the_revision_of_that_day(published, tmp_path, number):
     day = DAYS[number] + dt.timedelta(days=2)

@@ -74,6 +74,7 @@ def test_what_is_published_of_the_public_files_is_exactly_the_truth(public: Fake
     assert published() == truth(public.market, with_account=False)
 
 
+@pytest.mark.sweep
 def test_every_family_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_own_settings(monkeypatch)
     with FakeAws() as whole:
@@ -82,6 +83,7 @@ def test_every_family_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
         assert published() == truth(whole.market)
 
 
+@pytest.mark.sweep
 def test_a_repeat_writes_no_price_row(server: FakeAws) -> None:
     run()
     before = Price.objects.count()
@@ -150,6 +152,7 @@ SHORT = ("torn JSON half-way through", "pages empty from the second on")
 CASES = {name: fault for name, fault in LASTING.items() if LONG or name in SHORT}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", CASES.values(), ids=CASES)
 def test_a_fault_leaves_the_last_revision_in_force(
@@ -185,6 +188,7 @@ SHORT_OF_OPTIONAL = ("torn XML", "spot gone after a region")
 OPTIONAL_CASES = {name: f for name, f in OPTIONAL.items() if LONG or name in SHORT_OF_OPTIONAL}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", OPTIONAL_CASES.values(), ids=OPTIONAL_CASES)
 def test_an_optional_part_that_fails_keeps_its_rows_and_is_told(
@@ -264,6 +268,7 @@ def odd(row: Row) -> bool:
     return int(row["product"]["sku"][-1], 16) % 2 == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("view", ["server", "public"])
 def test_trap_5_prices_times_100_are_held(view: str, request: pytest.FixtureRequest) -> None:
     aws: FakeAws = request.getfixturevalue(view)
@@ -277,6 +282,7 @@ def test_trap_5_prices_times_100_are_held(view: str, request: pytest.FixtureRequ
     assert HeldBatch.objects.count() == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("view", ["server", "public"])
 def test_half_of_the_rows_gone_is_held(view: str, request: pytest.FixtureRequest) -> None:
     aws: FakeAws = request.getfixturevalue(view)

@@ -141,7 +141,7 @@ def _plan(request: HttpRequest, team: Team) -> dict[str, Any]:
     if not access.has_role(team.pk, Role.APPROVER):
         own = [name for name, person in owners.items() if person == access.person]
         answer = visibility.show_only(answer, own)
-    return {"page": PortfolioPage(answer, portfolio_request["shares"])}
+    return {"page": PortfolioPage.of(answer, portfolio_request)}
 
 
 @team_page(EDIT)
@@ -189,8 +189,7 @@ def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 def _page_of(access: Access, saved: SavedPortfolio) -> PortfolioPage:
     """A plan that is kept, as somebody may see it."""
-    asked_for = saved.request.get("shares", SHARES[0])
-    return PortfolioPage(visibility.visible_answer(access, saved), asked_for)
+    return PortfolioPage.of(visibility.visible_answer(access, saved), saved.request)
 
 
 def _show_saved(

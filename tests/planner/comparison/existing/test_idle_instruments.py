@@ -63,6 +63,7 @@ def test_the_known_ones_are_listed_where_none_is_close() -> None:
         answer(credit(provider="zzzzzz"))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -83,6 +84,7 @@ def test_what_applies_to_nothing_is_said(fields: dict[str, Any], words: str) -> 
     assert any(words in warning for warning in answer(fields).warnings)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "fields", [credit(), minimum(), data_price(), data_price(region="us-east-1"),
                minimum(provider="gcp", spent=1000)]

@@ -44,6 +44,7 @@ def answer(*args: Any, **own: Any) -> ComparisonAnswer:
     return compare(request(*args, **own), Catalog.of([]), today=TODAY)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("late", CERTAIN)
 def test_the_total_has_the_rent_of_the_months_without_the_server(late: dict[str, Any]) -> None:
     on_time, delayed = answer(), answer(late)

@@ -168,6 +168,7 @@ def test_the_plan_that_they_change() -> None:
         assert says(INTRODUCTION, amount)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("title", FIGURES)
 def test_an_example(title: str) -> None:
     unit = "EUR" if title == "Another currency" else "USD"
@@ -206,6 +207,7 @@ def test_a_delay_that_is_certain_is_part_of_the_plan() -> None:
     assert says(SECTIONS["A late delivery"], float(found))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("title", "change", "key", "words"),
     [
@@ -226,6 +228,7 @@ def test_what_is_in_the_way(title: str, change: str, key: str, words: str) -> No
         assert found.by_key["hybrid"].total_cost == 24 * MONTH
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("title", "change", "region"),
     [

@@ -55,6 +55,7 @@ def asked(**finance: Any) -> ComparisonAnswer:
     return compare(request(**finance), Catalog.of([]), today=TODAY)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("timing", "months"),
     [
@@ -134,6 +135,7 @@ def test_balances_of_bills_paid_once_a_year_move_evenly_between_them(
     assert found == pytest.approx((12 + later) * PRICE / (12 * SAVED), abs=1e-3)
 
 
+@pytest.mark.sweep
 def test_an_answer_of_before_keeps_its_payback() -> None:
     late = {"cash_timing": "month_end", "payment_terms_days": 30}
     now, field = asked(**late), "finance.payback_edition"
@@ -154,6 +156,7 @@ def test_an_answer_of_before_keeps_its_payback() -> None:
     assert field not in {row.field for row in asked().assumptions}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "contract"), [("loan", "loan"), ("hire_purchase", "hire purchase")]
 )

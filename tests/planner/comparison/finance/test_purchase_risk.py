@@ -122,6 +122,7 @@ def test_what_makes_no_sense_is_refused(server: dict[str, Any], says: str) -> No
     assert says in "; ".join(map(str, (refused.value, *refused.value.others)))
 
 
+@pytest.mark.sweep
 def test_an_answer_of_before_keeps_its_firm_prices_and_its_days() -> None:
     request = request_of(
         5840, on_prem={"servers": [HGX], "payback_margin": 0}, horizon_months=48, sensitivity=True
@@ -166,6 +167,7 @@ def fetched(answer: ComparisonAnswer) -> float:
     return -float(answer.by_key[ScenarioKey.ON_PREM].cost_by_category[Category.RESIDUAL])
 
 
+@pytest.mark.sweep
 def test_a_used_server_fetches_no_more_than_a_new_one_costs() -> None:
     """At 70 % a year 49,000 after two years; at half the price a year a new one costs 25,000."""
     sale = 1 - 0.1

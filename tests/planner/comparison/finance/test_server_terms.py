@@ -47,6 +47,7 @@ def test_the_worked_example() -> None:
     assert min(serving) == 6
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("own", "of_all", "finance"),
     [

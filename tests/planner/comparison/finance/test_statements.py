@@ -102,6 +102,7 @@ def test_fiscal_years_are_named_after_the_year_in_which_they_end() -> None:
     assert [y.cash for y in finance.fiscal_years] == [7 * month, 12 * month, 5 * month]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("timing", "paid"),
     [

@@ -155,6 +155,7 @@ def test_without_servers_or_rent_nobody_gains() -> None:
 # Answers of before -----------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 def test_an_answer_of_before_keeps_its_figures_when_computed_again() -> None:
     """Its assumptions lack the figures that hold both sides alike: none of them counts."""
     fields = {"on_prem": {"servers": [{"server": "hgx-h100-8"}], "useful_life_months": 12}}

@@ -25,8 +25,10 @@ REQUESTS: list[dict[str, Any]] = [
 
 
 def ask(request: dict[str, Any], sensitivity: bool = True) -> ComparisonAnswer:
+    """Two years: as long as the lease and the loan."""
     plain = {
-        "start": "2027-01", "horizon_months": 36, "use_catalog": False, "sensitivity": sensitivity,
+        "start": "2027-01", "horizon_months": 24, "use_catalog": False, "sensitivity": sensitivity,
+        "cheaper_if": False,
         "workload": {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5000},
         "custom_offers": [
             {"label": "By the hour", "provider": "aws", "accelerator": "H100",
@@ -49,6 +51,7 @@ def given_back(request: dict[str, Any], path: str, value: float) -> dict[str, An
     return changed
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_a_default_given_back_changes_no_total(number: int) -> None:
     request = REQUESTS[number]

@@ -60,6 +60,7 @@ def test_one_off_costs_move_the_payback() -> None:
     assert found.payback_months == pytest.approx((6850 + 183) / (30 * 24.37), abs=1e-3)
 
 
+@pytest.mark.sweep
 def test_break_even_utilisation_of_a_dedicated_cluster() -> None:
     """Uptime Institute (2025): a dedicated H100 cluster beats 66 USD/h above 33 % of use. Its
     inputs are not published; with our defaults a DGX H100 gets there at the same order."""

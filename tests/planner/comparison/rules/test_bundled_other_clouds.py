@@ -73,6 +73,7 @@ def test_what_they_would_save_is_said() -> None:
     assert float(one.saving) > 0
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db
 def test_pages_have_them_in_the_market_and_not_in_the_head(client: Client) -> None:
     call_command("load_catalog")

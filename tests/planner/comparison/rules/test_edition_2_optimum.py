@@ -174,6 +174,7 @@ def own_model(request: Asked) -> PlanProblem:
     )  # fmt: skip
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(REQUESTS))
 def test_the_plan_is_the_optimum_of_what_the_guide_admits(seed: int) -> None:

@@ -88,6 +88,7 @@ def test_512_accelerators_joined_by_nvlink_are_nodes_of_eight() -> None:
     assert rented(compared(catalog(*prices), rules=2, workload=work, **lifted)) == {f"{H100}.1"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("network_gbps", "taken"), [(25.0, "fast"), (100.0, "slow"), (None, "slow")]
 )
@@ -106,6 +107,7 @@ def test_a_job_over_many_nodes_needs_a_network(network_gbps: float | None, taken
     assert rented(compared(catalog(*prices), rules=2, workload=small)) == {"slow"}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("count", "network_gbps", "taken"),
     [

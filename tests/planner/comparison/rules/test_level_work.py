@@ -33,6 +33,7 @@ def rented(found: Compared) -> float:
     return sum(float(hours[0]) for hours in plan.used_hours.values())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("hours", "machine_hours"),
     [(365, 365), (730, 730), (731, 730), (5839, 730), (5840, 730), (5841, 1460), (11_680, 1460)],
@@ -80,6 +81,7 @@ AMOUNTS = st.integers(1, 16 * MONTH) | st.sampled_from(
 )
 
 
+@pytest.mark.sweep
 @given(prices=MARKETS, one=AMOUNTS, other=AMOUNTS, job=st.sampled_from([1, 1, 2, 8]), owns=...)
 @examples(short=1, long=500)
 def test_more_demand_never_costs_less(

@@ -39,6 +39,7 @@ def buys(answer: ComparisonAnswer) -> bool:
     return answer.verdict.capital_to_approve is not None
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("months", "is_bought"), [(7, False), (8, False), (9, False), (10, True)])
 def test_it_saves_a_quarter_of_its_price(months: int, is_bought: bool) -> None:
     """Rent is 29,200 USD a month: 233,600 after eight months, 281,250 = 1.25 × 225,000 after
@@ -46,6 +47,7 @@ def test_it_saves_a_quarter_of_its_price(months: int, is_bought: bool) -> None:
     assert buys(asked(months)) == is_bought
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("margin", "is_bought"), [(0.16, True), (0.17, False), ("0.16", True)])
 def test_the_request_may_ask_for_another_share(margin: float | str, is_bought: bool) -> None:
     """262,800 of rent in nine months: 37,800 above the price, 16.8 % of it."""
@@ -134,6 +136,7 @@ def test_a_purchase_for_the_sake_of_a_budget_says_that_it_saves_too_little() -> 
     assert verdict.exception in answer.warnings
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("months", "limits", "own"),
     [

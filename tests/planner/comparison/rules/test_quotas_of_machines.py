@@ -67,6 +67,7 @@ def test_what_a_quota_leaves_out_is_counted_among_the_reasons() -> None:
     assert [one.required_value for one in advised.relaxations] == [8]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_no_month_has_more_machines_than_a_quota_holds(seed: int) -> None:
     """Counted from the capacity of each plan, by provider and size of machine."""
@@ -98,3 +99,28 @@ def test_an_answer_of_before_keeps_its_averages() -> None:
     assert FIELD not in {row.field for row in before.assumptions}
     assert before.scenarios[-1].feasible
     assert any("can be rented whole" in warning for warning in before.warnings)
+
+
+@pytest.mark.parametrize(
+    ("work", "rented"),
+    [
+        ({"hours_per_month": 2_920, "peak_accelerators": 16}, [12, 4]),
+        ({"hours_per_month": 2_920, "accelerators_per_job": 16}, [12, 4]),
+        ({"hours_per_month": 2_920}, [4]),
+        ({"hours_per_month": 11_680}, [12, 4]),
+    ],
+)
+def test_parts_of_machines_count_what_works_at_the_peak(
+    work: dict[str, Any], rented: list[int]
+) -> None:
+    """2,920 hours are 4 accelerators on average and 16 for a quarter of the month."""
+    request = asked(("aws", 12), ("gcp", 12))
+    request["workload"] |= work
+    request["constraints"] |= {"allow_partial_nodes": True, "providers": ["aws", "gcp"]}
+    offers = [
+        {"label": name, "provider": name, "accelerator": "H100 SXM", "accelerator_count": 8,
+         "purchase_option": "on_demand", "usd_per_hour": price}
+        for name, price in (("aws", 40), ("gcp", 50))
+    ]  # fmt: skip
+    plan = answered(request | {"use_catalog": False, "custom_offers": offers}).by_key["on_demand"]
+    assert [row.accelerators for row in plan.capacity if row.month == 0] == rented

@@ -81,6 +81,7 @@ def test_no_commitment_outlasts_a_horizon_that_all_must_end_within():
     assert not ruled(prices, term_end="within").scenarios[ScenarioKey.HYBRID].units_started
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("horizon", range(1, 12))
 def test_short_plans_take_no_longer_term(horizon: int):
     prices = catalog(offer("55.04"), offer("34", "reserved", term_months=12), offer("55.05"))

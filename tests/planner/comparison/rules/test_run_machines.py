@@ -43,6 +43,7 @@ def answered(request: dict[str, Any], **fields: Any) -> ComparisonAnswer:
     return compare(request, bundled_catalog(), today=TODAY, **fields)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", TRAININGS)
 def test_every_plan_holds_the_training_on_machines_of_one_kind(name: str) -> None:
     work = TRAININGS[name]

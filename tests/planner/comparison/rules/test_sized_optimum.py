@@ -104,6 +104,7 @@ def cheapest(found: Compared, offers: list[Offer]) -> tuple[float, float] | None
     return best
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(REQUESTS))
 def test_the_plan_is_the_cheapest_on_one_kind(seed: int) -> None:
@@ -132,6 +133,7 @@ def unsold(plan: Scenario, margin: float) -> Decimal:
     return paid + capital * Decimal(str(margin))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(REQUESTS))
 def test_servers_are_advised_where_they_pay_back_without_resale(seed: int) -> None:

@@ -42,6 +42,7 @@ def test_each_limit_that_alone_stands_in_the_way_is_named_the_cheapest_plan_firs
         assert one.why == "The request asks for this limit."
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("fields", "field", "value"),
     [

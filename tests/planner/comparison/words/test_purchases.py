@@ -23,6 +23,7 @@ def answer(prices: Catalog = YEAR, **fields: Any) -> ComparisonAnswer:
     return compared(prices, hours=8 * 730, **fields).answer
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("fields", "months"),
     [

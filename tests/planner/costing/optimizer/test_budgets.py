@@ -32,6 +32,7 @@ def capital_of(problem, plan):
     return sum(float(u.capex @ plan.units_started[u.key]) for u in problem.units)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("missing", [0.01, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize(
     ("machines", "prices", "budget"),
@@ -77,6 +78,7 @@ def test_what_would_do_is_said_of_the_budget_that_was_given():
     assert conflict.required_value == pytest.approx(300_000.0, abs=1e-3)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("missing", [0.02, 0.5, 5.0])
 @pytest.mark.parametrize("limit", ["monthly_budget", "total_budget"])
 def test_cash_to_the_cent(limit, missing):

@@ -32,6 +32,7 @@ def with_years(problem, seed, scale):
     return replace(problem, capex_by_period=tuple(parts))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(60 if LONG else 8))
 def test_every_plan_of_a_small_problem_tried(seed):
@@ -44,6 +45,7 @@ def test_every_plan_of_a_small_problem_tried(seed):
         assert_priced_by_itself(problem, plan)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(12) if LONG else (4, 6, 9))
 def test_as_cheap_as_the_whole_model(seed):

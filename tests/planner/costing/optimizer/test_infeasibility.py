@@ -103,6 +103,7 @@ def test_relaxing_what_was_never_the_limit_is_not_proposed():
     assert [c.limit for c in solve(problem).conflicts] == ["quota west"]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
@@ -118,6 +119,7 @@ def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
             assert not np.isfinite(cheapest_cost(with_limit(problem, found.limit, less)))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_limits_named_together_are_enough_together(seed):

@@ -22,6 +22,7 @@ def groups_of(problem: PlanProblem, seed: int, count: int = 3) -> list[list[str]
     return [[key for key, at in zip(keys, place, strict=True) if at == k] for k in range(count)]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_cheapest_group_is_found_although_others_are_left_unsearched(seed):
     problem = small(seed)
@@ -37,6 +38,7 @@ def test_the_cheapest_group_is_found_although_others_are_left_unsearched(seed):
         assert least * (1 - 1e-9) <= plan.cost <= least * 1.01
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_plan_costs_less_than_the_floor(seed):
     problem = small(seed)
@@ -77,6 +79,7 @@ def test_the_floor_of_rent_that_ends_is_infinite():
     assert not solve(problem).feasible
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_search_that_can_not_be_cheap_enough_ends_and_one_that_can_goes_on(seed):
     problem = small(seed)

@@ -140,6 +140,7 @@ def test_the_order_of_the_futures_changes_nothing():
     assert there.objective == pytest.approx(back.objective, rel=1e-12)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.fuzz
 @pytest.mark.parametrize(("seed", "cvar_weight"), list(product(range(SEEDS), [0.0, 0.7])))
 def test_equals_trying_every_plan_in_every_future(seed, cvar_weight):

@@ -55,6 +55,7 @@ def with_supply(problem, seed):
     )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(400 if LONG else 15))
 def test_small_problems_are_solved_to_the_optimum(seed):

@@ -64,6 +64,7 @@ def test_two_offers_of_one_size_share_a_machine_month():
     assert plan.rented_hours["firm"] == pytest.approx([0.75 * 730])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", [s for s in range(SMALL) if s not in HUNG])
 def test_small_problems_are_solved_to_the_optimum(seed):
     problem = replace(small(seed), whole_nodes=True)
@@ -77,6 +78,7 @@ def test_small_problems_are_solved_to_the_optimum(seed):
         assert plan.bound <= cost * (1 + 1e-6) + 1e-6
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", [s for s in range(SMALL) if s not in HUNG])
 def test_so_are_those_whose_smallest_machines_may_be_rented_in_parts(seed):
     problem = small(seed)
@@ -134,6 +136,7 @@ def in_month(problem, month):
     return replace(problem, hours=problem.hours[at], peak=problem.peak[at], rental_options=rentals)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(500 if LONG else 12))
 def test_months_solved_together_cost_what_each_costs_by_itself(seed):
     problem = of_one_node_size(seed)

@@ -31,6 +31,7 @@ def test_month_0_is_today_and_all_prices_are_positive() -> None:
     assert (paths > 0).all()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("months", [12, 24, 36])
 @pytest.mark.parametrize("process", ALL)
 def test_paths_have_the_quantiles_of_the_interval(process: PriceProcess, months: int) -> None:

@@ -38,6 +38,7 @@ def test_every_series_has_source_and_dates() -> None:
     assert histories.TABLE.stat().st_size < 200_000
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("option", PurchaseOption)
 def test_every_accelerator_has_a_process_under_every_option(option: PurchaseOption) -> None:
     for accelerator in all_accelerators():

@@ -73,6 +73,7 @@ def test_a_dearer_hour_and_more_hours_are_told_apart(work: Workspace, project: P
     }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "text",
     [
@@ -149,6 +150,7 @@ def test_the_same_file_is_taken_once(work: Workspace, project: Project) -> None:
         upload(work, project, "month,cost\n2027-01,5\n")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "again",
     [
@@ -191,6 +193,7 @@ def test_months_that_an_earlier_upload_counts_too_are_said(
     assert overlaps(second) == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("provider", "count"), [("azure", 0), ("aws", 1), ("", 1)])
 def test_files_of_other_providers_may_hold_the_same_month(
     work: Workspace, project: Project, provider: str, count: int

@@ -120,6 +120,7 @@ def test_the_next_move_is_measured_from_the_last_alert(work: Workspace, told: li
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("budget", "period"), [("170000", "total"), ("28000", "monthly"), ("340000", "yearly")]
 )
@@ -169,6 +170,7 @@ def test_what_is_no_longer_possible_a_second_time_is_told_again(
     assert AuditEntry.objects.filter(action="alert.ended").count() == 1
 
 
+@pytest.mark.sweep
 def test_an_overrun_that_returns_at_the_same_amount_is_told_again(
     work: Workspace, told: list
 ) -> None:

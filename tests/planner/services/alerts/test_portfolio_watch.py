@@ -89,6 +89,7 @@ def test_a_move_of_the_total_alerts_once_and_reprices_the_shares(
     assert Job.objects.first().result == {"projects": 0, "portfolios": 1, "alerts": 0}
 
 
+@pytest.mark.sweep
 def test_the_next_move_is_measured_from_the_last_alert(work: Workspace, events: list) -> None:
     approved(work)
     for day, price in ((5, "60.00"), (6, "61.00"), (7, "70.00")):
@@ -99,6 +100,7 @@ def test_the_next_move_is_measured_from_the_last_alert(work: Workspace, events: 
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "change",
     [{"watched": False}, {"watch_threshold": 0.1}, {"state": State.DRAFT}],
@@ -112,6 +114,7 @@ def test_only_a_watched_plan_that_is_approved_alerts_beyond_its_threshold(
     assert (amounts(), events) == ([], [])
 
 
+@pytest.mark.sweep
 def test_a_project_that_fits_no_longer_is_named_until_it_fits_again(
     work: Workspace, events: list
 ) -> None:

@@ -95,6 +95,7 @@ def test_the_same_is_told_again_after_a_day_and_another_reason_at_once(mailbox: 
     assert len(mailbox.outbox) == 2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("every", "days"), [(1, 1), (8, 3), (24, 3)])
 def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
     mailbox: Any, every: int, days: int

@@ -38,6 +38,7 @@ def short_of_work(budget, saved):
     budget._meter = WorkMeter(2 * budget._meter.done)
 
 
+@pytest.mark.sweep
 def test_shares_are_not_held_against_others_that_lack_of_work_gives(work, little_work):
     saved = work.portfolio(request=IN_TURNS)
     assert saved.read_answer().shares_method == "shapley"

@@ -18,6 +18,7 @@ def work() -> Workspace:
     return Workspace("alpha")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("values", "field"),
     [

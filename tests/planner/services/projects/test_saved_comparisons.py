@@ -92,6 +92,7 @@ def _any_request(rng: random.Random) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sweep
 @pytest.mark.fuzz
 def test_many_saved_comparisons_replay_to_the_cent(work: Workspace) -> None:
     """1,000 of them in the long form, with the market moving on in between."""

@@ -65,6 +65,7 @@ def test_it_replays_to_the_cent(work: Workspace, row: dict[str, Any]) -> None:
     assert result.identical, result.differences
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("row", ROWS, ids=named)
 def test_every_total_stays_what_it_was(row: dict[str, Any]) -> None:
     answer = read_answer(row["answer"])
@@ -85,6 +86,7 @@ def test_what_was_called_otherwise_has_its_new_name() -> None:
     assert plan.cvar_weight == old["robust"]["tail_weight"]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("row", ROWS, ids=named)
 def test_purchases_are_those_of_the_plan(row: dict[str, Any]) -> None:
     """The old answer told them of one plan; the upgrade finds the same ones in its lines."""

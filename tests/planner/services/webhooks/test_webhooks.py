@@ -88,6 +88,7 @@ def test_another_team_is_not_told(work: Workspace, wire: Wire) -> None:
     assert wire.sent == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("answer", [500, 302, 404, TimeoutError("late"), ConnectionResetError()])
 def test_what_is_not_taken_is_sent_again_later(work: Workspace, wire: Wire, answer: Any) -> None:
     endpoint(work)

@@ -38,6 +38,7 @@ def figures(rows):
     return statistics.median(errors), statistics.fmean(e <= 0.5 for e in errors), covered
 
 
+@pytest.mark.sweep
 def test_held_out_pre_trainings_are_close_and_covered(held_out):
     runs = [row for row in held_out if row[0].stage == "pretraining" and not row[0].is_rate]
     median, within_half, covered = figures(runs)

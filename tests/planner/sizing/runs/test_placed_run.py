@@ -23,6 +23,7 @@ def hours(rules=2, accelerator="nvidia-h100-80gb-sxm", deadline="2027-12", **cha
     return estimate(asked).hours
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("parameters", "tokens"), [(1e9, 2e11), (7e9, 1e12), (13e9, 1e12), (30e9, 3e11), (70e9, 2e12)]
 )

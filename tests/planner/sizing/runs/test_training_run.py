@@ -180,6 +180,7 @@ def test_an_ordinary_mfu_does_not_warn():
     assert size_training(training(mfu=0.5), A100).warnings == ()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [

@@ -38,6 +38,7 @@ GOLDEN = ("servers bought in several months, sensitivity", "training in euros",
           "owed after the horizon", "most scenarios infeasible")  # fmt: skip
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", GOLDEN)
 def test_every_figure_of_the_advice_stands_on_paper(name):
     answer = answered(name)
@@ -89,6 +90,7 @@ def test_the_same_answer_gives_the_same_file():
     assert first == again
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("asked", [OWNING, TRAINING])
 def test_the_page_offers_it_and_it_holds_the_page_s_total(client, prices, asked):
     page = get(client, "plan", asked)

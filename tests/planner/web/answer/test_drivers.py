@@ -36,6 +36,7 @@ def test_hours_are_changed_where_the_address_gives_them(client, prices):
     assert more.recommended.total_cost < total
 
 
+@pytest.mark.sweep
 def test_tokens_stand_for_the_hours_of_a_training_in_the_unit_of_their_box(client, prices):
     found = drivers(client, {**TRAINING, "workload.tokens~bn": "2000", "horizon_months": "24"})
     assert found["workload.tokens~bn"].value == 2000
@@ -49,6 +50,7 @@ def test_hours_month_by_month_have_no_slider(client, prices):
     )
 
 
+@pytest.mark.sweep
 def test_prices_of_renting_move_all_list_prices_unless_there_are_discounts(client, prices):
     name = "price_adjustments.0.multiplier"
     before = drivers(client, ASKED)[name]
@@ -60,6 +62,7 @@ def test_prices_of_renting_move_all_list_prices_unless_there_are_discounts(clien
     assert name not in drivers(client, discounts)
 
 
+@pytest.mark.sweep
 def test_the_price_of_the_only_server_is_its_reference_price_until_it_is_changed(client, prices):
     name = "on_prem.servers.0.unit_price"
     asked = {**OWNING, **SERVER}

@@ -45,6 +45,7 @@ def test_an_edit_swaps_few_parts_of_the_page(client, prices):
     assert page.count("hx-swap-oob") < 10
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("typed", ["8", "8 %", "8%"])
 def test_shares_are_edited_in_per_cent(client, prices, typed):
     given = {**HOURS, "finance.discount_rate_per_year~pct": typed}
@@ -133,6 +134,7 @@ def test_useful_spot_hours_change_what_spot_costs(client, prices):
     assert spot({**HOURS, "risk.spot_goodput~pct": "50"}) > spot(HOURS) * 1.5
 
 
+@pytest.mark.sweep
 def test_start_horizon_and_what_was_measured_are_edited_beside_the_figures(client, prices):
     asked = TRAINING | {"workload.mfu~pct": "38"}
     boxes = {one.path: one for one in get(client, "plan", asked).context["page"].boxes}

@@ -11,6 +11,7 @@ from tests.planner.web.asking import HOURS, get, text
 ALONE = HOURS | {"on_prem.servers": "none"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "limits",
     [
@@ -41,6 +42,7 @@ QUOTA = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("limits", [QUOTA, {"constraints.monthly_budget": "100"}])
 def test_the_link_without_a_limit_gives_the_plan_that_it_promises(
     client: Any, prices: Any, limits: dict[str, str]

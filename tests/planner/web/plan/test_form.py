@@ -46,6 +46,7 @@ def test_the_panel_shows_hours_memory_and_fit(client, prices):
     assert live.fit.min_accelerators >= 1
 
 
+@pytest.mark.sweep
 def test_the_panel_draws_the_demand_that_the_runs_give(client, prices):
     months = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"].months
     assert [month.label for month in months][:2] == ["2027-01", "2027-02"]
@@ -94,6 +95,7 @@ def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
     assert rows["nvidia-l4"].usd_per_hour is None
 
 
+@pytest.mark.sweep
 def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, prices):
     small = {**TRAINING, "workload.parameters~bn": "0.001", "workload.tokens~bn": "0.1"}
     assert "A CPU is enough" in text(get(client, "plan-accelerators", small))

@@ -85,6 +85,7 @@ def test_a_pilot_of_samples_is_in_samples(client, db):
     assert "an MFU of" not in text(answer)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

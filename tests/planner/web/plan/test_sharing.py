@@ -103,6 +103,7 @@ def test_own_prices_alone_pin_nothing(client, prices):
     assert totals(client.get(before.context["share"])) == totals(before)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("given", ["aws", "aws.x", "aws.1;gcp.2", "1.aws", "aws.1-", "../etc.1"])
 def test_text_that_names_no_prices_is_refused_by_name(client, prices, given):
     response = get(client, "plan", {**HOURS, "prices": given})
@@ -135,6 +136,7 @@ def on_demand(response):
     return response.context["page"].answer.by_key["on_demand"].total_cost
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("rules", "total"),
     [({}, "165120.00"), ({"rules": "1"}, "165120.00"), ({"rules": "2"}, "231973.65")],

@@ -70,6 +70,7 @@ def test_no_page_is_missing_from_the_table() -> None:
     assert {page.name for page in PAGES} | BY_OTHER_MEANS == set(names_of_all())
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("page", [p for p in PAGES if p.need != "nobody"], ids=str)
 @pytest.mark.parametrize("callers", CALLERS)
 def test_every_caller_gets_what_the_table_says(page: Page, callers: str, world: World) -> None:
@@ -82,6 +83,7 @@ def test_every_caller_gets_what_the_table_says(page: Page, callers: str, world: 
 OF_THINGS = [p for p in PAGES if "pk" in p.ids and p.need != "operator"]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("page", OF_THINGS, ids=str)
 def test_another_team_s_thing_answers_like_a_missing_one(page: Page, world: World) -> None:
     theirs = called(page, world, "stranger")
@@ -100,12 +102,14 @@ def without_address(answer: Any, page: Page, world: World, pk: Any = None) -> st
 IN_TEAM = [p for p in PAGES if p.in_team and p.ids]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("page", IN_TEAM, ids=str)
 def test_a_thing_is_not_found_under_another_team(page: Page, world: World) -> None:
     answer = called(page, world, "stranger", slug=world.beta.slug)
     assert answer.status_code == 404
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("page", [p for p in PAGES if p.method == "post"], ids=str)
 def test_nothing_is_done_without_the_token_of_a_form(page: Page, world: World) -> None:
     strict = Client(enforce_csrf_checks=True)
@@ -117,6 +121,7 @@ ACTIONS = [p for p in PAGES if p.method == "post" and (p.name, "get") not in
            {(other.name, other.method) for other in PAGES}]  # fmt: skip
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("page", ACTIONS, ids=str)
 def test_an_action_is_not_done_by_opening_its_address(page: Page, world: World) -> None:
     caller = "operator" if page.need == "operator" else "owner"

@@ -14,12 +14,14 @@ VISITOR = ["login", "signup", "password/reset", "password/reset/done", "inactive
 MEMBER = ["logout", "password/change", "email", "3rdparty"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("page", VISITOR)
 def test_a_visitor_s_page_is_in_our_layout(client, db, settings, page):
     settings.SIGNUP_OPEN = True
     assert "GPU cost planner" in text(client.get(f"/accounts/{page}/"))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("page", MEMBER)
 def test_a_member_s_page_is_in_our_layout(client, db, page):
     client.force_login(person("someone"))

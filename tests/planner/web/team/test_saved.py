@@ -137,6 +137,7 @@ def test_a_submitted_one_is_not_deleted(work, kept, here, signed_in):
     assert SavedComparison.objects.filter(pk=kept.pk).exists()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("form", "begins"), [("csv", b""), ("xlsx", b"PK"), ("json", b"{"), ("focus", b"")]
 )

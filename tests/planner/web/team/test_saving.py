@@ -166,6 +166,7 @@ def test_the_address_gives_the_same_request_as_the_plan_page(rf):
     assert request["finance"] == {"discount_rate_per_year": 0.08}
 
 
+@pytest.mark.sweep
 def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, client):
     signed_in(Role.EDITOR).post(HERE, NEW)
     before = SavedComparison.objects.get()
@@ -183,6 +184,7 @@ def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, clien
         assert replay(kept).identical
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["comparison", "variant", "new"])
 def test_what_the_team_adds_is_added_once(work, signed_in, kind):
     """The link holds the team's discount already: asked again, it is not given twice."""

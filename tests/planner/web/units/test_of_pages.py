@@ -28,6 +28,7 @@ OPEN = {
 """Pages with an example of what they are asked; the method's page holds formulas."""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_of_an_answer(name: str) -> None:
     assert bare_numbers(render(name)) == []

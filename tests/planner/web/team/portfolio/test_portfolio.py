@@ -120,6 +120,7 @@ LACKING = "Shares by what each project adds to the others take more work than a 
 IN_BACKGROUND = "Plan in the background and keep it"
 
 
+@pytest.mark.sweep
 def test_shares_by_use_for_lack_of_work_say_so_and_offer_the_background(
     projects, signed_in, work_is_over
 ):
@@ -133,6 +134,7 @@ def test_shares_by_use_for_lack_of_work_say_so_and_offer_the_background(
     assert LACKING not in asked_for
 
 
+@pytest.mark.sweep
 def test_a_plan_kept_by_use_for_lack_of_work_says_so(projects, signed_in, work_is_over):
     browser = signed_in()
     browser.post(f"{HERE}save/", {"plan": "1", "project": projects[0].pk, "name": "Board"})
@@ -251,6 +253,7 @@ def test_an_alert_of_a_plan_stands_on_its_page_and_on_the_team_s(work, signed_in
         assert "120 USD" not in hidden
 
 
+@pytest.mark.sweep
 def test_a_repricing_in_the_background_stands_on_the_page_of_the_plan(work, signed_in):
     market()
     saved = work.portfolio()
@@ -262,6 +265,7 @@ def test_a_repricing_in_the_background_stands_on_the_page_of_the_plan(work, sign
     assert "At the prices of" not in text(signed_in(Role.VIEWER).get(here))
 
 
+@pytest.mark.sweep
 def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with():
     answer = plan_portfolio(relay(), bundled_catalog(), today=TODAY)
     figures, order = dict(PortfolioPage(answer).figures), answer.next_order
@@ -275,6 +279,23 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
     assert due > order.due_at_start
     owed = answer.total_cost - sum(answer.cash_per_month)
     assert figures["Owed after the plan"] == (money(owed, "USD") if owed else "nothing")
+
+
+def test_a_portfolio_says_what_is_left_of_its_budget_and_why_it_has_no_range():
+    request = relay()
+    figures = dict(
+        PortfolioPage.of(plan_portfolio(request, bundled_catalog(), today=TODAY), request).figures
+    )
+    assert figures["Budget"] == "none stated for all projects together"
+    assert figures["Range of it"].startswith("none: ")
+    limited = request | {"limits": {"total_budget": 9_000_000}}
+    answer = plan_portfolio(limited, bundled_catalog(), today=TODAY)
+    resale = sum(line.amount for line in answer.lines if line.category == "residual")
+    left = 9_000_000 - (answer.total_cost - resale)
+    assert left >= 0
+    words = dict(PortfolioPage.of(answer, limited).figures)["Budget"]
+    assert words.startswith(f"{money(left, 'USD')} left of {money(9_000_000, 'USD')}")
+    assert ("of resale" in words) == bool(resale)
 
 
 def test_who_sees_one_project_is_told_nothing_of_what_nobody_pays(projects, signed_in):

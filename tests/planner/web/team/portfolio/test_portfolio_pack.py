@@ -57,6 +57,7 @@ def test_amounts_of_millions_stand_on_one_line(work):
     assert "9,182,816 USD 8,274,924 USD 907,892 USD" in words
 
 
+@pytest.mark.sweep
 def test_a_chart_of_many_projects_names_the_largest_and_sums_up_the_others(work):
     several = [
         {"name": name, "workload": {**WORKLOAD, "hours_per_month": 200 * number}}
