@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from planner.comparison_steps.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
@@ -13,6 +12,7 @@ from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
+from pricing.common.copies import replace
 from pricing.market.offers import PurchaseOption
 
 

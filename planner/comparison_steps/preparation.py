@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CapitalBudget
 from planner.sizing.demand import Demand, compute_demand
 from planner.sizing.equivalents import with_equivalents
+from pricing.common.copies import replace
 from pricing.market.accelerators import resolve
 from pricing.market.coverage import CoverageRow
 from pricing.market.offer_table import OfferTable

@@ -7,13 +7,12 @@ what a team would rent.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats, Plan
+from pricing.common.copies import replace
 
 _WHOLE = 1e-6
 _SAME = 1e-9

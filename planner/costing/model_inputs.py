@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,7 @@ from planner.costing.moved_figures import (
     is_same,
 )
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
+from pricing.common.copies import replace
 from pricing.market.coverage import CoverageRow
 
 Floats = NDArray[np.float64]
@@ -82,7 +83,6 @@ class ModelInputs:
     price_processes: bool = False
     """Whether prices of samples are drawn from fitted processes, and spot that is not there is
     priced."""
-
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator."""
     least_peaks: Mapping[str, tuple[float, ...]] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from planner.costing.results.ledger import build_ledger, capacity_rows, settle_u
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
+from pricing.common.copies import replace
 from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {

@@ -7,7 +7,6 @@ cost less than a plan that is known is left out.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from planner.costing.optimizer.solve import (
     solve,
 )
 from planner.costing.optimizer.work import WorkMeter
+from pricing.common.copies import replace
 
 _ROUNDING = 1e-9
 

@@ -25,13 +25,10 @@ class AnswerModel(BaseModel):
         thousands of lines, and checking them takes longer than working them out. All parts of a
         kind share one set of the fields that are given."""
         part = cls.__new__(cls)
-        for name, value in (
-            ("__dict__", values),
-            ("__pydantic_fields_set__", _all_fields(cls)),
-            ("__pydantic_extra__", None),
-            ("__pydantic_private__", None),
-        ):
-            object.__setattr__(part, name, value)
+        _set(part, "__dict__", values)
+        _set(part, "__pydantic_fields_set__", _all_fields(cls))
+        _set(part, "__pydantic_extra__", None)
+        _set(part, "__pydantic_private__", None)
         return part
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
@@ -40,6 +37,10 @@ class AnswerModel(BaseModel):
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]
         return copy
+
+
+_set = object.__setattr__
+"""What frozen parts are made with."""
 
 
 @cache

@@ -220,11 +220,12 @@ def simulate(
 def cost_as_planned(exposures: Sequence[Exposure], hours: Floats, peak: Floats) -> list[float]:
     """Cost of each exposure where nothing varies."""
     demand, one = hours[None, :], np.ones(1)
-    prices = np.ones_like(demand)
-    costs = []
+    prices, costs = np.ones_like(demand), []
+    at_common_peak = _apply_slip(hours, _peak_hours(hours, peak), 0)[1]
     for exposure in exposures:
-        own = peak if exposure.peak is None else exposure.peak
-        at_peak = _apply_slip(hours, _peak_hours(hours, own), 0)[1]
+        at_peak = at_common_peak
+        if exposure.peak is not None:
+            at_peak = _apply_slip(hours, _peak_hours(hours, exposure.peak), 0)[1]
         costs.append(float(_cost_of(exposure, demand, at_peak, prices, one, one)[0]))
     return costs
 

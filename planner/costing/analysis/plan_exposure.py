@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.purchase_options import ON_DEMAND, SPOT
-from planner.costing.cost_model.capacity_source import CapacitySource, UnitValue
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.terms import Calendar
+from planner.costing.cost_model.unit_amounts import UnitValue
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
+from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH
 
 DEFAULT_CHANGE = 0.2
@@ -242,9 +243,34 @@ def cost_plans(
     plans: Sequence[Scenario], inputs: ModelInputs, calendar: Calendar | None = None
 ) -> list[float]:
     """Cost of each plan in the circumstances of `inputs`: net present, or in the money of
-    `calendar`."""
-    exposures = measure_exposures(plans, inputs, calendar)
-    return cost_as_planned(exposures, inputs.hours, inputs.peak)
+    `calendar`. That of a plan which only rents is worked out once for all circumstances that leave
+    rentals and demand as they are."""
+    calendar = calendar or inputs.calendar
+    shared = inputs.worked_out_from_rentals
+    keys = [
+        (id(plan), calendar, id(inputs.hours), id(inputs.peak)) if _only_rents(plan, inputs) else ""
+        for plan in plans
+    ]
+    others = [plan for plan, key in zip(plans, keys, strict=True) if key not in shared]
+    exposures = measure_exposures(others, inputs, calendar) if others else []
+    costs = iter(cost_as_planned(exposures, inputs.hours, inputs.peak) if others else [])
+    every = []
+    for plan, key in zip(plans, keys, strict=True):
+        cost = shared[key][0] if key in shared else next(costs)
+        if key:  # with what the key names by its id, so that each id stays its own
+            shared[key] = (cost, plan, inputs.hours, inputs.peak)
+        every.append(cost)
+    return every
+
+
+def _only_rents(plan: Scenario, inputs: ModelInputs) -> bool:
+    """Whether what a plan costs follows from the charges of rentals and the demand alone."""
+    servers = inputs.servers
+    is_signed = inputs.existing.commitments or inputs.existing.leases
+    is_plain = not (servers.owned or servers.leased or is_signed or inputs.other_costs)
+    is_plain = is_plain and not inputs.data.has_data
+    keys = plan.units_started.keys() | plan.used_hours.keys()
+    return is_plain and keys <= {rental.key for rental in inputs.rentals}
 
 
 def _break_even(inputs: ModelInputs, request_fields: frozenset[str]) -> float | None:

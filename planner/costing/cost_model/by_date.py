@@ -12,12 +12,13 @@ served by its first ones only: nobody promises the next reservation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.cost_model.capacity_source import CapacitySource
+from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 Floats = NDArray[np.float64]

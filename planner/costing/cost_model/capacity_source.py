@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,9 +25,15 @@ from planner.costing.cost_model.charges import (
     build_unit_streams,
 )
 from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
-from planner.costing.cost_model.unit_amounts import UnitAmounts, shift_payments, sum_unit_amounts
+from planner.costing.cost_model.unit_amounts import (
+    UnitAmounts,
+    UnitValue,
+    shift_payments,
+    sum_unit_amounts,
+)
 from planner.costing.optimizer.problem import CommitmentOption, RentalOption
 from planner.costing.price_processes.spot_availability import SpotAvailability
+from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
@@ -49,18 +55,6 @@ class NativePrice:
     as_of: dt.date | None
     source: str
     sku: str
-
-
-@dataclass(frozen=True)
-class UnitValue:
-    """What one unit of a source costs after tax, net present; [T] by the month of its start."""
-
-    start_cost: Floats
-    """All of it, the residual value taken off; `inf` where it may not start."""
-    residual: Floats
-    """The residual value in it, not above 0."""
-    hour_cost: Floats
-    """Of one node-hour of use in month t, on top."""
 
 
 @dataclass(frozen=True)
@@ -157,10 +151,8 @@ class CapacitySource:
 
     def hour_cash(self, calendar: Calendar) -> Floats:
         """[T] money for one useful node-hour in month t, before tax."""
-        total = np.zeros(calendar.months)
-        for charge in self.hour_charges:
-            total += charge.per_hour[: calendar.months]
-        return total
+        months = calendar.months
+        return sum((charge.per_hour[:months] for charge in self.hour_charges), np.zeros(months))
 
     def rental_option(self, calendar: Calendar) -> RentalOption:
         """The optimiser's view of a source rented by the hour."""
@@ -267,7 +259,14 @@ class CapacitySource:
         return np.asarray(total.sum(axis=1))
 
     def unit_amounts(self) -> UnitAmounts:
-        """Money of one unit started in month m."""
+        """Money of one unit started in month m; of a server, one of few, added up once."""
+        return self._amounts if self.is_owned else self._sum_amounts()
+
+    @cached_property
+    def _amounts(self) -> UnitAmounts:
+        return self._sum_amounts()
+
+    def _sum_amounts(self) -> UnitAmounts:
         assert self.term is not None
         return sum_unit_amounts(self.unit_charges, self.term, is_financed=self.is_financed)
 

@@ -20,7 +20,6 @@ A given running cost per hour of use replaces power, colocation, support and sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,7 @@ from planner.costing.cost_model.financing import build_financing_charges
 from planner.costing.cost_model.resale import sale_value
 from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
+from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]

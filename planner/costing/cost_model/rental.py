@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +30,7 @@ from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.spot_hours import estimate_availability, estimate_spot_goodput
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
+from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.financing import Financing
 from planner.costing.cost_model.purchase_risk import DeliveryRisk, PriceRange
+from pricing.common.copies import replace
 
 
 @dataclass(frozen=True)

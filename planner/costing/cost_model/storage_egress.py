@@ -8,7 +8,7 @@ share of the work: it pays for the way out of the home, into the place, and for 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, Stream
 from planner.costing.cost_model.terms import Calendar
+from pricing.common.copies import replace
 from pricing.market import storage_prices
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offers import HOURS_PER_MONTH

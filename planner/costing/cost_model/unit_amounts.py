@@ -44,6 +44,18 @@ class UnitAmounts:
         return np.asarray(self.paid + share * (spread - self.upfront))
 
 
+@dataclass(frozen=True)
+class UnitValue:
+    """What one unit of a source costs after tax, net present; [T] by the month of its start."""
+
+    start_cost: Floats
+    """All of it, the residual value taken off; `inf` where it may not start."""
+    residual: Floats
+    """The residual value in it, not above 0."""
+    hour_cost: Floats
+    """Of one node-hour of use in month t, on top."""
+
+
 def sum_unit_amounts(charges: Iterable[Charge], term: Term, *, is_financed: bool) -> UnitAmounts:
     """The charges of one unit by what they are for."""
     paid = np.zeros((term.months, term.length))

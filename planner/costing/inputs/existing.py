@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -23,6 +23,7 @@ from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar, Term
 from planner.costing.inputs.dominance import usable_accelerators
+from pricing.common.copies import replace
 from pricing.market.accelerators import resolve
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 

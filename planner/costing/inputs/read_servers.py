@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from planner.contract.months import count_months
 from planner.contract.request.comparison import ComparisonRequest
@@ -19,6 +19,7 @@ from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.server_risks import ServerRisks
 from planner.costing.inputs.servers import ServerSelection
+from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import resolve
 

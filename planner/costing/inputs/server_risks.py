@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from planner.contract.request.on_prem import Server
 from planner.costing.assumptions import reference_servers as reference
@@ -15,6 +15,7 @@ from planner.costing.cost_model.purchase_risk import (
     range_of_quotes,
 )
 from planner.costing.cost_model.server import ServerToBuy
+from pricing.common.copies import replace
 
 IN_THE_PLAN = 2
 """Edition from which the plan itself counts with a delay that is certain."""

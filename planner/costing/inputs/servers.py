@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.constraints import Constraints
@@ -17,6 +17,7 @@ from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.dominance import usable_accelerators
 from planner.costing.inputs.job_nodes import JobNodes
+from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get as accelerator
 
@@ -86,7 +87,7 @@ class ServerSelection:
 
         def usable_throughput(server: ServerToBuy) -> float:
             count = server.accelerator_count
-            usable = float(usable_accelerators(count, sizes.get(server.accelerator, 1)))
+            usable = _usable_accelerators(count, sizes.get(server.accelerator, 1))
             return throughput[server.accelerator] * (usable / count)
 
         bought = [
@@ -180,6 +181,12 @@ class ServerSelection:
         hold = f"{pluralize(count, 'server')} {'holds' if count == 1 else 'hold'}"
         short = (f"{hold} an accelerator that {_OTHER_WORK}",) if count else ()
         return (*others, *short)
+
+
+@lru_cache(maxsize=256)
+def _usable_accelerators(count: float, job_size: float) -> float:
+    """Those of one server, which every change of circumstances asks for again."""
+    return float(usable_accelerators(count, job_size))
 
 
 def holds_consumer_cards(slug: str) -> bool:

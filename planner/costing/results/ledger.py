@@ -7,7 +7,7 @@ cent; totals are sums of those cents, so that anybody can check them with a pock
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -28,6 +28,7 @@ from planner.costing.results.postings import (
     build_tax_postings,
     round_to_cents,
 )
+from pricing.common.copies import replace
 
 Floats = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,17 +55,19 @@ def summarize_fiscal_years(
     """Fiscal year → what is paid and booked in it, in order, without gaps."""
     by_year: dict[int, FiscalYear] = defaultdict(FiscalYear)
     balance: dict[int, int] = defaultdict(int)
+    year_of = cache(years.year_of)
     for entry in entries:
-        paid_in = months_paid(entry.paid, calendar)
+        paid_in, due = months_paid(entry.paid, calendar).tolist(), entry.due.tolist()
         for month in np.flatnonzero(entry.due).tolist():
-            year = by_year[years.year_of(int(paid_in[month]))]
-            year.cash += int(entry.due[month])
+            year = by_year[year_of(paid_in[month])]
+            year.cash += int(due[month])
             if entry.group is Group.DEPRECIATION:
-                year.capital += int(entry.due[month])
+                year.capital += int(due[month])
             if entry.group is Group.LOAN:
-                balance[years.year_of(month)] -= int(entry.due[month])
+                balance[year_of(month)] -= int(due[month])
+        booked = entry.booked.tolist()
         for month in np.flatnonzero(entry.booked).tolist():
-            by_year[years.year_of(month)].booked[entry.group] += int(entry.booked[month])
+            by_year[year_of(month)].booked[entry.group] += int(booked[month])
     if leases is not None:
         _add_leases(by_year, leases, years)
     every = range(

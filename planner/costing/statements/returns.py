@@ -83,6 +83,8 @@ def _bisect(flows: Floats, years: Floats, at: int) -> float:
     is_above = present_value(flows, years, low) > 0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
+        if middle in (low, high):  # no number lies between
+            return middle
         if (present_value(flows, years, middle) > 0) is is_above:
             low = middle
         else:

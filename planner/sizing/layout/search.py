@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -16,6 +16,7 @@ from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.splits import Splits, splits_of
 from planner.sizing.layout.step_time import Rates, StepTime, host_seconds, step_time
 from planner.sizing.layout.usable_memory import MARGIN, usable_gib
+from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 

@@ -9,7 +9,7 @@ team's factor what real runs take beyond it, g the goodput. A team's own rate re
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from planner.contract.request.workload import Training
@@ -36,6 +36,7 @@ from planner.sizing.performance.throughput import (
     default_accelerators,
 )
 from planner.sizing.runs.training_run import high_mfu, precision_on, user_rate
+from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 

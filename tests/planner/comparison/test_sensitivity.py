@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from planner.comparison import compare
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.analysis import sensitivity
 from planner.costing.analysis.sensitivity import cost_plans
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
@@ -100,3 +103,37 @@ def test_the_advice_may_turn() -> None:
 
 def test_sensitivity_can_be_left_out() -> None:
     assert compared(sensitivity=False).as_dict()["sensitivity"] == []
+
+
+def test_a_plan_that_only_rents_costs_the_same_shared_and_alone() -> None:
+    comparison = compared(on_prem=SERVERS)
+    plans = [s for s in comparison.scenarios.values() if s.feasible]
+    cost_plans(plans, comparison.inputs)
+    for field, value in (("pue", 2.0), ("useful_life_months", 30.0), ("tax_rate", 0.2)):
+        shared = comparison.inputs.with_assumption(field, value)
+        alone = replace(shared)  # nothing worked out yet
+        nominal = replace(shared.calendar, discount_rate_per_year=0.0)
+        assert cost_plans(plans, shared) == cost_plans(plans, alone)
+        assert cost_plans(plans, shared, nominal) == cost_plans(plans, alone, nominal)
+    more, alone = (comparison.inputs.with_demand(1.3) for _ in range(2))
+    vars(alone).pop("worked_out_from_rentals", None)
+    assert cost_plans(plans, more) == cost_plans(plans, replace(alone))
+
+
+def test_servers_in_place_are_in_the_cost_of_a_plan_that_rents_beside_them() -> None:
+    box = {"server": "dgx-h100", "units": 1, "bought": "2026-01"}
+    for fields in ({"on_prem": {"already_owned": [box]}}, {"data": {"storage_gib": 9000}}):
+        comparison = compared(**fields)
+        rent = [comparison.scenarios[ScenarioKey.ON_DEMAND]]
+        before = cost_plans(rent, comparison.inputs)
+        changed = comparison.inputs.with_assumption("electricity_per_kwh", 1.0)
+        assert cost_plans(rent, changed) == cost_plans(rent, replace(changed))
+        assert (cost_plans(rent, changed) != before) is ("on_prem" in fields)
+
+
+def test_rent_alone_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = compared(on_prem=SERVERS)
+    rent = comparison.scenarios[ScenarioKey.ON_DEMAND]
+    cost = cost_plans([rent], comparison.inputs)
+    monkeypatch.setattr(sensitivity, "measure_exposures", None)
+    assert cost_plans([rent], comparison.inputs.with_assumption("pue", 2.0)) == cost
