@@ -286,3 +286,12 @@ def test_storage_and_egress_are_known_where_a_source_has_them() -> None:
 
 def test_the_catalog_is_small() -> None:
     assert sum(path.stat().st_size for path in files.FOLDER.iterdir()) < 2_000_000
+
+
+def test_all_but_the_commitments_of_one_page_are_dated() -> None:
+    undated = [one for one in OFFERS if one.as_of is None]
+    assert len(undated) == 22
+    assert {(one.accelerator, one.purchase_option.value) for one in undated} == {
+        ("nvidia-t4", "committed_use")
+    }
+    assert all(one.source.startswith("public doc ") for one in undated)
