@@ -11,7 +11,7 @@ from django.test import Client
 
 from pricing.models import HeldBatch
 from tests.planner.api.world import World
-from tests.planner.callers import CALLERS, SHORT_FORM, at_each_limit
+from tests.planner.callers import CALLERS, SHORT_FORM, at_each_limit, refused_of
 from tests.planner.web.team.pages import BY_OTHER_MEANS, PAGES, PRINCIPALS, Page, names_of_all
 from tests.planner.workspace import person
 
@@ -78,6 +78,18 @@ def test_every_caller_gets_what_the_table_says(page: Page, callers: str, world: 
     if callers == SHORT_FORM:
         expected = at_each_limit(expected)
     assert {p: outcome(called(page, world, p)) for p in expected} == expected
+
+
+def test_who_is_refused_is_refused_everywhere(world: World) -> None:
+    """At every page the last who is refused, and a stranger; who is let in at one of five here, and
+    everybody at all of them in `make sweep`."""
+    wrong = []
+    for page in PAGES:
+        expected = refused_of({p: page.expected(p) for p in PRINCIPALS})
+        outcomes = {p: outcome(called(page, world, p)) for p in expected}
+        if page.need != "nobody" and outcomes != expected:
+            wrong.append(f"{page}: {outcomes}, not {expected}")
+    assert wrong == []
 
 
 OF_THINGS = [p for p in PAGES if "pk" in p.ids and p.need != "operator"]
