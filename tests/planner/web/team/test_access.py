@@ -121,7 +121,6 @@ def test_a_thing_is_not_found_under_another_team(page: Page, world: World) -> No
     assert answer.status_code == 404
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("page", [p for p in PAGES if p.method == "post"], ids=str)
 def test_nothing_is_done_without_the_token_of_a_form(page: Page, world: World) -> None:
     strict = Client(enforce_csrf_checks=True)
