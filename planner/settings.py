@@ -305,6 +305,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "planner.models.bookkeeping.JobState",
         "DeliveryState": "planner.models.watch.DeliveryState",
         "PriceState": "pricing.market.coverage.PriceState",
+        "MachineKind": "planner.portfolio.kind_uses.KINDS",
     },
 }
 

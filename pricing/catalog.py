@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
-from django.db.models import Max, Subquery
+from django.db.models import Max, QuerySet, Subquery
 
 from pricing import models
 from pricing.common.invalid_input import InvalidInput
@@ -164,15 +164,21 @@ def _build_past_offer(price: PastPrice) -> Offer:
 
 def _read_state() -> State:
     """What is in force, in one query; every part of it names content that never changes."""
+    rows = list(_build_state_query().all())
+    loaded = rows[0][3:] if rows else ()
+    return State(tuple(row[:3] for row in rows), loaded)
+
+
+@cache
+def _build_state_query() -> QuerySet[Revision, tuple[Any, ...]]:
+    """Only copies of it are run: to build it takes as long as to run it, and every request asks."""
     rates = models.ExchangeRate.objects.order_by("-updated_at").values("updated_at")[:1]
     regions = models.Region.objects.order_by("-updated_at").values("updated_at")[:1]
-    rows = list(
+    return (
         newest_revisions()
         .annotate(rates=Subquery(rates), regions=Subquery(regions))
         .values_list("provider", "number", "published_at", "rates", "regions")
     )
-    loaded = rows[0][3:] if rows else ()
-    return State(tuple(row[:3] for row in rows), loaded)
 
 
 def _read_state_at(revisions: Iterable[tuple[str, int]]) -> State:

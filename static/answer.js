@@ -31,7 +31,7 @@
 
   /* After a change the total comes first: all that is still from before it is marked, until what the total waits for
      (#rest) takes its place. A reader of the screen hears of the total once. */
-  const REST = "#figures, #fold-why, #fold-time, #fold-basis, #fold-numbers, #plan-title, #since, .answer-actions";
+  const REST = "#figures, #fold-why, #fold-time, #fold-basis, #fold-numbers, #plan-title, #since > *, .answer-actions";
   let heard = "";
   function announce() {
     heard = text("total");

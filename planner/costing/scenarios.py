@@ -16,7 +16,7 @@ from planner.costing.missing_sources import has_existing_servers, missing_option
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import ConflictingConstraint, Plan, PlanProblem
 from planner.costing.optimizer.solve import UNDECIDED, solve
-from planner.costing.optimizer.work import WorkMeter
+from planner.costing.optimizer.work import MAX_MODEL_CELLS, WorkMeter
 from planner.costing.plans_with_pools import find_plan_with_pools
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
@@ -42,6 +42,7 @@ CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
 """Scenarios whose plans are open to another one too."""
 
 
+_NOT_WIDENED = "machines larger than their quota were not tried: they do not fit into the memory"
 LINE_UNITS = 20
 """Units of work for a line of the books."""
 
@@ -220,7 +221,7 @@ class _ScenarioSolver:
     ) -> tuple[ConflictingConstraint, ...]:
         """Limits in the way of a plan, if machines larger than their quota are not left out."""
         inputs = self.inputs
-        if not inputs.beyond_quotas or np.isfinite(self.ceiling):
+        if not inputs.beyond_quotas or np.isfinite(self.ceiling) or self._is_too_large_to_widen:
             return ()
         rentals = (*inputs.rentals, *inputs.beyond_quotas)
         wider = _ScenarioSolver(replace(inputs, rentals=rentals, beyond_quotas=()))
@@ -228,10 +229,19 @@ class _ScenarioSolver:
             return ()
         return _with_values(wider._find_plan(key, work, None).conflicts)
 
+    @property
+    def _is_too_large_to_widen(self) -> bool:
+        """Whether this market and a wider one would not fit into memory side by side."""
+        calendar = self.inputs.calendar
+        cells = len(self.inputs.units) * calendar.months * calendar.length
+        return 2 * cells > MAX_MODEL_CELLS
+
     def _build_scenario(self, key: ScenarioKey, plan: Plan, work: WorkMeter) -> Scenario:
         if not plan.feasible:
             valued = self._quotas_in_the_way(key, work) or _with_values(plan.conflicts)
             why_not = tuple(reason for reason in plan.why_not if reason not in map(str, valued))
+            if self.inputs.beyond_quotas and self._is_too_large_to_widen:
+                why_not = (*why_not, _NOT_WIDENED)
             return Scenario(key, False, why_not, conflicts=valued, bound=plan.bound)
         warnings = tuple(self._warnings(key, plan))
         return build_scenario(self.inputs, key, plan, plan.bound, warnings)

@@ -244,8 +244,9 @@ class _Builder:
                 )
                 yield f"{name} has no plan of its own: {reasons}."
         if results.waiting and results.plans.has_limits:
+            waiting = [name for name in results.waiting if results.alone[name].books is not None]
             currency = results.request.currency
-            yield describe_waiting(results.waiting, results.cost_of_waiting, currency)
+            yield from describe_waiting(waiting, results.cost_of_waiting, currency)
 
     def _warnings(self) -> Iterator[str]:
         results, plan = self.results, self.plan

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import SCENARIO_TITLES
 from planner.costing.advice.payback import best_without_buying, pays_back
 from planner.costing.advice.verdict import choose
@@ -39,6 +40,7 @@ class StandAlone:
     bound: float
     """No plan of it alone costs less, net present."""
     why_not: tuple[str, ...] = ()
+    """What keeps it from any plan, renting, committing and owning taken together."""
 
     @property
     def name(self) -> str:
@@ -115,7 +117,8 @@ class PortfolioPlans:
                 books is None or moved.net_present_cost < books.net_present_cost
             ):
                 books, way = moved, "Moving its hours within its window"
-        why_not = () if books else next((s.why_not for s in results.scenarios.values()), ())
+        widest = results.scenarios[ScenarioKey.HYBRID]
+        why_not = () if books else widest.why_not
         return StandAlone(member, books, way, rent, bound, why_not)
 
     def _move(

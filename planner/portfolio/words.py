@@ -222,13 +222,18 @@ METHOD_TITLES = {
 """How shares come about."""
 
 
-def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str) -> str:
-    """Who waits, and what serving them would cost."""
-    names, verb = join(list(waiting)), "waits" if len(waiting) == 1 else "wait"
-    sentence = f"{names} {verb}: budgets and quotas leave no room beside the projects before"
-    if cost is None:
-        return f"{sentence}."
-    return (
-        f"{sentence}. Without those limits, serving all would cost "
-        f"{format_money(abs(cost), currency)} {'more' if cost >= 0 else 'less'}."
-    )
+def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str) -> Iterator[str]:
+    """Who waits for others, and what serving all would cost; `waiting` is empty where those that
+    are not served have no plan even alone."""
+    sentences = []
+    if waiting:
+        names, verb = join(list(waiting)), "waits" if len(waiting) == 1 else "wait"
+        sentences.append(
+            f"{names} {verb}: budgets and quotas leave no room beside the projects before."
+        )
+    if cost is not None:
+        amount = f"{format_money(abs(cost), currency)} {'more' if cost >= 0 else 'less'}"
+        limits = "those limits" if waiting else "budgets and quotas"
+        sentences.append(f"Without {limits}, serving all would cost {amount}.")
+    if sentences:
+        yield " ".join(sentences)

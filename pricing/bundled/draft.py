@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from pricing.bundled.commit_days import find_commit_day
 from pricing.bundled.row_audit import RowAudit, RowOutcome
 from pricing.bundled.source import Row, parse_day
 from pricing.market.machine_types import MachineType
@@ -119,7 +120,7 @@ def build_offer(
         memory_gib=None if machine_type.memory_gib is None else float(machine_type.memory_gib),
         network_gbps=machine_type.network_gbps,
         source=append_note(row["source"], note),
-        as_of=parse_day(date_text),
+        as_of=parse_day(date_text) or find_commit_day(row["source"]),
     )
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+from pricing.bundled.commit_days import find_commit_day
 from pricing.bundled.draft import DraftOffer, append_note
 from pricing.bundled.row_audit import RowAudit, RowOutcome
 from pricing.bundled.source import Row, parse_day, read_rows
@@ -78,7 +79,7 @@ def _build_draft(
         vcpus=tpu_slice.vcpus,
         memory_gib=None if tpu_slice.memory_gib is None else float(tpu_slice.memory_gib),
         source=append_note(row["source"], note),
-        as_of=parse_day(row["source_date"]),
+        as_of=parse_day(row["source_date"]) or find_commit_day(row["source"]),
     )
     if _is_offered(row["region"], tpu_slice):
         return DraftOffer(row, offer, RowOutcome.PUBLISHED)

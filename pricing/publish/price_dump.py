@@ -8,12 +8,10 @@ those on which the provider was read. Prices from before the first revision have
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
-
-from django.db.models import Min
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.models import OPEN, Listing, PastPrice, Price, Revision
@@ -82,7 +80,7 @@ def _iterate_rows(providers: Sequence[str]) -> Iterator[Row]:
         raise InvalidInput("provider", f"{unknown[0]!r} has no prices; known: {sorted(known)}")
     for provider in sorted(set(providers) or known):
         days = dict(revisions.filter(provider=provider).values_list("number", "as_of"))
-        yield from _iterate_past(provider)
+        yield from _iterate_past(provider, min(days.values(), default=None))
         yield from _iterate_published(provider, days)
 
 
@@ -98,25 +96,16 @@ def _iterate_published(provider: str, days: dict[int, dt.date]) -> Iterator[Row]
         )
 
 
-def _iterate_past(provider: str) -> Iterator[Row]:
-    """Each recorded price until the next of its offer, the last until the first published one."""
-    first_days = dict(_first_published_days(provider))
+def _iterate_past(provider: str, first_day: dt.date | None) -> Iterator[Row]:
+    """Each recorded price until the next of its offer, the last until the provider's first
+    revision, whose list is whole: what is not in it was not sold then."""
     past = PastPrice.objects.filter(listing__provider=provider).select_related("listing")
     ordered = past.order_by("listing__offer_id", "date").iterator(BATCH_ROWS)
-    for offer_id, group in groupby(ordered, lambda row: row.listing.offer_id):
-        end = first_days.get(offer_id)
-        rows = [row for row in group if end is None or row.date < end]
+    for _, group in groupby(ordered, lambda row: row.listing.offer_id):
+        rows = [row for row in group if first_day is None or row.date < first_day]
         for row, following in zip(rows, [*rows[1:], None], strict=True):
-            to_day = following.date if following else end
+            to_day = following.date if following else first_day
             yield _build_row(row, revision=None, from_day=row.date, to_day=to_day)
-
-
-def _first_published_days(provider: str) -> Iterable[tuple[str, dt.date]]:
-    """(offer id, day of the first revision that has it)."""
-    days = dict(Revision.objects.filter(provider=provider).values_list("number", "as_of"))
-    first = Price.objects.filter(listing__provider=provider).values("listing__offer_id")
-    for row in first.annotate(number=Min("first_revision")).order_by():
-        yield row["listing__offer_id"], days[row["number"]]
 
 
 def _build_row(price: Price | PastPrice, **days: Any) -> Row:

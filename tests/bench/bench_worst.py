@@ -12,7 +12,7 @@ from planner.costing.optimizer.work import WorkMeter
 from tests.bench.bench_compare import TODAY, bundled, processor_ms, request
 from tests.bench.row import Row
 from tests.planner.test_worst_requests import measure, peak_megabytes
-from tests.planner.worst_requests import WORST, build_request
+from tests.planner.worst_requests import LARGEST, WORST, build_request
 
 ANONYMOUS_UNITS = 10_000_000
 MOST_MEGABYTES = 350.0
@@ -24,6 +24,7 @@ HOLD = 150.0
 def bench() -> list[Row]:
     catalog = bundled()
     idle, (_, megabytes) = peak_megabytes(), measure(WORST, catalog)
+    _, largest = measure(LARGEST, catalog)
     floor = processor_ms(lambda: compare(request(), catalog, today=TODAY).to_json())
     worst = build_request(WORST)
 
@@ -42,6 +43,14 @@ def bench() -> list[Row]:
             idle,
             f"<= {MOST_MEGABYTES:g} MB",
             megabytes <= MOST_MEGABYTES,
+            "MB",
+        ),
+        Row(
+            "largest request: the same",
+            largest,
+            idle,
+            f"<= {MOST_MEGABYTES:g} MB",
+            largest <= MOST_MEGABYTES,
             "MB",
         ),
     ]

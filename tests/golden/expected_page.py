@@ -21,6 +21,7 @@ from tests.golden.shown import (
     percent,
     plain,
     rate,
+    unit_word,
 )
 
 HOW = {"server": "bought", "commitment": "committed", "capacity_block": "reserved by date"}
@@ -100,13 +101,18 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
                 month(answer.start, one.month),
                 one.label,
                 HOW[one.kind],
-                f"{plain(one.units)} {one.unit.removesuffix('s') if one.units == 1 else one.unit}",
+                f"{plain(one.units)} {_units_word(one)}",
                 first if first == last else f"{first} to {last}",
                 at_start or "",
                 monthly or "",
             ]
         )
     return rows
+
+
+def _units_word(one: Any) -> str:
+    unit = unit_word(one.unit)
+    return unit.removesuffix("s") if one.units == 1 else unit
 
 
 def risk(answer: ComparisonAnswer) -> list[list[str]]:
@@ -211,7 +217,7 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
                 offer.instance_type if offer else one.label,
                 f"{provider} {region}".strip() or "own",
                 OPTIONS.get(option, option.replace("_", " ")),
-                f"{price} per {one.unit.removesuffix('s')}",
+                f"{price} per {unit_word(one.unit).removesuffix('s')}",
                 quantity,
                 money(one.amount, currency),
                 (offer.sku or "not known") if offer else "none",

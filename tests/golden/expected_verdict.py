@@ -146,7 +146,7 @@ def payback(answer: ComparisonAnswer) -> str:
     told = answer.verdict.payback
     if told is None:
         rented = [s for s in answer.feasible if s.allowed and "capex" not in s.cost_by_category]
-        return "not within the plan" if rented else "no plan without buying to compare"
+        return "not within the plan" if rented else "nothing rented to compare with"
     year, month = map(int, told.split("-"))
     first_year, first_month = map(int, answer.start.split("-"))
     index = 12 * (year - first_year) + month - first_month

@@ -45,6 +45,11 @@ def percent(value: Any, digits: int = 0) -> str:
     return f"{exact(value) * 100:.{digits}f}%"
 
 
+def unit_word(unit: str) -> str:
+    """Machines are called nodes by the API alone."""
+    return unit.replace("node-", "machine-").replace("futures", "simulated cases")
+
+
 def add_up(exact: list[Any]) -> list[int]:
     """Rounded, the worst then moved by one until all add up to their rounded sum."""
     whole = [round(one) for one in exact]

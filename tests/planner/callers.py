@@ -24,3 +24,12 @@ def at_each_limit(expected: Mapping[str, int]) -> dict[str, int]:
         callers = list(group)
         chosen.add(callers[-1] if outcome >= 300 else callers[0])
     return {caller: outcome for caller, outcome in expected.items() if caller in chosen}
+
+
+def refused_of(expected: Mapping[str, int]) -> dict[str, int]:
+    """Caller → outcome: those of `at_each_limit` who are refused.
+
+    >>> refused_of({"anonymous": 401, "viewer": 403, "editor": 403, "approver": 2, "owner": 2})
+    {'anonymous': 401, 'editor': 403}
+    """
+    return {caller: code for caller, code in at_each_limit(expected).items() if code >= 300}

@@ -152,3 +152,11 @@ def test_importing_a_history_again_replaces_it():
     again = replace(H100, price_per_hour=Decimal("98"), as_of=dt.date(2023, 8, 1))
     assert history.replace_past_prices("aws", [again]) == 1
     assert [p.offer.price_per_hour for p in catalog.price_history(H100.id)] == [Decimal("98")]
+
+
+def test_the_query_of_the_state_is_built_once_and_sees_what_is_published_later(monkeypatch):
+    catalog.version()
+    monkeypatch.setattr(catalog, "newest_revisions", None)
+    assert catalog.version().revisions == ()
+    publish(H100)
+    assert [row[:2] for row in catalog.version().revisions] == [("aws", 1)]

@@ -28,6 +28,7 @@ from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
 from planner.costing.cost_model.unit_amounts import (
     UnitAmounts,
     UnitValue,
+    are_few,
     shift_payments,
     sum_unit_amounts,
 )
@@ -170,8 +171,7 @@ class CapacitySource:
         )
 
     def commitment_option(self, calendar: Calendar, keeps_cash: bool = True) -> CommitmentOption:
-        """The optimiser's view of a source started in whole units; it `keeps_cash` by month where
-        a budget asks for it."""
+        """A source started in whole units as the optimiser sees it; with cash for budgets only."""
         assert self.term is not None
         months, term = calendar.months, self.term
         amounts = self.unit_amounts()
@@ -260,7 +260,8 @@ class CapacitySource:
 
     def unit_amounts(self) -> UnitAmounts:
         """Money of one unit started in month m; of a server, one of few, added up once."""
-        return self._amounts if self.is_owned else self._sum_amounts()
+        assert self.term is not None
+        return self._amounts if self.is_owned and are_few(self.term) else self._sum_amounts()
 
     @cached_property
     def _amounts(self) -> UnitAmounts:

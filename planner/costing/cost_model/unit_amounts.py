@@ -13,6 +13,9 @@ from planner.costing.cost_model.charges import CAPITAL, FINANCING, Charge
 from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
 
 Floats = NDArray[np.float64]
+MOST_CELLS_HELD = 8_000
+"""Figures of one unit's amounts up to which they are held rather than added up again: 64 kB, and
+250 kinds of servers are the most that a request may have."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class UnitValue:
     """The residual value in it, not above 0."""
     hour_cost: Floats
     """Of one node-hour of use in month t, on top."""
+
+
+def are_few(term: Term) -> bool:
+    """Whether the amounts of a unit are worth holding: those of long horizons fill the memory."""
+    return term.months * term.length <= MOST_CELLS_HELD
 
 
 def sum_unit_amounts(charges: Iterable[Charge], term: Term, *, is_financed: bool) -> UnitAmounts:

@@ -103,7 +103,7 @@ def attended_length(training: Training) -> float:
 
     >>> packed = Training(kind="training", parameters=1e9, tokens=1, sequence_length=32768)
     >>> attended_length(packed), attended_length(
-    ...     packed.model_copy(update={"tokens_per_example": 840}))
+    ...     packed.model_copy(update={"tokens_per_example": 840.0}))
     (32768.0, 840.0)
     """
     length = float(training.sequence_length or TYPICAL_SEQUENCE_LENGTH)

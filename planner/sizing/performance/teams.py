@@ -37,7 +37,8 @@ FEWEST_TEAMS = 5
 """Teams from which a kind of work has a range of its own; a planning choice, 2026."""
 FEWEST_OF_A_RANGE = 9
 """The same from rules 4 on: of T teams the outermost errors stand at 1 / (T + 1) and T / (T + 1),
-so that fewer than nine have no p10 and p90 between them (see `conformal_quantile`)."""
+so that fewer than nine have no p10 and p90 between them (Lei et al. 2018, see
+`conformal_quantile`)."""
 RANGE_RULES = 4
 """Edition of the rules from which that counts, 2026."""
 HALF_TRUST = 2.0

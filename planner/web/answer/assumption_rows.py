@@ -22,7 +22,7 @@ from planner.web.common.form_fields import (
     find_label,
     in_unit_of_box,
 )
-from planner.web.common.formatting import plain, unseparated
+from planner.web.common.formatting import plain, unit_words, unseparated
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.finance import FINANCE, FINANCING
 from planner.web.common.plan_fields.limits import LIMITS
@@ -116,7 +116,7 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
         return _several(row, field)
     if field is None:
         return AssumptionRow(
-            path, _words(path), "", "", plain(row.value), row.unit, False, row.source
+            path, _words(path), "", "", plain(row.value), unit_words(row.unit), False, row.source
         )
     edits_another = path in _EDITED_AS
     shown = f"{plain(row.value)} {row.unit}" if edits_another else _in_unit(row.value, field)
@@ -171,7 +171,7 @@ def _several(row: AnswerRow, field: Field) -> AssumptionRow:
 
 def _unit(unit: str, field: Field) -> str:
     """Nothing for a choice; else what the core calls the unit."""
-    return "" if field.choices else unit
+    return "" if field.choices else unit_words(unit)
 
 
 def _words(path: str) -> str:

@@ -18,7 +18,7 @@ from planner.contract.answer.scenario import Purchase, ScenarioAnswer, SourceCos
 from planner.contract.months import format_month
 from planner.web.answer.place_names import name_place, with_place
 from planner.web.answer.scenario_rows import ScenarioRow
-from planner.web.common.formatting import money, plain, singular
+from planner.web.common.formatting import money, plain, singular, unit_words
 
 PURCHASE_VERBS: Mapping[str, str] = {
     "server": "bought",
@@ -41,7 +41,7 @@ class PurchaseRow:
     @property
     def units(self) -> str:
         """`1 server`, `2 commitments`."""
-        unit = self.purchase.unit
+        unit = unit_words(self.purchase.unit)
         return (
             f"{plain(self.purchase.units)} {singular(unit) if self.purchase.units == 1 else unit}"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
@@ -253,6 +253,16 @@ def signed(value: Any, currency: str = "USD") -> str:
 def absolute(value: Decimal) -> Decimal:
     """An amount without its sign: what a budget is exceeded by."""
     return abs(value)
+
+
+_UNIT_WORDS: Mapping[str, str] = {"node-hours": "machine-hours", "futures": "simulated cases"}
+"""What pages call a unit of the answer: one word for one thing."""
+
+
+@register.filter
+def unit_words(unit: str) -> str:
+    """A unit as pages call it: `node-hours` → `machine-hours`."""
+    return _UNIT_WORDS.get(unit, unit)
 
 
 @register.filter

@@ -16,6 +16,9 @@ _SPELLINGS = {
 }
 """How the price list writes what botocore's table of endpoints writes otherwise."""
 
+_LOCAL_ZONES_OF_CHINA = ("cn-north-1-pkx-1",)
+"""Botocore's table has none; the list of the other partition says nothing about these either."""
+
 NOT_PRICED = "region that AWS does not price"
 """Among the regions of a run may be another cloud's: that one is named and passed over."""
 
@@ -74,7 +77,8 @@ def _normalize_name(name: str) -> str:
 
 def partition_regions(partition: str) -> tuple[str, ...]:
     """The regions of a price list, "aws" or "cn"; GovCloud is on that of "aws"."""
-    return tuple(
+    local_zones = _LOCAL_ZONES_OF_CHINA if partition == "cn" else ()
+    return local_zones + tuple(
         code
         for one in _partitions()
         if (one.name == "aws-cn") == (partition == "cn")

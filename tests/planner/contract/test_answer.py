@@ -40,7 +40,6 @@ def is_number(schema: dict[str, Any]) -> bool:
     return any(part.get("type") in ("number", "integer") for part in parts)
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_every_field_has_a_description_and_every_number_a_unit(model: type[BaseModel]) -> None:
     for name, schema in model.model_json_schema(mode="serialization")["properties"].items():

@@ -38,7 +38,6 @@ def docstring(statement):
     return str(statement.value.value) if is_text else ""
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("module", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
 def test_each_constant_names_its_source_and_year(module):
     bare = [name for name, text in numbers(module) if not YEAR.search(text)]
@@ -49,7 +48,6 @@ def test_the_check_finds_constants():
     assert sum(len(list(numbers(module))) for module in PACKAGE.rglob("*.py")) > 50
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("table", TABLES, ids=lambda path: path.stem)
 def test_each_row_of_a_table_has_a_source_and_a_year(table):
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))

@@ -44,6 +44,12 @@ def test_a_price_without_date_stays_without_one(lists: PriceLists) -> None:
     )
 
 
+def test_a_price_of_a_list_without_dates_has_the_day_of_its_commit(lists: PriceLists) -> None:
+    source = "skypilot-org/skypilot-catalog@006059e catalogs/v8/gcp/vms.csv"
+    row = price("aws", "us-east-1", "p5.48xlarge", "55", as_of="", source=source)
+    assert str(only(lists.prices(row)).as_of) == "2026-03-05"
+
+
 # What is not for sale -----------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.machine_types import all_machine_types
 from pricing.market.offer_files import read_csv
 from pricing.market.offers import Offer, PurchaseOption
+from pricing.providers.aws.regions import report_other_partition
 from pricing.publish.row_checks import check_rows
 
 OFFERS = tuple(files.read_offers())
@@ -286,3 +287,20 @@ def test_storage_and_egress_are_known_where_a_source_has_them() -> None:
 
 def test_the_catalog_is_small() -> None:
     assert sum(path.stat().st_size for path in files.FOLDER.iterdir()) < 2_000_000
+
+
+def test_all_but_the_commitments_of_one_page_are_dated() -> None:
+    undated = [one for one in OFFERS if one.as_of is None]
+    assert len(undated) == 22
+    assert {(one.accelerator, one.purchase_option.value) for one in undated} == {
+        ("nvidia-t4", "committed_use")
+    }
+    assert all(one.source.startswith("public doc ") for one in undated)
+
+
+def test_the_global_list_of_aws_says_nothing_of_any_place_in_china() -> None:
+    """A first refresh would be held otherwise, for what it could not have read."""
+    part = report_other_partition(["us-east-1"])
+    assert part is not None
+    in_china = {one.region for one in OFFERS if one.region.startswith("cn-")}
+    assert in_china <= set(part.regions)

@@ -69,7 +69,6 @@ def test_usual_names_resolve(name: str, slug: str) -> None:
     assert resolve(name).slug == slug
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("one", all_accelerators(), ids=lambda one: one.slug)
 def test_every_slug_name_and_alias_resolves_to_its_own_row(one: Accelerator) -> None:
     for text in (one.slug, one.name, *one.aliases, *one.api_names):

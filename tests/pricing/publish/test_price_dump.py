@@ -38,7 +38,8 @@ def published() -> None:
         replace(FIRST[0], price_per_hour=Decimal(price), as_of=dt.date(year, 1, 1))
         for price, year in (("98.32", 2024), ("80", 2026), ("1", 2027))
     ]
-    history.replace_past_prices("aws", past)
+    unlisted = offer("3", instance_type="unlisted", as_of=dt.date(2026, 2, 1))
+    history.replace_past_prices("aws", [*past, unlisted])
     for day, offers in zip(DAYS, LISTS, strict=True):
         dated = tuple(replace(one, as_of=day) for one in offers)
         publication.publish(OfferBatch("aws", dated, day), today=day, force=True)
@@ -69,8 +70,10 @@ def test_the_list_of_a_day_is_the_revision_of_that_day(published, tmp_path, numb
 
 def test_before_the_first_revision_the_recorded_prices_hold(published, tmp_path):
     key = FIRST[0].id
-    for day, price in ((dt.date(2025, 6, 1), "98.32"), (dt.date(2026, 8, 31), "80")):
-        assert prices(read(tmp_path / "x.parquet", [], day)) == {key: Decimal(price)}
+    assert prices(read(tmp_path / "x.parquet", [], dt.date(2025, 6, 1))) == {key: Decimal("98.32")}
+    unlisted = "aws:us-east-1:unlisted:on_demand"
+    expected = {key: Decimal(80), unlisted: Decimal(3)}
+    assert prices(read(tmp_path / "x.parquet", [], dt.date(2026, 8, 31))) == expected
     assert read(tmp_path / "x.parquet", [], dt.date(2023, 1, 1)) == []
 
 

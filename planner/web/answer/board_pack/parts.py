@@ -18,7 +18,7 @@ from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.answer.board_pack import paper
 from planner.web.answer.board_pack.paper import link, table, text
 from planner.web.answer.tables import SourceRow
-from planner.web.common.formatting import money, number, rate, singular, words
+from planner.web.common.formatting import money, number, rate, singular, unit_words, words
 from pricing.common.pluralize import pluralize
 
 WHOLE_FROM = Decimal(1000)
@@ -140,7 +140,8 @@ def _source(row: SourceRow, currency: str) -> tuple[object, ...]:
         price = f"{_price(low, '').strip()} to {price}"
     seen = row.offer.as_of.isoformat() if row.offer and row.offer.as_of else ""
     source = row.offer.source if row.offer else ""
-    unit = singular(cost.unit) if cost.quantity == 1 else cost.unit
+    units = unit_words(cost.unit)
+    unit = singular(units) if cost.quantity == 1 else units
     return (
         f"{row.what} in {row.where}, {words(cost.purchase_option)}" if row.offer else cost.label,
         f"{number(cost.quantity)} {unit}",

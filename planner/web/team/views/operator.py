@@ -15,6 +15,7 @@ from planner.services.jobs.kinds import kinds_in_queue_of
 from planner.services.jobs.limits import place_in_line
 from planner.services.jobs.price_refreshes import require_operator, start_refresh
 from planner.services.jobs.recovery import recover_jobs
+from planner.web.common.choices import provider_title
 from planner.web.common.current_team import current_team, get_access
 from planner.web.common.view_helpers import NOT_FOUND, run_with_messages, signed_in, submit_form
 from planner.web.team.forms import RefreshForm
@@ -43,7 +44,7 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
     context = {
         "team": current_team(request),
         "form": form,
-        "providers": freshness(),
+        "providers": [(provider_title(one.provider), one) for one in freshness()],
         "held": waiting,
         "quarantined": group_by_provider(),
         "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],

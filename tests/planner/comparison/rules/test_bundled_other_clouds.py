@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
 
@@ -82,6 +83,9 @@ def test_pages_have_them_in_the_market_and_not_in_the_head(client: Client) -> No
     head = client.get("/").content.decode().partition("<main")[0]
     assert "Google Cloud" in head
     assert "Nebius" not in head
+    operator = get_user_model().objects.create_superuser("operator", "operator@example.com", "x")
+    client.force_login(operator)
+    assert "IBM Cloud" in client.get("/operator/").content.decode()
     with time_machine.travel(dt.datetime(2027, 12, 1, tzinfo=dt.UTC), tick=False):
         assert "gcp on_demand" in client.get("/readyz").content.decode()
         assert "nebius" not in client.get("/readyz").content.decode()

@@ -12,6 +12,7 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
+from planner.costing import scenarios
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.bench_compare import TODAY
 
@@ -65,6 +66,19 @@ def test_what_a_quota_leaves_out_is_counted_among_the_reasons() -> None:
     assert not advised.feasible
     assert any("whose machines are larger" in reason for reason in advised.why_not)
     assert [one.required_value for one in advised.relaxations] == [8]
+
+
+def test_a_market_too_large_to_be_held_twice_tells_fewer_quotas(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What quotas leave out is told by a second market, which takes as much memory again."""
+    monkeypatch.setattr(scenarios, "MAX_MODEL_CELLS", -1)
+
+    answer = answered(asked(*((one, 4) for one in CLOUDS)))
+
+    assert not answer.scenarios[-1].feasible
+    assert len(answer.scenarios[-1].relaxations) < 3
+    assert any("do not fit into the memory" in one for one in answer.scenarios[-1].why_not)
 
 
 @pytest.mark.one_in(4)

@@ -53,3 +53,11 @@ def test_without_a_plan_that_has_a_range_no_range_is_announced(client: Any, pric
     page = text(get(client, "plan", asked))
     assert "8 of 10" not in page
     assert "8 of 10" in text(get(client, "plan", HOURS | {"risk.samples": "200"}))
+
+
+def test_machines_and_cases_have_one_word_on_a_page(client: Any, prices: Any) -> None:
+    page = text(get(client, "plan", HOURS | {"risk.samples": "200"}))
+    assert "per machine-hour" in page
+    assert "<td>simulated cases</td>" in page
+    assert "node-hour" not in page
+    assert "futures" not in page

@@ -1,0 +1,47 @@
+"""What is told of projects that budgets leave no room for, and of those that none serves."""
+
+from __future__ import annotations
+
+import re
+
+from planner.portfolio.portfolio import plan_portfolio
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.portfolio.portfolios import TODAY, project
+
+STEADY = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 4380}
+SMALL = {**STEADY, "hours_per_month": 146, "peak_accelerators": 1}
+PLAIN = {"start": "2027-01", "horizon_months": 24, "what_if": False}
+
+
+def plan(budget, *projects):
+    request = {**PLAIN, "projects": list(projects), "limits": {"total_budget": budget}}
+    return plan_portfolio(request, bundled_catalog(), today=TODAY)
+
+
+def test_the_budget_named_is_the_least_of_any_plan_and_not_that_of_rent_alone():
+    short = plan(50_000, project("steady", {**STEADY, "peak_accelerators": 8}))
+    named = re.search(r"at least ([\d,]+) USD", short.why_not[0])
+    assert named is not None, short.why_not
+    least = int(named[1].replace(",", ""))
+    steady = project("steady", {**STEADY, "peak_accelerators": 8})
+    served = plan(least + 1, steady)
+    assert served.next_order is not None  # which rent alone has none of
+    assert not plan(least * 0.99, steady).feasible
+
+
+def test_a_project_that_no_plan_serves_is_not_told_to_wait():
+    steady = project("steady", {**STEADY, "peak_accelerators": 8})
+    together = plan(50_000, steady, project("small", SMALL))
+    refused, wider = together.why_not
+    assert refused.startswith("steady has no plan of its own: ")
+    assert wider.startswith("Without budgets and quotas, serving all would cost ")
+
+
+def test_a_project_that_waits_for_others_is_named_with_what_serving_it_would_cost():
+    first, last = project("first", SMALL, priority=1), project("last", SMALL, priority=2)
+    alone = plan(50_000, first)
+    together = plan(float(alone.total_cost) * 1.5, first, last)
+    assert [one.name for one in together.projects if one.waits] == ["last"]
+    assert len(together.why_not) == 1
+    assert together.why_not[0].startswith("last waits: budgets and quotas leave no room")
+    assert together.cost_of_waiting == alone.net_present_cost
