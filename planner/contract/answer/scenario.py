@@ -222,6 +222,14 @@ class ScenarioAnswer(AnswerModel):
         "before.",
     )
 
+    @property
+    def buys_or_leases(self) -> bool:
+        """Whether it takes servers that are not there yet, bought or on lease."""
+        taken = {row.source for row in self.purchases}
+        return Category.CAPEX in self.cost_by_category or any(
+            line.category is Category.LEASE and line.source in taken for line in self.lines
+        )
+
     def require_total(self) -> Money:
         """The total of a feasible scenario."""
         assert self.total_cost is not None, f"{self.key} is not feasible"

@@ -1,14 +1,14 @@
 """What the advised plan and its rivals have cost so far, with the month from which it has paid off.
 
 The mark is the verdict's: `payback` is when the advised plan's cash stays below that of the best
-plan that buys nothing.
+plan that buys and leases nothing.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
@@ -43,7 +43,9 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
     mark = _mark(answer, series[0])
     return Chart(
         key="cumulative",
-        title="When does the advised plan pay off?" if _buys(plan) else "How does the cost add up?",
+        title="When does the advised plan pay off?"
+        if plan.buys_or_leases
+        else "How does the cost add up?",
         kind="line",
         x_label="month",
         y_label=f"spent so far, {answer.currency}",
@@ -57,27 +59,23 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
 
 
 def list_rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
-    """The next best plan; then, where the advised one buys, the best that buys nothing."""
+    """The next best plan; then, where the advised one buys, the best that does neither."""
     plan = answer.recommended
     next_best = answer.recommendation.next_best
     rivals = [answer.by_key[next_best]] if next_best else []
     rented = _best_rented(answer)
-    if plan and _buys(plan) and rented and all(rented.lines != one.lines for one in rivals):
+    if plan and plan.buys_or_leases and rented and all(rented.lines != one.lines for one in rivals):
         rivals.append(rented)
     return rivals
 
 
 def _best_rented(answer: ComparisonAnswer) -> ScenarioAnswer | None:
-    renting = [s for s in answer.feasible if s.allowed and not _buys(s)]
+    renting = [s for s in answer.feasible if s.allowed and not s.buys_or_leases]
     return min(renting, key=ScenarioAnswer.require_present_cost, default=None)
 
 
 def _is_paid_at_once(answer: ComparisonAnswer, plan: ScenarioAnswer) -> bool:
     return len(set(cumulative_totals(plan, answer.horizon_months))) == 1
-
-
-def _buys(plan: ScenarioAnswer) -> bool:
-    return Category.CAPEX in plan.cost_by_category
 
 
 def _line(answer: ComparisonAnswer, plan: ScenarioAnswer, name: str, role: str) -> Series:
@@ -102,7 +100,7 @@ def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[Scenar
     if not rivals:
         return "No scenario with another plan may be advised."
     against = _name(rivals[-1].key)
-    if not _buys(plan):
+    if not plan.buys_or_leases:
         return f"The advised plan and the next best, {against}."
     if answer.verdict is None:
         return f"The advised plan and {against}."

@@ -59,7 +59,7 @@ class ScenarioRow:
 
     @property
     def _named(self) -> tuple[ScenarioKey, ...]:
-        if not self.scenario.feasible or Category.CAPEX in self.scenario.cost_by_category:
+        if not self.scenario.feasible or self.scenario.buys_or_leases:
             return self.keys
         return tuple(key for key in self.keys if key not in _OWNING) or self.keys
 
@@ -77,7 +77,7 @@ class ScenarioRow:
         left_out = []
         if ScenarioKey.ON_DEMAND in keys and keys & _CLOUD:
             left_out.append("committed")
-        if keys & _OWNING and Category.CAPEX not in self.scenario.cost_by_category:
+        if keys & _OWNING and not self.scenario.buys_or_leases:
             left_out.append("bought")
         if left_out:
             others = [SCENARIO_TITLES[key].lower() for key in self.keys if key not in self._named]

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
+from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.labels import category_title, cloud_title
 from planner.contract.money import format_difference, whole_parts
 from planner.contract.months import parse_month
@@ -23,35 +23,23 @@ _TEAM_PRICES: Mapping[str, str] = {
 }
 """Fields of the request in which the rates of a team stand, and what they are called."""
 _SOFTWARE: Mapping[str, str] = {"cuda": "NVIDIA with CUDA", "any": "any software"}
-_BUDGETS: Mapping[str, str] = {
-    "total": "Budget",
-    "capital": "Capital budget",
-    "monthly": "Monthly budget",
-}
-
-
-def budget_title(use: BudgetUse) -> str:
-    """Which budget: of the whole plan, of capital, or of a month."""
-    return _BUDGETS[use.kind]
 
 
 def payback_words(answer: ComparisonAnswer) -> str:
-    """Month in which what is bought has paid back; empty where nothing is bought."""
-    verdict = answer.verdict
-    if verdict is None or verdict.capital_to_approve is None:
+    """Month in which what is bought or leased has paid back; empty where nothing is."""
+    verdict, plan = answer.verdict, answer.recommended
+    if verdict is None or plan is None or not plan.buys_or_leases:
         return ""
     if verdict.payback is None:
-        return "not within the plan" if _can_rent(answer) else "no plan without buying to compare"
+        return "not within the plan" if _can_rent(answer) else "nothing rented to compare with"
     if verdict.payback not in answer.months and verdict.resale:
         return "only with the resale at the end"
     return f"{parse_month(verdict.payback):%B %Y}"
 
 
 def _can_rent(answer: ComparisonAnswer) -> bool:
-    """Whether a plan that buys nothing could be advised."""
-    return any(
-        one.allowed and Category.CAPEX not in one.cost_by_category for one in answer.feasible
-    )
+    """Whether a plan that buys and leases nothing could be advised."""
+    return any(one.allowed and not one.buys_or_leases for one in answer.feasible)
 
 
 @dataclass(frozen=True)

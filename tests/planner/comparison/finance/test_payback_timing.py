@@ -17,6 +17,7 @@ from planner.contract.months import add_months
 from planner.costing.statements.returns import payback_of_payments
 from planner.exports.workbook_facts import verdict_facts
 from planner.web.answer.payback_chart import payback as payback_chart
+from planner.web.answer.scenario_rows import scenario_rows
 from planner.web.answer.verdict_facts import payback_words
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import TODAY
@@ -96,6 +97,24 @@ def test_instalments_at_the_end_of_a_month_count_from_there_on() -> None:
     # B = −12,500 (x − 1) + 25,550 (x − 2) = 0
     expected = (2 * SAVED - 12_500) / (SAVED - 12_500)
     assert payback(compare(late, Catalog.of([]), today=TODAY)) == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_lease_shows_when_it_pays_back() -> None:
+    """It asks for no capital, and pages say all the same from when on it has cost less."""
+    request_of_lease = request()
+    request_of_lease["on_prem"] |= {
+        "lead_time_months": 2, "financing": {"method": "lease", "months": 24}}  # fmt: skip
+    answer = compare(request_of_lease, Catalog.of([]), today=TODAY)
+    assert answer.verdict is not None
+    assert answer.verdict.capital_to_approve is None
+    assert answer.verdict.payback in answer.months
+    month = dt.date.fromisoformat(f"{answer.verdict.payback}-01")
+    assert payback_words(answer) == f"{month:%B %Y}"
+    chart = payback_chart(answer)
+    assert chart is not None
+    assert chart.title == "When does the advised plan pay off?"
+    assert f"has cost less than on demand from {month:%B %Y} on" in chart.summary
+    assert scenario_rows(answer)[0].note == "machines rented until and beside its servers"
 
 
 def balance(flows: list[tuple[int, Fraction]], sold: int, end: int, at: Fraction) -> Fraction:
