@@ -58,9 +58,12 @@ project, 2026."""
 NOTHING_TO_COMPARE = "No plan keeps to the limits as they are: there is none to save against."
 
 
-def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
+def find_alternatives(
+    results: ComparisonResults, of_capital: Sequence[Alternative] = ()
+) -> tuple[Alternative, ...]:
     """At most five, the largest saving first; none where it is not asked for. Where no plan keeps
-    to the limits, those of which one alone stands in the way: the cheapest plan first.
+    to the limits, those of which one alone stands in the way: the cheapest plan first. Those
+    `of_capital` are worked out already and go before the others.
 
     Each rule has its share of the work left: those that it is not enough for are left out.
     """
@@ -69,7 +72,7 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
     advised = results.recommendation.scenario
     plan = None if advised is None else results.scenarios[advised]
     rails = tuple(_list_rails(results, is_possible=plan is not None))
-    most_machines = _most_machines(results, plan)
+    most_machines = find_most_machines(results, plan)
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
     alternatives: list[Alternative] = []
     for i, rail in enumerate(rails):
@@ -79,8 +82,9 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
             break
         with suppress(WorkSpentError, InvalidInput):  # what is lifted may be refused elsewhere
             alternatives.extend(_try(rail, results, plan, most_machines, part))
-    needed = _without_needless(alternatives)
-    return tuple(sorted(needed, key=_rank)[:MOST])
+    needed = sorted(_without_needless(alternatives), key=_rank)
+    named = [*sorted(of_capital, key=_rank), *needed][:MOST]
+    return tuple(sorted(named, key=_rank))
 
 
 def _list_rails(results: ComparisonResults, *, is_possible: bool) -> Iterator[Rail]:
@@ -126,7 +130,7 @@ def _try(
     parts = list_parts(
         other, lifted.inputs, results.preparation.name_place, results.request.currency
     )
-    if _machines(parts) > most_machines or _kinds(other, lifted) > MOST_KINDS:
+    if count_machines(parts) > most_machines or count_kinds(other, lifted) > MOST_KINDS:
         return
     yield Alternative(
         field=rail.field,
@@ -146,24 +150,24 @@ def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:
     return lifted_keys == keys
 
 
-def _machines(parts: Iterable[DecisionPart]) -> float:
+def count_machines(parts: Iterable[DecisionPart]) -> float:
     """Machines of a plan, of each part as many as it has at once."""
     return sum(part.units or 0.0 for part in parts)
 
 
-def _kinds(plan: Scenario, results: ComparisonResults) -> int:
+def count_kinds(plan: Scenario, results: ComparisonResults) -> int:
     """Kinds of accelerator that a plan runs on."""
     keys = {*plan.used_hours, *plan.units_started}
     return len({results.inputs.by_key[key].accelerator for key in keys})
 
 
-def _most_machines(results: ComparisonResults, plan: Scenario | None) -> float:
+def find_most_machines(results: ComparisonResults, plan: Scenario | None) -> float:
     """Machines of the largest plan that is worth naming beside `plan`; where there is none, beside
     the machines of eight that the work fills."""
     if plan is None:
         machines: float = ceil(float(results.demand.peak_accelerators.max()) / LARGEST_NODE)
     else:
-        machines = _machines(list_parts(plan, results.inputs, leave_unnamed, ""))
+        machines = count_machines(list_parts(plan, results.inputs, leave_unnamed, ""))
     return max(float(FEW_MACHINES), MOST_TIMES_THE_MACHINES * machines)
 
 

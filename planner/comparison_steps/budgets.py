@@ -10,7 +10,8 @@ from planner.comparison_steps.results import SMALL_SHARE, ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import BudgetKind, BudgetUse
 from planner.contract.money import format_money
-from planner.contract.months import format_month
+from planner.contract.months import FiscalYears, format_month
+from planner.contract.request.constraints import FiscalYearBudget
 from planner.costing.advice.payback import (
     best_without_buying,
     capital,
@@ -32,7 +33,10 @@ def list_budget_uses(results: ComparisonResults, plan: Scenario) -> Iterator[Bud
     if limits.total_budget is not None:
         yield _total(results, plan, float(limits.total_budget))
     if limits.capex_budget is not None:
-        yield _capital(results, plan, float(limits.capex_budget))
+        yield _capital(results, capital(plan), float(limits.capex_budget))
+    years = FiscalYears(results.calendar.start, results.request.finance.fiscal_year_start_month)
+    for budget in limits.capex_by_fiscal_year:
+        yield _capital_of_year(results, plan, budget, years)
     if limits.monthly_budget is not None:
         yield _monthly(results, plan, float(limits.monthly_budget))
 
@@ -46,14 +50,28 @@ def _total(results: ComparisonResults, plan: Scenario, amount: float) -> BudgetU
     return _budget_use("total", amount, payments, f"{sentence}.")
 
 
-def _capital(results: ComparisonResults, plan: Scenario, amount: float) -> BudgetUse:
-    price = capital(plan)
+def _capital(results: ComparisonResults, price: Decimal, amount: float) -> BudgetUse:
     sentence = (
         f"The servers with network, spares and installation come to {_money(price, results)}."
         if price
         else "Nothing is bought."
     )
     return _budget_use("capital", amount, price, sentence)
+
+
+def _capital_of_year(
+    results: ComparisonResults, plan: Scenario, budget: FiscalYearBudget, years: FiscalYears
+) -> BudgetUse:
+    """The capital budget of a fiscal year against what is ordered in its months."""
+    first, last = years.months_of(budget.fiscal_year)
+    price = capital(plan, range(first, last))
+    use = _capital(results, price, float(budget.amount))
+    sentence = use.sentence
+    if last <= 0 or first >= results.calendar.months:
+        sentence = "The plan has no month in this fiscal year."
+    elif not price:
+        sentence = "Nothing is bought in this fiscal year."
+    return use.model_copy(update={"fiscal_year": budget.fiscal_year, "sentence": sentence})
 
 
 def _monthly(results: ComparisonResults, plan: Scenario, amount: float) -> BudgetUse:

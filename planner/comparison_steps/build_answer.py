@@ -22,6 +22,7 @@ from planner.comparison_steps.build_analysis import (
 )
 from planner.comparison_steps.build_scenario import build_scenarios
 from planner.comparison_steps.build_verdict import build_verdict
+from planner.comparison_steps.capital_gains import find_capital_gains
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.work_limits import warn_left_out
 from planner.contract.answer.common import write_decimal
@@ -53,7 +54,8 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     request, inputs = results.request, results.inputs
     sources, scenarios = list_used_sources(results), build_scenarios(results)
     offers = {s.offer_id: build_offer(s) for s in sources if s.offer_id}
-    verdict = build_verdict(results)
+    gains = find_capital_gains(results)
+    verdict = build_verdict(results, gains)
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
@@ -69,7 +71,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         cost_curve=build_cost_curve(results.curve_lines),
         verdict=verdict,
         recommendation=_recommendation(results),
-        cheaper_if=find_alternatives(results),
+        cheaper_if=find_alternatives(results, [gain.alternative for gain in gains or ()]),
         offers=offers,
         region_names=name_regions(results, sources),
         servers=tuple(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from planner.comparison_steps.budgets import explain_exception, list_budget_uses
+from planner.comparison_steps.capital_gains import CapitalGain
 from planner.comparison_steps.late_delivery import describe_certain_delay, describe_late_delivery
 from planner.comparison_steps.paybacks import month_of_payback
 from planner.comparison_steps.results import ComparisonResults
@@ -33,8 +34,11 @@ from planner.costing.results.scenario_result import Scenario, cents
 MOST_TURNS = 3
 
 
-def build_verdict(results: ComparisonResults) -> Verdict:
-    """What to do; where nothing is feasible, what is in the way."""
+def build_verdict(
+    results: ComparisonResults, gains: Sequence[CapitalGain] | None = None
+) -> Verdict:
+    """What to do; where nothing is feasible, what is in the way. `gains` is what capital budgets
+    keep out, None where that is not known."""
     advice = results.recommendation
     if advice.scenario is None:
         return Verdict(
@@ -42,15 +46,18 @@ def build_verdict(results: ComparisonResults) -> Verdict:
             sentence=" ".join(advice.because),
             unknown_prices=describe_unknown_prices(None, results.inputs),
         )
-    return _Builder(results, results.scenarios[advice.scenario]).build()
+    return _Builder(results, results.scenarios[advice.scenario], gains).build()
 
 
 class _Builder:
     """The verdict of a feasible plan."""
 
-    def __init__(self, results: ComparisonResults, plan: Scenario) -> None:
+    def __init__(
+        self, results: ComparisonResults, plan: Scenario, gains: Sequence[CapitalGain] | None
+    ) -> None:
         self.results = results
         self.plan = plan
+        self.gains = gains
         self.currency = results.request.currency
 
     def build(self) -> Verdict:
@@ -80,7 +87,7 @@ class _Builder:
             else describe_unknown_prices(plan, results.inputs),
             is_small=results.is_small,
         )
-        words = VerdictWords(results, plan, facts)
+        words = VerdictWords(results, plan, facts, self.gains)
         return facts.model_copy(
             update={
                 "sentence": words.sentence(),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 import numpy as np
 
+from planner.comparison_steps.capital_gains import CapitalGain
+from planner.comparison_steps.capital_words import (
+    describe_full_budget,
+    describe_gain,
+    explain_no_room,
+)
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart, Verdict
@@ -40,10 +46,17 @@ _FIGURES = {
 class VerdictWords:
     """Sentences about one plan and its facts."""
 
-    def __init__(self, results: ComparisonResults, plan: Scenario, facts: Verdict) -> None:
+    def __init__(
+        self,
+        results: ComparisonResults,
+        plan: Scenario,
+        facts: Verdict,
+        gains: Sequence[CapitalGain] | None = None,
+    ) -> None:
         self.results = results
         self.plan = plan
         self.facts = facts
+        self.gains = gains
 
     def sentence(self) -> str:
         """What to do, then what it costs."""
@@ -118,15 +131,18 @@ class VerdictWords:
 
     def _all_reasons(self) -> Iterator[str]:
         yield self.facts.exception
+        out_of_reach = describe_gain(self.results, self.facts, self.gains)
+        yield out_of_reach
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
             yield self._why_buy(first)
         yield self._against_on_demand()
-        if not any(part.action in OWNING for part in self.facts.decision):
+        if not (out_of_reach or any(part.action in OWNING for part in self.facts.decision)):
             yield self._why_not_buy()
         if not any(part.action == "commit" for part in self.facts.decision):
             yield self._why_not_commit()
-        yield self._why_no_more_servers()
+        if not out_of_reach:
+            yield describe_full_budget(self.results, self.facts)
         yield self._why_rent_beside()
         yield self._why_idle()
 
@@ -184,7 +200,9 @@ class VerdictWords:
         if refusal and bought.buys and saved > 0:
             return self._why_not_by_its_margin(bought)
         own = self.results.scenarios[ScenarioKey.ON_PREM]
-        if not own.feasible or own.lines == self.plan.lines or not self._owned(own):
+        if not own.feasible:
+            return explain_no_room(own, self.results, self.gains)
+        if own.lines == self.plan.lines or not self._owned(own):
             return ""
         extra = own.total_cost - self.plan.total_cost
         if extra > 0:
@@ -237,23 +255,6 @@ class VerdictWords:
             return ""
         work = pluralize(busy, "month")
         return f"There is work in {work} of {months}: a commitment is paid for in all of its term."
-
-    def _why_no_more_servers(self) -> str:
-        """That the capital budget has no room for one more, where something else serves too."""
-        left = next((use.headroom for use in self.facts.budget if use.kind == "capital"), None)
-        bought = [part for part in self.facts.decision if part.action == "buy"]
-        if left is None or not bought or len(bought) == len(self.facts.decision):
-            return ""
-        at_once = [part for part in bought if part.starts == part.last_start]
-        prices = [
-            p.due_at_start / Decimal(str(p.units)) for p in at_once if p.due_at_start and p.units
-        ]
-        if not prices or left >= min(prices):
-            return ""
-        return (
-            f"The capital budget has room for no further server: {self._money(left)} are left of "
-            f"it, and one takes {self._money(min(prices))}."
-        )
 
     def _why_rent_beside(self) -> str:
         """What is rented beside servers: until they arrive, and beyond what they can do."""

@@ -11,6 +11,7 @@ SCENARIO_TITLES = {
     "hybrid": "Hybrid",
 }
 """What each scenario is called on a page."""
+_BUDGET_TITLES = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
 
 BEFORE_TODAY = ", before today: "
 """Stands in the warning that months of a plan are over, and in no other."""
@@ -133,3 +134,13 @@ def service_title(provider: str) -> str:
     ('Compute Engine', 'On premises')
     """
     return SERVICE_TITLES.get(provider, provider) or ON_PREM_TITLE
+
+
+def budget_title(kind: str, fiscal_year: int | None = None) -> str:
+    """Which budget: of the whole plan, of capital, of a fiscal year, or of a month.
+
+    >>> budget_title("capital"), budget_title("capital", 2027)
+    ('Capital budget', 'Capital budget of fiscal year 2027')
+    """
+    title = _BUDGET_TITLES[kind]
+    return title if fiscal_year is None else f"{title} of fiscal year {fiscal_year}"

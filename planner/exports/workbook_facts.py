@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Verdict
+from planner.contract.labels import budget_title
 from planner.contract.months import parse_month
 from planner.exports.workbook_sheets import Cell
 
 Fact = tuple[str, Cell, str]
 """Title, value and style."""
-_BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
 
 
 def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
@@ -35,5 +35,6 @@ def _facts(verdict: Verdict) -> Iterator[Fact]:
     yield "Stays the cheapest", verdict.confidence, "share"
     yield "Oldest price paid", verdict.oldest_price, "day"
     for budget in verdict.budget:
-        yield f"{_BUDGETS[budget.kind]}, left", budget.headroom, "money"
-        yield f"{_BUDGETS[budget.kind]}, in words", budget.sentence or None, ""
+        title = budget_title(budget.kind, budget.fiscal_year)
+        yield f"{title}, left", budget.headroom, "money"
+        yield f"{title}, in words", budget.sentence or None, ""

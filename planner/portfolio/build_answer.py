@@ -30,7 +30,7 @@ from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
 from planner.portfolio.kind_uses import uses_by_kind
 from planner.portfolio.plans import PortfolioPlan, StandAlone
-from planner.portfolio.preparation import WINDOW_EDITION
+from planner.portfolio.preparation import SHARES_EDITION, WINDOW_EDITION
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.usage import Usage
 from planner.portfolio.words import WHY_NO_RANGE, describe_plan, describe_waiting, explain_share
@@ -111,13 +111,9 @@ class _Builder:
         """Of the rules that only a portfolio has, where they matter."""
         preparation = self.results.preparation
         if preparation.has_windows:
-            yield AssumptionRow(
-                field=WINDOW_EDITION,
-                value=preparation.window_edition,
-                unit="edition",
-                given=False,
-                source=default("window_edition").source,
-            )
+            yield _edition(WINDOW_EDITION, preparation.window_edition)
+        if len(preparation.projects) > 1:
+            yield _edition(SHARES_EDITION, preparation.shares_edition)
 
     def _machines(self, usage: Usage) -> dict[str, object]:
         books = usage.books
@@ -284,6 +280,11 @@ class _Builder:
                 if warning not in seen:
                     seen.add(warning)
                     yield warning
+
+
+def _edition(field: str, edition: float) -> AssumptionRow:
+    source = default(field.partition(".")[2]).source
+    return AssumptionRow(field=field, value=edition, unit="edition", given=False, source=source)
 
 
 def _line(line: CostLine, project: str) -> PortfolioLine:

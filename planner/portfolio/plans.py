@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -73,6 +73,19 @@ class PortfolioPlan:
         """(cost − bound) / cost."""
         cost = float(self.books.net_present_cost)
         return 0.0 if cost <= 0 else max(0.0, (cost - self.bound) / cost)
+
+    def cost_without_others(self, group: frozenset[str]) -> float:
+        """What a group pays, in cents, if the others leave the plan and their own rent and hours
+        with them, so that it keeps all machines that are shared."""
+        books = self.books
+        shared = [] if books.shared is None else [books.shared]
+        own = (
+            part
+            for member, parts in zip(books.members, books.own, strict=True)
+            for part in parts
+            if member.name in group
+        )
+        return float(sum((part.net_present_cost for part in (*shared, *own)), Decimal(0)) * 100)
 
 
 class PortfolioPlans:
@@ -195,9 +208,16 @@ class PortfolioPlans:
         inputs = tuple(one.inputs[0] for one in plans)
         return Books(tuple(members), inputs, None, tuple(one.parts for one in plans))
 
-    def cost(self, group: frozenset[str], may_buy: bool, work: WorkMeter) -> float:
+    def cost(
+        self,
+        group: frozenset[str],
+        may_buy: bool,
+        work: WorkMeter,
+        most: Callable[[frozenset[str]], float] | None = None,
+    ) -> float:
         """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
-        search; without limits never above that of a smaller group and the other project."""
+        search and at most `most`, what it is known to pay less for; without limits never above
+        that of a smaller group and the other project."""
         if len(group) <= 1:
             return float(sum(self.alone[name].cents or 0 for name in group))
         if group not in self._costs:
@@ -206,6 +226,8 @@ class PortfolioPlans:
             if not np.isfinite(plan.cost):
                 raise WorkSpentError("no plan of a group was found within the work there is")
             cost = (plan.cost + joint.base_cost) * 100
+            if most is not None:
+                cost = min(cost, most(group))
             if not self.has_limits:
                 alone = {name: float(self.alone[name].cents or 0) for name in group}
                 parts = (

@@ -43,6 +43,9 @@ _SHARED_FIELDS = (
 WINDOW_EDITION = "projects.window_edition"
 MOVED_AS_JOINT = 2.0
 """Edition from which a project alone moves its hours by the same rules as with others."""
+SHARES_EDITION = "projects.shares_edition"
+AT_MOST_OF_ALL = 2.0
+"""Edition from which a group pays at most what is left of the plan if the others leave it."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,21 @@ class PortfolioPreparation:
 
     @property
     def window_edition(self) -> float:
-        """How a project whose hours may move is planned alone; an answer of before this was said
-        keeps edition 1 when it is computed again."""
-        row = self.previous_assumptions.get(WINDOW_EDITION)
+        """How a project whose hours may move is planned alone."""
+        return self._edition(WINDOW_EDITION, MOVED_AS_JOINT)
+
+    @property
+    def shares_edition(self) -> float:
+        """How the cost of a group, of which shares are made, is worked out."""
+        return self._edition(SHARES_EDITION, AT_MOST_OF_ALL)
+
+    def _edition(self, field: str, newest: float) -> float:
+        """The edition of a rule; an answer of before it was said keeps edition 1 when it is
+        computed again."""
+        row = self.previous_assumptions.get(field)
         if row is not None:
             return float(row.value)
-        return 1.0 if self.previous_assumptions else MOVED_AS_JOINT
+        return 1.0 if self.previous_assumptions else newest
 
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a project do not go together."""

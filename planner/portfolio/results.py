@@ -11,7 +11,7 @@ from functools import cached_property
 from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.plans import PortfolioPlan, PortfolioPlans, StandAlone
-from planner.portfolio.preparation import PortfolioPreparation
+from planner.portfolio.preparation import AT_MOST_OF_ALL, PortfolioPreparation
 from planner.portfolio.sampling import (
     Lane,
     OpenLanes,
@@ -160,8 +160,19 @@ class PortfolioResults:
             close(lanes)
 
     def _game(self, plan: PortfolioPlan) -> Game:
-        """The cost of every group, planned as the plan of all is."""
-        return lambda group: self.plans.cost(group, plan.may_buy, self._shares_work)
+        """The cost of every group, planned as the plan of all is, and at most what is left of that
+        plan if the others leave it. In edition 1 it was that of the search alone, so that a
+        project could seem to save what the searches of two groups had missed differently."""
+        most = plan.cost_without_others if self._leaves_plans(plan) else None
+        return lambda group: self.plans.cost(group, plan.may_buy, self._shares_work, most)
+
+    def _leaves_plans(self, plan: PortfolioPlan) -> bool:
+        """Whether what is left of a plan is one for those that stay: nobody takes machines of its
+        own along, and nothing is bought that they might not."""
+        preparation = self.preparation
+        keeps_rules = plan.may_buy or not plan.books.buys
+        is_current = preparation.shares_edition >= AT_MOST_OF_ALL
+        return is_current and keeps_rules and not preparation.holds
 
     def _use_weights(self, plan: PortfolioPlan) -> dict[str, float]:
         """What the lines of each project come to, and its part of the machines that it shares by

@@ -124,10 +124,15 @@ def _by_date(told: Verdict, currency: str) -> list[list[str]]:
 
 def _budgets(told: Verdict, currency: str) -> list[list[str]]:
     rows = [
-        [BUDGETS[one.kind], f"{_headroom(one, currency)} {one.sentence}".strip()]
+        [_budget_title(one), f"{_headroom(one, currency)} {one.sentence}".strip()]
         for one in told.budget
     ]
     return rows or [["Budget", "none given"]]
+
+
+def _budget_title(use: BudgetUse) -> str:
+    year = f" of fiscal year {use.fiscal_year}" if use.fiscal_year else ""
+    return f"{BUDGETS[use.kind]}{year}"
 
 
 def _headroom(use: BudgetUse, currency: str) -> str:
@@ -340,6 +345,6 @@ def workbook_facts(told: Verdict) -> dict[str, Any]:
         "Oldest price paid": told.oldest_price,
     }
     for one in told.budget:
-        every[f"{BUDGETS[one.kind]}, left"] = one.headroom
-        every[f"{BUDGETS[one.kind]}, in words"] = one.sentence
+        every[f"{_budget_title(one)}, left"] = one.headroom
+        every[f"{_budget_title(one)}, in words"] = one.sentence
     return {title: value for title, value in every.items() if value is not None}

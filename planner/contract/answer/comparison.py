@@ -29,7 +29,7 @@ from planner.contract.answer.sensitivity import DefaultEffect, PriceGrid, Sensit
 from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
 from planner.contract.months import add_months, month_labels, parse_month
 
-VERSION = 8
+VERSION = 9
 """Version of the answer's form; saved answers of older forms are upgraded when read."""
 
 
@@ -189,8 +189,9 @@ class ComparisonAnswer(AnswerModel):
     recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
     cheaper_if: tuple[Alternative, ...] = Field(
         default=(),
-        description="What would be cheaper if a limit nobody asked for were lifted; where no plan "
-        "keeps to the limits, which of them lifted alone makes one possible.",
+        description="What would be cheaper if a limit nobody asked for were lifted, or a capital "
+        "budget were higher; where no plan keeps to the limits, which of them lifted alone makes "
+        "one possible.",
     )
     offers: dict[str, OfferUsed] = Field(
         default_factory=dict, description="Offer id → the offer, for every offer mentioned."

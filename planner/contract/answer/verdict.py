@@ -104,10 +104,16 @@ class BudgetUse(AnswerModel):
     """A budget of the request and what the advised plan leaves of it."""
 
     kind: BudgetKind = Field(description="Budget of the whole plan, of capital, or of a month.")
+    fiscal_year: int | None = Field(
+        default=None,
+        description="Of a capital budget the fiscal year that it is for; null for one of the whole "
+        "plan, and for the other kinds.",
+        json_schema_extra={"unit": "year"},
+    )
     budget: Money = Field(description="The budget.")
     planned: Money = Field(
         description="What counts against it: all payments of the plan without what servers "
-        "fetch at its end, its capital, or its dearest month."
+        "fetch at its end, its capital, that of the fiscal year, or its dearest month."
     )
     headroom: Money = Field(description="Budget less plan; negative where the plan is over it.")
     month: str | None = Field(
@@ -128,15 +134,25 @@ class Turn(AnswerModel):
     sentence: str = Field(description="The same in words.")
 
 
+class FieldChange(AnswerModel):
+    """A field of the request with another value."""
+
+    field: str = Field(description="Field of the request.")
+    value: int = Field(description="Its value.", json_schema_extra={"unit": "see field"})
+
+
 class Alternative(AnswerModel):
-    """What would be cheaper if a limit that nobody asked for were lifted; where no plan keeps to
-    the limits, what one of them lifted makes possible."""
+    """What would be cheaper if a limit that nobody asked for were lifted, or a capital budget were
+    higher; where no plan keeps to the limits, what one of them lifted makes possible."""
 
     field: str = Field(description="Field of the request that lifts it.")
     value: bool | int | str | tuple[str, ...] | None = Field(
-        description="Value that lifts it; null or an empty list for a limit that the request "
-        "states and would have to leave out.",
+        description="Value that lifts it, of a capital budget what the cheaper plan takes of it; "
+        "null or an empty list for a limit that the request states and would have to leave out.",
         json_schema_extra={"unit": "see field"},
+    )
+    together_with: tuple[FieldChange, ...] = Field(
+        default=(), description="Other budgets that have to be higher too for this plan."
     )
     change: str = Field(description="The same in words: what would have to be allowed.")
     plan: str = Field(description="The plan that would then be advised, in a sentence.")

@@ -19,7 +19,7 @@ from planner.costing.optimizer.problem import (
 from pricing.market.accelerators import resolve
 
 _BUDGETS = {
-    "capex_budget": "budget for purchases",
+    "capex_budget": "capital budget",
     "monthly_budget": "monthly budget",
     "total_budget": "budget in total",
 }
@@ -164,7 +164,9 @@ def describe_relaxations(relaxations: Sequence[Relaxation]) -> str:
 def describe_alternative(one: Alternative, currency: str) -> str:
     """What lifting a rule would save, or make possible, and how a request lifts it."""
     without = one.value is None or one.value == ()
-    how = f"without {one.field}" if without else f"with {one.field} = {one.value}"
+    changes = [(one.field, one.value), *((other.field, other.value) for other in one.together_with)]
+    listed = " and ".join(f"{field} = {value}" for field, value in changes)
+    how = f"without {one.field}" if without else f"with {listed}"
     if one.saving is None:
         total = format_money(one.total, currency)
         return f"Possible {how}: {one.plan} {total} in all. {one.why}"

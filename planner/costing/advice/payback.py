@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from types import MappingProxyType
@@ -33,9 +33,14 @@ def total_without_resale(plan: Scenario) -> Decimal:
     return plan.total_cost + resale_value(plan)
 
 
-def capital(plan: Scenario) -> Decimal:
-    """What a plan pays for servers: their price, network, spares and installation."""
-    lines = (line.amount for line in plan.lines if line.category in CAPITAL)
+def capital(plan: Scenario, months: Container[int] | None = None) -> Decimal:
+    """What a plan pays for servers, of `months` alone if they are given: their price, network,
+    spares and installation."""
+    lines = (
+        line.amount
+        for line in plan.lines
+        if line.category in CAPITAL and (months is None or line.month in months)
+    )
     return sum(lines, Decimal("0.00"))
 
 

@@ -7,7 +7,11 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_8 = frozenset({"exception", "reasons", "cheaper_if", "unknown_prices"})
+_NEW_IN_VERSION_9 = frozenset({"budget", "reasons", "cheaper_if", "change"})
+"""Before, the capital budgets of fiscal years did not stand among the budgets, and no reason or
+alternative told what a capital budget keeps out; what was then the budget for purchases is called
+the capital budget."""
+_NEW_IN_VERSION_8 = _NEW_IN_VERSION_9 | {"exception", "unknown_prices"}
 _NEW_IN_VERSION_7 = _NEW_IN_VERSION_8 | frozenset(
     {"internal_rate_of_return", "why_no_internal_rate", "late_delivery"}
     | {"unit_price_p10", "unit_price_p90", "price_quotes"}
@@ -28,6 +32,7 @@ _NEW_IN_VERSION_3 = (
     }
 )
 _NEW_SINCE = {
+    8: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_9,
     7: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_8,
     6: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_7,
     5: _AGE_FIELDS | _NEW_IN_VERSION_6,

@@ -119,7 +119,7 @@ class AnswerPage:
         return [
             (
                 one,
-                _lift(address, one.field, one.value) if self.query else "",
+                _lift(address, one) if self.query else "",
                 saving_words(one, self.answer),
             )
             for one in self.answer.cheaper_if
@@ -140,11 +140,9 @@ class AnswerPage:
     def _asking_for(self, relaxations: list[Relaxation]) -> str:
         if self.query is None:
             return ""
-        changes = {one.field: _in_address(one.required_value) for one in relaxations}
-        scaled = {
-            name: None for name in self.query if name.partition("~")[0] in changes and "~" in name
-        }
-        return write(self.query, **scaled, **changes)
+        return _change(
+            self.query, {one.field: _in_address(one.required_value) for one in relaxations}
+        )
 
     @cached_property
     def rows(self) -> list[ScenarioRow]:
@@ -326,13 +324,21 @@ def _drawn(*possible: Chart | None) -> list[Chart]:
     return [chart for chart in possible if chart is not None]
 
 
-def _lift(address: QueryDict, field: str, value: object) -> str:
-    """An address with a field at the value that lifts it; a limit that is left out is taken out
-    with all its parts and units."""
+def _lift(address: QueryDict, one: Alternative) -> str:
+    """An address with the fields at the values that lift them; a limit that is left out is taken
+    out with all its parts and units."""
+    field, value = one.field, one.value
     if value is not None and value != ():
-        return write(address, **{field: _in_address(value)})
+        changes = {field: value, **{other.field: other.value for other in one.together_with}}
+        return _change(address, {name: _in_address(to) for name, to in changes.items()})
     parts = (f"{field}.", f"{field}~")
     return write(address, **{n: None for n in address if n == field or n.startswith(parts)})
+
+
+def _change(address: QueryDict, changes: dict[str, object]) -> str:
+    """An address with some fields at other values, whatever unit they stand in there."""
+    scaled = {name: None for name in address if name.partition("~")[0] in changes and "~" in name}
+    return write(address, **scaled, **changes)
 
 
 def _in_address(value: object) -> object:

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import BudgetUse, Verdict
+from planner.contract.labels import budget_title
 from planner.web.answer.verdict_facts import (
-    budget_title,
     cheapest_cases,
     is_the_only_plan,
     payback_words,
@@ -112,4 +112,6 @@ def _budget(use: BudgetUse, currency: str) -> FigureRow:
     is_over = use.headroom < 0
     left = f"{money(abs(use.headroom), currency)} {'over' if is_over else 'left of'}"
     words = f"{left} {money(use.budget, currency)}"
-    return FigureRow(budget_title(use), words, note=use.sentence, is_over=is_over)
+    return FigureRow(
+        budget_title(use.kind, use.fiscal_year), words, note=use.sentence, is_over=is_over
+    )

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
+from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.labels import category_title, cloud_title
 from planner.contract.money import format_difference, whole_parts
 from planner.contract.months import parse_month
@@ -23,16 +23,6 @@ _TEAM_PRICES: Mapping[str, str] = {
 }
 """Fields of the request in which the rates of a team stand, and what they are called."""
 _SOFTWARE: Mapping[str, str] = {"cuda": "NVIDIA with CUDA", "any": "any software"}
-_BUDGETS: Mapping[str, str] = {
-    "total": "Budget",
-    "capital": "Capital budget",
-    "monthly": "Monthly budget",
-}
-
-
-def budget_title(use: BudgetUse) -> str:
-    """Which budget: of the whole plan, of capital, or of a month."""
-    return _BUDGETS[use.kind]
 
 
 def payback_words(answer: ComparisonAnswer) -> str:

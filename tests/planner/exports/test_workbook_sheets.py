@@ -105,15 +105,19 @@ def test_facts_name_the_prices_and_what_is_recommended() -> None:
 
 def test_what_is_left_of_each_budget_is_a_fact() -> None:
     assert typed().verdict is not None
-    left = {"total": (5, ""), "capital": (6, ""), "monthly": (-7, "Over by 7.")}
+    left = {
+        ("total", None): (5, ""), ("capital", None): (6, ""), ("capital", 2027): (8, ""),
+        ("monthly", None): (-7, "Over by 7."),
+    }  # fmt: skip
     budget = tuple(
-        SimpleNamespace(kind=kind, headroom=Decimal(rest), sentence=sentence)
-        for kind, (rest, sentence) in left.items()
+        SimpleNamespace(kind=kind, fiscal_year=year, headroom=Decimal(rest), sentence=sentence)
+        for (kind, year), (rest, sentence) in left.items()
     )
     verdict = typed().verdict.model_copy(update={"budget": budget})
     facts = verdict_facts(typed().model_copy(update={"verdict": verdict}))
-    assert facts[-4:] == [
+    assert facts[-5:] == [
         ("Budget, left", 5, "money"), ("Capital budget, left", 6, "money"),
+        ("Capital budget of fiscal year 2027, left", 8, "money"),
         ("Monthly budget, left", -7, "money"), ("Monthly budget, in words", "Over by 7.", ""),
     ]  # fmt: skip
 

@@ -310,7 +310,7 @@ def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):
     }
     assert "Compute it" in text(get(client, "plan", budget))
     page = text(get(client, "plan", {**budget, "explain": "true"}))
-    assert "more of the budget for purchases (now 1,000 USD) would save" in page
+    assert "more of the capital budget (now 1,000 USD) would save" in page
     assert "Compute it" not in page
 
 

@@ -190,7 +190,8 @@ def test_a_budget_in_total_counts_payments_without_the_resale() -> None:
 
 def test_a_capital_budget_that_keeps_a_further_server_away_is_a_reason() -> None:
     """Two machines of eight, of which 300,000 USD buy one at 225,000."""
-    question = request(12) | {"constraints": {"capex_budget": 300_000}}
+    limits = {"capex_budget": 300_000}
+    question = request(12) | {"constraints": limits, "cheaper_if": False}
     question["workload"] = question["workload"] | {"hours_per_month": 16 * 730}
     verdict = compare(question, MARKET, today=TODAY).verdict
     words = (
@@ -198,6 +199,12 @@ def test_a_capital_budget_that_keeps_a_further_server_away_is_a_reason() -> None
         "takes 225,000 USD."
     )
     assert words in verdict.reasons
+    searched = compare(question | {"cheaper_if": True}, MARKET, today=TODAY).verdict
+    assert searched.reasons[0].startswith(
+        "The capital budget (300,000 USD, 75,000 USD left) has no room for a further server that "
+        "would be cheaper: 2 × "
+    )
+    assert words not in searched.reasons
     question["constraints"] = {"capex_budget": 500_000}
     assert not any("no further server" in one
                    for one in compare(question, MARKET, today=TODAY).verdict.reasons)  # fmt: skip

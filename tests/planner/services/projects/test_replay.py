@@ -141,3 +141,26 @@ def test_a_job_above_the_peak_saved_before_is_repriced_with_its_peak_raised(
     assert changes["workload"].before["peak_accelerators"] in (8, [8])
     assert changes["workload"].after["peak_accelerators"] in (16, [16])
     assert repriced.answer.recommended is not None
+
+
+@pytest.mark.parametrize("version", [7, 8])
+def test_an_answer_from_before_budgets_of_fiscal_years_were_listed_replays(
+    work: Workspace, version: int
+) -> None:
+    """Its figures are held against today's, what it did not say of capital budgets is not."""
+    limits = {"capex_by_fiscal_year": [{"fiscal_year": 2027, "amount": 1000}], "capex_budget": 500}
+    saved = work.saved(request={**OWNING, "constraints": limits})
+    answer = saved.answer
+    assert len(answer["verdict"]["budget"]) == 2
+    verdict = {**answer["verdict"], "budget": answer["verdict"]["budget"][:1], "reasons": []}
+    relaxed = [
+        {**one, "relaxations": [{**limit, "change": "as before"} for limit in one["relaxations"]]}
+        for one in answer["scenarios"]
+    ]
+    saved.answer = {
+        **answer, "version": version, "verdict": verdict, "cheaper_if": [], "scenarios": relaxed,
+    }  # fmt: skip
+    again = replay(saved)
+    assert again.identical, again.differences
+    saved.answer = {**saved.answer, "verdict": {**verdict, "total": "1.00"}}
+    assert [one.field for one in replay(saved).differences] == ["verdict.total"]

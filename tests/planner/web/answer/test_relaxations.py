@@ -73,3 +73,24 @@ def test_the_link_without_a_limit_gives_the_plan_that_it_promises(
         assert f"{one.change} <strong>{total}</strong>" in shown
         wider = client.get(f"{response.request['PATH_INFO']}?{address}").context["page"]
         assert wider.answer.verdict.headline == one.plan
+
+
+def test_a_higher_capital_budget_is_a_link_that_asks_for_the_cheaper_plan(
+    client: Any, prices: Any
+) -> None:
+    """Budgets of the plan and of every fiscal year, of which two are in the way together."""
+    years = {
+        f"constraints.capex_by_fiscal_year.{i}.{name}": value
+        for i, year in enumerate(("2027", "2028", "2029"))
+        for name, value in (("fiscal_year", year), ("amount", "0"))
+    }
+    limits = {**years, "constraints.capex_budget~k": "1", "cheaper_if": "true"}
+    busy = {"workload.hours_per_month": "5840", "horizon_months": "36"}
+    response = get(client, "plan", HOURS | busy | limits)
+    page, shown = response.context["page"], text(response)
+    assert "Capital budget of fiscal year 2027" in shown
+    ((one, address, saved),) = [row for row in page.alternatives if row[0].together_with]
+    assert f"{one.change} <strong>{saved}</strong>" in shown
+    higher = client.get(f"{response.request['PATH_INFO']}?{address}").context["page"]
+    assert higher.answer.verdict.headline == one.plan
+    assert [use.budget for use in higher.answer.verdict.budget] == [one.value, one.value, 0, 0]

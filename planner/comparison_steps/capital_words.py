@@ -1,0 +1,136 @@
+"""What the capital budgets of a request keep out, in sentences of the verdict. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from planner.comparison_steps.capital_gains import CapitalGain, name_budget
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
+from planner.contract.money import format_difference, format_money
+from planner.contract.months import FiscalYears, parse_month
+from planner.costing.advice.payback import capital, resale_value
+from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.results.scenario_result import Scenario
+
+_CAPITAL_FIELDS = ("constraints.capex_budget", "constraints.capex_by_fiscal_year.")
+
+
+def describe_gain(
+    results: ComparisonResults, facts: Verdict, gains: Sequence[CapitalGain] | None
+) -> str:
+    """The servers that capital budgets have no room for, their price and what they would save;
+    empty where they keep out nothing cheaper."""
+    if not gains or facts.total is None:
+        return ""
+    gain, currency = gains[0], results.request.currency
+    uses = {use.fiscal_year: use for use in facts.budget if use.kind == "capital"}
+    over = [uses[use.fiscal_year] for use in gain.uses]
+    purchases = list(_list_purchases(gain.plan, results))
+    left = min(use.headroom for use in over)
+    fits_one = any(left >= each for _, _, each in purchases)
+    is_more = 0 < _count_bought(facts) < sum(units for units, _, _ in purchases)
+    other = "the servers" if fits_one else f"a {'further ' if is_more else ''}server"
+    budgets = " and the ".join(_describe_budget(use, results) for use in over)
+    verb = "has" if len(over) == 1 else "have"
+    listed = " and ".join(
+        f"{units} × {label} at {format_money(each, currency)} each"
+        for units, label, each in purchases
+    )
+    total = format_money(capital(gain.plan), currency)
+    saving = _describe_saving(gain, facts, currency)
+    return (
+        f"The {budgets} {verb} no room for {other} that would be cheaper: {listed}, network and "
+        f"spares included ({total} in all), would make the plan {saving}."
+    )
+
+
+def _describe_budget(use: BudgetUse, results: ComparisonResults) -> str:
+    """`capital budget of fiscal year 2027 (400,000 USD, 44,027 USD left)`."""
+    currency = results.request.currency
+    named = name_budget(use, results)
+    left = f", {format_money(use.headroom, currency)} left" if use.planned else ""
+    return f"{named.name} ({named.amount(float(use.budget))}{left})"
+
+
+def _describe_saving(gain: CapitalGain, facts: Verdict, currency: str) -> str:
+    """What the plan would cost less in all; in present value where that alone is less."""
+    plan = gain.plan
+    total = facts.total or Decimal(0)
+    if total > plan.total_cost:
+        less = f"{format_difference(total, plan.total_cost, currency)} cheaper"
+    else:
+        saving = gain.alternative.saving or Decimal(0)
+        less = f"{format_money(saving, currency)} cheaper in present value"
+    resale = resale_value(plan)
+    return f"{less}, after {format_money(resale, currency)} of resale" if resale else less
+
+
+def _list_purchases(
+    plan: Scenario, results: ComparisonResults
+) -> Iterator[tuple[int, str, Decimal]]:
+    """Units, name with the month of purchase, and price of each kind of server that a plan buys,
+    network and spares in."""
+    for key, started in plan.units_started.items():
+        price = sum(
+            (line.amount for line in plan.lines if line.source == key and line.category in CAPITAL),
+            Decimal("0.00"),
+        )
+        units, months = int(started.sum()), started.nonzero()[0].tolist()
+        if price and units:
+            label = results.inputs.by_key[key].label
+            when = f" in {results.calendar.month(months[0]):%B %Y}" if len(months) == 1 else ""
+            yield units, f"{label}{when}", price / units
+
+
+def _count_bought(facts: Verdict) -> float:
+    return sum(part.units or 0.0 for part in facts.decision if part.action == "buy")
+
+
+def explain_no_room(
+    own: Scenario, results: ComparisonResults, gains: Sequence[CapitalGain] | None
+) -> str:
+    """Where capital budgets leave no plan of owning: that more of them would change nothing, or,
+    where that is not worked out, what owning takes."""
+    limits = [one for one in own.relaxations if one.field.startswith(_CAPITAL_FIELDS)]
+    if not limits:
+        return ""
+    if gains is not None:
+        return (
+            "More capital would change nothing: even without a capital budget no plan that may be "
+            "advised costs 2% less."
+        )
+    sentence = limits[0].sentence
+    return f"To own instead of rent, {sentence[0].lower()}{sentence[1:]}"
+
+
+def describe_full_budget(results: ComparisonResults, facts: Verdict) -> str:
+    """That a capital budget has no room for one more server, where something else serves too."""
+    bought = [part for part in facts.decision if part.action == "buy"]
+    if not bought or len(bought) == len(facts.decision):
+        return ""
+    at_once = [part for part in bought if part.starts == part.last_start]
+    prices = [p.due_at_start / Decimal(str(p.units)) for p in at_once if p.due_at_start and p.units]
+    uses = [use for use in facts.budget if _is_of_purchases(use, at_once, results)]
+    least = min(prices, default=Decimal(0))
+    full = min(uses, key=lambda use: use.headroom, default=None)
+    if full is None or full.headroom >= least:
+        return ""
+    currency = results.request.currency
+    return (
+        f"The {name_budget(full, results).name} has room for no further server: "
+        f"{format_money(full.headroom, currency)} are left of it, and one takes "
+        f"{format_money(least, currency)}."
+    )
+
+
+def _is_of_purchases(
+    use: BudgetUse, parts: Sequence[DecisionPart], results: ComparisonResults
+) -> bool:
+    """Whether a capital budget is that of the plan, or of a year in which one of them is bought."""
+    if use.kind != "capital":
+        return False
+    years = FiscalYears(results.calendar.start, results.request.finance.fiscal_year_start_month)
+    months = {results.calendar.index(parse_month(part.starts)) for part in parts}
+    return use.fiscal_year is None or use.fiscal_year in {years.year_of(one) for one in months}

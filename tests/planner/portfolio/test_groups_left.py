@@ -1,0 +1,67 @@
+"""What a group pays is at most what is left of the plan of all if the others leave it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from planner.portfolio.portfolio import plan_portfolio
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.portfolio.portfolios import TODAY, burst, project
+
+FIELD = "projects.shares_edition"
+
+
+def hours(each, peak):
+    workload = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": each}
+    return {**workload, "peak_accelerators": peak}
+
+
+PROJECTS = [
+    project("steady", hours(4380, 8)),
+    project("bursty", burst(24, 2, 3, 16)),
+    project("small", hours(146, 1)),
+]
+
+
+def plan(projects=PROJECTS, **fields):
+    request = {"start": "2027-01", "horizon_months": 24, "projects": projects}
+    return plan_portfolio(request, bundled_catalog(), today=TODAY, **fields)
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return plan()
+
+
+def test_a_project_that_rents_for_itself_alone_saves_and_costs_nothing(answer):
+    small = answer.project("small")
+    assert answer.saving > 1_000
+    assert {use.shared for use in answer.uses if use.project == "small"} == {False}
+    assert small.adds == small.alone == small.share
+    assert small.saving == 0
+
+
+def test_an_answer_of_before_replays_with_the_costs_of_its_searches(answer):
+    (edition,) = (row for row in answer.assumptions if row.field == FIELD)
+    assert edition.value == 2
+    before = plan(previous_assumptions=[r for r in answer.assumptions if r.field != FIELD])
+    assert before.net_present_cost == answer.net_present_cost
+    assert before.project("small").adds < before.project("small").alone
+    assert before.project("small").saving == Decimal("0.01")
+    assert plan(previous_assumptions=before.assumptions) == before
+    assert plan(previous_assumptions=answer.assumptions) == answer
+
+
+def test_a_project_that_leaves_takes_the_machines_that_it_holds_along():
+    server = {"server": "hgx-h100-8", "units": 1, "bought": "2026-06"}
+    lender = project("lender", hours(730, 8), already_owned=[server])
+    others = [project("first", burst(24, 2, 4)), project("second", burst(24, 8, 4))]
+    lent = plan([lender, *others]).project("lender").without
+    apart = plan(others).net_present_cost
+    assert float(lent) == pytest.approx(float(apart), abs=0.1)
+
+
+def test_one_project_names_no_edition_of_shares():
+    assert not any(row.field == FIELD for row in plan(PROJECTS[:1]).assumptions)
