@@ -9,6 +9,10 @@ limit_request_line = 8190
 by a browser without scripts names every empty box too. 8190 is gunicorn's most."""
 
 
+forwarder_headers = ""
+"""None may say where the site lies or which path is meant: SCRIPT_NAME of a visitor, which a proxy
+other than nginx may pass on, would be answered with 500, or with another page."""
+
 worker_class = "planner.balanced_worker.BalancedWorker"
 """Threads, and new connections to the worker that has the fewest."""
 SWITCH_INTERVAL_SECONDS = 0.0005

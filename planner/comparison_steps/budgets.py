@@ -33,7 +33,7 @@ def list_budget_uses(results: ComparisonResults, plan: Scenario) -> Iterator[Bud
     if limits.total_budget is not None:
         yield _total(results, plan, float(limits.total_budget))
     if limits.capex_budget is not None:
-        yield _capital(results, capital(plan), float(limits.capex_budget))
+        yield _capital(results, plan, capital(plan), float(limits.capex_budget))
     years = FiscalYears(results.calendar.start, results.request.finance.fiscal_year_start_month)
     for budget in limits.capex_by_fiscal_year:
         yield _capital_of_year(results, plan, budget, years)
@@ -50,13 +50,21 @@ def _total(results: ComparisonResults, plan: Scenario, amount: float) -> BudgetU
     return _budget_use("total", amount, payments, f"{sentence}.")
 
 
-def _capital(results: ComparisonResults, price: Decimal, amount: float) -> BudgetUse:
-    sentence = (
-        f"The servers with network, spares and installation come to {_money(price, results)}."
-        if price
-        else "Nothing is bought."
-    )
-    return _budget_use("capital", amount, price, sentence)
+def _capital(
+    results: ComparisonResults, plan: Scenario, price: Decimal, amount: float
+) -> BudgetUse:
+    """The price of servers, or of what leased ones need beside the lease, against a budget."""
+    if not price:
+        return _budget_use("capital", amount, price, "Nothing is bought.")
+    started = [results.inputs.by_key[key] for key in plan.units_started]
+    is_leased = any(source.is_leased for source in started)
+    is_bought = any(source.is_owned and not source.is_leased for source in started)
+    what = "The servers with network, spares and installation come"
+    if is_leased:
+        servers = "servers bought, and the network, spares and installation of all of them,"
+        what = "Network, spares and installation of the leased servers, paid at once, come"
+        what = f"The {servers} come" if is_bought else what
+    return _budget_use("capital", amount, price, f"{what} to {_money(price, results)}.")
 
 
 def _capital_of_year(
@@ -65,7 +73,7 @@ def _capital_of_year(
     """The capital budget of a fiscal year against what is ordered in its months."""
     first, last = years.months_of(budget.fiscal_year)
     price = capital(plan, range(first, last))
-    use = _capital(results, price, float(budget.amount))
+    use = _capital(results, plan, price, float(budget.amount))
     sentence = use.sentence
     if last <= 0 or first >= results.calendar.months:
         sentence = "The plan has no month in this fiscal year."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.comparison_steps.capital_gains import CapitalGain, name_budget
@@ -24,33 +25,62 @@ def describe_gain(
     empty where they keep out nothing cheaper."""
     if not gains or facts.total is None:
         return ""
-    gain, currency = gains[0], results.request.currency
+    gain = gains[0]
     uses = {use.fiscal_year: use for use in facts.budget if use.kind == "capital"}
     over = [uses[use.fiscal_year] for use in gain.uses]
     purchases = list(_list_purchases(gain.plan, results))
     left = min(use.headroom for use in over)
-    fits_one = any(left >= each for _, _, each in purchases)
-    is_more = 0 < _count_bought(facts) < sum(units for units, _, _ in purchases)
+    fits_one = any(left >= one.each for one in purchases)
+    is_more = 0 < _count_bought(facts) < sum(one.units for one in purchases)
     other = "the servers" if fits_one else f"a {'further ' if is_more else ''}server"
-    budgets = " and the ".join(_describe_budget(use, results) for use in over)
+    is_close = any(left < one.each and round(left) >= round(one.each) for one in purchases)
+    show = _Amounts(results.request.currency, is_close)
+    budgets = " and the ".join(_describe_budget(use, results, show) for use in over)
     verb = "has" if len(over) == 1 else "have"
-    listed = " and ".join(
-        f"{units} × {label} at {format_money(each, currency)} each"
-        for units, label, each in purchases
-    )
-    total = format_money(capital(gain.plan), currency)
-    saving = _describe_saving(gain, facts, currency)
+    listed = " and ".join(one.describe(show) for one in purchases)
+    saving = _describe_saving(gain, facts, results.request.currency)
     return (
-        f"The {budgets} {verb} no room for {other} that would be cheaper: {listed}, network and "
-        f"spares included ({total} in all), would make the plan {saving}."
+        f"The {budgets} {verb} no room for {other} that would be cheaper: {listed} "
+        f"({show(capital(gain.plan))} in all) would make the plan {saving}."
     )
 
 
-def _describe_budget(use: BudgetUse, results: ComparisonResults) -> str:
+@dataclass(frozen=True)
+class _Amounts:
+    """Writes amounts in whole units, to the cent where two would look alike."""
+
+    currency: str
+    to_the_cent: bool = False
+
+    def __call__(self, amount: Decimal) -> str:
+        """
+        >>> _Amounts("USD")(Decimal("355972.79")), _Amounts("USD", True)(Decimal("355972.79"))
+        ('355,973 USD', '355,972.79 USD')
+        """
+        return f"{amount:,.2f} {self.currency}" if self.to_the_cent else self._write_whole(amount)
+
+    def _write_whole(self, amount: Decimal) -> str:
+        return format_money(amount, self.currency) if amount else f"0 {self.currency}"
+
+
+@dataclass(frozen=True)
+class _Purchase:
+    """Servers of a kind that a plan buys or leases, with the capital that one takes."""
+
+    units: int
+    label: str
+    each: Decimal
+    is_leased: bool
+
+    def describe(self, show: _Amounts) -> str:
+        what = "for network and spares" if self.is_leased else "with network and spares"
+        return f"{self.units} × {self.label}, {show(self.each)} each {what}"
+
+
+def _describe_budget(use: BudgetUse, results: ComparisonResults, show: _Amounts) -> str:
     """`capital budget of fiscal year 2027 (400,000 USD, 44,027 USD left)`."""
-    currency = results.request.currency
     named = name_budget(use, results)
-    left = f", {format_money(use.headroom, currency)} left" if use.planned else ""
+    left = f", {show(use.headroom)} left" if use.planned else ""
     return f"{named.name} ({named.amount(float(use.budget))}{left})"
 
 
@@ -67,11 +97,8 @@ def _describe_saving(gain: CapitalGain, facts: Verdict, currency: str) -> str:
     return f"{less}, after {format_money(resale, currency)} of resale" if resale else less
 
 
-def _list_purchases(
-    plan: Scenario, results: ComparisonResults
-) -> Iterator[tuple[int, str, Decimal]]:
-    """Units, name with the month of purchase, and price of each kind of server that a plan buys,
-    network and spares in."""
+def _list_purchases(plan: Scenario, results: ComparisonResults) -> Iterator[_Purchase]:
+    """Each kind of server that a plan buys or leases, its name with the month of purchase."""
     for key, started in plan.units_started.items():
         price = sum(
             (line.amount for line in plan.lines if line.source == key and line.category in CAPITAL),
@@ -79,9 +106,10 @@ def _list_purchases(
         )
         units, months = int(started.sum()), started.nonzero()[0].tolist()
         if price and units:
-            label = results.inputs.by_key[key].label
+            source = results.inputs.by_key[key]
             when = f" in {results.calendar.month(months[0]):%B %Y}" if len(months) == 1 else ""
-            yield units, f"{label}{when}", price / units
+            lease = " on lease" if source.is_leased else ""
+            yield _Purchase(units, f"{source.label}{lease}{when}", price / units, source.is_leased)
 
 
 def _count_bought(facts: Verdict) -> float:
@@ -117,11 +145,10 @@ def describe_full_budget(results: ComparisonResults, facts: Verdict) -> str:
     full = min(uses, key=lambda use: use.headroom, default=None)
     if full is None or full.headroom >= least:
         return ""
-    currency = results.request.currency
+    show = _Amounts(results.request.currency, round(full.headroom) >= round(least))
     return (
         f"The {name_budget(full, results).name} has room for no further server: "
-        f"{format_money(full.headroom, currency)} are left of it, and one takes "
-        f"{format_money(least, currency)}."
+        f"{show(full.headroom)} are left of it, and one takes {show(least)}."
     )
 
 

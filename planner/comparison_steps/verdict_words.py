@@ -141,7 +141,7 @@ class VerdictWords:
             yield self._why_not_buy()
         if not any(part.action == "commit" for part in self.facts.decision):
             yield self._why_not_commit()
-        if not out_of_reach:
+        if self.gains is None:
             yield describe_full_budget(self.results, self.facts)
         yield self._why_rent_beside()
         yield self._why_idle()

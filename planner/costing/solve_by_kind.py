@@ -73,6 +73,8 @@ def solve_by_kind(
         bound = min(bound, plan.bound)
         if best is None or plan.cost < best.cost:
             best, ceiling = plan, min(ceiling, plan.cost)
+    if best is None and not refused and np.isinf(ceiling):
+        return replace(solve(parts[0], work=work), bound=bound)
     if best is None and not refused:
         return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
     if best is None:

@@ -40,6 +40,7 @@ from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
 from planner.contract.answer.verdict import Verdict
+from planner.contract.reasons import join_reasons
 from planner.exports.spreadsheet_text import text_cell
 from pricing.market.dated_price import DatedPrice
 
@@ -87,7 +88,7 @@ def scenarios_frame(answer: ComparisonAnswer) -> pd.DataFrame:
         columns={"key": "scenario"}
     )
     frame["recommended"] = frame["scenario"] == answer.recommendation.scenario
-    frame["why_not"] = pd.Series(["; ".join(s.why_not) for s in answer.scenarios], dtype="str")
+    frame["why_not"] = pd.Series([join_reasons(s.why_not) for s in answer.scenarios], dtype="str")
     return frame
 
 

@@ -15,6 +15,7 @@ from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.reasons import join_reasons
 from planner.exports import workbook_inputs as inputs
 from planner.exports.rows import Context, Step, cost_rows
 from planner.exports.workbook_facts import verdict_facts
@@ -183,7 +184,7 @@ def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over:
         row += 1
         book.write(sheet, row, 0, scenario.key.value)
         if not scenario.feasible:
-            book.write(sheet, row, 4, "; ".join(scenario.why_not), "wrap")
+            book.write(sheet, row, 4, join_reasons(scenario.why_not), "wrap")
             continue
         total = f"=SUMIFS({over.lines.amount},{over.lines.scenario},{xl_rowcol_to_cell(row, 0)})"
         sheet.write_formula(row, 1, total, book.styles["money"], float(scenario.require_total()))

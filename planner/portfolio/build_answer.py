@@ -23,6 +23,7 @@ from planner.contract.answer.portfolio import (
 )
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import format_month
+from planner.contract.reasons import join_reasons
 from planner.costing.advice.payback import capital_to_approve
 from planner.costing.assumptions.defaults import default
 from planner.costing.results.scenario_result import Scenario
@@ -235,9 +236,7 @@ class _Builder:
         results = self.results
         for name, one in results.alone.items():
             if one.books is None:
-                reasons = (
-                    "; ".join(why.rstrip(".") for why in one.why_not) or "no plan meets its limits"
-                )
+                reasons = join_reasons(one.why_not) or "no plan meets its limits"
                 yield f"{name} has no plan of its own: {reasons}."
         if results.waiting and results.plans.has_limits:
             waiting = [name for name in results.waiting if results.alone[name].books is not None]

@@ -18,7 +18,7 @@ from django.db import DataError
 from django.http import Http404
 from rest_framework import exceptions, serializers
 from rest_framework.pagination import Cursor, CursorPagination
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -144,8 +144,13 @@ class ProblemSerializer(serializers.Serializer[Any]):
 # Bodies -----------------------------------------------------------------------------------
 
 
-class GuardedJSONParser(JSONParser):
-    """JSON of a bounded size and depth, with text that every database can hold."""
+class GuardedJSONParser(BaseParser):
+    """JSON of a bounded size and depth, with text that every database can hold.
+
+    Of a `JSONParser` the framework reads the whole body itself, up to a limit of its own.
+    """
+
+    media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         raw = read_body(stream, parser_context, settings.API_MAX_BODY_BYTES)

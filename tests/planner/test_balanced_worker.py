@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import runpy
 import socket
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from gunicorn.config import Config
+from gunicorn.http import RequestParser
 
 from planner import balanced_worker
 from planner.balanced_worker import COUNTS, BalancedWorker
@@ -111,3 +114,13 @@ def test_eight_clients_are_four_to_a_worker(port: int) -> None:
     with ThreadPoolExecutor(CLIENTS) as clients:
         answers = list(clients.map(lambda _: _ask(port, REQUESTS), range(CLIENTS)))
     assert Counter(one for answer in answers for one in set(answer)).most_common(1)[0][1] == 4
+
+
+def test_no_visitor_says_where_the_site_lies() -> None:
+    """Of a proxy that passes such a header on, gunicorn would believe it."""
+    config = Config()
+    settings_of_ours = runpy.run_path(str(ROOT / "gunicorn.conf.py"))
+    config.set("forwarder_headers", settings_of_ours["forwarder_headers"])
+    sent = b"GET /plan/ HTTP/1.1\r\nHost: a\r\nSCRIPT_NAME: /x\r\nPATH_INFO: /admin/\r\n\r\n"
+    request = next(RequestParser(config, iter([sent]), ("127.0.0.1", 1)))
+    assert [name for name, _ in request.headers] == ["HOST"]

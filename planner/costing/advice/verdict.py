@@ -11,6 +11,7 @@ import numpy as np
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED, TRAITS, options_where
+from planner.contract.reasons import join_reasons
 from planner.contract.request.rules import SHORTEST_TERM
 from planner.costing.advice.limit_words import describe_relaxations
 from planner.costing.advice.shares import ALL, EXACT, format_share, share_of_hours
@@ -285,4 +286,4 @@ def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[s
         yield describe_relaxations(widest.relaxations)
     others = widest.why_not[len(widest.relaxations) :]
     if others:
-        yield f"In the way: {'; '.join(others)}."
+        yield f"In the way: {join_reasons(others)}."

@@ -58,12 +58,13 @@ def explain_exclusions(
     if too_small:
         min_per_node = max(selection.min_node_accelerators.values())
         reasons += (
-            f"{too_small:,} hold fewer accelerators in a node than one job takes "
+            f"{too_small:,} {_hold(too_small)} fewer accelerators in a node than one job takes "
             f"({min_per_node:g})",
         )
     if alone:
         reasons += (
-            f"{alone:,} hold only part of a job and have no network known to join several of them",
+            f"{alone:,} {_hold(alone)} only part of a job and {'has' if alone == 1 else 'have'} no "
+            "network known to join several of them",
         )
     table, quotas = selection.catalog_offers, selection.stated_quotas
     reasons += tuple(
@@ -73,6 +74,10 @@ def explain_exclusions(
     fit = int((~quotas.are_beyond(table, joined)).sum())
     left = f"{fit:,} of {total:,} meet" if fit else f"none of {total:,} meets"
     return (*reasons, f"{left} every limit")
+
+
+def _hold(count: int) -> str:
+    return "holds" if count == 1 else "hold"
 
 
 def _limit_name(filters: Filters, name: str) -> str:

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from planner.contract.answer.coverage import PriceAge
+from planner.contract.reasons import join_reasons
 from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
 from planner.web.common.form_fields import find_label, in_unit_of_box
@@ -26,6 +27,7 @@ from pricing.market.price_age import PricePart
 from pricing.revisions import Freshness, PartFreshness
 
 register = template.Library()
+register.filter("reasons", join_reasons)
 _UNKNOWN = "not known"
 _ICON_NAME = re.compile(r"^[a-z0-9-]+$")
 

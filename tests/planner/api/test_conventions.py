@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.core.cache import cache
 from rest_framework.test import APIClient
@@ -111,9 +113,16 @@ def test_deep_json_is_refused(client: APIClient, depth: int) -> None:
     assert client.post(PROJECTS, body, content_type="application/json").status_code == 400
 
 
-def test_a_body_beyond_the_limit_is_too_large(client: APIClient) -> None:
-    body = {"name": "A", "description": "x" * 1_000_001}
-    assert client.post(PROJECTS, body, format="json").status_code == 413
+@pytest.mark.parametrize("size", [1_000_001, 20_000_000])
+def test_a_body_beyond_the_limit_is_too_large(client: APIClient, size: int) -> None:
+    refused = client.post(PROJECTS, {"name": "A", "description": "x" * size}, format="json")
+    assert (refused.status_code, refused["Content-Type"]) == (413, "application/problem+json")
+
+
+def test_the_limit_of_bodies_may_be_raised(client: APIClient, settings: Any) -> None:
+    settings.API_MAX_BODY_BYTES = 5_000_000
+    refused = client.post(PROJECTS, {"name": "A", "description": "x" * 4_000_000}, format="json")
+    assert "description" in errors(refused)
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,6 @@ def test_a_job_that_takes_a_node_leaves_smaller_ones_aside() -> None:
     one = compared(prices, workload=large, on_prem={"servers": []})
     assert {x.instance_type for x in one.scenarios[ScenarioKey.ON_DEMAND].lines} == {"p5.48xlarge"}
     small = compared(catalog(offer("5", count=1)), workload=large, on_prem={"servers": []})
-    assert "hold fewer accelerators in a node than one job takes" in " ".join(
+    assert "1 holds fewer accelerators in a node than one job takes" in " ".join(
         small.scenarios[ScenarioKey.ON_DEMAND].why_not
     )

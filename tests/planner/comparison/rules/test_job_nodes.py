@@ -180,7 +180,7 @@ def test_the_network_rule_is_named_and_its_cost_too() -> None:
 def test_a_refusal_says_that_no_network_joins_the_machines() -> None:
     found = trained(machine(A10G, 4, "0.4"), workload=SPREAD, horizon_months=12)
     why_not = " ".join(found.scenarios[ScenarioKey.ON_DEMAND].why_not)
-    assert "have no network known to join several of them" in why_not
+    assert "1 holds only part of a job and has no network known to join several of them" in why_not
 
 
 def test_a_run_over_many_machines_needs_their_network() -> None:

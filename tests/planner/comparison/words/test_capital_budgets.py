@@ -61,8 +61,8 @@ def test_a_year_that_has_no_room_for_cheaper_servers_is_named_with_what_they_sav
     saved = round(verdict.total) - round(FREE_PLAN.total)
     assert verdict.reasons[0] == (
         "The capital budget of fiscal year 2027 (300,000 USD) has no room for a server that would "
-        f"be cheaper: 2 × DGX H100 (8x H100) in January 2027 at {price():,.0f} USD each, network "
-        f"and spares included ({price() * 2:,.0f} USD in all), would make the plan {saved:,} USD "
+        f"be cheaper: 2 × DGX H100 (8x H100) in January 2027, {price():,.0f} USD each with "
+        f"network and spares ({price() * 2:,.0f} USD in all) would make the plan {saved:,} USD "
         f"cheaper, after {FREE_PLAN.resale:,.0f} USD of resale."
     )
     one, _ = raised(results)
@@ -148,10 +148,49 @@ def test_budgets_that_only_together_are_in_the_way_are_raised_together() -> None
 
 def test_a_budget_that_just_fits_to_the_cent_keeps_nothing_out() -> None:
     exact = price() * 2
-    assert of(constraints={"capex_budget": float(exact)}).answer.verdict.total == FREE_PLAN.total
+    free = of(constraints={"capex_budget": float(exact)}).answer.verdict
+    assert free.total == FREE_PLAN.total
+    assert not any("apital" in one for one in free.reasons)
     short = of(constraints={"capex_budget": float(exact) - 0.01})
     assert short.answer.verdict.total > FREE_PLAN.total
     assert [one.value for one in raised(short)] == [round(exact)]
+    reason = short.answer.verdict.reasons[0]
+    assert (
+        f"({exact - Decimal('0.01'):,.2f} USD, {price() - Decimal('0.01'):,.2f} USD left)" in reason
+    )
+    assert f", {price():,.2f} USD each with network and spares" in reason
+
+
+def test_of_leased_servers_what_they_need_beside_the_lease_is_capital() -> None:
+    lease = {"method": "lease", "months": 36, "interest_rate_per_year": 0.05}
+    leased = SERVERS | {"financing": lease}
+    paid = {"network_storage_rate": 0.1, "spare_rate": 0, "install_cost_rate": 0}
+    verdict = of(on_prem=leased | paid, constraints={"capex_budget": 100_000}).answer.verdict
+    assert verdict.decision[0].action == "lease"
+    assert (verdict.budget[0].planned, verdict.budget[0].sentence) == (
+        60_000,
+        "Network, spares and installation of the leased servers, paid at once, come to 60,000 USD.",
+    )
+    short = of(on_prem=leased | paid, constraints={"capex_budget": 10_000}).answer.verdict
+    words = (
+        "2 × DGX H100 (8x H100) on lease in January 2027, 30,000 USD each for network and spares"
+    )
+    assert words in short.reasons[0]
+
+
+def test_a_server_bought_beside_a_leased_one_is_told_from_it() -> None:
+    lease = {"method": "lease", "months": 36, "interest_rate_per_year": 0.15}
+    box = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8,
+           "unit_price": 300_000, "power_kw": 10, "rack_units": 8, "financing": lease}  # fmt: skip
+    rates = {"network_storage_rate": 0.1, "spare_rate": 0, "install_cost_rate": 0}
+    both = {**SERVERS, **rates, "servers": [*SERVERS["servers"], box]}
+    verdict = of(on_prem=both, constraints={"capex_budget": 370_000}).answer.verdict
+    assert {part.action for part in verdict.decision} == {"buy", "lease"}
+    assert verdict.budget[0].sentence == (
+        "The servers bought, and the network, spares and installation of all of them, come to "
+        "360,000 USD."
+    )
+    assert "(370,000 USD, 10,000 USD left) has no room for a further server" in verdict.reasons[0]
 
 
 def test_where_servers_are_no_cheaper_more_capital_changes_nothing() -> None:

@@ -111,3 +111,14 @@ def test_a_ceiling_is_said_to_be_why_there_is_no_plan():
     ):
         assert plan.why_not == (NOT_CHEAPER,)
         assert cost / 2 < plan.bound <= cost * (1 + 1e-9)
+
+
+def test_groups_without_a_source_are_not_said_to_cost_too_much():
+    """Without a ceiling nothing was asked of the cost: what is missing is something to rent."""
+    problem = PlanProblem(np.full(2, 5840.0), np.full(2, 8.0), (), ())
+
+    plan = solve_by_kind(problem, [["rent"], ["year"]])
+
+    assert not plan.feasible
+    assert plan.why_not == solve(problem).why_not
+    assert NOT_CHEAPER not in plan.why_not

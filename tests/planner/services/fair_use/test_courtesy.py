@@ -150,7 +150,7 @@ def test_whoever_is_told_to_stop_stops_in_the_midst_of_a_pause(other: None) -> N
 
 def test_nobody_pauses_for_who_only_waits() -> None:
     """As a request does whose body comes a byte at a time."""
-    with somebody(LIGHT, lambda: time.sleep(0.01)) as slow, Visit(HEAVY) as visit:
+    with somebody(LIGHT, lambda: time.sleep(0.2)) as slow, Visit(HEAVY) as visit:
         slow._last_work_at -= courtesy.IDLE_SECONDS
         compute(0.2)
         visit.make_way()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from django.template import Context, Template
 
 from tests.planner.web.asking import HOURS, get, text
 
@@ -30,6 +32,21 @@ def test_the_link_asks_for_what_would_do(client: Any, prices: Any, limits: dict[
         assert f"Plan with {change}" in shown
         wider = client.get(f"{response.request['PATH_INFO']}?{address}")
         assert wider.context["page"].recommended is not None, change
+
+
+def test_without_a_plan_no_column_is_without_a_name(client: Any, prices: Any) -> None:
+    page = text(get(client, "plan", ALONE | {"constraints.monthly_budget": "1"}))
+    assert "No plan keeps to these limits." in page
+    assert not re.search(r"<th[^>]*> ?</th>", page)
+
+
+def test_reasons_that_are_sentences_share_a_line() -> None:
+    line = Template("{% load planner_format %}not possible: {{ why|reasons }}")
+    why = ["no spot offer fits", "Whether AWS sells spot for p5 is not known.", "none meets it"]
+    assert line.render(Context({"why": why})) == (
+        "not possible: no spot offer fits; whether AWS sells spot for p5 is not known; "
+        "none meets it"
+    )
 
 
 def test_a_page_with_a_plan_offers_none(client: Any, prices: Any) -> None:
