@@ -153,7 +153,5 @@ def test_shares_say_whether_they_stand_off_the_average():
 )
 def test_a_part_is_rounded_neither_to_none_nor_to_all(answer, fraction, words):
     uses = tuple(u.model_copy(update={"fraction": fraction}) for u in answer.uses_by_kind)
-    told = explain_share(
-        answer.model_copy(update={"uses_by_kind": uses}), answer.project("steady")
-    )
+    told = explain_share(answer.model_copy(update={"uses_by_kind": uses}), answer.project("steady"))
     assert f"It uses {words}" in told
