@@ -59,11 +59,11 @@ NOTHING_TO_COMPARE = "No plan keeps to the limits as they are: there is none to 
 
 
 def find_alternatives(
-    results: ComparisonResults, of_capital: Sequence[Alternative] = ()
+    results: ComparisonResults, of_budgets: Sequence[Alternative] = ()
 ) -> tuple[Alternative, ...]:
     """At most five, the largest saving first; none where it is not asked for. Where no plan keeps
     to the limits, those of which one alone stands in the way: the cheapest plan first. Those
-    `of_capital` are worked out already and go before the others.
+    `of_budgets` are worked out already and go before the others.
 
     Each rule has its share of the work left: those that it is not enough for are left out.
     """
@@ -83,7 +83,7 @@ def find_alternatives(
         with suppress(WorkSpentError, InvalidInput):  # what is lifted may be refused elsewhere
             alternatives.extend(_try(rail, results, plan, most_machines, part))
     needed = sorted(_without_needless(alternatives), key=_rank)
-    named = [*sorted(of_capital, key=_rank), *needed][:MOST]
+    named = [*sorted(of_budgets, key=_rank), *needed][:MOST]
     return tuple(sorted(named, key=_rank))
 
 

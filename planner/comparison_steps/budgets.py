@@ -107,6 +107,11 @@ def _budget_use(kind: BudgetKind, amount: float, planned: Decimal, sentence: str
     )
 
 
+def exceeds(use: BudgetUse) -> bool:
+    """Whether a plan is over a budget by more than the rounding of a month's lines adds."""
+    return use.headroom < (-_ROUNDED if use.kind == "monthly" else 0)
+
+
 def explain_exception(results: ComparisonResults, plan: Scenario) -> str:
     """Why servers are bought that save less than is asked of a purchase: no plan that buys nothing
     keeps to a budget. Empty where they save it, and where nothing can be rented at any price."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from planner.comparison_steps.alternatives import find_alternatives
+from planner.comparison_steps.budget_gains import find_budget_gains
 from planner.comparison_steps.build_analysis import (
     build_break_even,
     build_cost_curve,
@@ -22,7 +23,6 @@ from planner.comparison_steps.build_analysis import (
 )
 from planner.comparison_steps.build_scenario import build_scenarios
 from planner.comparison_steps.build_verdict import build_verdict
-from planner.comparison_steps.capital_gains import find_capital_gains
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.work_limits import warn_left_out
 from planner.contract.answer.common import write_decimal
@@ -54,7 +54,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     request, inputs = results.request, results.inputs
     sources, scenarios = list_used_sources(results), build_scenarios(results)
     offers = {s.offer_id: build_offer(s) for s in sources if s.offer_id}
-    gains = find_capital_gains(results)
+    gains = find_budget_gains(results)
     verdict = build_verdict(results, gains)
     return ComparisonAnswer(
         name=request.name,

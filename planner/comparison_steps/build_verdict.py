@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 
+from planner.comparison_steps.budget_gains import BudgetGain
 from planner.comparison_steps.budgets import explain_exception, list_budget_uses
-from planner.comparison_steps.capital_gains import CapitalGain
 from planner.comparison_steps.late_delivery import describe_certain_delay, describe_late_delivery
 from planner.comparison_steps.paybacks import month_of_payback
 from planner.comparison_steps.results import ComparisonResults
@@ -34,9 +34,7 @@ from planner.costing.results.scenario_result import Scenario, cents
 MOST_TURNS = 3
 
 
-def build_verdict(
-    results: ComparisonResults, gains: Sequence[CapitalGain] | None = None
-) -> Verdict:
+def build_verdict(results: ComparisonResults, gains: Sequence[BudgetGain] | None = None) -> Verdict:
     """What to do; where nothing is feasible, what is in the way. `gains` is what capital budgets
     keep out, None where that is not known."""
     advice = results.recommendation
@@ -53,7 +51,7 @@ class _Builder:
     """The verdict of a feasible plan."""
 
     def __init__(
-        self, results: ComparisonResults, plan: Scenario, gains: Sequence[CapitalGain] | None
+        self, results: ComparisonResults, plan: Scenario, gains: Sequence[BudgetGain] | None
     ) -> None:
         self.results = results
         self.plan = plan

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from planner.comparison_steps.capital_gains import CapitalGain
-from planner.comparison_steps.capital_words import (
+from planner.comparison_steps.budget_gains import BudgetGain
+from planner.comparison_steps.budget_words import (
     describe_full_budget,
     describe_gain,
     explain_no_room,
@@ -51,7 +51,7 @@ class VerdictWords:
         results: ComparisonResults,
         plan: Scenario,
         facts: Verdict,
-        gains: Sequence[CapitalGain] | None = None,
+        gains: Sequence[BudgetGain] | None = None,
     ) -> None:
         self.results = results
         self.plan = plan

@@ -20,7 +20,7 @@ _LEFT_OUT = {
     "robust_plan": "The plan that holds up across simulated outcomes is the best one found so far",
     "turning_points": "What would change the recommendation is not complete",
     "alternatives": "What would be cheaper if a limit were lifted is not complete",
-    "capital_budgets": "What capital budgets keep out is not known",
+    "budgets": "What budgets keep out is not known",
     "sensitivity": "What moves the total is not complete",
     "default_effects": "What the defaults do to owning less renting is not complete",
 }

@@ -189,7 +189,7 @@ class ComparisonAnswer(AnswerModel):
     recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
     cheaper_if: tuple[Alternative, ...] = Field(
         default=(),
-        description="What would be cheaper if a limit nobody asked for were lifted, or a capital "
+        description="What would be cheaper if a limit nobody asked for were lifted, or a "
         "budget were higher; where no plan keeps to the limits, which of them lifted alone makes "
         "one possible.",
     )

@@ -142,12 +142,12 @@ class FieldChange(AnswerModel):
 
 
 class Alternative(AnswerModel):
-    """What would be cheaper if a limit that nobody asked for were lifted, or a capital budget were
-    higher; where no plan keeps to the limits, what one of them lifted makes possible."""
+    """What would be cheaper if a limit that nobody asked for were lifted, or a budget were higher;
+    where no plan keeps to the limits, what one of them lifted makes possible."""
 
     field: str = Field(description="Field of the request that lifts it.")
     value: bool | int | str | tuple[str, ...] | None = Field(
-        description="Value that lifts it, of a capital budget what the cheaper plan takes of it; "
+        description="Value that lifts it, of a budget what the cheaper plan takes of it; "
         "null or an empty list for a limit that the request states and would have to leave out.",
         json_schema_extra={"unit": "see field"},
     )

@@ -9,7 +9,7 @@ _WORDING = frozenset(
 )
 _NEW_IN_VERSION_9 = frozenset({"budget", "reasons", "cheaper_if", "change"})
 """Before, the capital budgets of fiscal years did not stand among the budgets, and no reason or
-alternative told what a capital budget keeps out; what was then the budget for purchases is called
+alternative told what a budget keeps out; what was then the budget for purchases is called
 the capital budget."""
 _NEW_IN_VERSION_8 = _NEW_IN_VERSION_9 | {"exception", "unknown_prices"}
 _NEW_IN_VERSION_7 = _NEW_IN_VERSION_8 | frozenset(

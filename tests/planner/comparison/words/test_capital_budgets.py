@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.contract.answer.verdict import Alternative
 from planner.costing.advice.limit_words import describe_alternative
+from planner.costing.optimizer.work import WorkMeter
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import catalog, offer
 
@@ -197,8 +198,8 @@ def test_where_servers_are_no_cheaper_more_capital_changes_nothing() -> None:
     """Three months of work: no server is worth it, whatever the budget."""
     verdict = of(months=3, constraints={"capex_budget": 1000}).answer.verdict
     assert verdict.reasons == (
-        "More capital would change nothing: even without a capital budget no plan that may be "
-        "advised costs 2% less.",
+        "More capital would change nothing: even without limit no plan that may be advised costs "
+        "2% less.",
     )
 
 
@@ -215,5 +216,17 @@ def test_a_question_without_capital_budgets_solves_nothing_more() -> None:
     limits = limited((2027, 1000))
     for results in (FREE, limits):
         assert results.answer.verdict
-    assert "capital_budgets" in limits.parts
-    assert "capital_budgets" not in FREE.parts
+    assert "budgets" in limits.parts
+    assert "budgets" not in FREE.parts
+
+
+def test_where_no_work_is_left_what_budgets_keep_out_is_said_to_be_unknown() -> None:
+    free = limited((2027, 1000), *NO_LATER)
+    spent = free.work.done if free.scenarios else 0
+    short = Compared(free.preparation, WorkMeter(2 * spent))
+    assert short.answer.verdict.reasons[0].startswith("To own instead of rent, it takes a capital")
+    assert not list(raised(short))
+    assert any(
+        one.startswith("What budgets keep out is not known") for one in short.answer.warnings
+    )
+    assert not any("keep out" in one for one in free.answer.warnings)

@@ -1,12 +1,13 @@
-"""What the capital budgets of a request keep out, in sentences of the verdict. PURE."""
+"""What the budgets of a request keep out, in sentences of the verdict. PURE."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import ceil
 
-from planner.comparison_steps.capital_gains import CapitalGain, name_budget
+from planner.comparison_steps.budget_gains import BudgetGain, limit_of, name_budget
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
 from planner.contract.money import format_difference, format_money
@@ -15,19 +16,21 @@ from planner.costing.advice.payback import capital, resale_value
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.results.scenario_result import Scenario
 
-_CAPITAL_FIELDS = ("constraints.capex_budget", "constraints.capex_by_fiscal_year.")
+_FIELDS = (
+    "constraints.capex_budget", "constraints.capex_by_fiscal_year.", "constraints.monthly_budget",
+)  # fmt: skip
 
 
 def describe_gain(
-    results: ComparisonResults, facts: Verdict, gains: Sequence[CapitalGain] | None
+    results: ComparisonResults, facts: Verdict, gains: Sequence[BudgetGain] | None
 ) -> str:
-    """The servers that capital budgets have no room for, their price and what they would save;
-    empty where they keep out nothing cheaper."""
+    """What budgets have no room for, its price and what it would save; empty where they keep out
+    nothing cheaper."""
     if not gains or facts.total is None:
         return ""
     gain = gains[0]
-    uses = {use.fiscal_year: use for use in facts.budget if use.kind == "capital"}
-    over = [uses[use.fiscal_year] for use in gain.uses]
+    uses = {limit_of(use): use for use in facts.budget if use.kind != "total"}
+    over = [uses[limit_of(use)] for use in gain.uses]
     purchases = list(_list_purchases(gain.plan, results))
     left = min(use.headroom for use in over)
     fits_one = any(left >= one.each for one in purchases)
@@ -39,9 +42,19 @@ def describe_gain(
     verb = "has" if len(over) == 1 else "have"
     listed = " and ".join(one.describe(show) for one in purchases)
     saving = _describe_saving(gain, facts, results.request.currency)
+    due = "".join(
+        f", with {show(Decimal(ceil(use.planned)))} due in {parse_month(use.month):%B %Y}"
+        for use in gain.uses
+        if use.month is not None
+    )
+    if not purchases:
+        return (
+            f"The {budgets} {verb} no room for a cheaper plan: {gain.alternative.plan[0].lower()}"
+            f"{gain.alternative.plan[1:-1]}; it would be {saving}{due}."
+        )
     return (
         f"The {budgets} {verb} no room for {other} that would be cheaper: {listed} "
-        f"({show(capital(gain.plan))} in all) would make the plan {saving}."
+        f"({show(capital(gain.plan))} in all) would make the plan {saving}{due}."
     )
 
 
@@ -84,7 +97,7 @@ def _describe_budget(use: BudgetUse, results: ComparisonResults, show: _Amounts)
     return f"{named.name} ({named.amount(float(use.budget))}{left})"
 
 
-def _describe_saving(gain: CapitalGain, facts: Verdict, currency: str) -> str:
+def _describe_saving(gain: BudgetGain, facts: Verdict, currency: str) -> str:
     """What the plan would cost less in all; in present value where that alone is less."""
     plan = gain.plan
     total = facts.total or Decimal(0)
@@ -117,17 +130,19 @@ def _count_bought(facts: Verdict) -> float:
 
 
 def explain_no_room(
-    own: Scenario, results: ComparisonResults, gains: Sequence[CapitalGain] | None
+    own: Scenario, results: ComparisonResults, gains: Sequence[BudgetGain] | None
 ) -> str:
-    """Where capital budgets leave no plan of owning: that more of them would change nothing, or,
-    where that is not worked out, what owning takes."""
-    limits = [one for one in own.relaxations if one.field.startswith(_CAPITAL_FIELDS)]
+    """Where budgets leave no plan of owning: that higher ones would change nothing, or, where that
+    is not worked out, what owning takes."""
+    limits = [one for one in own.relaxations if one.field.startswith(_FIELDS)]
     if not limits:
         return ""
     if gains is not None:
+        is_monthly = any(one.field == _FIELDS[-1] for one in limits)
+        what = "A higher budget" if is_monthly else "More capital"
         return (
-            "More capital would change nothing: even without a capital budget no plan that may be "
-            "advised costs 2% less."
+            f"{what} would change nothing: even without limit no plan that may be advised "
+            "costs 2% less."
         )
     sentence = limits[0].sentence
     return f"To own instead of rent, {sentence[0].lower()}{sentence[1:]}"

@@ -1,7 +1,9 @@
-"""What the capital budgets of a request keep out: the cheaper plan with a higher budget. PURE.
+"""What the budgets of a request keep out: the cheaper plan with a higher budget. PURE.
 
-Each budget is lifted alone and the best plan of all sources is solved again; where none alone is
-in the way, all together. A request without such budgets costs nothing here.
+Each budget of capital, and that of a month where it leaves a scenario without a plan, is lifted
+alone and the best plan of all sources is solved again; where none alone is in the way, all
+together. A request without such budgets costs nothing here. The budget in total is left alone:
+what it keeps out costs more before its resale, which no purchase may that is advised.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from planner.comparison_steps.alternatives import (
     count_machines,
     find_most_machines,
 )
-from planner.comparison_steps.budgets import list_budget_uses
+from planner.comparison_steps.budgets import exceeds, list_budget_uses
 from planner.comparison_steps.results import SMALL_SHARE, ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, BudgetUse, FieldChange
@@ -31,13 +33,13 @@ from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
 
-WHOLE_PLAN = "capex_budget"
-"""The capital budget of all years, as the optimiser calls it."""
+WHOLE_PLAN, A_MONTH = "capex_budget", "monthly_budget"
+"""The capital budget of all years and that of a month, as the optimiser calls them."""
 
 
 @dataclass(frozen=True)
-class CapitalGain:
-    """A cheaper plan that capital budgets keep out."""
+class BudgetGain:
+    """A cheaper plan that budgets keep out."""
 
     plan: Scenario
     uses: tuple[BudgetUse, ...]
@@ -45,38 +47,43 @@ class CapitalGain:
     alternative: Alternative
 
 
-def find_capital_gains(results: ComparisonResults) -> tuple[CapitalGain, ...] | None:
-    """The cheaper plan behind each capital budget that is in its way, the largest saving first;
-    None where that is not worked out: not wanted, no such budget or no work left for it."""
-    names = list_capital_limits(results.inputs)
+def find_budget_gains(results: ComparisonResults) -> tuple[BudgetGain, ...] | None:
+    """The cheaper plan behind each budget that is in its way, the largest saving first; None where
+    that is not worked out: not wanted, no such budget or no work left for it."""
+    names = list_budget_limits(results)
     advised = results.recommendation.scenario
     if not (names and advised and results.request.cheaper_if):
         return None
     plan = results.scenarios[advised]
     return results.within(
-        "capital_budgets", SMALL_SHARE, lambda part: _list_gains(results, plan, names, part), None
+        "budgets", SMALL_SHARE, lambda part: _list_gains(results, plan, names, part), None
     )
 
 
-def list_capital_limits(inputs: ModelInputs) -> list[str]:
-    """The capital budgets in force, as the optimiser calls them."""
-    whole = [WHOLE_PLAN] if inputs.capex_budget is not None else []
-    return [*whole, *(part.name for part in inputs.capex_by_period)]
+def list_budget_limits(results: ComparisonResults) -> list[str]:
+    """The budgets that may keep something out, as the optimiser calls them."""
+    inputs = results.inputs
+    names = [WHOLE_PLAN] if inputs.capex_budget is not None else []
+    names += [part.name for part in inputs.capex_by_period]
+    conflicts = (one for scenario in results.scenarios.values() for one in scenario.conflicts)
+    return [*names, A_MONTH] if any(one.limit == A_MONTH for one in conflicts) else names
 
 
 def limit_of(use: BudgetUse) -> str:
-    """The capital budget of a use, as the optimiser calls it."""
+    """The budget of a use, as the optimiser calls it."""
+    if use.kind == "monthly":
+        return A_MONTH
     return WHOLE_PLAN if use.fiscal_year is None else f"capex_by_fiscal_year {use.fiscal_year}"
 
 
 def name_budget(use: BudgetUse, results: ComparisonResults) -> NamedLimit:
-    """The capital budget of a use as a reader knows it, with the field that sets it."""
+    """The budget of a use as a reader knows it, with the field that sets it."""
     return name_limit(limit_of(use), results.request, results.inputs)
 
 
 def _list_gains(
     results: ComparisonResults, plan: Scenario, names: list[str], work: WorkMeter
-) -> tuple[CapitalGain, ...]:
+) -> tuple[BudgetGain, ...]:
     """Without all budgets no plan is dearer than without one: where that gains nothing, none
     does."""
     every = _find_gain(results, plan, names, work)
@@ -89,7 +96,7 @@ def _list_gains(
 
 def _list_gain(
     results: ComparisonResults, plan: Scenario, name: str, work: WorkMeter
-) -> Iterator[CapitalGain]:
+) -> Iterator[BudgetGain]:
     gain = _find_gain(results, plan, [name], work)
     if gain is not None:
         yield gain
@@ -97,7 +104,7 @@ def _list_gain(
 
 def _find_gain(
     results: ComparisonResults, plan: Scenario, names: Collection[str], work: WorkMeter
-) -> CapitalGain | None:
+) -> BudgetGain | None:
     """The plan without these budgets, if it may be advised and saves what is worth naming."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING
     ceiling = float(plan.net_present_cost - least_saving) + ROUNDED
@@ -110,7 +117,7 @@ def _find_gain(
     if needs_payback and why_not_bought(other, rent, results.payback_margin):
         return None
     uses = list_budget_uses(results, other)
-    over = tuple(use for use in uses if use.kind == "capital" and use.headroom < 0)
+    over = tuple(use for use in uses if limit_of(use) in names and exceeds(use))
     return _build_gain(results, plan, other, over) if over else None
 
 
@@ -118,13 +125,14 @@ def _lift(inputs: ModelInputs, names: Collection[str]) -> ModelInputs:
     return replace(
         inputs,
         capex_budget=None if WHOLE_PLAN in names else inputs.capex_budget,
+        monthly_budget=None if A_MONTH in names else inputs.monthly_budget,
         capex_by_period=tuple(one for one in inputs.capex_by_period if one.name not in names),
     )
 
 
 def _build_gain(
     results: ComparisonResults, plan: Scenario, other: Scenario, over: tuple[BudgetUse, ...]
-) -> CapitalGain | None:
+) -> BudgetGain | None:
     currency = results.request.currency
     parts = list_parts(other, results.inputs, results.preparation.name_place, currency)
     is_large = count_machines(parts) > find_most_machines(results, plan)
@@ -145,13 +153,17 @@ def _build_gain(
         why=f"The request asks for no more than {_list_budgets(over, results)}."
         + (sold if resale else ""),
     )
-    return CapitalGain(other, over, alternative)
+    return BudgetGain(other, over, alternative)
 
 
 def _list_budgets(over: tuple[BudgetUse, ...], results: ComparisonResults) -> str:
     """`300,000 USD of capital in fiscal year 2027`, of each."""
-    return " and ".join(
-        f"{name_budget(use, results).amount(float(use.budget))} of capital"
-        + (f" in fiscal year {use.fiscal_year}" if use.fiscal_year else " in all")
-        for use in over
-    )
+
+    def describe(use: BudgetUse) -> str:
+        amount = name_budget(use, results).amount(float(use.budget))
+        if use.kind == "monthly":
+            return f"{amount} in any month"
+        when = f"in fiscal year {use.fiscal_year}" if use.fiscal_year else "in all"
+        return f"{amount} of capital {when}"
+
+    return " and ".join(map(describe, over))
