@@ -124,7 +124,10 @@ def _by_date(told: Verdict, currency: str) -> list[list[str]]:
 
 def _budgets(told: Verdict, currency: str) -> list[list[str]]:
     rows = [
-        [_budget_title(one), f"{_headroom(one, currency)} {one.sentence}".strip()]
+        [
+            _budget_title(one),
+            " ".join(f"{_headroom(one, currency)} {one.sentence} {_exceeded(one, told)}".split()),
+        ]
         for one in told.budget
     ]
     return rows or [["Budget", "none given"]]
@@ -133,6 +136,12 @@ def _budgets(told: Verdict, currency: str) -> list[list[str]]:
 def _budget_title(use: BudgetUse) -> str:
     year = f" of fiscal year {use.fiscal_year}" if use.fiscal_year else ""
     return f"{BUDGETS[use.kind]}{year}"
+
+
+def _exceeded(use: BudgetUse, told: Verdict) -> str:
+    is_held = use.kind == "total" and use.headroom >= 0
+    is_beyond = told.range is not None and told.range.p90 > use.budget
+    return "In more than 1 of 10 cases it does not suffice." if is_held and is_beyond else ""
 
 
 def _headroom(use: BudgetUse, currency: str) -> str:
