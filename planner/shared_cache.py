@@ -48,6 +48,10 @@ class SharedCache(RedisCache):
         super().__init__(server, params)
         self.stand_in = LocMemCache("stand-in", {"OPTIONS": {"MAX_ENTRIES": MAX_ENTRIES}})
 
+    def check(self) -> None:
+        """Asks Redis itself, also while something stands in. Raises what it raises."""
+        RedisCache.get(self, "readiness")
+
     @property
     def down_until(self) -> float:
         return _down_until.moment

@@ -93,7 +93,7 @@
     if (event.target.closest("[data-print]")) window.print();
   });
 
-  /* An edit that the server did not answer is said beside the boxes, or above the panel that would have followed;
+  /* An edit that the server did not answer is said below the total, or above the panel that would have followed;
      nothing typed is lost. */
   const UNANSWERED = "The server did not answer. The figures are still those from before the change; change the value "
     + "again";

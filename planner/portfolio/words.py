@@ -174,7 +174,7 @@ def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
     if use.fraction is None or not (use.shared or use.kind == "rented"):
         text = f"It uses {hours} of {what}"
     else:
-        text = f"It uses {use.fraction:.0%} of the hours in use of {what} ({hours})"
+        text = f"It uses {_percent(use.fraction)} of the hours in use of {what} ({hours})"
     when = describe_months(answer, use.fullest_months)
     is_even = len(use.fullest_months) == use.months
     text += f", about as many in each month, {when}" if is_even else f", most {when}"
@@ -182,9 +182,23 @@ def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
         return f"{text}."
     if use.fullest_fraction > _NOBODY_ELSE:
         return f"{text}, when nobody else uses any."
-    return f"{text}, when it uses {use.fullest_fraction:.0%} and the others the rest."
+    return f"{text}, when it uses {_percent(use.fullest_fraction)} and the others the rest."
 
 
+def _percent(part: float) -> str:
+    """
+    >>> _percent(0.494), _percent(0.0036), _percent(0.998), _percent(1.0)
+    ('49%', 'less than 1%', 'more than 99%', '100%')
+    """
+    if 0 < part < _HALF_A_PERCENT:
+        return "less than 1%"
+    if 1 - _HALF_A_PERCENT < part < 1:
+        return "more than 99%"
+    return f"{part:.0%}"
+
+
+_HALF_A_PERCENT = 0.005
+"""What is rounded to none or to all."""
 _NOBODY_ELSE = 0.9995
 """Fraction of use above which it is all, to the percent that is shown."""
 

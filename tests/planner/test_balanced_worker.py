@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import runpy
 import socket
 import subprocess
@@ -124,3 +125,14 @@ def test_no_visitor_says_where_the_site_lies() -> None:
     sent = b"GET /plan/ HTTP/1.1\r\nHost: a\r\nSCRIPT_NAME: /x\r\nPATH_INFO: /admin/\r\n\r\n"
     request = next(RequestParser(config, iter([sent]), ("127.0.0.1", 1)))
     assert [name for name, _ in request.headers] == ["HOST"]
+
+
+def test_no_log_holds_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path may hold the secret of an invitation, the query a plan."""
+    monkeypatch.setenv("LOG_FORMAT", "json")
+    loggers = runpy.run_path(str(ROOT / "gunicorn.conf.py"))["logconfig_dict"]["loggers"]
+    assert loggers["gunicorn.access"] == {"handlers": [], "propagate": False}
+    proxy = (ROOT / "deploy/nginx.conf").read_text()
+    (form,) = re.findall(r"log_format planner '(.*)';", proxy)
+    assert not re.search(r"\$(request|request_uri|uri|args|document_uri|http_referer)\b", form)
+    assert proxy.count("access_log /var/log/nginx/access.log planner;") == proxy.count("server {")

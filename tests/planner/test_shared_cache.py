@@ -10,6 +10,7 @@ from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import ConnectionError as RedisGone
 
 from planner import shared_cache
+from planner.services.observability.readiness import check_readiness
 from planner.shared_cache import SharedCache
 
 
@@ -51,6 +52,18 @@ def test_no_server_is_waited_for_that_is_not_there(clock: Clock) -> None:
     assert (cache.get("a"), cache.get_many(["a", "b"])) == (1, {"a": 1})
     cache.delete("a")
     assert cache.get("a") is None
+
+
+@pytest.mark.django_db
+def test_readiness_tells_of_the_cache_itself(clock: Clock, settings: Any) -> None:
+    """And not of what stands in for it."""
+    settings.CACHE_URL = "redis://127.0.0.1:1/0"
+    settings.CACHES = {
+        "default": {"BACKEND": "planner.shared_cache.SharedCache", "LOCATION": settings.CACHE_URL}
+    }
+    for _ in range(2):
+        check = check_readiness().checks["cache"]
+        assert (check.state, check.required) == ("failed", False)
 
 
 @pytest.mark.parametrize("name", ["stand-in", "default"])

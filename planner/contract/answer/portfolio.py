@@ -134,7 +134,8 @@ class ProjectShare(AnswerModel):
     saving: Money | None = Field(description="What it pays less than alone.")
     without: Money | None = Field(
         default=None,
-        description="Net present cost of the plan of the others; null unless `what_if` is asked.",
+        description="Net present cost of the plan of the others, in which servers may pay back by "
+        "their resale alone; null unless `what_if` is asked.",
     )
     adds: Money | None = Field(
         default=None, description="What the plan costs more than that of the others."

@@ -65,6 +65,12 @@ _LACKS_WORK = (
 )
 
 
+_OTHERS_MAY_BUY = (
+    "What others pay without a project may count on servers that pay back for them by their resale "
+    "alone: untick the project for the plan that they would be advised."
+)
+
+
 @dataclass(frozen=True)
 class TimelineRow:
     """A purchase with its months in words."""
@@ -219,7 +225,8 @@ class PortfolioPage:
         divided = f"; the plan is divided {method}" if method else ""
         nobody = " Nobody pays more than alone." if self.nobody_pays_more else ""
         lacking = f" {_LACKS_WORK}" if self.lacks_shares else ""
-        return f"Amounts are net present{divided}.{lacking}{nobody}"
+        without = f" {_OTHERS_MAY_BUY}" if self.has_what_if and self.answer.next_order else ""
+        return f"Amounts are net present{divided}.{lacking}{nobody}{without}"
 
     @property
     def lacks_shares(self) -> bool:

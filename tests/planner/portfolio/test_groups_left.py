@@ -63,5 +63,14 @@ def test_a_project_that_leaves_takes_the_machines_that_it_holds_along():
     assert float(lent) == pytest.approx(float(apart), abs=0.1)
 
 
+def test_a_project_that_makes_a_purchase_pay_back_is_not_paid_for_joining():
+    parts = [project("long", burst(24, 3, 10)), project("middle", burst(24, 13, 5))]
+    last = project("short", burst(24, 18, 2))
+    together, others = plan([*parts, last]), plan(parts)
+    assert others.next_order is None  # by themselves they are advised to rent
+    assert together.project("short").without < others.net_present_cost
+    assert all(one.share > 0 for one in together.projects)
+
+
 def test_one_project_names_no_edition_of_shares():
     assert not any(row.field == FIELD for row in plan(PROJECTS[:1]).assumptions)

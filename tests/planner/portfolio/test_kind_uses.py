@@ -145,3 +145,13 @@ def test_shares_say_whether_they_stand_off_the_average():
     assert moved.moved
     flat = {1: 60, 2: 100, 3: 120}
     assert not divide_exactly("abc", lambda g: flat.get(len(g), 0), 120, alone).moved
+
+
+@pytest.mark.parametrize(
+    ("fraction", "words"),
+    [(0.0036, "less than 1% of the hours"), (0.998, "more than 99% of"), (0.494, "49% of the")],
+)
+def test_a_part_is_rounded_neither_to_none_nor_to_all(answer, fraction, words):
+    uses = tuple(u.model_copy(update={"fraction": fraction}) for u in answer.uses_by_kind)
+    told = explain_share(answer.model_copy(update={"uses_by_kind": uses}), answer.project("steady"))
+    assert f"It uses {words}" in told

@@ -98,6 +98,17 @@ def test_an_editor_sees_their_own_project_alone(projects, signed_in):
     assert "Saved by planning together" not in page
 
 
+def test_a_plan_that_buys_says_how_to_see_what_others_would_be_advised():
+    answer = plan_portfolio(relay(2, 24), bundled_catalog(), today=TODAY)
+    assert answer.next_order is not None
+    words = "untick the project for the plan that they would be advised"
+    assert words in PortfolioPage(answer).shares_note
+    rented = relay(2, 24, on_prem={"servers": []})
+    page = PortfolioPage(plan_portfolio(rented, bundled_catalog(), today=TODAY))
+    assert page.has_what_if
+    assert words not in page.shares_note
+
+
 def test_who_made_no_project_is_told_so_and_offered_no_paper(projects, signed_in):
     page = text(signed_in(Role.VIEWER).get(HERE, {"plan": "1", "project": projects[0].pk}))
     assert "None of these projects is yours" in page
