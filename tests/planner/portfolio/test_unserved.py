@@ -57,7 +57,7 @@ NO_QUOTA = {"quotas": [{"provider": "aws", "accelerator": "H100", "max_accelerat
     ("limits", "constraints", "words"),
     [
         (NO_QUOTA, {"providers": ["aws"]}, "at least 1 accelerator instead of 0"),
-        ({}, {"min_accelerator_memory_gib": 5000}, "meets every limit"),
+        ({}, {"min_accelerator_memory_gib": 5000}, "excludes all"),
     ],
 )
 def test_where_nothing_at_all_fits_the_answer_says_so(count, limits, constraints, words):
