@@ -10,7 +10,7 @@ from rich.table import Table
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.costing.advice.limit_words import describe_alternative
+from planner.costing.advice.limit_words import describe_alternative, describe_budget
 from pricing.common.pluralize import pluralize
 
 WIDTH = 110
@@ -32,6 +32,8 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
         console.print(f"  {sentence}")
     for one in answer.cheaper_if:
         console.print(f"  {describe_alternative(one, answer.currency)}")
+    for use in answer.verdict.budget if answer.verdict else ():
+        console.print(f"  {describe_budget(use, answer.currency)}")
     console.print(_scenarios(answer))
     console.print(_break_even(answer))
     for scenario in answer.scenarios:

@@ -1,9 +1,9 @@
 """What the budgets of a request keep out: the cheaper plan with a higher budget. PURE.
 
-Each budget of capital, and that of a month where it leaves a scenario without a plan, is lifted
-alone and the best plan of all sources is solved again; where none alone is in the way, all
-together. A request without such budgets costs nothing here. The budget in total is left alone:
-what it keeps out costs more before its resale, which no purchase may that is advised.
+Each budget of capital, and that of a month or in total where it leaves a scenario without a plan,
+is lifted alone and the best plan of all sources is solved again; where none alone is in the way,
+all together. A request without such budgets costs nothing here. Where purchases have to pay back
+before their resale the budget in total is left alone: what it keeps out pays more before that.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
 
-WHOLE_PLAN, A_MONTH = "capex_budget", "monthly_budget"
-"""The capital budget of all years and that of a month, as the optimiser calls them."""
+WHOLE_PLAN, A_MONTH, IN_TOTAL = "capex_budget", "monthly_budget", "total_budget"
+"""The capital budget of all years, that of a month and that of all payments, as the optimiser
+calls them."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,16 @@ def list_budget_limits(results: ComparisonResults) -> list[str]:
     inputs = results.inputs
     names = [WHOLE_PLAN] if inputs.capex_budget is not None else []
     names += [part.name for part in inputs.capex_by_period]
-    conflicts = (one for scenario in results.scenarios.values() for one in scenario.conflicts)
-    return [*names, A_MONTH] if any(one.limit == A_MONTH for one in conflicts) else names
+    plans = results.scenarios.values()
+    conflicts = {one.limit for scenario in plans for one in scenario.conflicts}
+    of_cash = [A_MONTH] if results.preparation.rules.needs_payback else [A_MONTH, IN_TOTAL]
+    return [*names, *(name for name in of_cash if name in conflicts)]
 
 
 def limit_of(use: BudgetUse) -> str:
     """The budget of a use, as the optimiser calls it."""
-    if use.kind == "monthly":
-        return A_MONTH
+    if use.kind != "capital":
+        return A_MONTH if use.kind == "monthly" else IN_TOTAL
     return WHOLE_PLAN if use.fiscal_year is None else f"capex_by_fiscal_year {use.fiscal_year}"
 
 
@@ -125,6 +128,7 @@ def _lift(inputs: ModelInputs, names: Collection[str]) -> ModelInputs:
     return replace(
         inputs,
         capex_budget=None if WHOLE_PLAN in names else inputs.capex_budget,
+        total_budget=None if IN_TOTAL in names else inputs.total_budget,
         monthly_budget=None if A_MONTH in names else inputs.monthly_budget,
         capex_by_period=tuple(one for one in inputs.capex_by_period if one.name not in names),
     )
@@ -163,6 +167,8 @@ def _list_budgets(over: tuple[BudgetUse, ...], results: ComparisonResults) -> st
         amount = name_budget(use, results).amount(float(use.budget))
         if use.kind == "monthly":
             return f"{amount} in any month"
+        if use.kind == "total":
+            return f"{amount} of payments"
         when = f"in fiscal year {use.fiscal_year}" if use.fiscal_year else "in all"
         return f"{amount} of capital {when}"
 

@@ -18,6 +18,7 @@ from planner.costing.results.scenario_result import Scenario
 
 _FIELDS = (
     "constraints.capex_budget", "constraints.capex_by_fiscal_year.", "constraints.monthly_budget",
+    "constraints.total_budget",
 )  # fmt: skip
 
 
@@ -29,7 +30,7 @@ def describe_gain(
     if not gains or facts.total is None:
         return ""
     gain = gains[0]
-    uses = {limit_of(use): use for use in facts.budget if use.kind != "total"}
+    uses = {limit_of(use): use for use in facts.budget}
     over = [uses[limit_of(use)] for use in gain.uses]
     purchases = list(_list_purchases(gain.plan, results))
     left = min(use.headroom for use in over)
@@ -42,11 +43,7 @@ def describe_gain(
     verb = "has" if len(over) == 1 else "have"
     listed = " and ".join(one.describe(show) for one in purchases)
     saving = _describe_saving(gain, facts, results.request.currency)
-    due = "".join(
-        f", with {show(Decimal(ceil(use.planned)))} due in {parse_month(use.month):%B %Y}"
-        for use in gain.uses
-        if use.month is not None
-    )
+    due = "".join(_describe_payments(use, show) for use in gain.uses if use.kind != "capital")
     if not purchases:
         return (
             f"The {budgets} {verb} no room for a cheaper plan: {gain.alternative.plan[0].lower()}"
@@ -56,6 +53,14 @@ def describe_gain(
         f"The {budgets} {verb} no room for {other} that would be cheaper: {listed} "
         f"({show(capital(gain.plan))} in all) would make the plan {saving}{due}."
     )
+
+
+def _describe_payments(use: BudgetUse, show: _Amounts) -> str:
+    """What a plan pays in its dearest month, or in all before any resale."""
+    amount = show(Decimal(ceil(use.planned)))
+    if use.month is None:
+        return f", with payments of {amount} in all"
+    return f", with {amount} due in {parse_month(use.month):%B %Y}"
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,7 @@ def explain_no_room(
     if not limits:
         return ""
     if gains is not None:
-        is_monthly = any(one.field == _FIELDS[-1] for one in limits)
+        is_monthly = any(one.field in _FIELDS[2:] for one in limits)
         what = "A higher budget" if is_monthly else "More capital"
         return (
             f"{what} would change nothing: even without limit no plan that may be advised "

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.contract.answer.relaxation import Relaxation
-from planner.contract.answer.verdict import Alternative
+from planner.contract.answer.verdict import Alternative, BudgetUse
+from planner.contract.labels import budget_title
 from planner.contract.money import format_money
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.inputs.offer_rules import QuotaRule
@@ -175,3 +176,18 @@ def describe_alternative(one: Alternative, currency: str) -> str:
         return f"Possible {how}: {one.plan} {total} in all. {one.why}"
     saving = format_money(one.saving, currency)
     return f"Cheaper by {saving} of present value {how}: {one.plan} {one.why}"
+
+
+def describe_budget(use: BudgetUse, currency: str) -> str:
+    """What a plan leaves of a budget, or is over it.
+
+    >>> use = BudgetUse(
+    ...     kind="capital", fiscal_year=2027, budget=900_000, planned=720_000, headroom=180_000,
+    ...     sentence="One server."
+    ... )
+    >>> describe_budget(use, "USD")
+    'Capital budget of fiscal year 2027: 180,000 USD left of 900,000 USD. One server.'
+    """
+    side = "over" if use.headroom < 0 else "left of"
+    amounts = f"{abs(use.headroom):,.0f} {currency} {side} {use.budget:,.0f} {currency}"
+    return f"{budget_title(use.kind, use.fiscal_year)}: {amounts}. {use.sentence}".strip()

@@ -33,6 +33,8 @@ def solve_joint(
     """
     work = WorkMeter() if work is None else work
     model = JointModel(joint)
+    if not model.matrix.column_count:  # nothing to rent, buy or use, and hours to serve
+        return JointPlan(np.inf, np.inf)
     program = model.matrix.program(work)
     scale = model.matrix.scale
     if not model.matrix.whole.size:

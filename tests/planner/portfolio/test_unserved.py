@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import TODAY, project
@@ -45,3 +47,23 @@ def test_a_project_that_waits_for_others_is_named_with_what_serving_it_would_cos
     assert len(together.why_not) == 1
     assert together.why_not[0].startswith("last waits: budgets and quotas leave no room")
     assert together.cost_of_waiting == alone.net_present_cost
+
+
+NO_QUOTA = {"quotas": [{"provider": "aws", "accelerator": "H100", "max_accelerators": 0}]}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(
+    ("limits", "constraints", "words"),
+    [
+        (NO_QUOTA, {"providers": ["aws"]}, "at least 1 accelerator instead of 0"),
+        ({}, {"min_accelerator_memory_gib": 5000}, "excludes all"),
+    ],
+)
+def test_where_nothing_at_all_fits_the_answer_says_so(count, limits, constraints, words):
+    projects = [project(f"small {i}", SMALL, constraints=constraints) for i in range(count)]
+    request = {**PLAIN, "on_prem": {"servers": []}, "projects": projects, "limits": limits}
+    answer = plan_portfolio(request, bundled_catalog(), today=TODAY)
+    assert answer.headline == "No plan serves any of the projects."
+    assert all(one.waits and one.share is None for one in answer.projects)
+    assert words in " ".join(answer.why_not)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from planner.commands.tables import comparison_tables
 from planner.contract.answer.verdict import Alternative
 from planner.costing.advice.limit_words import describe_alternative
 from planner.costing.optimizer.work import WorkMeter
@@ -39,9 +40,9 @@ FREE_PLAN = FREE.answer.verdict
 
 
 def raised(results: Compared) -> Iterator[Alternative]:
-    """What would be cheaper with a higher capital budget."""
+    """What would be cheaper with a higher budget."""
     for one in results.answer.cheaper_if:
-        if one.field.startswith("constraints.capex"):
+        if one.field.startswith(("constraints.capex", "constraints.total")):
             yield one
 
 
@@ -230,3 +231,29 @@ def test_where_no_work_is_left_what_budgets_keep_out_is_said_to_be_unknown() -> 
         one.startswith("What budgets keep out is not known") for one in short.answer.warnings
     )
     assert not any("keep out" in one for one in free.answer.warnings)
+
+
+def test_a_budget_in_total_that_keeps_out_servers_whose_resale_counts_is_named() -> None:
+    """A year of rent is 1,051,200 USD; two servers take more, and less after their resale."""
+    server = {"server": "dgx-h100", "unit_price": 500_000}
+    fields = {"months": 12, "on_prem": SERVERS | {"count_on_resale": True, "servers": [server]}}
+    free = of(**fields).answer.verdict
+    limits = {"total_budget": 1_100_000}
+    short = of(**fields, constraints=limits).answer
+    (one,) = [one for one in short.cheaper_if if one.field.endswith("_budget")]
+    assert (one.plan, one.field) == (free.headline, "constraints.total_budget")
+    assert one.value > 1_100_000 > short.verdict.total > free.total
+    reason = short.verdict.reasons[0]
+    assert "(1,100,000 USD, 48,800 USD left) has no room for a server that would be" in reason
+    assert reason.endswith(f"of resale, with payments of {one.value:,} USD in all.")
+    fields["on_prem"] |= {"count_on_resale": None}
+    careful = of(**fields, constraints=limits)
+    assert careful.answer.verdict.total == short.verdict.total
+    assert not list(raised(careful))
+    assert "budgets" not in careful.parts
+
+
+def test_the_command_prints_what_each_budget_leaves() -> None:
+    text = " ".join(comparison_tables(limited((2027, 900_000)).answer).split())
+    left = 900_000 - price() * 2
+    assert f"Capital budget of fiscal year 2027: {left:,.0f} USD left of 900,000 USD. The" in text
