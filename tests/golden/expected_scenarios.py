@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
@@ -38,7 +39,7 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
         one = group[0]
         named = f"{group_title(group)} {_mark(answer, group)}{_oldest(answer, group)}"
         if not one.feasible:
-            rows.append([named.strip(), f"not possible: {'; '.join(one.why_not)}"])
+            rows.append([named.strip(), f"not possible: {between_semicolons(one.why_not)}"])
             continue
         spread = getattr(answer.risk, one.key, None)
         known = spread and spread.total_p10 is not None
@@ -113,3 +114,9 @@ def _note(keys: set[str], paid_for: set[str]) -> str:
         return f"{same}nothing is {' or '.join(left_out)}"
     rents = "on_prem" in keys and paid_for & {"compute", "commitment"}
     return "machines rented until and beside its servers" if rents else ""
+
+
+def between_semicolons(reasons: Sequence[str]) -> str:
+    """Reasons of which some are sentences, as one: none ends or begins within it."""
+    joined = "; ".join(reasons).removesuffix(".")
+    return joined.replace(".; ", "; ").replace("; Whether ", "; whether ")
