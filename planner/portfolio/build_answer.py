@@ -108,11 +108,12 @@ class _Builder:
         )
 
     def _editions(self) -> Iterator[AssumptionRow]:
-        """Of the rules that only a portfolio has, where they matter."""
+        """Of the rules that only a portfolio has, where they matter; an answer of before a row was
+        there is computed again without it."""
         preparation = self.results.preparation
-        if preparation.has_windows:
+        if preparation.has_windows and preparation.states(WINDOW_EDITION):
             yield _edition(WINDOW_EDITION, preparation.window_edition)
-        if len(preparation.projects) > 1:
+        if len(preparation.projects) > 1 and preparation.states(SHARES_EDITION):
             yield _edition(SHARES_EDITION, preparation.shares_edition)
 
     def _machines(self, usage: Usage) -> dict[str, object]:

@@ -115,6 +115,10 @@ class PortfolioPreparation:
         """How the cost of a group, of which shares are made, is worked out."""
         return self._edition(SHARES_EDITION, AT_MOST_OF_ALL)
 
+    def states(self, edition: str) -> bool:
+        """Whether the answer names an edition: of one that is computed again, whether it did."""
+        return not self.previous_assumptions or edition in self.previous_assumptions
+
     def _edition(self, field: str, newest: float) -> float:
         """The edition of a rule; an answer of before it was said keeps edition 1 when it is
         computed again."""
