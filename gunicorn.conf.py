@@ -26,12 +26,14 @@ for them each time would hold up whoever waits."""
 
 
 def post_worker_init(worker: object) -> None:
-    """Looks after what a process before this one left undone."""
+    """Loads all pages, and looks after what a process before this one left undone."""
     import gc
     import sys
 
     from planner.services.timer import start_timer
+    from planner.web.common.preload import load_pages
 
+    load_pages()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     gc.set_threshold(*COLLECT_AFTER)
     start_timer()

@@ -46,7 +46,9 @@ def test_a_project_that_rents_for_itself_alone_saves_and_costs_nothing(answer):
 def test_an_answer_of_before_replays_with_the_costs_of_its_searches(answer):
     (edition,) = (row for row in answer.assumptions if row.field == FIELD)
     assert edition.value == 2
-    before = plan(previous_assumptions=[r for r in answer.assumptions if r.field != FIELD])
+    old = tuple(row for row in answer.assumptions if row.field != FIELD)
+    before = plan(previous_assumptions=old)
+    assert before.assumptions == old
     assert before.net_present_cost == answer.net_present_cost
     assert before.project("small").adds < before.project("small").alone
     assert before.project("small").saving == Decimal("0.01")

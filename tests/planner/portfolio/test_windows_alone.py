@@ -45,6 +45,7 @@ def test_an_answer_of_before_replays_with_its_hours_where_they_were():
     assert edition.value == 2
     old = tuple(row for row in today.assumptions if row.field != FIELD)
     before = plan(movable(), previous_assumptions=old)
+    assert before.assumptions == old
     assert before.net_present_cost > today.net_present_cost
     assert {use.month for use in before.uses} == set(range(14, 20))
     again = plan(movable(), previous_assumptions=before.assumptions)
