@@ -8,6 +8,7 @@ from typing import Any
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
+from tests.golden.expected_finance import budget_words
 from tests.golden.shown import PROVIDERS, TITLES, add_up, exact, money, number, percent, short
 
 BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
@@ -123,21 +124,13 @@ def _by_date(told: Verdict, currency: str) -> list[list[str]]:
 
 
 def _budgets(told: Verdict, currency: str) -> list[list[str]]:
-    rows = [
-        [_budget_title(one), f"{_headroom(one, currency)} {one.sentence}".strip()]
-        for one in told.budget
-    ]
+    rows = [[_budget_title(one), budget_words(one, told, currency)] for one in told.budget]
     return rows or [["Budget", "none given"]]
 
 
 def _budget_title(use: BudgetUse) -> str:
     year = f" of fiscal year {use.fiscal_year}" if use.fiscal_year else ""
     return f"{BUDGETS[use.kind]}{year}"
-
-
-def _headroom(use: BudgetUse, currency: str) -> str:
-    state = "over" if use.headroom < 0 else "left of"
-    return f"{money(abs(use.headroom), currency)} {state} {money(use.budget, currency)}"
 
 
 def payback(answer: ComparisonAnswer) -> str:

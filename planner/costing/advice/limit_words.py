@@ -52,10 +52,13 @@ class NamedLimit:
         '42,336 EUR'
         >>> NamedLimit("constraints.max_spot_share", "share of spot", "%").amount(0.4568)
         '45.68 %'
+        >>> NamedLimit("constraints.total_budget", "budget", "EUR").amount(900000.5)
+        '900,000.50 EUR'
         """
         shown = round(value * 100, 6) if self.unit == "%" else value
         unit = self.unit.removesuffix("s") if shown == 1 else self.unit
-        return f"{shown:,.10g} {unit}"
+        is_in_cents = self.unit.isupper() and round(shown) != shown == round(shown, 2)
+        return f"{shown:,.2f} {unit}" if is_in_cents else f"{shown:,.10g} {unit}"
 
     def now(self, value: float) -> str:
         """`monthly budget (now 100 USD)`."""

@@ -158,8 +158,10 @@ def _default_row(row: DefaultEffect, currency: str) -> DefaultRow:
         label = _DERIVED_LABELS.get(row.field) or find_label(row.field)
         return DefaultRow(label, plain(row.value), plain(row.neutral), row.unit, row.effect, gains)
     unit = field.unit.replace("money", currency) or row.unit
-    value, neutral = _in_unit(row.value, field), _in_unit(row.neutral, field)
-    return DefaultRow(field.label, value, neutral, unit, row.effect, gains)
+    value, neutral = (
+        _rounded(_scaled(one, field) or Decimal(0)) for one in (row.value, row.neutral)
+    )
+    return DefaultRow(field.label, plain(value), plain(neutral), unit, row.effect, gains)
 
 
 def _several(row: AnswerRow, field: Field) -> AssumptionRow:
@@ -190,6 +192,15 @@ def _in_unit(value: Any, field: Field) -> str:
     """The value in the unit of its box, to be read."""
     figure = _scaled(value, field)
     return str(value) if figure is None else plain(figure)
+
+
+def _rounded(figure: Decimal) -> Decimal:
+    """To six significant digits, whole units in any case.
+
+    >>> _rounded(Decimal("0.10666666666666667")), _rounded(Decimal("1234567.25"))
+    (Decimal('0.106667'), Decimal('1234567'))
+    """
+    return round(figure, max(0, 5 - figure.adjusted())) if figure else figure
 
 
 def _typed(value: Any, field: Field) -> str:

@@ -58,7 +58,7 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     dated = sum(one.amount for one in verdict.decision if one.action == "reserve")
     if dated:
         yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
-    yield from (_budget(one, currency) for one in verdict.budget)
+    yield from (_budget(one, verdict, currency) for one in verdict.budget)
     if not verdict.budget:
         yield FigureRow("Budget", "none given")
     months = f"Due within {pluralize(answer.horizon_months, 'month')}"
@@ -108,10 +108,18 @@ def _of_which(answer: ComparisonAnswer) -> str:
     return "of the plans that may be advised" if is_undercut else ""
 
 
-def _budget(use: BudgetUse, currency: str) -> FigureRow:
+def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
     is_over = use.headroom < 0
     left = f"{money(abs(use.headroom), currency)} {'over' if is_over else 'left of'}"
     words = f"{left} {money(use.budget, currency)}"
-    return FigureRow(
-        budget_title(use.kind, use.fiscal_year), words, note=use.sentence, is_over=is_over
-    )
+    note = " ".join(filter(None, (use.sentence, _may_exceed(use, verdict))))
+    return FigureRow(budget_title(use.kind, use.fiscal_year), words, note=note, is_over=is_over)
+
+
+def _may_exceed(use: BudgetUse, verdict: Verdict) -> str:
+    """Where the range of the total reaches beyond the budget of the whole plan."""
+    if use.kind != "total" or use.headroom < 0 or verdict.range is None:
+        return ""
+    if verdict.range.p90 <= use.budget:
+        return ""
+    return "In more than 1 of 10 cases it does not suffice."

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
-from planner.contract.answer.verdict import Alternative
+from planner.contract.answer.sensitivity import DefaultEffect
+from planner.contract.answer.verdict import Alternative, BudgetUse
+from planner.web.answer.assumption_rows import default_rows
+from planner.web.answer.figure_rows import figure_rows
 from planner.web.answer.verdict_facts import saving_words
 from tests.golden.answers import answered
 from tests.planner.web.asking import HOURS, get, text
@@ -46,6 +49,35 @@ def test_a_saving_of_less_than_a_unit_is_said_to_the_cent() -> None:
     )  # fmt: skip
     verdict = answer.verdict.model_copy(update={"total": total})  # type: ignore[union-attr]
     assert saving_words(cheaper, answer.model_copy(update={"verdict": verdict})) == "−0.30\xa0USD"
+
+
+def test_a_budget_that_the_range_exceeds_says_so() -> None:
+    """A meeting reads what is left of the budget, and has to see that it may not do."""
+    answer = answered("samples with a range, risk")
+    verdict = answer.verdict
+    assert verdict is not None
+    assert verdict.range is not None
+    p90 = verdict.range.p90
+
+    def note(kind: Literal["total", "monthly"], budget: Decimal) -> str:
+        use = BudgetUse(kind=kind, budget=budget, planned=verdict.total,
+                        headroom=budget - verdict.total, sentence="All payments.")  # fmt: skip
+        of_use = verdict.model_copy(update={"budget": (use,)})
+        rows = figure_rows(answer.model_copy(update={"verdict": of_use}))
+        return next(row.note for row in rows if "udget" in row.title)
+
+    assert note("total", p90) == "All payments."
+    assert note("total", p90 - 1) == "All payments. In more than 1 of 10 cases it does not suffice."
+    assert note("monthly", p90 - 1) == "All payments."
+
+
+def test_a_default_is_shown_without_the_digits_of_a_float() -> None:
+    effect = DefaultEffect(field="on_prem.staff_fte_per_server", value=0.16 / 1.5, neutral=0.01,
+                           unit="FTE", effect=Decimal(1), gains="rent")  # fmt: skip
+    answer = answered("samples with a range, risk").model_copy(
+        update={"default_effects": (effect,)}
+    )
+    assert [row.value for row in default_rows(answer)] == ["0.106667"]
 
 
 def test_without_a_plan_that_has_a_range_no_range_is_announced(client: Any, prices: Any) -> None:
