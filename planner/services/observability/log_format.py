@@ -45,6 +45,19 @@ class PlainFormatter(logging.Formatter):
         return f"{text} [{request_id}]" if request_id else text
 
 
+class RouteForPath(logging.Filter):
+    """Names the route where the framework names the path of a request, which may hold the secret
+    of an invitation or of a new password."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        match, path = getattr(request, "resolver_match", None), getattr(request, "path", "")
+        if match is not None and path and isinstance(record.args, tuple):
+            route = f"/{match.route}"
+            record.args = tuple(route if part == path else part for part in record.args)
+        return True
+
+
 def configure_logging(form: str, level: str) -> dict[str, Any]:
     """Everything to standard error, in the form `plain` or `json`, from `level` on."""
     return {
@@ -58,6 +71,13 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             },
             "json": {"()": f"{__name__}.JsonFormatter"},
         },
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": form}},
+        "filters": {"route": {"()": f"{__name__}.RouteForPath"}},
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": form,
+                "filters": ["route"],
+            }
+        },
         "root": {"handlers": ["console"], "level": level},
     }

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from django.test import RequestFactory
+from django.urls import Resolver404, resolve
 
-from planner.services.observability.log_format import JsonFormatter, PlainFormatter
+from planner.services.observability.log_format import (
+    JsonFormatter,
+    PlainFormatter,
+    RouteForPath,
+    configure_logging,
+)
 from planner.services.observability.request_id import (
     accept_request_id,
     current_request_id,
@@ -66,3 +74,24 @@ def test_the_request_id_is_on_every_line_inside() -> None:
 @pytest.mark.parametrize("text", ["", "a b", "a" * 65, "é", "a\n", '"'])
 def test_an_id_that_a_log_line_could_not_carry_is_replaced(text: str) -> None:
     assert accept_request_id(text) != text
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/join/inv_secret/", "Service Unavailable: /join/<str:secret>/"),
+        ("/nothing/here/", "Service Unavailable: /nothing/here/"),
+    ],
+)
+def test_the_framework_names_no_secret_of_a_path(path: str, message: str) -> None:
+    request = RequestFactory().get(path)
+    with suppress(Resolver404):
+        request.resolver_match = resolve(path)
+    record = logging.getLogger("django.request").makeRecord(
+        "django.request", 40, "f.py", 1, "%s: %s", ("Service Unavailable", path), None,
+        extra={"request": request},
+    )  # fmt: skip
+    handler = configure_logging("json", "INFO")["handlers"]["console"]
+    assert handler["filters"] == ["route"]
+    assert RouteForPath().filter(record)
+    assert json.loads(JsonFormatter().format(record))["message"] == message
