@@ -31,6 +31,8 @@ SHOWN_LENGTH = 60
 
 NUMBER_PATTERN = r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?"
 _NUMBER = re.compile(NUMBER_PATTERN, re.ASCII)
+_QUESTION = re.compile(r"([\d.,\s+-]{1,60}): ([\d.+-]{1,60},? or [\d.+-]{1,60}( and \d{1,60})?\?)")
+"""What `typed_number` makes of a text that may be two figures."""
 _ANY_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 """The same form without bounds: what is a number, if one that is not read."""
 _NOT_STORED = re.compile("[\0\ud800-\udfff]")
@@ -68,11 +70,15 @@ def number_problem(text: str) -> str:
 
     >>> number_problem("12.5"), number_problem("many")
     ('', "'many' is not a number")
+    >>> number_problem("300.000: 300 or 300000?")
+    "'300.000' can be read in two ways: 300 or 300000?"
     """
     if len(text) <= MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text):
         value = Decimal(text)
         if not value or abs(value.adjusted()) <= MAX_EXPONENT:
             return ""
+    elif question := _QUESTION.fullmatch(text):
+        return f"{shorten(question[1])} can be read in two ways: {question[2]}"
     elif not looks_like_number(text):
         return f"{shorten(text)} is not a number"
     return (

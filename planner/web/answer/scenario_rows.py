@@ -95,7 +95,7 @@ def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
         same = next((group for group in groups if _is_same(group[0], scenario)), None)
         groups.append([scenario]) if same is None else same.append(scenario)
     rows = [_row(answer, group) for group in groups]
-    return _with_spans(_with_shares(rows))
+    return with_spans(_with_shares(rows))
 
 
 def _ordered(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
@@ -140,7 +140,8 @@ def _oldest_price(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> dt.date
     return min((one.as_of for one in offers if one and one.as_of), default=None)
 
 
-def _with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
+def with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
+    """Rows on an axis of their own, as long as they need it."""
     low, high = _axis(rows)
     return [_with_span(row, low, high) for row in rows]
 

@@ -24,6 +24,7 @@ from planner.web.answer.board_pack.parts import (
     what_is_paid_for,
     whole_answer,
 )
+from planner.web.answer.scenario_rows import with_spans
 from planner.web.answer.tables import PurchaseRow
 from planner.web.common.formatting import money, number
 
@@ -65,7 +66,9 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield from bullets(
         "What would change it", [turn.sentence for turn in page.verdict.switch_points]
     )
-    drawing = draw_scenarios([row for row in page.possible if row.scenario.allowed], page.currency)
+    drawing = draw_scenarios(
+        with_spans([row for row in page.possible if row.scenario.allowed]), page.currency
+    )
     yield from picture("What each way costs, with the range of 8 of 10 cases", drawing)
     if page.first_chart:
         lines = draw_lines(page.first_chart)

@@ -8,12 +8,13 @@ import re
 import pytest
 from django.urls import reverse
 from django.utils.text import slugify
+from reportlab.graphics.shapes import Drawing
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.rows import Context, Step
 from planner.models import Role
 from planner.web.answer.answer_page import AnswerPage
-from planner.web.answer.board_pack import PackFacts, board_pack
+from planner.web.answer.board_pack import PackFacts, board_pack, story
 from planner.web.answer.figure_rows import figure_rows
 from tests.golden.answers import answered
 from tests.golden.shown import money
@@ -32,6 +33,26 @@ OWNING = {
 
 def pack(answer: ComparisonAnswer, **facts) -> tuple[list[str], str]:
     return read_paper(board_pack(AnswerPage(answer), PackFacts(TODAY, **facts)))
+
+
+def test_a_plan_that_is_left_out_does_not_stretch_the_axis(monkeypatch):
+    """A server for a job of 44 USD left its range no wider than the mark."""
+    answer = answered("servers bought in several months, sensitivity")
+    dearest = max(answer.feasible, key=lambda one: one.total_cost)
+    assert dearest.key is not answer.recommendation.scenario
+    scenarios = [
+        one.model_copy(update={"allowed": one.total_cost != dearest.total_cost})
+        for one in answer.scenarios
+    ]
+    drawn = []
+    monkeypatch.setattr(
+        story, "draw_scenarios", lambda rows, _: drawn.extend(rows) or Drawing(1, 1)
+    )
+    pack(answer.model_copy(update={"scenarios": tuple(scenarios)}))
+    assert drawn
+    assert max(
+        max(one.at, one.left + one.width) for one in (row.span for row in drawn)
+    ) == pytest.approx(100)
 
 
 GOLDEN = ("servers bought in several months, sensitivity", "training in euros",
