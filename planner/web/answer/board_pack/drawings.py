@@ -164,6 +164,6 @@ def draw_scenarios(rows: Sequence[ScenarioRow], currency: str) -> Drawing:
         words = money(row.scenario.total_cost, currency)
         if row.range and row.has_range:
             low, high = row.range.total_p10, row.range.total_p90
-            words += f" ({money_short(low, '').strip()} – {money_short(high, '').strip()})"
+            words += f" ({money_short(low, '').strip()} – {money_short(high, currency)})"
         drawing.add(String(WIDTH - right + 6, y, words, fontName=font, fontSize=7, fillColor=INK))
     return drawing

@@ -55,6 +55,13 @@ def test_a_plan_that_is_left_out_does_not_stretch_the_axis(monkeypatch):
     ) == pytest.approx(100)
 
 
+def test_a_range_on_paper_names_its_currency():
+    _, text = pack(answered("training in euros"))
+    ranges = re.findall(r"EUR \(([^()]* – [^()]*)\)", text.replace("\u00a0", " "))
+    assert ranges
+    assert all(one.endswith(" EUR") for one in ranges)
+
+
 GOLDEN = ("servers bought in several months, sensitivity", "training in euros",
           "owed after the horizon", "most scenarios infeasible")  # fmt: skip
 
