@@ -67,7 +67,7 @@ def test_a_price_crosses_few_files(monkeypatch: pytest.MonkeyPatch) -> None:
         with watching(see):
             refresh.refresh([provider], RefreshOptions(extra={"sleep": lambda _seconds: None}))
             page = Client().get(ON_DEMAND)
-    assert f"{price:,.2f}\N{NO-BREAK SPACE}USD per node-hour" in text(page)
+    assert f"{price:,.2f}\N{NO-BREAK SPACE}USD per machine-hour" in text(page)
     assert "planner/costing/results/ledger.py" in crossed
     assert len(crossed) <= MOST_FILES_OF_A_PRICE, sorted(crossed)
 
