@@ -233,8 +233,9 @@ class _ScenarioSolver:
     def _is_too_large_to_widen(self) -> bool:
         """Whether this market and a wider one would not fit into memory side by side."""
         calendar = self.inputs.calendar
-        cells = len(self.inputs.units) * calendar.months * calendar.length
-        return 2 * cells > MAX_MODEL_CELLS
+        committed = sum(rental.is_committed for rental in self.inputs.beyond_quotas)
+        units = 2 * len(self.inputs.units) + committed
+        return units * calendar.months * calendar.length > MAX_MODEL_CELLS
 
     def _build_scenario(self, key: ScenarioKey, plan: Plan, work: WorkMeter) -> Scenario:
         if not plan.feasible:
