@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from planner.comparison_steps.alternatives import find_alternatives
-from planner.comparison_steps.budget_gains import find_budget_gains
+from planner.comparison_steps.budgets.gains import find_budget_gains
 from planner.comparison_steps.build_analysis import (
     build_break_even,
     build_cost_curve,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 
-from planner.comparison_steps.budget_gains import BudgetGain
-from planner.comparison_steps.budgets import explain_exception, list_budget_uses
+from planner.comparison_steps.budgets.gains import BudgetGain
+from planner.comparison_steps.budgets.uses import explain_exception, list_budget_uses
 from planner.comparison_steps.late_delivery import describe_certain_delay, describe_late_delivery
 from planner.comparison_steps.paybacks import month_of_payback
 from planner.comparison_steps.results import ComparisonResults

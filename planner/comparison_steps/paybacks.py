@@ -45,16 +45,12 @@ def month_of_payback(own: Scenario, rent: Scenario, calendar: Calendar, edition:
 def _by_moment(
     own: Scenario, rent: Scenario, calendar: Calendar, *, is_discounted: bool
 ) -> float | None:
-    amounts, moments, closing = [], [], 0.0
-    for entries, sign in ((rent.entries, 1.0), (own.entries, -1.0)):
-        for entry in entries:
-            saved = _saved(entry, sign, calendar, is_discounted=is_discounted)
-            if entry.is_closing:
-                closing += float(saved.sum())
-                continue
-            paid = np.flatnonzero(saved)
-            amounts.append(saved[paid])
-            moments.append(calendar.paid_months(entry.paid)[paid])
+    amounts, moments = [], []
+    payments, closing = _list_saved(own, rent, calendar, is_discounted=is_discounted)
+    for entry, saved in payments:
+        paid = np.flatnonzero(saved)
+        amounts.append(saved[paid])
+        moments.append(calendar.paid_months(entry.paid)[paid])
     if not amounts:
         return None if closing < 0 else 0.0
     months = payback_of_payments(
@@ -63,11 +59,21 @@ def _by_moment(
     return None if months is None else round(months, 4)
 
 
-def _saved(entry: Entry, sign: float, calendar: Calendar, *, is_discounted: bool) -> Floats:
-    amounts = np.asarray(sign * entry.due / 100.0, dtype=np.float64)
-    if is_discounted:
-        amounts *= calendar.discount_of(entry.paid)
-    return amounts
+def _list_saved(
+    own: Scenario, rent: Scenario, calendar: Calendar, *, is_discounted: bool
+) -> tuple[list[tuple[Entry, Floats]], float]:
+    """[L] money that each payment makes owning cheaper, and what the closing entries come to."""
+    payments, closing = [], 0.0
+    for entries, sign in ((rent.entries, 1.0), (own.entries, -1.0)):
+        for entry in entries:
+            saved = np.asarray(sign * entry.due / 100.0, dtype=np.float64)
+            if is_discounted:
+                saved *= calendar.discount_of(entry.paid)
+            if entry.is_closing:
+                closing += float(saved.sum())
+            else:
+                payments.append((entry, saved))
+    return payments, closing
 
 
 def _by_month(
@@ -75,17 +81,12 @@ def _by_month(
 ) -> float | None:
     is_yearly = as_paid and calendar.cash_timing == "year_end"
     saved: dict[float, float] = {}
-    closing = 0.0
-    for entries, sign in ((rent.entries, 1.0), (own.entries, -1.0)):
-        for entry in entries:
-            amounts = _saved(entry, sign, calendar, is_discounted=is_discounted)
-            if entry.is_closing:
-                closing += float(amounts.sum())
-                continue
-            moments = _settled(entry, calendar, as_paid=as_paid)
-            for month in np.flatnonzero(amounts).tolist():
-                moment = round(float(moments[month]), 9)
-                saved[moment] = saved.get(moment, 0.0) + float(amounts[month])
+    payments, closing = _list_saved(own, rent, calendar, is_discounted=is_discounted)
+    for entry, amounts in payments:
+        moments = _settled(entry, calendar, as_paid=as_paid)
+        for month in np.flatnonzero(amounts).tolist():
+            moment = round(float(moments[month]), 9)
+            saved[moment] = saved.get(moment, 0.0) + float(amounts[month])
     if is_yearly:
         times = sorted({*saved, float(calendar.months)})
     else:

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from planner.comparison_steps.budget_gains import BudgetGain
-from planner.comparison_steps.budget_words import (
+from planner.comparison_steps.budgets.gains import BudgetGain
+from planner.comparison_steps.budgets.words import (
     describe_full_budget,
     describe_gain,
     explain_no_room,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,8 +11,15 @@ from pricing.common.pluralize import pluralize
 from pricing.publish.changes import Changes
 from pricing.publish.publication import Publication
 from pricing.publish.refresh_result import RefreshResult
-from pricing.publish.skip_reasons import find_not_understood
 from pricing.revisions import Freshness
+
+_NOT_UNDERSTOOD = re.compile(
+    r"unknown|unreadable|unclear|unit\b|price is|no (?:price|region|machine name|product name)"
+    r"|two prices|several kinds|number of|accelerator count|size of|vCPUs|a part of the machine"
+    r"|(?:reservation|savings plan|commitment) without|usage type contradicts|spot history"
+)
+"""Reasons for which rows were skipped that we could not read; the others are nothing that a plan
+could use."""
 
 
 def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any]:
@@ -112,3 +120,12 @@ def _describe_published(freshness: Freshness | None) -> str:
         else pluralize(freshness.age_days, "day") + " old"
     )
     return f"revision {freshness.revision} of {freshness.as_of}, oldest price {age}"
+
+
+def find_not_understood(reasons: Iterable[str]) -> list[str]:
+    """Those of `reasons` for which a price may be missing; the others are left out on purpose.
+
+    >>> find_not_understood(["Windows", "unknown accelerator", "unit is not an hour"])
+    ['unknown accelerator', 'unit is not an hour']
+    """
+    return [reason for reason in reasons if _NOT_UNDERSTOOD.match(reason)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
 
-from planner.comparison_steps.budget_gains import BudgetGain, limit_of, name_budget
+from planner.comparison_steps.budgets.gains import BudgetGain, limit_of, name_budget
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
 from planner.contract.money import format_difference, format_money

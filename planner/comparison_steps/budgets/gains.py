@@ -20,7 +20,7 @@ from planner.comparison_steps.alternatives import (
     count_machines,
     find_most_machines,
 )
-from planner.comparison_steps.budgets import exceeds, list_budget_uses
+from planner.comparison_steps.budgets.uses import exceeds, list_budget_uses
 from planner.comparison_steps.results import SMALL_SHARE, ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, BudgetUse, FieldChange
