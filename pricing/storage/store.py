@@ -15,8 +15,7 @@ from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
-from django.db import connection, transaction
-from django.db.models import BigIntegerField, ExpressionWrapper, F, Max, Min, QuerySet
+from django.db.models import BigIntegerField, ExpressionWrapper, F, Max, Min
 
 from pricing.common.amounts import from_scaled, is_exact, quantize, to_scaled
 from pricing.market.offers import Offer, PurchaseOption
@@ -88,7 +87,7 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
             *(f"listing__{name}" for name in LISTING_FIELDS),
         )
     )
-    rows = _read_row_by_row(every)
+    rows = bulk.read_all(every)
     days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
     return [
         StoredOffer(
@@ -98,28 +97,6 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
             price_values=row[1:4],
         )
         for row, day in zip(rows, days, strict=True)
-    ]
-
-
-def _read_row_by_row(query: QuerySet[Any, Any]) -> list[tuple[Any, ...]]:
-    """All rows, equal values shared as they come: whole, their texts take 15 MB more.
-
-    A cursor of PostgreSQL's server is planned for its first tenth unless told that all of it is
-    read; on tables that nobody has analysed yet that took 20 s.
-    """
-    if connection.vendor != "postgresql":
-        return _share_equal_values(query.iterator())
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL cursor_tuple_fraction TO 1")
-        return _share_equal_values(query.iterator())
-
-
-def _share_equal_values(rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
-    """The same rows with one object for equal texts and numbers: a database gives each row its
-    own, which is half of what ten thousand offers take."""
-    shared: dict[tuple[type, Any], Any] = {}
-    return [
-        tuple([shared.setdefault((type(value), value), value) for value in row]) for row in rows
     ]
 
 
