@@ -17,6 +17,8 @@ STANDARD_ERRORS = 3.0
 that grow or shrink steadily, where it held 58 to 75 %, and no less of others."""
 MIN_PAIRS = 4
 """Least months with a year before them by which years are compared."""
+TRIFLE = 1e-12
+"""Of the largest month: what is less counts as no hours, since its logarithm means nothing."""
 
 
 def drift_gaps(history: Sequence[float], method: str, middle: Sequence[float]) -> list[float]:
@@ -32,9 +34,10 @@ def drift_gaps(history: Sequence[float], method: str, middle: Sequence[float]) -
         drift, ends = _between_years(history, len(middle))
     else:
         drift, ends = _within_the_year(history, len(middle))
+    least = TRIFLE * max(history)
     gaps: list[float] = []
     for step, (end, hours) in enumerate(zip(ends, middle, strict=True)):
-        gap = math.log(end / hours) if end > 0 and hours > 0 else 0.0
+        gap = math.log(end / hours) if end > least and hours > least else 0.0
         gaps.append(gaps[-1] if step >= SEASON else gap if gap * drift > 0 else 0.0)
     return gaps
 
@@ -58,7 +61,8 @@ def _between_years(history: Sequence[float], months: int) -> tuple[float, list[f
     """The same months a year ago, times the growth of the last ones over the year before them."""
     count = min(SEASON, len(history) - SEASON)
     pairs = zip(history[len(history) - count :], history[-SEASON - count :], strict=False)
-    ratios = [math.log(now / before) for now, before in pairs if now > 0 and before > 0]
+    least = TRIFLE * max(history)
+    ratios = [math.log(now / old) for now, old in pairs if now > least and old > least]
     if len(ratios) < MIN_PAIRS:
         return 0.0, [0.0] * months
     growth, error = fmean(ratios), stdev(ratios) / math.sqrt(len(ratios))

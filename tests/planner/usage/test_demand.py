@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.contract.request.comparison import read_request
+from planner.usage.demand.drift import drift_gaps
 from planner.usage.demand.forecast import forecast
 from planner.usage.demand.history import KnownRun, next_month
 from planner.usage.demand.methods import SEASON, seasonal_naive
@@ -250,3 +251,9 @@ def test_a_name_of_several_accelerators_is_asked_for():
 def test_a_run_that_is_none_is_refused(text):
     with pytest.raises(InvalidInput, match="is not a run like"):
         read_run(text, "add_run")
+
+
+@pytest.mark.parametrize("last", [5e-324, 1e-310, 0.0])
+def test_months_of_next_to_nothing_are_no_drift(last: float) -> None:
+    history = [1e9] * 18 + [last] * 6
+    assert drift_gaps(history, "seasonal_naive", [1e9, last]) == [0.0, 0.0]
