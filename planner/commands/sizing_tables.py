@@ -17,6 +17,9 @@ from planner.contract.answer.estimate import (
 from planner.sizing.calibration.calibration import Calibration
 from planner.sizing.estimate import Estimate
 
+CANDIDATES_TITLE = "Accelerators: fewest that are in time (or 500 h) first, then the fastest"
+FEW_HOURS = 10.0
+"""Hours below which a digit after the point is told."""
 SHOWN_CANDIDATES = 15
 """Accelerators that the table ranks; the JSON answer has all of them."""
 
@@ -76,9 +79,9 @@ def _estimate(answer: EstimateAnswer) -> Table:
     table = Table(title=f"{answer.accelerators:,} × {answer.accelerator}", show_header=False)
     table.title_justify = "left"
     rows = {
-        "accelerator-hours, p10 to p90": f"{_hours(hours.p10)} to {_hours(hours.p90)}",
-        "accelerator-hours, p50": _hours(hours.p50),
-        "wall clock of one run, h": _hours(answer.wall_clock_hours),
+        "accelerator-hours, p10 to p90": _hours_between(hours.p10, hours.p90),
+        "accelerator-hours, p50": hours_words(hours.p50),
+        "wall clock of one run, h": hours_words(answer.wall_clock_hours),
         "FLOPs of one run": _number(answer.training_flops, ".3g"),
         "MFU": _number(answer.mfu, ".1%"),
         "goodput": _number(answer.goodput, ".1%"),
@@ -89,8 +92,10 @@ def _estimate(answer: EstimateAnswer) -> Table:
         "tier": f"{(answer.tier or '').replace('_', ' ')}: {answer.tier_cards}"
         if answer.tier
         else "",
-        "energy of one run, kWh": _number(answer.energy_kwh, ",.0f"),
-        "answers written, accelerator-hours": _hours(
+        "energy of one run, kWh": _number(
+            answer.energy_kwh, ",.3g" if (answer.energy_kwh or 0) < 10 else ",.0f"
+        ),
+        "answers written, accelerator-hours": hours_words(
             answer.rollouts.writing_hours if answer.rollouts else None
         ),
         "serving, accelerators": _serving(answer.serving),
@@ -132,7 +137,7 @@ def _layout(layout: Parallelism | None) -> str:
 
 
 def _candidates(candidates: Sequence[EstimateCandidate]) -> Table:
-    table = Table(title="Accelerators by time to solution", title_justify="left")
+    table = Table(title=CANDIDATES_TITLE, title_justify="left")
     table.add_column("accelerator")
     for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
         table.add_column(head, justify="right")
@@ -140,19 +145,27 @@ def _candidates(candidates: Sequence[EstimateCandidate]) -> Table:
         table.add_row(
             one.accelerator,
             f"{one.accelerators:,}",
-            _hours(one.accelerator_hours),
-            _hours(one.wall_clock_hours),
+            hours_words(one.accelerator_hours),
+            hours_words(one.wall_clock_hours),
             _number(one.memory_headroom, ".0%"),
             _number(one.energy_kwh, ",.0f"),
         )
     return table
 
 
-def _hours(hours: float | None) -> str:
-    """Hours, or minutes where there is not one hour."""
+def hours_words(hours: float | None) -> str:
+    """Hours, with one digit below ten, or minutes where there is not one hour."""
     if hours is None:
         return ""
-    return f"{hours:,.0f}" if hours >= 1 else f"{hours * 60:,.1f} min"
+    if hours < 1:
+        return f"{hours * 60:,.1f} min"
+    return f"{hours:,.1f}" if round(hours, 1) < FEW_HOURS else f"{hours:,.0f}"
+
+
+def _hours_between(least: float, most: float) -> str:
+    """A range of hours, its unit said where one end is in minutes and the other is not."""
+    unit = " h" if least < 1 <= most else ""
+    return f"{hours_words(least)} to {hours_words(most)}{unit}"
 
 
 def _number(value: float | None, form: str) -> str:

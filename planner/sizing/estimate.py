@@ -16,12 +16,12 @@ from pydantic import Field
 
 from planner.contract.answer.estimate import EstimateAnswer, HoursRange, ServingMemory, ServingPlan
 from planner.contract.months import count_months
+from planner.contract.request.attempts import Run
 from planner.contract.request.comparison import CURRENT_RULES
 from planner.contract.request.serving import Serving
 from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
-    Run,
     Samples,
     Slug,
     Training,
@@ -130,7 +130,7 @@ class Estimate:
             ),
             inference=self._inference(),
             serving=self.serving,
-            cpu=cpu_note(self.workload, self.runs),
+            cpu=cpu_note(self.workload, self.runs, self.rules),
             tier=tier,
             chips=chips,
             other_chips=tuple(chip.words for chip in chips),

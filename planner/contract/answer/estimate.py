@@ -133,7 +133,9 @@ class EstimateCandidate(AnswerModel):
     """One accelerator's place in the ranking; figures are null where it cannot do the work."""
 
     accelerator: str = Field(description="Slug of the accelerator.")
-    rank: Count | None = Field(description="Place by time to solution; null where excluded.")
+    rank: Count | None = Field(
+        description="Place: fewest accelerators, then shortest time; null where excluded."
+    )
     fits: bool = Field(description="Whether it can do the work.")
     why_not: str = Field(description="Why it cannot; empty where it can.")
     accelerator_class: str = Field(description="data_center, tpu, workstation or consumer.")

@@ -1,14 +1,45 @@
-"""What a training does beside its final run: trials of a sweep, answers that it writes. PURE."""
+"""When work is run, and what a training does beside it: trials, answers that it writes. PURE."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from planner.contract.validation import Number, RequestModel, Whole
+from planner.contract.validation import Month, Number, RequestModel, Whole
+from pricing.common.invalid_input import InvalidInput
 
 SequenceTokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
+
+
+def _entries(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Run(RequestModel):
+    """One training run: from the first day of `start` to the last day of `deadline`."""
+
+    start: Month
+    """Month in which it may begin."""
+    deadline: Month | None = None
+    """Month at whose end it must be done; absent: none."""
+    count: Annotated[Whole, Field(ge=1, le=100_000)] = 1
+    """Runs of this kind side by side."""
+
+    @model_validator(mode="after")
+    def _deadline_after_start(self) -> Run:
+        if self.deadline and self.deadline < self.start:
+            raise InvalidInput(
+                "deadline",
+                f"{self.deadline:%Y-%m} is before the start {self.start:%Y-%m}; "
+                f"allowed is {self.start:%Y-%m} or later",
+            )
+        return self
+
+
+Runs = Annotated[
+    tuple[Run, ...], BeforeValidator(_entries), Field(strict=False, min_length=1, max_length=1000)
+]
 
 
 class Sweep(RequestModel):

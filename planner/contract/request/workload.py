@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from planner.contract.models.config_fields import MOST_CHARACTERS
 from planner.contract.models.fill import fill_from_model
-from planner.contract.request.attempts import Rollouts, Sweep
+from planner.contract.request.attempts import Rollouts, Runs, Sweep
 from planner.contract.request.own_layout import OwnLayout
-from planner.contract.validation import Month, Number, RequestModel, Whole
+from planner.contract.validation import Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
 
 MAX_HOURS = 1e10
@@ -37,10 +37,6 @@ def _share_of_peak(value: float) -> float:
         f"{value:g} is not a share of the dense peak; {impossible}"
         "allowed is above 0 and at most 1, such as 0.4 for 40% (no sparse rates)"
     )
-
-
-def _entries(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 HoursList = Annotated[
@@ -108,34 +104,11 @@ Checkpointing = bool | Literal["selective"]
 Stage = Literal["pretraining", "fine_tuning"]
 Tuning = Literal["hand_tuned", "standard", "first_version"]
 Loader = Literal["hand_tuned", "usual"]
+Architecture = Literal["convolutional", "depthwise", "transformer", "detector"]
 Slug = Annotated[str, Field(min_length=1, max_length=100)]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
 
-class Run(RequestModel):
-    """One training run: from the first day of `start` to the last day of `deadline`."""
-
-    start: Month
-    """Month in which it may begin."""
-    deadline: Month | None = None
-    """Month at whose end it must be done; absent: none."""
-    count: Annotated[Whole, Field(ge=1, le=100_000)] = 1
-    """Runs of this kind side by side."""
-
-    @model_validator(mode="after")
-    def _deadline_after_start(self) -> Run:
-        if self.deadline and self.deadline < self.start:
-            raise InvalidInput(
-                "deadline",
-                f"{self.deadline:%Y-%m} is before the start {self.start:%Y-%m}; "
-                f"allowed is {self.start:%Y-%m} or later",
-            )
-        return self
-
-
-Runs = Annotated[
-    tuple[Run, ...], BeforeValidator(_entries), Field(strict=False, min_length=1, max_length=1000)
-]
 Utilisation = Annotated[Number, AfterValidator(_share_of_peak)]
 """A share of the dense peak, above 0 and at most 1."""
 ExperimentsFactor = Annotated[Number, Field(ge=1, le=1000)]
@@ -314,10 +287,15 @@ class Samples(_SizedWork):
     """FLOPs of one sample's forward pass, 1e9, two for each multiply-add; for models that no
     benchmark measures."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
-    """Of the model, beside its FLOPs: a large one fills an accelerator better."""
+    """Of the model, beside its FLOPs: a large one fills an accelerator better (rules 3 and 4)."""
     loader: Loader | None = None
     """How images are read, beside their FLOPs: `hand_tuned` (FFCV, DALI or one's own that keeps the
     accelerators busy) or `usual`; absent: what teams have, with its spread in the range."""
+    architecture: Architecture | None = None
+    """Kind of image model, beside its FLOPs; absent: the mixture that teams train."""
+    code: Tuning | None = None
+    """How well tuned the code is, beside its FLOPs (rules 5): `first_version` is the code that one
+    paper was published with; absent: what teams have, with its spread in the range."""
     accelerator: Slug | None = None
     """Where `samples_per_second` was measured, and the reference of the hours."""
     precision: Precision | None = None
@@ -334,11 +312,12 @@ class Samples(_SizedWork):
             raise InvalidInput(
                 "benchmark", "give a benchmark, samples_per_second or forward_gflops_per_sample"
             )
-        if self.loader is not None and (self.benchmark or self.samples_per_second):
+        facts = ("loader", "architecture", "code")
+        beside = [name for name in facts if getattr(self, name) is not None]
+        if beside and (self.benchmark or self.samples_per_second):
             raise InvalidInput(
-                "loader",
-                f"{self.loader} is already in a measured rate; leave it out, or give "
-                "forward_gflops_per_sample alone",
+                beside[0],
+                "is already in a measured rate; leave it out or give forward_gflops_per_sample",
             )
         return self
 

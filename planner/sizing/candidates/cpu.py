@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.contract.answer.estimate import CpuNote
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.performance.sample_times import TIME_RULES
 from planner.sizing.runs.sample_run import rate_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
@@ -19,9 +20,9 @@ ENOUGH_HOURS = 12.0
 """h of one CPU machine up to which a GPU is not worth its set-up; planning value, 2026."""
 
 
-def cpu_hours(workload: Training | Samples) -> float | None:
+def cpu_hours(workload: Training | Samples, rules: int = 2) -> float | None:
     """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
-    A100's rate, None where that is not known.
+    A100's rate, whatever their loader from rules 5 on; None where that is not known.
 
     >>> small = Training(kind="training", parameters=1e6, tokens=1e8, sequence_length=128)
     >>> cpu_hours(small) < 2
@@ -29,19 +30,20 @@ def cpu_hours(workload: Training | Samples) -> float | None:
     """
     if isinstance(workload, Training):
         return compute_work(workload).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
+    bare = workload.model_copy(update={"loader": None}) if rules >= TIME_RULES else workload
     try:
-        a100 = rate_on(workload, get("nvidia-a100-80gb-sxm")).samples_per_second
+        a100 = rate_on(bare, get("nvidia-a100-80gb-sxm")).samples_per_second
     except InvalidInput:
         return None
     rate = a100 * CPU_TFLOPS / A100_SAMPLES_TFLOPS
     return workload.samples * workload.epochs / (rate * 3600)
 
 
-def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int) -> CpuNote:
+def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int, rules: int = 2) -> CpuNote:
     """Whether a CPU is enough for all runs, its hours and what to do about it."""
     if isinstance(workload, AcceleratorHours):
         return CpuNote(is_enough=None, hours=None, note="the work behind the hours is not known")
-    one_run = cpu_hours(workload)
+    one_run = cpu_hours(workload, rules)
     if one_run is None:
         note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
         return CpuNote(is_enough=None, hours=None, note=note)

@@ -33,6 +33,10 @@ class FinetuneRun:
     tokens_are: str
     """stated or estimated, and how."""
     source: str
+    since: int
+    """Edition of the rules from which on it counts."""
+    until: int | None
+    """Last edition for which it does: from rules 5 on a bound of the tokens is no figure."""
 
     @property
     def is_stated(self) -> bool:
@@ -40,13 +44,17 @@ class FinetuneRun:
         return self.tokens_are.startswith("stated")
 
 
-@cache
-def finetune_runs() -> tuple[FinetuneRun, ...]:
-    """Every row of the table.
+def finetune_runs(rules: int = 2) -> tuple[FinetuneRun, ...]:
+    """Every row of the table that an edition of the rules knows.
 
     >>> len(finetune_runs()), finetune_runs()[0].run
     (12, 'alpaca-7b')
     """
+    return tuple(run for run in _runs() if run.since <= rules <= (run.until or rules))
+
+
+@cache
+def _runs() -> tuple[FinetuneRun, ...]:
     with _TABLE.open(newline="", encoding="utf-8") as lines:
         return tuple(_run(row) for row in csv.DictReader(lines))
 
@@ -73,4 +81,6 @@ def _run(row: dict[str, str]) -> FinetuneRun:
         code=row["code"] or "standard",
         tokens_are=row["tokens_are"],
         source=row["source"],
+        since=int(row["since"] or 1),
+        until=int(row["until"]) if row["until"] else None,
     )

@@ -48,15 +48,19 @@ class PublishedRun:
     first_version."""
     source: str
     note: str
+    since: int
+    """Edition of the rules from which on it counts."""
 
 
-def published_runs(qualities: str = "AB") -> tuple[PublishedRun, ...]:
-    """The runs of the given qualities, in the order of the table.
+def published_runs(qualities: str = "AB", rules: int = 1) -> tuple[PublishedRun, ...]:
+    """The runs of the given qualities that an edition of the rules knows, in the order of the
+    table.
 
     >>> len(published_runs()), [run.run for run in published_runs("X")]
     (51, ['vit-22B', 'llmc-gpt3-125M'])
     """
-    return tuple(run for run in _runs() if run.quality in qualities)
+    known = (run for run in _runs() if run.since <= rules)
+    return tuple(run for run in known if run.quality in qualities)
 
 
 @cache
@@ -89,6 +93,7 @@ def _run(row: dict[str, str]) -> PublishedRun:
         code=row["code"],
         source=row["source"],
         note=row["note"],
+        since=int(row["since"] or 1),
     )
 
 

@@ -24,9 +24,18 @@ FULLY_SHARDED_GROUP, FULLY_SHARDED_PARAMETERS = 512, 1e11
 """Accelerators per tensor-parallel slice, and parameters, up to which ZeRO stage 3 is usual over
 fast links: llm-foundry trains up to 70B on 512 (2023); GPT-3, BLOOM, MT-NLG and Llama 3.1 405B add
 tensor and pipeline parallelism (2020-2024)."""
+PCIE_TENSOR = 4
+"""Accelerators over which PCIe carries tensor parallelism where a batch leaves nothing else: Llama
+2 70B with steps of 8 sequences on 64 L40S in servers of 4 (NVIDIA, MLPerf Training v4.0, 2024)."""
+LARGEST_GUESSED_BATCH = 4_194_304.0
+"""Tokens of a step up to which a stated micro-batch on every accelerator makes it larger than usual
+(LLaMA and Llama 2 use 4 million, arXiv 2302.13971, 2023)."""
 USUAL_EXPERTS = 64
 """Experts of a mixture where the request does not say (DeepSeek and Qwen3 have 64 to 256,
 2024-2025)."""
+SHORT_TOKENS = 32_768.0
+"""Tokens of a micro-batch up to which short sequences share one from rules 5 on: BERT on A100 works
+on 256 sequences of 128 at once (NVIDIA/DeepLearningExamples BERT README, 2021)."""
 STAGE_COST = 1e-4
 """Share of time by which a simpler split wins where two take as long, for each ZeRO stage and
 doubling of parallelism; a planning choice, 2026."""
@@ -43,7 +52,14 @@ class LayoutTask:
 
     @cached_property
     def splits(self) -> Splits:
-        return splits_of(self.training, self.precision, self.links.domain)
+        return splits_of(self.training, self.precision, self._tensor_domain)
+
+    @property
+    def _tensor_domain(self) -> int:
+        """Accelerators that tensor parallelism may span: those of the fast links; from rules 5 on
+        with a stated batch, which may be too small for replicas and stages, four over PCIe too."""
+        is_bound = self.rates.launch_seconds and self.training.global_batch_tokens
+        return max(self.links.domain, PCIE_TENSOR) if is_bound else self.links.domain
 
     @cached_property
     def links(self) -> Links:
@@ -90,15 +106,14 @@ class LayoutTask:
         group = data * splits.grid.context
         size = self._sequences(data, group)
         per_pass = size * data * splits.shape.sequence
-        batches = np.maximum(1.0, np.floor(splits.batch_tokens / per_pass + 1e-9))
+        batch = self._batch_tokens(accelerators)
+        batches = np.maximum(1.0, np.floor(batch / per_pass + 1e-9))
         flying = np.minimum(batches, splits.grid.pipeline)
         possible &= splits.memory.total(group, flying, size) <= self.limit_bytes
         possible &= self._spreads_experts(group)
         if not possible.any():
             return None
-        within = possible & (
-            per_pass <= max(splits.batch_tokens, per_pass[data >= 1].min()) * (1 + 1e-9)
-        )
+        within = possible & (per_pass <= max(batch, per_pass[data >= 1].min()) * (1 + 1e-9))
         usual = within & self._is_usual(accelerators)
         mask = usual if usual.any() else within if within.any() else possible
         times = self._times(data, group, size, batches)
@@ -134,6 +149,15 @@ class LayoutTask:
             f"{self.limit_bytes / GIB:,.1f} GiB may be taken{fitting}"
         )
 
+    def _batch_tokens(self, accelerators: int) -> float:
+        """Tokens of a step; from rules 5 on where a micro-batch is stated and no batch, at least
+        one of every accelerator, up to `LARGEST_GUESSED_BATCH`."""
+        usual, stated = self.splits.batch_tokens, self.training.micro_batch_size
+        if not self.rates.launch_seconds or not stated or self.training.global_batch_tokens:
+            return usual
+        of_all = float(accelerators * stated * self.splits.shape.sequence)
+        return max(usual, min(of_all, LARGEST_GUESSED_BATCH))
+
     def _sequences(self, data: Floats, group: Floats) -> Floats:
         """Sequences of a micro-batch: as asked, else the largest power of two that fits memory and
         global batch, at least 1."""
@@ -145,7 +169,10 @@ class LayoutTask:
         left = self.limit_bytes / (1 + RESERVE) - states
         one = memory.activations(splits.grid.pipeline, np.ones_like(data)) + memory.logits
         room = np.minimum(left / one, splits.batch_tokens / (data * splits.shape.sequence))
-        room = np.clip(room, 1.0, splits.most_sequences)
+        most = splits.most_sequences
+        if self.rates.launch_seconds:
+            most = np.maximum(most, SHORT_TOKENS / splits.shape.sequence)
+        room = np.clip(room, 1.0, most)
         sizes: Floats = np.exp2(np.floor(np.log2(room)))
         return sizes
 
@@ -177,6 +204,7 @@ class LayoutTask:
             splits.grid,
             self.links,
             self.seconds_per_token,
+            self.rates,
             size * splits.shape.sequence,
             group,
             batches,

@@ -9,10 +9,12 @@ Communication counts as far as compute does not hide it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR
 from planner.sizing.layout.grid import FULL, SELECTIVE, Floats, Grid
 from planner.sizing.layout.links import Links
 from planner.sizing.layout.memory_fit import Shard
@@ -46,6 +48,9 @@ CONTEXT_COST = 0.03
 INTERLEAVED = 4.0
 """Most chunks of layers a stage holds: the bubble falls with them (Narayanan et al., arXiv
 2104.04473 section 2.2, 2021)."""
+QLORA_BYTES_MOVED = 2.5
+"""Bytes per frozen weight that a pass reads in 4 bits and writes in 16 (Dettmers et al., arXiv
+2305.14314, 2023)."""
 HOST_GB_PER_S, HOST_PARAMETERS_PER_S = 20.0, 1e9
 """GB/s of PCIe 4.0 to the host's memory, and parameters that a server's CPUs update a second and
 accelerator (DeepSpeed ZeRO-Offload, arXiv 2101.06840, 2021)."""
@@ -58,6 +63,10 @@ class Rates:
     matrix: float
     attention: float
     """Of attention, which stays in 16 bits under fp8."""
+    launch_seconds: float = 0.0
+    """s in which a host starts the kernels of one layer, forward and backward."""
+    dequantised: float = math.inf
+    """Bytes/s of 4-bit weights made 16-bit ones, both counted."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,10 @@ class TimePlan:
     """A step: gradients and weights."""
     chunks: Floats
     """Of layers that a stage holds."""
+    passes: Floats
+    """Layers that a micro-batch passes on a stage, recomputation counted."""
+    dequantised_bytes: Floats
+    """A micro-batch, read in 4 and written in 16 bits."""
 
 
 def time_plan(shape: ModelShape, grid: Grid, shard: Shard) -> TimePlan:
@@ -120,6 +133,10 @@ def time_plan(shape: ModelShape, grid: Grid, shard: Shard) -> TimePlan:
         gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),
         step_bytes=np.where(is_sharded, 0.0, 4.0 * shard.trained),
         chunks=np.clip(np.floor(layers), 1.0, INTERLEAVED),
+        passes=layers * np.where(grid.checkpointing == FULL, RECOMPUTE_FACTOR, 1.0),
+        dequantised_bytes=QLORA_BYTES_MOVED
+        * np.where(grid.checkpointing == FULL, 3.0, 2.0)
+        * shard.resident,
     )
 
 
@@ -128,6 +145,7 @@ def step_time(
     grid: Grid,
     links: Links,
     seconds_per_token: float,
+    rates: Rates,
     tokens: Floats,
     group: Floats,
     micro_batches: Floats,
@@ -140,6 +158,8 @@ def step_time(
     """
     ideal = seconds_per_token * tokens / grid.parts
     compute = ideal * plan.slowdown * (1 + HALF_FULL_TOKENS * grid.context / tokens)
+    compute = np.maximum(compute, plan.passes * rates.launch_seconds)
+    compute = compute + plan.dequantised_bytes / rates.dequantised
     inside = links.inside * 1e9
     exposed = tokens * (plan.tensor_bytes * (TENSOR_EXPOSED / inside))
     if plan.expert_bytes.any():

@@ -21,7 +21,8 @@ from planner.sizing.evidence.rl_steps import RlStep, rl_steps
 from planner.sizing.evidence.served_model import Load
 from planner.sizing.footprint.stages import FINE_TUNING
 from planner.sizing.performance.conformal import conformal_quantile, conformal_range
-from planner.sizing.performance.teams import step_hours, team_fit
+from planner.sizing.performance.team_runs import step_hours
+from planner.sizing.performance.teams import team_fit
 from planner.sizing.serving.served_model import served_model
 from planner.sizing.serving.serving_rate import Replica, fewest_for, replica_on
 from pricing.common.invalid_input import InvalidInput
@@ -84,45 +85,45 @@ def _replica(training: Training, rollouts: Rollouts, one: Accelerator, count: in
 
 
 @cache
-def rollout_excess() -> float:
+def rollout_excess(rules: int = 3) -> float:
     """ln of the hours of measured steps over those worked out: the median of the teams."""
-    return excess_of(rl_steps())
+    return excess_of(rl_steps(), rules)
 
 
-def excess_of(steps: Sequence[RlStep]) -> float:
+def excess_of(steps: Sequence[RlStep], rules: int = 3) -> float:
     """The same from given steps."""
-    return round(conformal_quantile([(s.team, step_excess(s)) for s in steps], 0.5), 12)
+    return round(conformal_quantile([(s.team, step_excess(s, rules)) for s in steps], 0.5), 12)
 
 
 @cache
-def rollout_log_range() -> tuple[float, float]:
+def rollout_log_range(rules: int = 3) -> tuple[float, float]:
     """p10 and p90 of ln(hours used / hours predicted)."""
-    return log_range_of(rl_steps())
+    return log_range_of(rl_steps(), rules)
 
 
-def log_range_of(steps: Sequence[RlStep]) -> tuple[float, float]:
+def log_range_of(steps: Sequence[RlStep], rules: int = 3) -> tuple[float, float]:
     """The same from given steps. Two teams publish steps, too few for quantiles of their own: the
     errors of fine-tunings stand beside theirs."""
     own = []
     teams = dict.fromkeys(step.team for step in steps)
     for team in teams:
         others = [step for step in steps if step.team != team] or list(steps)
-        middle = excess_of(others)
-        own += [(s.team, step_excess(s) - middle) for s in steps if s.team == team]
-    tunings = [(r.team, error) for r, error in team_fit().errors if r.stage == FINE_TUNING]
+        middle = excess_of(others, rules)
+        own += [(s.team, step_excess(s, rules) - middle) for s in steps if s.team == team]
+    tunings = [(r.team, error) for r, error in team_fit(rules).errors if r.stage == FINE_TUNING]
     return conformal_range([*own, *tunings])
 
 
 @cache
-def step_excess(step: RlStep) -> float:
+def step_excess(step: RlStep, rules: int = 3) -> float:
     """ln(seconds of the step / seconds worked out)."""
     training, rollouts = step.training, step.training.rollouts
     assert rollouts is not None
     precision = training.precision or "bf16"
-    hours = step_hours(training, step.accelerator, precision, step.accelerators)
+    hours = step_hours(training, step.accelerator, precision, step.accelerators, rules=rules)
     if hours is None:
         offloaded = training.model_copy(update={"optimizer_offload": True})
-        hours = step_hours(offloaded, step.accelerator, precision, step.accelerators)
+        hours = step_hours(offloaded, step.accelerator, precision, step.accelerators, rules=rules)
     assert hours is not None
     one = get(step.accelerator)
     beside = rollout_hours(training, rollouts, one, step.accelerators, hours)

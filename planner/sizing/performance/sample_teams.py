@@ -30,6 +30,8 @@ from pricing.market.accelerators import get
 
 Floats = NDArray[np.float64]
 
+TEAM_RULES = 3
+"""Edition of the rules from which teams of sample-based work count, 2026."""
 A100_SAMPLE_TFLOPS = 42.0
 """What an A100 sustains in image models, forward and backward, TFLOP/s: geometric mean of ResNet-50
 (61) and SE-ResNeXt101 (41, NVIDIA/DeepLearningExamples @729963dd47e7, 2021), CLIP ViT-B/32 (34) and
@@ -76,7 +78,7 @@ class SampleFit:
 @cache
 def sample_fit() -> SampleFit:
     """The fit on every run that states enough."""
-    return fit_samples([run for run in sample_runs() if run.is_stated])
+    return fit_samples([run for run in sample_runs(TEAM_RULES) if run.is_stated])
 
 
 def fit_samples(runs: Sequence[SampleRun]) -> SampleFit:

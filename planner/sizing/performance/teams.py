@@ -1,37 +1,31 @@
 """What teams make of an accelerator and a layout, and how far they differ. PURE.
 
-    ln(hours used / hours of the step model) = stage + code + spread
+    ln(hours used / hours of the step model) = stage + code + mixture + spread
 
 The step model (level, layout, cluster, goodput) says what a well-tuned framework would take. What
 real runs took beyond it is the team's: the median of the teams by stage (pre-training,
-fine-tuning), how well tuned the code is, and a spread that is the range. Every team has one vote.
+fine-tuning), how well tuned the code is, what sending tokens to experts takes beyond the step
+model, and a spread that is the range. Every team has one vote.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 from planner.contract.request.workload import Training
-from planner.sizing.evidence.cluster_scaling import ONE_NODE, cluster_share
-from planner.sizing.evidence.finetune_runs import FinetuneRun, finetune_runs
-from planner.sizing.evidence.framework_throughput import FrameworkRate, framework_rates
-from planner.sizing.evidence.published_runs import PublishedRun, published_runs
+from planner.sizing.evidence.cluster_scaling import ONE_NODE
 from planner.sizing.footprint.stages import FINE_TUNING, PRETRAINING, stage_of
-from planner.sizing.footprint.training_flops import DENSE_FLOPS_PER_PARAMETER, is_mixture
-from planner.sizing.layout.search import LayoutTask
+from planner.sizing.footprint.training_flops import is_mixture
 from planner.sizing.performance.conformal import QUANTILES, conformal_range
-from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
-from planner.sizing.performance.levels import rates_on
+from planner.sizing.performance.levels import STEP_RULES, is_vector
 from planner.sizing.performance.relative_throughput import DIGITS
-from planner.sizing.performance.start import start_hours
-from planner.sizing.performance.throughput import run_accelerators, training_from_run
-from pricing.market.accelerators import get
+from planner.sizing.performance.team_runs import TeamRun, edition, team_runs
+from pricing.market.accelerators import Accelerator
 
 FEWEST_TEAMS = 5
 """Teams from which a kind of work has a range of its own; a planning choice, 2026."""
@@ -47,28 +41,8 @@ HALF_TRUST = 2.0
 HUBER, ROUNDS = 0.3, 20
 """Excess beyond which a run loses weight (Huber, Annals of Mathematical Statistics 35, 1964), and
 rounds of reweighting; chosen on held-out teams, 2026."""
-TRUST = {"A": 1.0, "B": 0.6}
-"""Weight of a run by how fully it is stated; planning values, 2026."""
-CODES = ("hand_tuned", "standard", "first_version")
-
-
-@dataclass(frozen=True)
-class TeamRun:
-    """One published run against the step model."""
-
-    run: str
-    team: str
-    stage: str
-    code: str
-    accelerators: int
-    is_mixture: bool
-    published_hours: float
-    excess: float
-    """ln(hours used / hours of the step model)."""
-    trust: float = 1.0
-    """Weight by how fully its source states it."""
-    is_rate: bool = False
-    """Whether it is a rate of steps and not a run."""
+STANDARD = "standard"
+CODES = ("hand_tuned", STANDARD, "first_version")
 
 
 @dataclass(frozen=True)
@@ -77,41 +51,70 @@ class TeamFit:
     others."""
 
     stages: dict[str, float]
-    codes: dict[str, float]
+    codes: dict[str, dict[str, float]]
+    """By stage."""
     errors: tuple[tuple[TeamRun, float], ...]
     """Each run with ln(hours used / hours predicted), predicted without its team."""
+    mixture: float = 0.0
+    """Of mixtures of experts beside the dense models of their stage and code; from rules 5 on."""
+    vector: float | None = None
+    """On vector units, whose arithmetic takes so long that neither stage nor code tells; from
+    rules 5 on."""
 
-    def excess(self, stage: str, code: str | None) -> float:
+    def excess(
+        self, stage: str, code: str | None, is_mixture: bool = False, is_vector: bool = False
+    ) -> float:
         """ln of the hours of the median team over those of the step model."""
-        return self.stages[stage] + (self.codes[code] if code else 0.0)
+        if is_vector and self.vector is not None:
+            return self.vector
+        of_code = self.codes[stage][code] if code else 0.0
+        return self.stages[stage] + of_code + (self.mixture if is_mixture else 0.0)
+
+    def excess_of(self, run: TeamRun, code: str | None) -> float:
+        """The same for the work of a run, with the tuning of its code said or not."""
+        return self.excess(run.stage, code, run.is_mixture, run.is_vector)
+
+
+def team_fit(rules: int = 2) -> TeamFit:
+    """The fit on every run that an edition of the rules knows."""
+    return _team_fit(edition(rules))
 
 
 @cache
-def team_runs() -> tuple[TeamRun, ...]:
-    """Every published run of quality A and B that a layout holds, every fine-tuning, and the rates
-    of frameworks, each framework a team."""
-    runs = [
-        *map(_pretraining, published_runs()),
-        *map(finetuning_team_run, finetune_runs()),
-        *map(_framework, framework_rates()),
-    ]
-    return tuple(run for run in runs if run is not None)
+def _team_fit(rules: int) -> TeamFit:
+    return fit_teams(team_runs(rules), rules)
 
 
-@cache
-def team_fit() -> TeamFit:
-    """The fit on every run."""
-    return fit_teams(team_runs())
+def team_excess(training: Training, one: Accelerator, precision: str, rules: int = 2) -> float:
+    """ln of the hours that the median team takes over those of the step model."""
+    vector = is_vector(one, precision)
+    fit = team_fit(rules)
+    return fit.excess(stage_of(training), training.code, is_mixture(training), vector)
 
 
-def fit_teams(runs: Sequence[TeamRun]) -> TeamFit:
+def excess_beside_standard(
+    training: Training, one: Accelerator, precision: str, rules: int = 2
+) -> float:
+    """ln of the time of a step over that of the step model: by the tuning of the code beside a
+    standard framework's, and by what experts take; lost hours are not in it. Measured steps of
+    mixtures are no faster than the step model however tuned (framework_throughput.csv)."""
+    if is_vector(one, precision):
+        return 0.0
+    fit, stage = team_fit(rules), stage_of(training)
+    code = training.code or STANDARD
+    if not is_mixture(training):
+        return fit.excess(stage, code) - fit.excess(stage, STANDARD)
+    return max(0.0, fit.excess(stage, code, is_mixture=True) - fit.excess(stage, STANDARD))
+
+
+def fit_teams(runs: Sequence[TeamRun], rules: int = 2) -> TeamFit:
     """Medians over all runs, errors by leaving one team out."""
-    stages, codes = _middles(runs)
     errors = []
     for team in dict.fromkeys(run.team for run in runs):
-        others, _ = _middles([run for run in runs if run.team != team])
-        errors += [(run, run.excess - others[run.stage]) for run in runs if run.team == team]
-    return TeamFit(stages, codes, tuple(errors))
+        others = _middles([run for run in runs if run.team != team], rules)
+        own = (run for run in runs if run.team == team)
+        errors += [(run, run.excess - others.excess_of(run, None)) for run in own]
+    return replace(_middles(runs, rules), errors=tuple(errors))
 
 
 def log_range(
@@ -141,11 +144,13 @@ def range_of(
     """
     fewest = FEWEST_OF_A_RANGE if rules >= RANGE_RULES else FEWEST_TEAMS
     errors = fit.errors
-    if rules > 2 and not is_small:
+    if rules >= STEP_RULES or (rules > 2 and not is_small):
         errors = tuple((run, error) for run, error in errors if not run.is_rate)
+    if rules >= STEP_RULES and not code:
+        errors = tuple((run, error) for run, error in errors if run.is_typical)
     chosen = [(r, e) for r, e in errors if r.stage == stage or (is_small and _is_small(r))]
     if code:
-        chosen = [(r, e - fit.codes[r.code]) for r, e in chosen]
+        chosen = [(r, e - _of_code(fit, r)) for r, e in chosen]
         same = [(r, e) for r, e in chosen if r.code == code]
         chosen = same if len({r.team for r, _ in same}) >= fewest else chosen
     if len({run.team for run, _ in chosen}) < fewest:
@@ -159,28 +164,72 @@ def range_of(
 
 @cache
 def _log_range(stage: str, code: str | None, is_small: bool, rules: int) -> tuple[float, float]:
-    return range_of(team_fit(), stage, code, is_small, rules)
+    return range_of(team_fit(rules), stage, code, is_small, rules)
+
+
+def _of_code(fit: TeamFit, run: TeamRun) -> float:
+    return fit.excess_of(run, run.code) - fit.excess_of(run, None)
 
 
 def _is_small(run: TeamRun) -> bool:
     return run.accelerators <= ONE_NODE
 
 
-def _middles(runs: Sequence[TeamRun]) -> tuple[dict[str, float], dict[str, float]]:
-    """Median excess by stage, and of each code beside it, drawn towards all and none."""
+def _middles(runs: Sequence[TeamRun], rules: int) -> TeamFit:
+    """Median excess by stage, and of each code beside it, drawn towards all and none; from rules 5
+    on of each code within a stage, drawn towards that of both, by dense models, and of mixtures
+    beside them. Without errors."""
+    if rules < STEP_RULES:
+        stages = _stages(runs, rules)
+        of_both = _codes(runs, stages, dict.fromkeys(CODES, 0.0))
+        return TeamFit(stages, dict.fromkeys(stages, of_both), ())
+    usual = [run for run in runs if not (run.is_mixture or run.is_vector)]
+    stages = _stages(usual, rules)
+    of_both = _codes(usual, stages, dict.fromkeys(CODES, 0.0))
+    by_stage = {s: [run for run in usual if run.stage == s] for s in stages}
+    fit = TeamFit(stages, {s: _codes(own, stages, of_both) for s, own in by_stage.items()}, ())
+    return replace(
+        fit,
+        mixture=_mixture([run for run in runs if run.is_mixture], fit),
+        vector=_drawn([run for run in runs if run.is_vector], lambda run: run.excess, 0.0),
+    )
+
+
+def _mixture(runs: Sequence[TeamRun], fit: TeamFit) -> float:
+    """What mixtures take beside dense models: of runs, drawn towards that of rates, whose routing
+    is mostly made even."""
+
+    def value(run: TeamRun) -> float:
+        return run.excess - fit.excess(run.stage, run.code)
+
+    of_rates = _drawn([run for run in runs if run.is_rate], value, 0.0)
+    return _drawn([run for run in runs if not run.is_rate], value, of_rates)
+
+
+def _drawn(runs: Sequence[TeamRun], value: Callable[[TeamRun], float], towards: float) -> float:
+    """Their middle, drawn towards a given one where teams are few."""
+    trust = _trust(runs)
+    return trust * _middle(runs, value) + (1 - trust) * towards if runs else towards
+
+
+def _stages(runs: Sequence[TeamRun], rules: int) -> dict[str, float]:
     overall = _middle(runs, lambda run: run.excess)
     stages = {}
     for stage in (PRETRAINING, FINE_TUNING):
-        own = [run for run in runs if run.stage == stage]
-        trust = _trust(own)
-        middle = _middle(own, lambda run: run.excess) if own else overall
-        stages[stage] = trust * middle + (1 - trust) * overall
+        own = [run for run in runs if run.stage == stage and (rules < STEP_RULES or run.is_typical)]
+        stages[stage] = _drawn(own, lambda run: run.excess, overall)
+    return stages
+
+
+def _codes(
+    runs: Sequence[TeamRun], stages: dict[str, float], towards: dict[str, float]
+) -> dict[str, float]:
+    """Median of each code beside the stage, drawn towards a given one where teams are few."""
     codes = {}
     for code in CODES:
         own = [run for run in runs if run.code == code]
-        middle = _middle(own, lambda run: run.excess - stages[run.stage]) if own else 0.0
-        codes[code] = _trust(own) * middle
-    return stages, codes
+        codes[code] = _drawn(own, lambda run: run.excess - stages[run.stage], towards[code])
+    return codes
 
 
 def _trust(runs: Sequence[TeamRun]) -> float:
@@ -207,83 +256,3 @@ def _quantile(errors: Sequence[tuple[TeamRun, float]], level: float) -> float:
     weights = np.array([1 / of_team[run.team] for run, _ in ordered])
     places = (np.cumsum(weights) - weights / 2) / weights.sum()
     return float(np.interp(level, places, [error for _, error in ordered]))
-
-
-def _pretraining(run: PublishedRun) -> TeamRun | None:
-    count = run_accelerators(run)
-    training = training_from_run(run).model_copy(update={"stage": PRETRAINING})
-    if run.training_flops is not None:
-        tokens = run.training_flops / (DENSE_FLOPS_PER_PARAMETER * training.parameters)
-        training = training.model_copy(update={"tokens": tokens})
-    hours = step_hours(training, run.accelerator, run.precision, count, run.training_flops)
-    if hours is None:
-        return None
-    useful = 1.0 if run.hours_exclude_downtime else estimate_goodput(count, CALENDAR_SHARE)
-    return TeamRun(
-        run=run.run,
-        team=run.family,
-        stage=PRETRAINING,
-        code=run.code,
-        accelerators=count,
-        is_mixture=is_mixture(training),
-        published_hours=run.accelerator_hours,
-        excess=math.log(run.accelerator_hours * useful / hours),
-        trust=TRUST[run.quality],
-    )
-
-
-def finetuning_team_run(run: FinetuneRun) -> TeamRun | None:
-    """A published fine-tuning against the step model; None where no layout holds it."""
-    hours = step_hours(run.training, run.accelerator, run.precision, run.accelerators)
-    if hours is None:
-        return None
-    useful = estimate_goodput(run.accelerators, CALENDAR_SHARE)
-    used = run.accelerator_hours
-    starting = run.accelerators * start_hours(run.training)
-    return TeamRun(
-        run=run.run,
-        team=run.team,
-        stage=FINE_TUNING,
-        code=run.code,
-        accelerators=run.accelerators,
-        is_mixture=False,
-        published_hours=run.accelerator_hours,
-        excess=math.log(max(0.1 * used, used - starting) * useful / hours),
-        trust=TRUST["A" if run.is_stated else "B"],
-    )
-
-
-def _framework(rate: FrameworkRate) -> TeamRun | None:
-    training = rate.training
-    precision = training.precision or "bf16"
-    hours = step_hours(training, rate.accelerator, precision, rate.accelerators)
-    if hours is None:
-        return None
-    measured = training.tokens / rate.tokens_per_second / 3600
-    return TeamRun(
-        run=f"{rate.framework} {rate.model} {rate.accelerators} x {rate.accelerator}",
-        team=rate.framework,
-        stage=stage_of(training),
-        code="standard",
-        accelerators=rate.accelerators,
-        is_mixture=False,
-        published_hours=measured,
-        excess=math.log(measured / hours),
-        is_rate=True,
-    )
-
-
-def step_hours(
-    training: Training, slug: str, precision: str, count: int, flops: float | None = None
-) -> float | None:
-    """Accelerator-hours of the step model: every hour useful, the framework well tuned; for `flops`
-    where a source states them and not the tokens. None where no layout holds the training."""
-    one = get(slug)
-    task = LayoutTask(training, one, precision, rates_on(training, one, precision))
-    placed = task.on(count)
-    if placed is None:
-        return None
-    seconds = task.seconds_per_token * training.tokens
-    if flops is not None:
-        seconds = flops / task.rates.matrix
-    return seconds / (placed.share_of_level * cluster_share(count)) / 3600

@@ -142,24 +142,25 @@ def usual_count(least: float) -> int:
     return min(LARGEST_USUAL, math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER)
 
 
-def benchmark_level(one: Accelerator, precision: str) -> Level:
+def benchmark_level(one: Accelerator, precision: str, rules: int = 1) -> Level:
     """Benchmark level of an accelerator; where there is none, the level of the A100 or H100
     moved by the throughput index of language models: level · rate ratio / peak ratio, within
-    0.1 … 0.65, or 0.56 where the datasheet alone places it.
+    0.1 … 0.65, or 0.56 where the datasheet alone places it. By the table as the rules know it.
 
     >>> benchmark_level(get("nvidia-a100-80gb-sxm"), "bf16").mfu
     0.56
     >>> 0.3 < benchmark_level(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
     True
     """
-    return _benchmark_level(one.slug, precision)
+    return _benchmark_level(one.slug, precision, rules)
 
 
 @cache
-def _benchmark_level(slug: str, precision: str) -> Level:
+def _benchmark_level(slug: str, precision: str, rules: int) -> Level:
     """By slug, which hashes faster than the whole datasheet."""
     one = get(slug)
-    level = _levels().get((slug, "bf16" if precision == "fp16" else precision))
+    levels = _levels(rules)
+    level = levels.get((slug, "bf16" if precision == "fp16" else precision))
     if level:
         return level
     is_full = precision in ("fp32", "tf32")
@@ -173,7 +174,7 @@ def _benchmark_level(slug: str, precision: str) -> Level:
     is_measured = (one.slug, "nlp") in index.effects
     most = MFU_CEILING if is_measured else UNMEASURED_CEILING
     return Level(
-        mfu=min(most, max(0.1, _levels()[anchor.slug, anchor_precision].mfu * share)),
+        mfu=min(most, max(0.1, levels[anchor.slug, anchor_precision].mfu * share)),
         source=f"{anchor.slug} moved by "
         + ("measured throughputs of language models" if is_measured else "the datasheet"),
         is_measured=is_measured,
@@ -300,12 +301,13 @@ def _quantiles(families: int) -> tuple[float, float]:
 
 
 @cache
-def _levels() -> dict[tuple[str, str], Level]:
+def _levels(rules: int) -> dict[tuple[str, str], Level]:
     with _LEVELS.open(newline="", encoding="utf-8") as lines:
         return {
             (slug, row["precision"]): Level(
                 float(row["mfu"]), f"{row['source']}, {row['year']}", True
             )
             for row in csv.DictReader(lines)
+            if int(row["since"] or 1) <= rules
             for slug in row["accelerators"].split(";")
         }

@@ -14,8 +14,8 @@ from functools import cached_property
 
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.cluster_scaling import ONE_NODE, cluster_share
-from planner.sizing.footprint.stages import FINE_TUNING, stage_of
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, Work, compute_work, is_adapter
+from planner.sizing.layout.experts import check_experts
 from planner.sizing.layout.grid import CHECKPOINTING, FULL
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
@@ -27,13 +27,25 @@ from planner.sizing.performance.confidence import (
 )
 from planner.sizing.performance.energy import energy_kwh
 from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
-from planner.sizing.performance.levels import most_executed, peak_flops, rates_on
+from planner.sizing.performance.levels import (
+    CAUSAL_SHARE,
+    STEP_RULES,
+    most_executed,
+    peak_flops,
+    rates_on,
+)
 from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, rollout_hours
 from planner.sizing.performance.start import start_hours
-from planner.sizing.performance.teams import team_fit
+from planner.sizing.performance.teams import excess_beside_standard, team_excess
 from planner.sizing.performance.throughput import (
-    benchmark_level,
     default_accelerators,
+)
+from planner.sizing.runs.placed_words import (
+    above_peak,
+    fewer_than_a_step,
+    mfu_words,
+    of_few_teams,
+    unasked,
 )
 from planner.sizing.runs.training_run import high_mfu, precision_on, user_rate
 from pricing.common.copies import replace
@@ -47,12 +59,9 @@ ADAPTER_RECOMPUTE = 1.5
 (from Hu et al., arXiv 2106.09685, 2021)."""
 ROLLOUT_RULES = 3
 """Edition of the rules from which rollouts are known, 2026."""
-CODE_WORDS = {
-    "hand_tuned": "hand-tuned code",
-    "standard": "a standard framework",
-    "first_version": "a first version of the code",
-    None: "what published teams reach",
-}
+ATTENTION_SHOWS, MOST_MFU = 0.9, 0.95
+"""Share of the model's FLOPs that is worked, below which the answer says that MFU counts more, and
+the most that such an MFU is taken for; planning choices, 2026."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +91,14 @@ class PlacedSize:
 
     @cached_property
     def range_p10_p90(self) -> tuple[float, float]:
-        """Factors on `hours`."""
-        return placed_range(
+        """Factors on `hours`; from rules 5 on p10 executes no more than a step can."""
+        low, high = placed_range(
             self.training, self.accelerator, self.precision, self.accelerators, self.rules
         )
+        if self.rules < STEP_RULES or has_user_rate(self.training):
+            return low, high
+        most = most_executed(self.accelerator, self.precision, self.rules)
+        return max(low, min(1.0, self.hfu / most)), high
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -93,8 +106,15 @@ class PlacedSize:
         uncertain = placed_warnings(
             self.training, self.accelerator, self.precision, self.accelerators, self.rules
         )
-        about = (*self._impossible(), *self._small(), *self._of_teams())
-        return (*high_mfu(self.mfu, self.training), *about, *uncertain)
+        training, layout = self.training, self.layout
+        about = (
+            *above_peak(self.mfu, self.hfu, f"{self.accelerators} {self.accelerator.slug}"),
+            *fewer_than_a_step(training, layout.global_batch_tokens),
+            *of_few_teams(training, self.rules),
+        )
+        if self.rules >= STEP_RULES:
+            about = (*about, *unasked(training, layout))
+        return (*high_mfu(self.mfu, training), *about, *uncertain)
 
     @property
     def wall_clock_hours(self) -> float:
@@ -110,12 +130,14 @@ class PlacedSize:
     @property
     def hardware_flops(self) -> float:
         """FLOPs executed in one run, recomputation included."""
-        return self.work.executed_flops * self.executed_factor
+        return worked_flops(self.work, self.rules) * self.executed_factor
 
     @property
     def hfu(self) -> float:
         """Executed FLOP/s over the dense peak."""
-        return self.mfu * self.executed_factor
+        if self.rules < STEP_RULES:
+            return self.mfu * self.executed_factor
+        return self.mfu * self.hardware_flops / self.work.model_flops
 
     @property
     def scaling_efficiency(self) -> float:
@@ -125,50 +147,20 @@ class PlacedSize:
     @property
     def step_tokens_per_second(self) -> float:
         """Tokens of a step over its time on one accelerator: the team's rate as measured or the
-        step model's, lost hours not counted."""
+        step model's, lost hours not counted; from rules 5 on by code and kind of model."""
         training, share = self.training, self.layout.share_of_level
         if has_user_rate(training):
             return self.mfu * self.peak_flops * training.tokens / self.work.model_flops
-        return share * cluster_share(self.accelerators) / self.seconds_per_token
+        rate = share * cluster_share(self.accelerators) / self.seconds_per_token
+        if self.rules < STEP_RULES or training.rollouts:
+            return rate
+        excess = excess_beside_standard(training, self.accelerator, self.precision, self.rules)
+        return rate * math.exp(-excess)
 
     @property
     def energy_kwh(self) -> float | None:
         """Energy of the run's servers, without the data centre's overhead."""
         return energy_kwh(self.accelerator, self.hours, self.rules)
-
-    def _impossible(self) -> tuple[str, ...]:
-        if self.hfu <= 1:
-            return ()
-        return (
-            f"at an MFU of {self.mfu:.1%} nothing is left for activation checkpointing, without "
-            f"which {self.accelerators} {self.accelerator.slug} cannot hold it: that is "
-            f"{self.hfu:.0%} of the dense peak",
-        )
-
-    def _of_teams(self) -> tuple[str, ...]:
-        """Why the range of a fine-tuning is wide."""
-        is_tuning = stage_of(self.training) == FINE_TUNING or self.training.rollouts
-        if has_user_rate(self.training) or not is_tuning:
-            return ()
-        if self.training.rollouts:
-            return (
-                "two teams publish steps of reinforcement learning: how far fine-tunings differ is "
-                "in the range; a measured step narrows it",
-            )
-        return (
-            "published fine-tunings differ by a factor of ten between teams, as padded sequences, "
-            "small batches and first code take most of the time: the range holds that; a measured "
-            "rate, of 15 minutes say, narrows it",
-        )
-
-    def _small(self) -> tuple[str, ...]:
-        batch = self.layout.global_batch_tokens
-        if self.training.tokens >= batch:
-            return ()
-        return (
-            f"the {self.training.tokens:,.0f} tokens are less than one step of {batch:,.0f}: fewer "
-            "accelerators, or a smaller batch, are enough",
-        )
 
 
 @dataclass(frozen=True)
@@ -192,7 +184,7 @@ class PlacedTask:
         training = self.layouts.training
         if has_user_rate(training):
             return 0.0
-        excess = _excess(training)
+        excess = _excess(self.layouts, self.rules)
         hours = self.layouts.seconds_per_token * training.tokens * math.exp(excess) / 3600
         return hours * _with_padding(training)
 
@@ -237,13 +229,16 @@ class PlacedTask:
             return None
         one, goodput = self.layouts.accelerator, _goodput(training, count)[0]
         bare = rollout_hours(training, training.rollouts, one, count, hours)
-        return replace(bare, writing=bare.writing * math.exp(rollout_excess()) / goodput)
+        return replace(bare, writing=bare.writing * math.exp(rollout_excess(self.rules)) / goodput)
 
     def _count(self, requested: int | None) -> int:
         least = self.min_accelerators
         if requested is None:
             usual = default_accelerators(self.work.executed_flops, self.peak_flops)
             return max(whole_count(least), usual)
+        own = self.layouts.training.layout
+        if own and requested < own.parts:
+            self.layouts.judge(requested)
         if requested < least:
             raise InvalidInput(
                 "accelerators",
@@ -256,21 +251,26 @@ class PlacedTask:
     def _estimated(self, layout: PlacedLayout, count: int) -> tuple[float, str]:
         """MFU of the step model and the team's factor, at most what matrices reach."""
         training, one = self.layouts.training, self.layouts.accelerator
-        stage = stage_of(training)
         seconds = self.layouts.seconds_per_token / (layout.share_of_level * cluster_share(count))
-        seconds *= math.exp(_excess(training))
-        executed = self.work.executed_flops / training.tokens
+        seconds *= math.exp(_excess(self.layouts, self.rules))
+        worked = worked_flops(self.work, self.rules)
         factor = RECOMPUTE_FACTOR if layout.checkpointing == CHECKPOINTING[FULL] else 1.0
         if is_adapter(training) and factor > 1:
             factor = ADAPTER_RECOMPUTE
-        share = min(executed / (seconds * self.peak_flops), most_executed(one) / factor)
-        kind = "fine-tuning" if stage == FINE_TUNING else "pre-training"
-        level = benchmark_level(one, self.layouts.precision).source
-        source = (
-            f"{level}; {layout.share_of_level:.0%} of it under this layout; {kind} with "
-            f"{CODE_WORDS[training.code]}"
-        )
-        return share * self.work.model_flops / self.work.executed_flops, source
+        rate = worked / training.tokens / (seconds * self.peak_flops)
+        share = min(rate, most_executed(one, self.layouts.precision, self.rules) / factor)
+        source = mfu_words(self.layouts, layout, self.rules)
+        if worked < ATTENTION_SHOWS * self.work.model_flops:
+            source += "; MFU counts the whole attention term, of which causal kernels work half"
+        mfu = share * self.work.model_flops / worked
+        return (mfu if self.rules < STEP_RULES else min(mfu, MOST_MFU)), source
+
+
+def worked_flops(work: Work, rules: int) -> float:
+    """FLOPs of one run without recomputation; from rules 5 on the causal half of attention's."""
+    if rules < STEP_RULES:
+        return work.executed_flops
+    return work.executed_flops - (1 - CAUSAL_SHARE) * work.attention_flops
 
 
 def whole_count(least: int) -> int:
@@ -292,10 +292,21 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
     """
     if training.rollouts and rules < ROLLOUT_RULES:
         raise InvalidInput("rollouts", f"need rules {ROLLOUT_RULES} and the request says {rules}")
+    if rules >= STEP_RULES:
+        check_experts(training)
     precision = precision_on(training, one)
-    layouts = LayoutTask(training, one, precision, rates_on(training, one, precision))
+    layouts = LayoutTask(training, one, precision, rates_on(training, one, precision, rules))
     least = layouts.least()
     if least is None:
+        one_each = training.model_copy(update={"micro_batch_size": 1})
+        if (training.micro_batch_size or 1) > 1 and LayoutTask(
+            one_each, one, precision, layouts.rates
+        ).least():
+            raise InvalidInput(
+                "accelerator",
+                f"micro_batch_size {training.micro_batch_size:,} does not fit {one.slug} "
+                f"({one.memory_gib:g} GiB), however the model is split; a smaller one would",
+            )
         raise InvalidInput(
             "layout" if training.layout else "accelerator",
             f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
@@ -304,11 +315,11 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
     return PlacedTask(layouts, compute_work(training), peak_flops(one, precision), least, rules)
 
 
-def _excess(training: Training) -> float:
+def _excess(task: LayoutTask, rules: int) -> float:
     """ln of the hours that teams take over those of the step model."""
-    if training.rollouts:
-        return rollout_excess()
-    return team_fit().excess(stage_of(training), training.code)
+    if task.training.rollouts:
+        return rollout_excess(rules)
+    return team_excess(task.training, task.accelerator, task.precision, rules)
 
 
 def _with_padding(training: Training) -> float:

@@ -28,7 +28,14 @@ from planner.sizing.performance.energy import energy_kwh
 from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import peak_tflops, throughput_index
 from planner.sizing.performance.sample_scaling import scaling_efficiency
-from planner.sizing.performance.sample_teams import A100, A100_SAMPLE_TFLOPS, sample_fit
+from planner.sizing.performance.sample_teams import (
+    A100,
+    A100_SAMPLE_TFLOPS,
+    TEAM_RULES,
+    sample_fit,
+)
+from planner.sizing.performance.sample_time import Sample
+from planner.sizing.performance.sample_times import TIME_RULES, time_fit
 from planner.sizing.performance.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get, resolve
@@ -45,8 +52,6 @@ USER_RANGE = (0.95, 1.25)
 FLOPS_RANGE = (0.55, 2.0)
 """The same where the rate follows from FLOPs alone: what published image models sustain on A100
 lies between 34 and 61 TFLOP/s, and loaders add to it; planning values, 2026."""
-TEAM_RULES = 3
-"""Edition of the rules from which teams of sample-based work count, 2026."""
 _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
 
 
@@ -101,6 +106,9 @@ def size_samples(
     """
     if workload.precision:
         check_precision(workload.precision, one)
+    for field in ("architecture", "code"):
+        if getattr(workload, field) and rules < TIME_RULES:
+            raise InvalidInput(field, _needs(TIME_RULES, rules))
     rate = rate_on(workload, one, rules)
     total = workload.samples * workload.epochs
     single = total / (rate.samples_per_second * 3600)
@@ -167,11 +175,14 @@ def _user_rate(workload: Samples, one: Accelerator) -> _Rate:
 
 def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator, rules: int) -> _Rate:
     """Samples/s from FLOPs: what an A100 sustains over 3 times the forward pass, moved here; from
-    rules 3 on what teams sustain of that, with how far they differ."""
+    rules 3 on what teams sustain of that, with how far they differ; from rules 5 on the parts of a
+    sample's time."""
+    if rules >= TIME_RULES:
+        return _rate_of_parts(workload, gflops, one)
     rate = A100_SAMPLE_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops) * _ratio(workload, one, get(A100))
     if rules < TEAM_RULES:
         if workload.loader:
-            raise InvalidInput("loader", f"needs rules {TEAM_RULES} and the request says {rules}")
+            raise InvalidInput("loader", _needs(TEAM_RULES, rules))
         source = (
             "FLOPs of a sample at what image models sustain on A100, moved by the throughput index"
         )
@@ -183,6 +194,30 @@ def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator, rules: in
         "FLOPs of a sample at what published teams sustain, moved by the throughput index",
         (math.exp(low), math.exp(high)),
     )
+
+
+def _rate_of_parts(workload: Samples, gflops: float, one: Accelerator) -> _Rate:
+    """Samples/s from arithmetic, memory and reading, and how far teams differ from that."""
+    _ratio(workload, one, get(A100))  # refuses an accelerator without a datasheet
+    facts = (workload.architecture, workload.loader, workload.code)
+    fit = time_fit(*(fact is not None for fact in facts))
+    sample = Sample(
+        forward_flops=gflops * 1e9,
+        precision_class=_precision_class(workload),
+        architecture=workload.architecture or "",
+        loader=workload.loader or "",
+        code=workload.code or "",
+    )
+    low, high = fit.log_range
+    return _Rate(
+        1 / fit.seconds(sample, one),
+        "arithmetic, memory and reading of a sample as published teams took them",
+        (math.exp(low), math.exp(high)),
+    )
+
+
+def _needs(edition: int, rules: int) -> str:
+    return f"needs rules {edition} and the request says {rules}"
 
 
 def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.months import count_months
-from planner.contract.request.workload import Run
+from planner.contract.request.attempts import Run
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.training_run import TrainingSize

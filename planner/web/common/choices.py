@@ -117,9 +117,9 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("qlora", "Fine-tune with QLoRA (4-bit)"),
     ),
     "tunings": _fixed(
-        ("hand_tuned", "Hand-tuned"),
-        ("standard", "A standard framework"),
-        ("first_version", "A first version"),
+        ("hand_tuned", "Hand-tuned for speed"),
+        ("standard", "Standard framework"),
+        ("first_version", "First version, not profiled"),
     ),
     "loaders": _fixed(
         ("hand_tuned", "Tuned for speed (FFCV, DALI)"), ("usual", "The framework's own")
@@ -182,7 +182,8 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("prorate", "Only the months within the horizon count"),
     ),
     "rules": _fixed(
-        ("4", "Current rules"),
+        ("5", "Current rules"),
+        ("4", "Fourth edition, with the training hours of before"),
         ("3", "Third edition, with its ranges where the tuning of the code is said"),
         ("2", "Second edition, with the ranges and the power of before"),
         ("1", "First edition, which rules nothing out"),

@@ -3,16 +3,15 @@
 The rule, the same for every run and without a look at its error:
 
 - **code** is `hand_tuned` where the source says that training libraries, kernels or communication
-  were written for it (LLaMA's custom training libraries, llm.c, DeepSeek-V3, TinyLlama's fused
-  kernels), `first_version` where it is code from before fused attention, else `standard`: a
-  released framework (Megatron-LM, DeepSpeed, FSDP, Hugging Face Trainer, OLMo-core, Lingvo), or
-  nothing said.
+  were written or tuned for it (LLaMA's custom training libraries, llm.c, nanochat, DeepSeek-V3,
+  TinyLlama's fused kernels, vendors' MLPerf submissions), `first_version` where it is code without
+  fused attention (Hugging Face's LLaMA before December 2023), else `standard`: a released framework
+  (Megatron-LM, DeepSpeed, FSDP, Hugging Face Trainer, OLMo-core, Lingvo), or nothing said.
 - **the step** is what the run's configuration says: micro-batch, global batch, ZeRO stage,
   checkpointing, tokens of an example where several share a sequence or fill less than one.
 - **tokens** count as stated where they are the source's own, or its steps times its batch.
 
-The evidence tables hold most of it; here is what they do not, as the fit of rules 3 rests on them
-as they are.
+The evidence tables hold most of it; here is what they do not, as the fits rest on them as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +19,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.sizing.evidence.finetune_runs import FinetuneRun, finetune_runs
-from planner.sizing.performance.teams import TeamRun, finetuning_team_run
+from planner.sizing.evidence.published_runs import published_runs
+from planner.sizing.performance.team_runs import (
+    TeamRun,
+    finetuning_team_run,
+    pretraining_team_run,
+)
 
 CODES = {
     # "custom training libraries": meta-llama/llama-models models/llama4/MODEL_CARD.md, 2025
@@ -29,10 +33,8 @@ CODES = {
     "lamda-137B": "standard",
     # OLMo-core, a released framework
     "olmo3-7B": "standard",
-    # "standard huggingface training code": tatsu-lab/stanford_alpaca README @000109ff, 2023
-    "alpaca-7b": "standard",
-    # transformers.Trainer: tloen/alpaca-lora finetune.py @0003a002, 2023
-    "alpaca-lora-7b": "standard",
+    # eager attention: fused attention came to LLaMA in transformers 4.36, December 2023
+    "safe-rlhf-alpaca-7b": "first_version",
 }
 STEPS: dict[str, dict[str, object]] = {
     # recipes/zephyr-7b-beta/sft/config_full.yaml @19f03455: 16 packed sequences on each of 8
@@ -56,8 +58,56 @@ STEPS: dict[str, dict[str, object]] = {
     "phind-34b-v2": {"zero_stage": 3},
     # llm-foundry with FSDP, its model card
     "mpt-30b-chat": {"zero_stage": 3},
-    # README @000109ff: 128 examples a step of at most 512; about 192 by the table
-    "alpaca-7b": {"sequence_length": 192, "global_batch_tokens": 128 * 192},
+    # README, 2023: 128 examples a step of at most 512, 4 at once, FSDP full_shard; about 192 tokens
+    # by the table
+    "alpaca-7b": {
+        "micro_batch_size": 4,
+        "zero_stage": 3,
+        "sequence_length": 192,
+        "global_batch_tokens": 128 * 192,
+    },
+    # PKU-Alignment/safe-rlhf scripts/sft.sh, 2023: 4 examples at once, ZeRO stage 3, checkpointing;
+    # the same data
+    "safe-rlhf-alpaca-7b": {
+        "micro_batch_size": 4,
+        "zero_stage": 3,
+        "activation_checkpointing": True,
+        "sequence_length": 192,
+        "global_batch_tokens": 128 * 192,
+    },
+    # run_fsdp.sh and its model cards: 1 packed sequence on each of 8, twice; 4 on one, four times
+    "starcoder-copilot-full": {
+        "micro_batch_size": 1,
+        "zero_stage": 3,
+        "activation_checkpointing": True,
+        "global_batch_tokens": 16 * 2_048,
+    },
+    "starcoder-copilot-qlora": {
+        "micro_batch_size": 4,
+        "activation_checkpointing": True,
+        "global_batch_tokens": 16 * 2_048,
+    },
+    # its command: 1 on each of 16, FULL_SHARD, gradient checkpointing
+    "llama2-70b-chat-fsdp": {
+        "micro_batch_size": 1,
+        "zero_stage": 3,
+        "activation_checkpointing": True,
+        "global_batch_tokens": 16 * 2_048,
+    },
+    "mistral-finetune-ultrachat": {"micro_batch_size": 1, "global_batch_tokens": 262_144},
+    # config/alpaca.yaml: 128 examples a step, fully sharded
+    "levanter-alpaca-tpu": {"zero_stage": 3, "global_batch_tokens": 262_144},
+    "levanter-alpaca-a100": {"zero_stage": 3, "global_batch_tokens": 262_144},
+    "levanter-alpaca-rtx6000": {"zero_stage": 3, "global_batch_tokens": 262_144},
+    "unsloth-tinyllama-t4": {"micro_batch_size": 2, "global_batch_tokens": 8 * 4_096},
+    "hf-flax-mnli-8v100": {"micro_batch_size": 4, "global_batch_tokens": 32 * 128},
+    "hf-flax-mnli-tpu-v3": {"micro_batch_size": 8, "global_batch_tokens": 32 * 128},
+    "hf-mnli-titan-fp32": {"micro_batch_size": 32, "global_batch_tokens": 32 * 128},
+    "hf-mnli-titan-fp16": {"micro_batch_size": 32, "global_batch_tokens": 32 * 128},
+    "hf-mnli-512-v100": {"micro_batch_size": 16, "global_batch_tokens": 16 * 512},
+    "philschmid-banking77-a10g": {"micro_batch_size": 16, "global_batch_tokens": 16 * 512},
+    "philschmid-router-l4": {"micro_batch_size": 32, "global_batch_tokens": 32 * 512},
+    "nyu-marco-tpu-v2": {"micro_batch_size": 8, "global_batch_tokens": 32 * 512},
     # finetune.py @0003a002: 4 at once, 128 a step; about 100 tokens by the table
     "alpaca-lora-7b": {
         "micro_batch_size": 4,
@@ -65,30 +115,91 @@ STEPS: dict[str, dict[str, object]] = {
         "global_batch_tokens": 128 * 100,
     },
 }
+PRETRAINING_STEPS: dict[str, dict[str, object]] = {
+    # of the rows since rules 5, whose sources stand in published_runs.csv
+    "llmc-124M-h100": {"global_batch_tokens": 524_288},
+    "modded-rec2-adamw": {"global_batch_tokens": 524_288},
+    "modded-rec4-muon": {"micro_batch_size": 64, "global_batch_tokens": 524_288},
+    "modded-scaleup1.5B": {"micro_batch_size": 12, "global_batch_tokens": 491_520},
+    "nanochat-d20-a100": {"global_batch_tokens": 524_288},
+    "nanochat-d26-fp8": {"global_batch_tokens": 1_048_576},
+    "decoderstack-d24": {"global_batch_tokens": 1_048_576},
+    "alpha-d24": {"global_batch_tokens": 1_048_576},
+    # micro-batches of phase 1, nine tenths of the steps
+    "nv-bert-pt-8v100": {"micro_batch_size": 16, "global_batch_tokens": 8_388_608},
+    "nv-bert-pt-16v100": {"micro_batch_size": 64, "global_batch_tokens": 8_388_608},
+    "nv-bert-tf-8v100": {"micro_batch_size": 16, "global_batch_tokens": 8_388_608},
+    "nv-bert-tf-16v100": {"micro_batch_size": 64, "global_batch_tokens": 8_388_608},
+    "mosaic-hf-bert-base": {"global_batch_tokens": 524_288},
+    # its classifier works in place, as llm.c's; its micro-batch of 64 does not fit by our memory
+    "llm.kittens-124M": {"chunked_loss": True, "global_batch_tokens": 524_288},
+    "marin-adamw-154M": {"activation_checkpointing": True, "global_batch_tokens": 524_288},
+    "marin-adamw-300M": {"activation_checkpointing": True, "global_batch_tokens": 524_288},
+    "marin-adamw-602M": {"activation_checkpointing": True, "global_batch_tokens": 1_048_576},
+    "marin-adamw-1431M": {"activation_checkpointing": True, "global_batch_tokens": 1_048_576},
+    "tohoku-bert-base-char-v2": {"global_batch_tokens": 131_072},
+    "codeparrot-small": {"micro_batch_size": 12, "global_batch_tokens": 196_608},
+    "codeparrot-1.5B": {"activation_checkpointing": True, "global_batch_tokens": 524_288},
+    "polycoder-early": {"global_batch_tokens": 262_144},
+    # experts of a layer and of a token, by the same sources
+    "llama4-scout": {"experts": 16, "experts_per_token": 1},
+    "llama4-maverick": {"experts": 128, "experts_per_token": 1},
+    "phi-3.5-moe": {"experts": 16, "experts_per_token": 2},
+    "grin-moe": {"experts": 16, "experts_per_token": 2},
+    "deepseek-v3": {"experts": 256, "experts_per_token": 8},
+    "deepseek-v2": {
+        "experts": 160,
+        "experts_per_token": 6,
+        "global_batch_tokens": 9_216 * 4_096,
+    },
+    "jetmoe-8b": {"experts": 8, "experts_per_token": 2, "global_batch_tokens": 4_194_304},
+    "olmoe-1b-7b": {"experts": 64, "experts_per_token": 8, "global_batch_tokens": 4_194_304},
+    "glam-64b-64e": {"experts": 64, "experts_per_token": 2},
+    "llama3-8b-e8t2": {"experts": 8, "experts_per_token": 2},
+    "marin-moe-147M": {"experts": 64, "experts_per_token": 4},
+    "marin-moe-379M": {"experts": 64, "experts_per_token": 4},
+    "marin-moe-579M": {"experts": 64, "experts_per_token": 4},
+    "geitje-7b": {
+        "micro_batch_size": 2,
+        "optimizer": "adamw_8bit",
+        "activation_checkpointing": True,
+        "global_batch_tokens": 1_048_576,
+    },
+}
+SUBMISSIONS = "llama2-70b-lora-"
+"""Runs of MLPerf's Llama 2 70B: a step of 8 sequences of 8,192, of 64 on 64 A100."""
 BOUNDED = ("guanaco-65b",)
 """Runs whose tokens are steps times batch times the longest example, grouped by length."""
 
 
-def as_stated(run: TeamRun) -> TeamRun:
+def as_stated(run: TeamRun, rules: int = 2) -> TeamRun:
     """A run of the fit with what its source says of code and step."""
     coded = replace(run, code=CODES.get(run.run, run.code))
+    if run.run in PRETRAINING_STEPS:
+        published = next(one for one in published_runs(rules=rules) if one.run == run.run)
+        stepped = pretraining_team_run(published, rules, PRETRAINING_STEPS[run.run])
+        assert stepped is not None, f"{run.run}: no layout holds what its source states"
+        return replace(stepped, code=coded.code)
     step = STEPS.get(run.run)
+    if step is None and run.run.startswith(SUBMISSIONS):
+        sequences = 64 if run.run.endswith("64-a100-80gb-sxm") else 8
+        step = {"global_batch_tokens": sequences * 8_192}
     if step is None:
         return coded
-    row = next(row for row in finetune_runs() if row.run == run.run)
+    row = next(row for row in finetune_runs(rules) if row.run == run.run)
     typed = replace(row, code=coded.code, training=row.training.model_copy(update=step))
-    found = finetuning_team_run(typed)
+    found = finetuning_team_run(typed, rules)
     assert found is not None, f"{run.run}: no layout holds what its source states"
     return found
 
 
-def states_tokens(run: TeamRun) -> bool:
+def states_tokens(run: TeamRun, rules: int = 2) -> bool:
     """Whether the source of a run states its tokens; all pre-trainings do."""
-    return run.run not in _guessed()
+    return run.run not in _guessed(rules)
 
 
-def _guessed() -> set[str]:
-    return {row.run for row in finetune_runs() if not _is_stated(row)}
+def _guessed(rules: int) -> set[str]:
+    return {row.run for row in finetune_runs(rules) if not _is_stated(row)}
 
 
 def _is_stated(row: FinetuneRun) -> bool:

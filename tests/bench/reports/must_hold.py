@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from planner.contract.models.known_models import known_models
+from planner.contract.request.comparison import CURRENT_RULES
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
@@ -24,8 +25,8 @@ from planner.sizing.performance.conformal import conformal_range
 from planner.sizing.performance.energy import is_at_work, share_of
 from planner.sizing.performance.levels import matmul_share
 from planner.sizing.performance.rollouts import excess_of, log_range_of, step_excess
-from planner.sizing.performance.sample_teams import sample_fit
-from planner.sizing.performance.teams import TeamRun
+from planner.sizing.performance.sample_times import TIME_RULES, errors_as_stated, time_fit
+from planner.sizing.performance.team_runs import TeamRun, team_runs
 from planner.sizing.runs.placed_run import placed_on
 from pricing.market.accelerators import get
 from tests.bench.reports import serving, teams
@@ -72,16 +73,21 @@ def _by_kind() -> Iterator[Line]:
     del kinds["frameworks' rates"]
     for name, holds in kinds.items():
         yield from _three(name, [h for h in teams.held_out_as_stated() if holds(h.run)])
-    fit = sample_fit()
-    yield from _three_of_images("images", fit.loader_errors)
+    yield from _three_of_images("images", errors_as_stated())
     for name, holds in kinds.items():
         silent = [h for h in teams.held_out() if holds(h.run)]
         yield from _as_information(_three(f"nothing said, {name}", silent))
-    stated = [h for h in teams.held_out_as_stated() if states_tokens(h.run)]
+    stated = [h for h in teams.held_out_as_stated() if states_tokens(h.run, CURRENT_RULES)]
     tuned = [h for h in stated if _is_finetuning(h.run)]
     yield from _as_information(_three("fine-tuning whose tokens are stated", tuned))
-    images = [(run, error) for run, error in fit.errors if run.is_images]
-    lines = _three_of_images("nothing said, images", images, fit.errors)
+    before = {run.run for run in team_runs(CURRENT_RULES - 1)}
+    early = [h for h in teams.held_out_as_stated() if h.run.run in before]
+    yield from _as_information(_three("runs that rules 4 know", early))
+    rates = [h for h in teams.held_out_rates_as_stated() if _is_finetuning(h.run, is_rate=True)]
+    yield from _as_information(_three("rates of fine-tuning by frameworks", rates))
+    unsaid = time_fit(False, False, False).errors
+    images = [(run, error) for run, error in unsaid if run.is_images]
+    lines = _three_of_images("nothing said, images", images, unsaid)
     yield from _as_information(lines)
 
 
@@ -176,15 +182,15 @@ def _advised_fits(row: tuple[object, ...]) -> bool:
     assert isinstance(split, tuple)
     one = get("nvidia-h100-80gb-sxm")
     training = parse(Training, {"kind": "training", "tokens": 1e10, **changes})
-    size = placed_on(training, one, 3).at(max(8, math.prod(split[:3])))
+    size = placed_on(training, one, CURRENT_RULES).at(max(8, math.prod(split[:3])))
     return size.layout.memory.total_gib <= MARGIN * usable_gib(one)
 
 
 def _samples() -> Iterator[Line]:
-    errors = sample_fit().errors
+    errors = time_fit(False, False, False).errors
     inside = statistics.fmean(_is_inside(run, e, errors) for run, e in errors)
     near = statistics.fmean(abs(math.exp(-e) - 1) <= 0.5 for _, e in errors)
-    left = len(sample_runs()) - len(errors)
+    left = len(sample_runs(TIME_RULES)) - len(errors)
     name = f"vision, speech, biology ({len(errors)}; {left} state too little)"
     yield Line(f"{name}: in p10 to p90", f"{inside:.0%}", ">= 75 %", inside >= 0.75)
     yield Line(f"{name}: within 50 %", f"{near:.0%}", ">= 50 %", near >= 0.5)
@@ -194,9 +200,10 @@ def _rollouts() -> Iterator[Line]:
     steps, inside, near = rl_steps(), [], []
     for team in dict.fromkeys(step.team for step in steps):
         others = [step for step in steps if step.team != team]
-        middle, (low, high) = excess_of(others), log_range_of(others)
+        middle = excess_of(others, CURRENT_RULES)
+        low, high = log_range_of(others, CURRENT_RULES)
         for step in (s for s in steps if s.team == team):
-            error = step_excess(step) - middle
+            error = step_excess(step, CURRENT_RULES) - middle
             inside.append(low <= error <= high)
             near.append(abs(math.exp(-error) - 1) <= 0.5)
     name = f"reinforcement learning ({len(steps)} steps)"
@@ -228,7 +235,8 @@ def _power() -> Iterator[Line]:
 def _frameworks() -> Iterator[Line]:
     """Rates of steps against the rate that an estimate gives beside its hours, which no rate of a
     framework is fitted to; and the default hours' range."""
-    rates = [h for h in teams.held_out() if h.run.is_rate]
+    first = {run.run for run in team_runs()}
+    rates = [h for h in teams.held_out() if h.run.is_rate and h.run.run in first]
     errors = [abs(math.exp(-one.run.excess) - 1) for one in rates]
     median = statistics.median(errors)
     inside = statistics.fmean(one.is_covered for one in rates)
@@ -246,17 +254,19 @@ def _finetunings() -> Iterator[Line]:
     yield Line(name, ", ".join(outside) or "none", "inside, or it says why", True)
 
 
-def _is_finetuning(run: TeamRun) -> bool:
-    return run.stage == "fine_tuning" and not run.is_rate
+def _is_finetuning(run: TeamRun, is_rate: bool = False) -> bool:
+    return run.stage == "fine_tuning" and run.is_rate == is_rate
 
 
 def _layouts() -> Iterator[Line]:
     unfit, shares = [], []
     for name, (asked, one, count) in layouts.KNOWN.items():
-        size = placed_on(parse(Training, {"kind": "training", **asked}), one, 3).at(count)
+        size = placed_on(parse(Training, {"kind": "training", **asked}), one, CURRENT_RULES).at(
+            count
+        )
         if layouts.megatron_states_gib(size.layout, asked, count) >= one.memory_gib:
             unfit.append(name)
-        shares.append(size.hfu / size.goodput / matmul_share(one))
+        shares.append(size.hfu / size.goodput / matmul_share(one, CURRENT_RULES))
     name = f"layouts of {len(shares)} known models"
     yield Line(f"{name}: too large by Megatron's formula", str(len(unfit)), "0", not unfit)
     most = max(shares)

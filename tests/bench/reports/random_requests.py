@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 
 from planner.contract.request.workload import Training
 from planner.sizing.estimate import Estimate, estimate
-from planner.sizing.performance.levels import matmul_share, rates_on
+from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.performance.levels import most_executed, rates_on
+from planner.sizing.runs.placed_run import worked_flops
 from pricing.common.invalid_input import InvalidInput
 
 REQUESTS = 2000
@@ -44,7 +46,7 @@ def _request(draw: random.Random) -> dict[str, object]:
     beside = {
         **some(0.7, "accelerator", lambda: draw.choice(slugs)),
         **some(0.3, "accelerators", lambda: int(10 ** draw.uniform(0, 4))),
-        **some(0.2, "rules", lambda: draw.choice([1, 2, 3, 4])),
+        **some(0.2, "rules", lambda: draw.choice([1, 2, 3, 4, 5])),
     }
     if draw.random() < 0.25:
         work: dict[str, object] = {
@@ -54,6 +56,8 @@ def _request(draw: random.Random) -> dict[str, object]:
             **some(1.0, "forward_gflops_per_sample", lambda: 10 ** draw.uniform(-3, 6)),
             **some(0.4, "parameters", lambda: 10 ** draw.uniform(4, 12)),
             **some(0.3, "loader", lambda: draw.choice(["hand_tuned", "usual"])),
+            **some(0.3, "architecture", lambda: draw.choice(["convolutional", "depthwise"])),
+            **some(0.3, "code", lambda: draw.choice(["hand_tuned", "first_version"])),
         }
         return {"workload": work, **beside}
     optimizers = ("adamw", "lora", "qlora", "adafactor", "adamw_8bit", "muon")
@@ -77,6 +81,14 @@ def _request(draw: random.Random) -> dict[str, object]:
     return {"workload": work, **beside, **some(0.2, "serving", lambda: serve)}
 
 
+def _worked_share(found: Estimate, mfu: float) -> float:
+    """Share of the peak worked without recomputation: MFU counts the whole attention term, as
+    published figures do, of which causal kernels work half from rules 5 on."""
+    assert isinstance(found.workload, Training)
+    work = compute_work(found.workload)
+    return mfu * min(1.0, worked_flops(work, found.rules) / work.model_flops)
+
+
 def _absurd(found: Estimate) -> Iterator[str]:
     """What no engineer would believe, or should have been warned of."""
     answer = found.answer
@@ -85,9 +97,10 @@ def _absurd(found: Estimate) -> Iterator[str]:
         yield "range out of order"
     one, work = found.accelerator, found.workload
     if answer.mfu and isinstance(work, Training) and work.mfu is None:
-        if answer.mfu > 0.85 * matmul_share(one) * 1.001:
+        precision = answer.precision or "bf16"
+        if _worked_share(found, answer.mfu) > most_executed(one, precision, found.rules) * 1.001:
             yield f"MFU of {answer.mfu:.0%}"
-        rate = rates_on(work, one, answer.precision or "bf16").matrix
+        rate = rates_on(work, one, precision, found.rules).matrix
         if found.rules > 1 and rate <= 0:
             yield "no rate"
     used = answer.memory_per_accelerator_gib

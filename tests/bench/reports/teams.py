@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from planner.contract.request.comparison import CURRENT_RULES
-from planner.sizing.performance.teams import TeamFit, TeamRun, fit_teams, range_of, team_runs
+from planner.sizing.performance.team_runs import TeamRun, team_runs
+from planner.sizing.performance.teams import TeamFit, fit_teams, range_of
 from tests.bench.reports.as_stated import as_stated
 
 
@@ -43,7 +44,7 @@ KINDS: dict[str, Callable[[TeamRun], bool]] = {
     "pre-training": lambda run: run.stage == "pretraining" and not run.is_rate,
     "fine-tuning": lambda run: run.stage == "fine_tuning" and not run.is_rate,
     "1 to 8 accelerators": lambda run: run.accelerators <= 8 and not run.is_rate,
-    "mixture of experts": lambda run: run.is_mixture,
+    "mixture of experts": lambda run: run.is_mixture and not run.is_rate,
     "frameworks' rates": lambda run: run.is_rate,
 }
 
@@ -51,22 +52,29 @@ KINDS: dict[str, Callable[[TeamRun], bool]] = {
 @cache
 def held_out(rules: int = CURRENT_RULES) -> list[HeldOut]:
     """Every run, its team unseen in fit and range, without a word on code and step."""
-    return _held_out(rules, {run.run: None for run in team_runs()})
+    return _held_out(rules, {run.run: None for run in team_runs(rules)})
 
 
 @cache
 def held_out_as_stated(rules: int = CURRENT_RULES) -> list[HeldOut]:
     """The same with what each run's source says of them; rates of frameworks are left out."""
-    runs = [as_stated(run) for run in team_runs() if not run.is_rate]
+    runs = [as_stated(run, rules) for run in team_runs(rules) if not run.is_rate]
     return _held_out(rules, {run.run: run for run in runs})
+
+
+@cache
+def held_out_rates_as_stated(rules: int = CURRENT_RULES) -> list[HeldOut]:
+    """Rates of frameworks, each framework unseen, with the tuning of its code said."""
+    return _held_out(rules, {run.run: run for run in team_runs(rules) if run.is_rate})
 
 
 def _held_out(rules: int, typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
     """Each run of `typed` as it says there, or without a word where it is None."""
     found = []
-    for team in dict.fromkeys(run.team for run in team_runs()):
-        others = fit_teams([run for run in team_runs() if run.team != team])
-        for run in team_runs():
+    known = team_runs(rules)
+    for team in dict.fromkeys(run.team for run in known):
+        others = fit_teams([run for run in known if run.team != team], rules)
+        for run in known:
             if run.team == team and run.run in typed:
                 found.append(_judged(typed[run.run] or run, typed[run.run], others, rules))
     return found
@@ -74,14 +82,15 @@ def _held_out(rules: int, typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
 
 def _judged(run: TeamRun, typed: TeamRun | None, others: TeamFit, rules: int) -> HeldOut:
     code = typed.code if typed else None
-    error = run.excess - others.excess(run.stage, code)
+    error = run.excess - others.excess_of(run, code)
     low, high = range_of(others, run.stage, code, run.accelerators <= 8, rules)
     return HeldOut(run, error, low <= error <= high)
 
 
 def by_kind(found: Sequence[HeldOut]) -> dict[str, Figures]:
     """Figures of each kind of work."""
-    return {name: _figures([h for h in found if holds(h.run)]) for name, holds in KINDS.items()}
+    groups = {name: [h for h in found if holds(h.run)] for name, holds in KINDS.items()}
+    return {name: _figures(group) for name, group in groups.items() if group}
 
 
 def _figures(found: Sequence[HeldOut]) -> Figures:

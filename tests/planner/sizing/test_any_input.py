@@ -48,6 +48,7 @@ WORKLOADS = st.fixed_dictionaries(
         "model": st.sampled_from(["gpt2", "Mixtral-8x7B", "DeepSeek-V3", "x", "", None]),
         "config": st.one_of(st.none(), st.text(max_size=8), st.just({"hidden_size": 8}), NUMBERS),
         "loader": st.sampled_from(["hand_tuned", "usual", "x", None]),
+        "architecture": st.sampled_from(["depthwise", "detector", "x", None]),
         "code": st.sampled_from(["hand_tuned", "standard", "first_version", "x", None]),
         "stage": st.sampled_from(["pretraining", "fine_tuning", "x", None]),
         "activation_checkpointing": st.sampled_from([True, False, "selective", "x", None]),

@@ -53,4 +53,6 @@ SAMPLES = (
             "is like yours; 8.2 for ResNet-50."),
     _f("workload.loader", "How images are read", kind="choice", choices="loaders",
        help="Beside the work of one sample. Left open: what teams have, with their spread."),
+    _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
+       help="Beside the work of one sample. A first version is the code of one paper."),
 )  # fmt: skip

@@ -59,7 +59,7 @@ def test_every_plan_holds_the_training_on_machines_of_one_kind(name: str) -> Non
             at_once[row.month] += row.accelerators
         (kind,) = {kinds[row.source] for row in plan.capacity}
         needed = max(least[kind], work.get("accelerators_per_job", 1))
-        assert min(at_once.values()) >= needed
+        assert min(at_once.values()) >= needed * (1 - 1e-6), "to the solver's tolerance"
         used = {machines[row.source] for row in plan.capacity}
         assert len(used) == 1 or min(count for _, count in used) >= needed
 

@@ -7,14 +7,8 @@ import pytest
 
 from planner.sizing.evidence.cluster_scaling import cluster_share
 from planner.sizing.evidence.framework_throughput import framework_rates
-from planner.sizing.performance.teams import (
-    CODES,
-    fit_teams,
-    log_range,
-    range_of,
-    team_fit,
-    team_runs,
-)
+from planner.sizing.performance.team_runs import team_runs
+from planner.sizing.performance.teams import CODES, fit_teams, log_range, range_of, team_fit
 from planner.sizing.runs.placed_run import placed_on
 from pricing.market.accelerators import get
 

@@ -1,0 +1,176 @@
+"""What an answer says of a training that its figures do not: why to doubt them. PURE."""
+
+from __future__ import annotations
+
+import math
+
+from planner.contract.request.workload import Training
+from planner.sizing.footprint.stages import FINE_TUNING, stage_of
+from planner.sizing.footprint.training_flops import active_parameters, is_adapter, is_mixture
+from planner.sizing.layout.placed_layout import PlacedLayout
+from planner.sizing.layout.search import LayoutTask
+from planner.sizing.performance.confidence import has_user_rate
+from planner.sizing.performance.levels import STEP_RULES, is_vector
+from planner.sizing.performance.teams import team_fit
+from planner.sizing.performance.throughput import benchmark_level
+
+CODE_WORDS = {
+    "hand_tuned": "hand-tuned code",
+    "standard": "a standard framework",
+    "first_version": "a first version of the code",
+    None: "what published teams reach",
+}
+"""How well tuned code is, in words."""
+HOLDS_IT = "the range holds that"
+LEAST_AT_WORK = 0.02
+"""Part of the parameters below which no published mixture works: Kimi K2 has 0.032, Llama 4
+Maverick 0.043 (their model cards, 2025)."""
+NEAR_THE_STAGES = 2.0
+"""Tokens over parameters at work, or the reverse, up to which a guessed stage is said; a planning
+choice, 2026."""
+MUCH_EXPOSED = 0.25
+"""Share of the working time from which waiting for links is said; a planning choice, 2026."""
+SAME_BATCH = 0.05
+"""Share by which a step may differ from the batch that was asked for; a planning choice, 2026."""
+
+
+def mfu_words(task: LayoutTask, layout: PlacedLayout, rules: int) -> str:
+    """Where an estimated MFU comes from."""
+    training, one, precision = task.training, task.accelerator, task.precision
+    stage = "fine-tuning" if stage_of(training) == FINE_TUNING else "pre-training"
+    words = f"{stage} with {CODE_WORDS[training.code]}"
+    if rules >= STEP_RULES and is_vector(one, precision):
+        words = f"{stage} on vector units, where the tuning of the code tells nothing"
+    elif rules >= STEP_RULES and is_mixture(training):
+        words += f"; a mixture of experts takes {math.exp(team_fit(rules).mixture):.2f} times that"
+    level = benchmark_level(one, precision, rules).source
+    return f"{level}; {layout.share_of_level:.0%} of it under this layout; {words}"
+
+
+def above_peak(mfu: float, hfu: float, accelerators: str) -> tuple[str, ...]:
+    """A given MFU that leaves nothing for recomputation."""
+    if hfu <= 1:
+        return ()
+    return (
+        f"at an MFU of {mfu:.1%} nothing is left for activation checkpointing, without which "
+        f"{accelerators} cannot hold it: that is {hfu:.0%} of the dense peak",
+    )
+
+
+def of_few_teams(training: Training, rules: int) -> tuple[str, ...]:
+    """Why the range of a fine-tuning is wide."""
+    is_tuning = stage_of(training) == FINE_TUNING or training.rollouts
+    if has_user_rate(training) or not is_tuning:
+        return ()
+    if training.rollouts:
+        return (
+            "two teams publish steps of reinforcement learning: how far fine-tunings differ is "
+            "in the range; a measured step narrows it",
+        )
+    is_code_known = rules >= STEP_RULES and training.code
+    held = (
+        "the range leaves out what the tuning of the code explains" if is_code_known else HOLDS_IT
+    )
+    return (
+        "published fine-tunings differ by a factor of ten between teams, as padded sequences, "
+        f"small batches and first code take most of the time: {held}; a measured "
+        "rate, of 15 minutes say, narrows it",
+    )
+
+
+def fewer_than_a_step(training: Training, batch: float) -> tuple[str, ...]:
+    """Tokens that do not fill one step."""
+    if training.tokens >= batch:
+        return ()
+    return (
+        f"the {training.tokens:,.0f} tokens are less than one step of {batch:,.0f}: fewer "
+        "accelerators, or a smaller batch, are enough",
+    )
+
+
+def unasked(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
+    """What was worked out otherwise than asked for, or guessed."""
+    return (
+        *another_batch(training, layout),
+        *guessed_stage(training),
+        *own_split(training, layout),
+        *lone_experts(training),
+    )
+
+
+def lone_experts(training: Training) -> tuple[str, ...]:
+    """Experts of a model of which every parameter counts as at work, or next to none."""
+    names_experts = training.experts or training.experts_per_token
+    active = active_parameters(training)
+    if names_experts and not is_mixture(training):
+        return (
+            f"experts are given without active_parameters: all {training.parameters:,.0f} "
+            "parameters count as at work on a token; active_parameters would make it a mixture",
+        )
+    if active < LEAST_AT_WORK * training.parameters:
+        return (
+            f"{active:,.0f} of {training.parameters:,.0f} parameters work on a token: less than "
+            "in any published mixture, so that the hours are no more than a bound",
+        )
+    return ()
+
+
+def another_batch(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
+    """A step that is not of the batch that was asked for."""
+    batch = training.global_batch_tokens
+    if batch is None or abs(layout.global_batch_tokens / batch - 1) <= SAME_BATCH:
+        return ()
+    return (
+        f"a step works on {layout.global_batch_tokens:,.0f} tokens, not on the "
+        f"{batch:,.0f} of global_batch_tokens: {layout.data} replicas take {layout.micro_batch} "
+        "sequences each at least; a batch of whole micro-batches is kept",
+    )
+
+
+def guessed_stage(training: Training) -> tuple[str, ...]:
+    """A stage that the number of tokens decides, where it might as well be the other one.
+
+    >>> seven = Training(kind="training", parameters=7e9, tokens=6e9)
+    >>> guessed_stage(seven)[0][:56]
+    'counted as fine-tuning, as it has fewer tokens than para'
+    >>> guessed_stage(seven.model_copy(update={"stage": "fine_tuning"}))
+    ()
+    """
+    if training.stage or training.rollouts or has_user_rate(training) or is_adapter(training):
+        return ()
+    ratio = training.tokens / active_parameters(training)
+    if not 1 / NEAR_THE_STAGES <= ratio <= NEAR_THE_STAGES:
+        return ()
+    is_tuning = stage_of(training) == FINE_TUNING
+    kind, fewer = ("fine-tuning", "fewer") if is_tuning else ("pre-training", "no fewer")
+    return (
+        f"counted as {kind}, as it has {fewer} tokens than parameters at work; the other takes "
+        "other hours: say stage",
+    )
+
+
+def own_split(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
+    """What is wrong with a team's own split, although it fits.
+
+    >>> own_split(Training(kind="training", parameters=7e9, tokens=1e9), None)
+    ()
+    """
+    if training.layout is None:
+        return ()
+    faults = []
+    if layout.unused:
+        faults.append(
+            f"the layout leaves {layout.unused} accelerators idle, which are paid for: their "
+            f"number is no multiple of the {training.layout.parts} that one replica takes"
+        )
+    if training.layers and training.layers % layout.pipeline:
+        faults.append(
+            f"{training.layers} layers do not divide into {layout.pipeline} stages: the fullest "
+            "stage sets the pace, and these hours do not count that"
+        )
+    if layout.exposed_communication > MUCH_EXPOSED:
+        faults.append(
+            f"the layout waits for its links {layout.exposed_communication:.0%} of the working "
+            "time; left out, the fastest split that fits is taken"
+        )
+    return tuple(faults)
