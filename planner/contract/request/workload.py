@@ -103,7 +103,6 @@ Optimizer = Literal[
 Checkpointing = bool | Literal["selective"]
 Stage = Literal["pretraining", "fine_tuning"]
 Tuning = Literal["hand_tuned", "standard", "first_version"]
-Head = Literal["language_model", "classifier"]
 Loader = Literal["hand_tuned", "usual"]
 Architecture = Literal["convolutional", "depthwise", "transformer", "detector"]
 Slug = Annotated[str, Field(min_length=1, max_length=100)]
@@ -158,17 +157,16 @@ class Training(_SizedWork):
     sequence_length: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
     """Tokens of one sequence; absent: 4,096 for memory and hours."""
     tokens_per_example: Annotated[Number, Field(ge=1, le=1e8)] | None = None
-    """Mean tokens of one example where a sequence holds several, each seeing itself alone (packed,
-    with a mask); absent: attention spans the sequence."""
+    """Mean tokens of an example where a sequence packs several, each seeing itself alone; absent:
+    attention spans the sequence."""
     layers: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     """Transformer layers; absent: usual for the size."""
     hidden_size: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
     """Width; absent: usual for the size."""
     vocabulary_size: Annotated[Whole, Field(ge=2, le=100_000_000)] | None = None
     """Entries of the vocabulary; absent: 50,257."""
-    head: Head | None = None
-    """What the model ends in: a `language_model` puts out a word of the vocabulary at every token,
-    a `classifier` a few classes or scores of a sequence (reward models too); absent: the former."""
+    is_classifier: bool = False
+    """Whether it puts out classes or scores of a sequence and no words."""
     trainable_parameters: Annotated[Number, Field(ge=1, le=1e15)] | None = None
     """Parameters of the adapters, for lora and qlora."""
     experts: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
@@ -270,10 +268,8 @@ class Training(_SizedWork):
             yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
         if self.mfu_of is not None and self.mfu is None and self.hfu is None:
             yield InvalidInput("mfu_of", "says of what a given MFU is and none is given")
-        if self.rollouts is not None and self.head == "classifier":
-            yield InvalidInput(
-                "head", "is a classifier, which writes no answers; leave rollouts out"
-            )
+        if self.rollouts is not None and self.is_classifier:
+            yield InvalidInput("is_classifier", "is set, and rollouts are answers that it writes")
         if self.mfu_of == "run" and self.goodput is not None:
             yield InvalidInput("goodput", "is already in the MFU of a whole run; leave it out")
 

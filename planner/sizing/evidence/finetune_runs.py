@@ -67,7 +67,7 @@ def _run(row: dict[str, str]) -> FinetuneRun:
         "tokens": float(row["tokens"]),
         "optimizer": row["optimizer"],
         "stage": "fine_tuning",
-        **({"head": row["head"]} if row["head"] else {}),
+        "is_classifier": row["is_classifier"] == "yes",
         **{name: int(row[name]) for name in whole},
     }
     return FinetuneRun(

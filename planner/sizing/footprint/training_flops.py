@@ -117,23 +117,18 @@ def embedding_parameters(training: Training) -> float:
     return min(matrix, MOST_EMBEDDED * training.parameters)
 
 
-def is_classifier(training: Training) -> bool:
-    """Whether the model puts out classes or scores of a sequence and no words."""
-    return training.head == "classifier"
-
-
 def multiplied_parameters(training: Training) -> float:
     """Parameters at work on one token that are multiplied: all of them in a language model, whose
     output is as large as its embedding; without the embedding, which is looked up, in a
     classifier.
 
     >>> bert = Training(kind="training", parameters=1.1e8, tokens=1, layers=12, hidden_size=768,
-    ...                 vocabulary_size=30522, head="classifier")
+    ...                 vocabulary_size=30522, is_classifier=True)
     >>> f"{multiplied_parameters(bert):.3g}"
     '8.66e+07'
     """
     active = active_parameters(training)
-    if not is_classifier(training):
+    if not training.is_classifier:
         return active
     return active - min(embedding_parameters(training), MOST_EMBEDDED * active)
 

@@ -12,7 +12,6 @@ from planner.sizing.footprint.training_flops import (
     active_parameters,
     embedding_parameters,
     is_adapter,
-    is_classifier,
     is_mixture,
     shape_of_training,
 )
@@ -73,7 +72,7 @@ def model_shape(training: Training) -> ModelShape:
     shape = shape_of_training(training)
     vocabulary = float(training.vocabulary_size or USUAL_VOCABULARY)
     embedding = embedding_parameters(training)
-    embeddings = 1.0 if is_classifier(training) else 2.0
+    embeddings = 1.0 if training.is_classifier else 2.0
     body = training.parameters - embeddings * embedding
     experts = min(_experts(training), 0.98 * body)
     return ModelShape(
@@ -84,7 +83,7 @@ def model_shape(training: Training) -> ModelShape:
         experts=experts,
         layers=max(1.0, float(round(shape.layers))),
         hidden_size=shape.hidden_size,
-        outputs=0.0 if is_classifier(training) else vocabulary,
+        outputs=0.0 if training.is_classifier else vocabulary,
         sequence=sequence_length(training),
         kept_bytes=_kept_bytes(training, shape.hidden_size),
         experts_per_token=training.experts_per_token or USUAL_EXPERTS_PER_TOKEN,

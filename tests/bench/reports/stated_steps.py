@@ -3,7 +3,8 @@
 A batch that grows counts as in most of the run, and a million tokens that a source rounds as 2^20.
 What a source leaves open, or says in two ways, stays out: the micro-batch of most papers, the batch
 of Gopher (3 million tokens, then 6, without when) and of GLaMA (24,000 steps and 15,000 for the
-same tokens).
+same tokens). So does a micro-batch where the number of accelerators is a guess, which may not hold
+both (OLMo 3 7B: 2 of 512 sequences are at most 256 accelerators).
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ FIRST_STEPS: dict[str, Step] = {
     "smollm3-3B": {"global_batch_tokens": 2_359_296},
     # allenai/OLMo-core src/scripts/official/OLMo3/ OLMo-3-1025-7B-pretrain-1.py @18b8fb66,
     # -pretrain-2.py @138b1fca
-    "olmo3-7B": {"micro_batch_size": 2, "global_batch_tokens": 512 * 8_192},
+    "olmo3-7B": {"global_batch_tokens": 512 * 8_192},
     # arXiv 2201.08239: 256K tokens
     "lamda-137B": {"global_batch_tokens": 256 * 1_024},
     # arXiv 1810.04805 appendix A.2: 256 sequences at full length, as its tokens are counted
