@@ -166,7 +166,7 @@ class Training(_SizedWork):
     vocabulary_size: Annotated[Whole, Field(ge=2, le=100_000_000)] | None = None
     """Entries of the vocabulary; absent: 50,257."""
     is_classifier: bool = False
-    """Whether it puts out classes or scores of a sequence and no words."""
+    """Whether it puts out classes or scores of a sequence, no words."""
     trainable_parameters: Annotated[Number, Field(ge=1, le=1e15)] | None = None
     """Parameters of the adapters, for lora and qlora."""
     experts: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
@@ -196,7 +196,7 @@ class Training(_SizedWork):
     global_batch_tokens: Annotated[Number, Field(ge=1, le=1e12)] | None = None
     """Tokens of one optimizer step; absent: usual for the work."""
     chunked_loss: bool = False
-    """Whether the loss is computed in parts, or fused, so that logits are never whole."""
+    """Whether the loss is fused or computed in parts, so that logits are never whole."""
     rollouts: Rollouts | None = None
     """Answers that the model writes for its own training (RL); absent: none."""
     layout: OwnLayout | None = None
@@ -209,8 +209,7 @@ class Training(_SizedWork):
     """Whether a given MFU is that of a step or of the whole run, lost time included; absent: of a
     step."""
     padding: Annotated[Number, Field(ge=0, le=0.99)] | None = None
-    """Share of the processed tokens that fills up sequences; absent: none, or sequences are
-    packed."""
+    """Share of the processed tokens that fills up sequences; absent: none."""
     tokens_per_second_per_accelerator: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured on `accelerator`; replaces the calibrated throughput."""
     measured_accelerator_hours: Annotated[Number, Field(gt=0, le=MAX_HOURS)] | None = None
