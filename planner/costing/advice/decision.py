@@ -201,18 +201,19 @@ class _Part:
         """What to do, as the rest of a sentence that begins with the verb."""
         machine, where = self._machine(), f" in {place}" if place else ""
         if action == "keep":
-            yield f"keep {units:g} × {machine}, at work for {self.share_in_words}"
+            yield f"keep {_number(units)} × {machine}, at work for {self.share_in_words}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
-            yield f"lease {units:g} × {machine} for {lasts} {self._when(first, last)} "
+            yield f"lease {_number(units)} × {machine} for {lasts} {self._when(first, last)} "
             yield self._sum(first)
         elif action == "buy":
-            yield f"buy {units:g} × {machine} {self._when(first, last)}{self._invoice(first, last)}"
+            yield f"buy {_number(units)} × {machine} {self._when(first, last)}"
+            yield self._invoice(first, last)
         elif action == "commit":
             months = self._term_months()
             at_once, when = self._renewals(units, first, last)
-            yield f"sign a {months}-month {self._contract()} for {at_once:g} × {machine}{where} "
-            yield f"{when} {self._sum(first)}"
+            yield f"sign a {months}-month {self._contract()} for {_number(at_once)} × {machine}"
+            yield f"{where} {when} {self._sum(first)}"
         elif action == "reserve":
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
             yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
@@ -258,7 +259,7 @@ class _Part:
         varies = len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
         up_to = "up to " if varies else ""
         part = self._nodes() if units == 1 and not self.inputs.whole_nodes else 1.0
-        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{units:g} × "
+        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{_number(units)} × "
 
     def _when(self, first: int, last: int) -> str:
         start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))
@@ -301,6 +302,14 @@ class _Part:
 
     def _money(self, amount: Decimal) -> str:
         return format_money(amount, self.currency)
+
+
+def _number(units: float) -> str:
+    """
+    >>> _number(8.0), _number(13_698_630.0)
+    ('8', '13,698,630')
+    """
+    return f"{units:,.10g}"
 
 
 def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
