@@ -10,7 +10,7 @@ from planner.commands.tables import make_console
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.money import format_money
 from planner.contract.months import format_month
-from planner.contract.shares import format_shares
+from planner.contract.shares import format_named_shares
 from planner.portfolio.words import METHOD_TITLES
 from pricing.common.pluralize import pluralize
 
@@ -59,17 +59,16 @@ def _projects(answer: PortfolioAnswer) -> Table:
     table.add_column("alone it would")
     for head in ("alone", "share", "saves", "of the plan", "others without it"):
         table.add_column(head, justify="right")
-    known = [one.fraction for one in answer.projects if one.fraction is not None]
-    fractions = iter(format_shares(known, 1))
+    known = {one.name: one.fraction for one in answer.projects if one.fraction is not None}
+    fractions = format_named_shares(known, 1)
     for one in answer.projects:
-        fraction = "" if one.fraction is None else next(fractions)
         table.add_row(
             one.name,
             one.alone_way,
             _money(one.alone),
             "waits" if one.waits else _money(one.share),
             _money(one.saving),
-            fraction,
+            fractions.get(one.name, ""),
             _money(one.without),
         )
     return table

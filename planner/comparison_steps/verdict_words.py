@@ -19,7 +19,9 @@ from planner.contract.answer.verdict import DecisionPart, Verdict
 from planner.contract.money import format_difference, format_money
 from planner.contract.months import parse_month
 from planner.contract.purchase_options import COMMITTED, OWNED, traits
+from planner.contract.shares import format_shares
 from planner.costing.advice.payback import capital, resale_value, total_without_resale
+from planner.costing.advice.shares import split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.turning_points import TurningPoint
@@ -112,9 +114,7 @@ class VerdictWords:
 
     def _horizon(self) -> str:
         months = self.results.calendar.months
-        if months % 12:
-            return pluralize(months, "month")
-        return pluralize(months // 12, "year")
+        return pluralize(months, "month") if months % 12 else pluralize(months // 12, "year")
 
     def _last_month(self) -> str:
         calendar = self.results.calendar
@@ -262,20 +262,22 @@ class VerdictWords:
             return ""
         arrival = self._first_service()
         total_hours = float(self.plan.served_hours.sum())
-        rented = sum(p.share_of_hours for p in self.facts.decision if p.action == "rent")
-        before = min(rented, float(self.plan.served_hours[:arrival].sum()) / total_hours)
-        beside = rented - before
+        shares = {part.source: part.share_of_hours for part in self.facts.decision}
+        rented = [part.source for part in self.facts.decision if part.action == "rent"]
+        in_all = sum(shares[source] for source in rented)
+        before = min(in_all, float(self.plan.served_hours[:arrival].sum()) / total_hours)
+        first, later = split_rent(shares, rented, before)
         text = []
         if arrival and before > _SHARE_WORTH_SAYING:
             month = f"{self.results.calendar.month(arrival):%B %Y}"
-            text.append(f"{before:.0%} of the hours are rented until the servers serve in {month}")
-        if beside > _SHARE_WORTH_SAYING:
+            text.append(f"{first} of the hours are rented until the servers serve in {month}")
+        if in_all - before > _SHARE_WORTH_SAYING:
             of_hours = "" if text else " of the hours"
             text.append(
-                f"{beside:.0%}{of_hours} are rented beside them, which takes fewer servers than "
+                f"{later}{of_hours} are rented beside them, which takes fewer servers than "
                 "owning for the busiest hours"
             )
-        return f"{', '.join(text)}." if text else ""
+        return f"{_capital(', '.join(text))}." if text else ""
 
     def _why_idle(self) -> str:
         """How much of what is rented whole the work has a use for, where it is little."""
@@ -308,9 +310,10 @@ class VerdictWords:
             return ""
         key, chance = rival
         extra = risk.mean[key] - risk.mean[self.plan.key]
+        theirs, ours = format_shares([chance, own])
         text = (
-            f"{_capital(SCENARIO_NAMES[key])} is the cheapest in {chance:.0%} of the simulated "
-            f"cases, this plan in {own:.0%}"
+            f"{_capital(SCENARIO_NAMES[key])} is the cheapest in {theirs} of the simulated "
+            f"cases, this plan in {ours}"
         )
         if extra >= 0:
             return (

@@ -15,6 +15,11 @@ _BUDGET_TITLES = {"total": "Budget", "capital": "Capital budget", "monthly": "Mo
 
 BEFORE_TODAY = ", before today: "
 """Stands in the warning that months of a plan are over, and in no other."""
+NO_RANGE_HERE = "does not hold here"
+"""Stands in the warnings on work far beyond every published run, and in no other."""
+BEYOND_ANY_CLUSTER = "more than the largest known training clusters have"
+"""Stands in the warnings on more accelerators than were ever together, and in no other."""
+_FIRST = (BEFORE_TODAY, NO_RANGE_HERE, BEYOND_ANY_CLUSTER)
 PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
 """Who issues the invoice of each provider."""
 CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
@@ -144,3 +149,12 @@ def budget_title(kind: str, fiscal_year: int | None = None) -> str:
     """
     title = _BUDGET_TITLES[kind]
     return title if fiscal_year is None else f"{title} of fiscal year {fiscal_year}"
+
+
+def comes_first(warning: str) -> bool:
+    """Whether a warning has to be seen before the advice is.
+
+    >>> comes_first("The oldest price used is of 2026-09-10.")
+    False
+    """
+    return any(words in warning for words in _FIRST)

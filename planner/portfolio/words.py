@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from planner.contract.answer.portfolio import KindUse, PortfolioAnswer, ProjectShare
 from planner.contract.money import format_money
 from planner.contract.months import format_month
+from planner.contract.shares import format_named_shares, format_shares
 
 MOST_NAMED = 3
 """Purchases, months or projects that a sentence names."""
@@ -127,7 +128,8 @@ def _off_the_average(answer: PortfolioAnswer) -> str:
 
 def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
     pays = f"It pays {format_money(one.share or 0, answer.currency)}"
-    part = "" if one.fraction is None else f", {one.fraction:.0%} of the plan"
+    parts = _in_percent({share.name: share.fraction for share in answer.projects})
+    part = "" if one.fraction is None else f", {parts[one.name]} of the plan"
     if not one.saving:
         return f"{pays}{part}: as much as it would pay alone."
     apart = format_money(abs(one.saving), answer.currency)
@@ -147,7 +149,7 @@ def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
         return
     yield f"It works {describe_months(answer, one.busy_months)}."
     if not answer.uses_by_kind:
-        yield _describe_shared_hours(one)
+        yield _describe_shared_hours(answer, one)
         return
     for use in answer.uses_by_kind:
         if use.project == one.name:
@@ -174,7 +176,9 @@ def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
     if use.fraction is None or not (use.shared or use.kind == "rented"):
         text = f"It uses {hours} of {what}"
     else:
-        text = f"It uses {_percent(use.fraction)} of the hours in use of {what} ({hours})"
+        of_kind = [row for row in answer.uses_by_kind if row.kind == use.kind]
+        part = _in_percent({row.project: row.fraction for row in of_kind})[use.project]
+        text = f"It uses {part} of the hours in use of {what} ({hours})"
     when = describe_months(answer, use.fullest_months)
     is_even = len(use.fullest_months) == use.months
     text += f", about as many in each month, {when}" if is_even else f", most {when}"
@@ -182,32 +186,25 @@ def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
         return f"{text}."
     if use.fullest_fraction > _NOBODY_ELSE:
         return f"{text}, when nobody else uses any."
-    return f"{text}, when it uses {_percent(use.fullest_fraction)} and the others the rest."
+    (part,) = format_shares([use.fullest_fraction])
+    return f"{text}, when it uses {part} and the others the rest."
 
 
-def _percent(part: float) -> str:
-    """
-    >>> _percent(0.494), _percent(0.0036), _percent(0.998), _percent(1.0)
-    ('49%', 'less than 1%', 'more than 99%', '100%')
-    """
-    if 0 < part < _HALF_A_PERCENT:
-        return "less than 1%"
-    if 1 - _HALF_A_PERCENT < part < 1:
-        return "more than 99%"
-    return f"{part:.0%}"
+def _in_percent(fractions: Mapping[str, float | None]) -> dict[str, str]:
+    """Parts of one whole by project, those that are known, in per cent that add up."""
+    return format_named_shares({k: part for k, part in fractions.items() if part is not None})
 
 
-_HALF_A_PERCENT = 0.005
-"""What is rounded to none or to all."""
 _NOBODY_ELSE = 0.9995
 """Fraction of use above which it is all, to the percent that is shown."""
 
 
-def _describe_shared_hours(one: ProjectShare) -> str:
+def _describe_shared_hours(answer: PortfolioAnswer, one: ProjectShare) -> str:
     """Of an answer from before uses were told by kind of machine."""
     if one.shared_fraction:
+        parts = _in_percent({share.name: share.shared_fraction for share in answer.projects})
         return (
-            f"It uses {one.shared_fraction:.0%} of the hours that projects use of the machines "
+            f"It uses {parts[one.name]} of the hours that projects use of the machines "
             "they share; the others use the rest."
         )
     if one.shared_hours:

@@ -43,6 +43,7 @@ from planner.sizing.candidates.reasons import TIERS, cards_of, tier_of, weights_
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
 from planner.sizing.footprint.serving_memory import serving
 from planner.sizing.job_in_peak import refuse_job_above_peak
+from planner.sizing.performance.beyond_published import warn_never_built
 from planner.sizing.performance.confidence import has_user_throughput
 from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
@@ -185,13 +186,15 @@ def _stated_hours(
             f"{request.accelerators} deliver {request.accelerators * HOURS_PER_MONTH:,} h in a "
             f"month and the work asks for {max(hours):,.0f} h; allowed are {least} or more",
         )
+    peak = request.accelerators or int(demand.peak_accelerators.max())
     return Estimate(
         workload=workload,
         accelerator=accelerator or resolve(workload.accelerator),
         runs=1,
         hours=sum(hours),
         method="accelerator-hours as given" + (", of one month" if len(hours) == 1 else ""),
-        peak=request.accelerators or int(demand.peak_accelerators.max()),
+        peak=peak,
+        warnings=tuple(warn_never_built(peak)),
     )
 
 

@@ -16,8 +16,9 @@ from planner.contract.answer.verdict import Action, DecisionPart
 from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.contract.purchase_options import savings_plan_label, traits
+from planner.contract.shares import NOISE
 from planner.costing.advice.payback import OBLIGATIONS
-from planner.costing.advice.shares import EXACT, format_share, share_of_hours
+from planner.costing.advice.shares import NONE, share_of_hours, shares_in_words
 from planner.costing.cost_model.by_date import HOURS_PER_DAY
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
@@ -46,13 +47,14 @@ def list_parts(
     plan: Scenario, inputs: ModelInputs, name_place: NamePlace, currency: str
 ) -> tuple[DecisionPart, ...]:
     """The parts of a feasible plan, the one that most is paid for first."""
-    costs = _sum_lines(plan.lines)
+    costs, shares = _sum_lines(plan.lines), shares_in_words(plan, inputs)
     parts = []
     for source in inputs.sources:
         if not _takes_part(source, plan):
             continue
         cost = costs.get(source.key, _SourceCost())
-        part = _Part(plan, source, inputs, cost, name_place, currency).build()
+        share = shares.get(source.key, NONE)
+        part = _Part(plan, source, inputs, cost, name_place, currency, share).build()
         parts.append((cost.paid, part))
     return tuple(part for _, part in sorted(parts, key=lambda row: (-row[0], row[1].source)))
 
@@ -113,6 +115,8 @@ class _Part:
     cost: _SourceCost
     name_place: NamePlace
     currency: str
+    share_in_words: str
+    """Of the hours."""
 
     def build(self) -> DecisionPart:
         source, units = self.source, self._units()
@@ -197,25 +201,26 @@ class _Part:
         """What to do, as the rest of a sentence that begins with the verb."""
         machine, where = self._machine(), f" in {place}" if place else ""
         if action == "keep":
-            yield f"keep {units:g} × {machine}, at work for {format_share(share)}"
+            yield f"keep {_number(units)} × {machine}, at work for {self.share_in_words}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
-            yield f"lease {units:g} × {machine} for {lasts} {self._when(first, last)} "
+            yield f"lease {_number(units)} × {machine} for {lasts} {self._when(first, last)} "
             yield self._sum(first)
         elif action == "buy":
-            yield f"buy {units:g} × {machine} {self._when(first, last)}{self._invoice(first, last)}"
+            yield f"buy {_number(units)} × {machine} {self._when(first, last)}"
+            yield self._invoice(first, last)
         elif action == "commit":
             months = self._term_months()
             at_once, when = self._renewals(units, first, last)
-            yield f"sign a {months}-month {self._contract()} for {at_once:g} × {machine}{where} "
-            yield f"{when} {self._sum(first)}"
+            yield f"sign a {months}-month {self._contract()} for {_number(at_once)} × {machine}"
+            yield f"{where} {when} {self._sum(first)}"
         elif action == "reserve":
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
             yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
         else:
             how = traits(self.source.purchase_option).label
             yield f"rent {self._up_to(units)}{machine} {how}{where} {self._while(first, last)}"
-            yield "" if share >= 1 - EXACT else f" for {format_share(share)}"
+            yield "" if share >= 1 - NOISE else f" for {self.share_in_words}"
 
     def _sum(self, first: int) -> str:
         """What is signed for, and what it comes to with support and staff; of a contract that
@@ -224,7 +229,7 @@ class _Part:
         term = self.source.term
         if self.inputs.term_end == "prorate" and term is not None:
             share = float(term.share_charged[first])
-            if share < 1 - EXACT:
+            if share < 1 - NOISE:
                 return f"({signed} of it counted here, {share:.0%} of its term)"
         return f"({signed} in all)" if signed == net else f"({signed} to sign, {net} in all)"
 
@@ -254,7 +259,7 @@ class _Part:
         varies = len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
         up_to = "up to " if varies else ""
         part = self._nodes() if units == 1 and not self.inputs.whole_nodes else 1.0
-        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{units:g} × "
+        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{_number(units)} × "
 
     def _when(self, first: int, last: int) -> str:
         start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))
@@ -297,6 +302,14 @@ class _Part:
 
     def _money(self, amount: Decimal) -> str:
         return format_money(amount, self.currency)
+
+
+def _number(units: float) -> str:
+    """
+    >>> _number(8.0), _number(13_698_630.0)
+    ('8', '13,698,630')
+    """
+    return f"{units:,.10g}"
 
 
 def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:

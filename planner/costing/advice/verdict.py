@@ -13,11 +13,11 @@ from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED, TRAITS, options_where
 from planner.contract.reasons import join_reasons
 from planner.contract.request.rules import SHORTEST_TERM
+from planner.contract.shares import NOISE
 from planner.costing.advice.limit_words import describe_relaxations
-from planner.costing.advice.shares import ALL, EXACT, format_share, share_of_hours
+from planner.costing.advice.shares import ALL, NONE, shares_in_words
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
-from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.inputs.missing_prices import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
@@ -96,6 +96,7 @@ def recommend(
 
 def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
     """What to start and to rent, what there is, and what share of the hours each serves."""
+    shares = shares_in_words(best, inputs)
     for key, units_started in best.units_started.items():
         source = inputs.by_key[key]
         verb = "Buy" if source.is_owned else "Commit to"
@@ -104,22 +105,18 @@ def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
             for m in np.flatnonzero(units_started).tolist()
         ]
         many = "" if len(start_months) <= 6 else f" and {len(start_months) - 6} more starts"
-        share = _share(best, source, inputs)
+        share = shares.get(key, NONE)
         subject = "It serves" if units_started.sum() == 1 else "They serve"
         served = "" if share == ALL else f" {subject} {share}."
         yield f"{verb} {source.label}: {', '.join(start_months[:6])}{many}.{served}"
     rented = [inputs.by_key[key] for key in best.used_hours if inputs.by_key[key].term is None]
     for source in rented:
-        yield f"Rent {_share(best, source, inputs)} from {source.label}."
+        yield f"Rent {shares[source.key]} from {source.label}."
     for source in inputs.sources:
         if source.existing is not None and source.existing.any():
             verb = "serves" if source.existing.max() == 1 else "serve"
-            share = _share(best, source, inputs)
+            share = shares.get(source.key, NONE)
             yield f"{source.existing.max()} × {source.label}, {verb} {share}."
-
-
-def _share(best: Scenario, source: CapacitySource, inputs: ModelInputs) -> str:
-    return format_share(share_of_hours(best, source, inputs))
 
 
 def _describe_saving(
@@ -269,7 +266,7 @@ def describe_proof(best: Scenario, currency: str, is_all_known: bool = True) -> 
     """What the bound rules out: as a share of the cost, as money where the plan earns."""
     open_gap = best.cost - best.bound
     by = "is cheaper"
-    if open_gap > max(EXACT * abs(best.cost), HALF_CENT):
+    if open_gap > max(NOISE * abs(best.cost), HALF_CENT):
         gap = max(best.gap, float(NEGLIGIBLE))
         by = f"is more than {gap:.2%} cheaper"
         if best.cost <= 0:

@@ -22,6 +22,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario
 from planner.sizing.demand import Demand
+from planner.sizing.performance.beyond_published import warn_never_built
 from pricing.common.pluralize import pluralize
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
@@ -183,13 +184,27 @@ def warn_beyond_horizon(scenario: Scenario, inputs: ModelInputs, currency: str) 
 def warn_of_purchases(
     plan: Scenario | None, inputs: ModelInputs, request: ComparisonRequest
 ) -> Iterator[str]:
-    """Warnings on what the advised plan signs and buys."""
-    if plan is None or request.rules == 1:
+    """Warnings on what the advised plan needs at once, signs and buys."""
+    if plan is None:
+        return
+    yield from warn_never_built(_count_at_once(plan, inputs))
+    if request.rules == 1:
         return
     yield from _warn_prorated(plan, inputs, request.currency)
     for key, server in inputs.servers.unsure.items():
         if key in plan.units_started:
             yield from _warn_lowest_quote(server, request.currency)
+
+
+def _count_at_once(plan: Scenario, inputs: ModelInputs) -> float:
+    """Most accelerators of all kinds that a plan has at work at once."""
+    at_once = np.zeros(inputs.calendar.months)
+    for key, hours in plan.used_hours.items():
+        source = inputs.by_key[key]
+        at_peak = inputs.peak_hours_on({source.accelerator})
+        nodes = np.divide(hours, at_peak, out=np.zeros_like(at_once), where=at_peak > 0)
+        at_once += nodes * source.accelerators
+    return float(at_once.max())
 
 
 def _warn_prorated(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:

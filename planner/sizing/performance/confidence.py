@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,6 +13,12 @@ from planner.sizing.evidence.published_runs import published_runs
 from planner.sizing.footprint.parallelism import fast_domain
 from planner.sizing.footprint.stages import stage_of
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, is_adapter, is_mixture
+from planner.sizing.performance.beyond_published import (
+    ROUGH_GUESS,
+    Largest,
+    describe_far,
+    in_words,
+)
 from planner.sizing.performance.goodput import SINGLE_NODE
 from planner.sizing.performance.levels import STEP_RULES
 from planner.sizing.performance.rollouts import rollout_log_range
@@ -43,6 +50,8 @@ class Bounds:
     parameters: tuple[float, float]
     accelerators: int
     sequence_length: int
+    largest_model: Largest
+    largest_cluster: Largest
 
 
 @cache
@@ -60,10 +69,16 @@ def calibrated_bounds(rules: int = 1, is_mixture: bool = False) -> Bounds:
         lengths += [rate.training.sequence_length or 0 for rate in framework_rates(rules)]
     alike = [r for r in runs if rules < STEP_RULES or bool(r.active_parameters) == is_mixture]
     sizes = [run.parameters for run in alike if run.parameters]
+    kind = "mixture of experts" if is_mixture else "dense model"
     return Bounds(
         parameters=(min(sizes), max(sizes)),
         accelerators=max(run.accelerators or 0 for run in runs),
         sequence_length=max(lengths),
+        largest_model=Largest.of(
+            ((run.parameters, run.run) for run in alike),
+            f"training of a {kind}" if rules >= STEP_RULES else "training",
+        ),
+        largest_cluster=Largest.of(((run.accelerators, run.run) for run in runs), "training"),
     )
 
 
@@ -101,16 +116,17 @@ def estimate_range(
 def calibration_warnings(
     training: Training, one: Accelerator, precision: str, count: int
 ) -> tuple[str, ...]:
-    """Why the calibration may not hold here, in words; empty where a rate is given."""
+    """Why the calibration may not hold here, in words; where a rate is given, what is far beyond
+    every published run."""
     if has_user_rate(training):
-        return ()
+        return tuple(_far(training, count).values())
     reasons = _reasons(training, one, precision, count)
     reasons |= {
         "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
         "half the MFU of dense models": is_mixture(training),
         "no adapter run is among the published ones": is_adapter(training),
     }
-    return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)
+    return _with_effect(reasons)
 
 
 def placed_range(
@@ -133,10 +149,11 @@ def placed_range(
 def placed_warnings(
     training: Training, one: Accelerator, precision: str, count: int, rules: int = 2
 ) -> tuple[str, ...]:
-    """Why the calibration may not hold here from rules 2 on; empty where a rate is given. From
-    rules 4 on a model as large as the largest, by the three digits that are published, is none."""
+    """Why the calibration may not hold here from rules 2 on; where a rate is given, what is far
+    beyond every published run. From rules 4 on a model as large as the largest, by the three digits
+    that are published, is none."""
     if has_user_rate(training):
-        return ()
+        return tuple(_far(training, count, rules).values())
     near = SAME_SIZE if rules >= RANGE_RULES else 1.0
     reasons = _reasons(training, one, precision, count, near, rules)
     if rules >= STEP_RULES:
@@ -150,7 +167,32 @@ def placed_warnings(
             "three mixtures of experts are published, and suites of fine-grained experts reach "
             "half the MFU of dense models": is_mixture(training),
         }
-    return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)
+    return _with_effect(reasons)
+
+
+def _with_effect(reasons: Mapping[str, bool]) -> tuple[str, ...]:
+    """The reasons that hold, each with what it does to the range; what is far beyond says that."""
+    return tuple(
+        words if words.endswith(ROUGH_GUESS) else f"{words}; the range is wider"
+        for words, holds in reasons.items()
+        if holds
+    )
+
+
+def _bounds(training: Training, rules: int) -> Bounds:
+    return calibrated_bounds(STEP_RULES if rules >= STEP_RULES else 1, is_mixture(training))
+
+
+def _far(training: Training, count: int, rules: int = 1) -> dict[str, str]:
+    """What is far beyond every published run, in words."""
+    known = _bounds(training, rules)
+    return describe_far(
+        training.parameters,
+        known.largest_model,
+        count,
+        known.largest_cluster,
+        has_user_rate=has_user_rate(training),
+    )
 
 
 def _reasons(
@@ -162,15 +204,19 @@ def _reasons(
     rules: int = 1,
 ) -> dict[str, bool]:
     is_newer = rules >= STEP_RULES
-    known = calibrated_bounds(STEP_RULES if is_newer else 1, is_mixture(training))
+    known = _bounds(training, rules)
     longer = "no measured step had" if is_newer else "no published run trained on"
     least, most = known.parameters
     length = training.sequence_length or 0
+    far = _far(training, count, rules)
+    outside = (
+        f"{in_words(training.parameters)} parameters are outside the published runs' "
+        f"{in_words(least)} to {in_words(most)}"
+    )
+    more = f"no published run used more than {known.accelerators:,} accelerators"
     return {
-        f"{training.parameters:.3g} parameters are outside the published runs' {least:.3g} to "
-        f"{most:.3g}": not least / near <= training.parameters <= most * near,
-        f"no published run used more than {known.accelerators:,} accelerators": count
-        > known.accelerators,
+        far.get("parameters", outside): not least / near <= training.parameters <= most * near,
+        far.get("accelerators", more): count > known.accelerators,
         f"{longer} more than {known.sequence_length:,} tokens at once": length
         > known.sequence_length,
         f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "

@@ -13,6 +13,7 @@ import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from planner.contract.request.workload import Samples
 from planner.sizing.evidence.measured_throughput import (
@@ -22,8 +23,9 @@ from planner.sizing.evidence.measured_throughput import (
     Measurement,
     benchmark,
 )
-from planner.sizing.evidence.sample_runs import TRAINING_FACTOR
+from planner.sizing.evidence.sample_runs import TRAINING_FACTOR, sample_runs
 from planner.sizing.footprint.precisions import check_precision
+from planner.sizing.performance.beyond_published import Largest, describe_far
 from planner.sizing.performance.energy import energy_kwh
 from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import peak_tflops, throughput_index
@@ -125,9 +127,25 @@ def size_samples(
         goodput_source="given" if workload.goodput else "failures and operations",
         hours=single / (efficiency * goodput),
         range_p10_p90=rate.range_p10_p90,
-        warnings=(),
+        warnings=_far(workload, count, rules),
         rules=rules,
     )
+
+
+def _far(workload: Samples, count: int, rules: int) -> tuple[str, ...]:
+    """What is far beyond every published run, in words."""
+    is_given = workload.samples_per_second is not None
+    model, cluster = _largest(max(rules, TEAM_RULES))
+    texts = describe_far(workload.parameters, model, count, cluster, has_user_rate=is_given)
+    return tuple(texts.values())
+
+
+@cache
+def _largest(rules: int) -> tuple[Largest, Largest]:
+    """The largest model, and the most accelerators, of the published runs on samples."""
+    models = ((run.parameters, run.run) for run in sample_runs(rules))
+    clusters = ((run.accelerators, run.run) for run in sample_runs(rules))
+    return Largest.of(models, "run on samples"), Largest.of(clusters, "run on samples")
 
 
 def rate_on(workload: Samples, one: Accelerator, rules: int = 2) -> _Rate:

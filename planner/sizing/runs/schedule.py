@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from planner.contract.months import count_months
 from planner.contract.request.attempts import Run
+from planner.sizing.performance.beyond_published import LARGEST_CLUSTER
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.training_run import TrainingSize
@@ -19,9 +20,6 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
-MOST_ACCELERATORS = 200_000
-"""Accelerators beyond which no deadline is taken as possible; the largest known training
-clusters hold about that many (xAI Colossus, 2025)."""
 
 
 RunSize = TrainingSize | PlacedSize | SampleSize
@@ -126,11 +124,11 @@ def _fit(
         need = math.ceil(one.hours * per_hour)
         if need <= one.accelerators:
             return one
-        if need > MOST_ACCELERATORS:
+        if need > LARGEST_CLUSTER:
             raise InvalidInput(
                 window.field,
                 f"{one.hours * experiments_factor:,.0f} accelerator-hours in {window.months} "
-                f"months would need more than {MOST_ACCELERATORS:,} accelerators at once; allowed "
+                f"months would need more than {LARGEST_CLUSTER:,} accelerators at once; allowed "
                 "is a later deadline, a longer horizon or less work",
             )
         if fewest_hours is not None:

@@ -16,7 +16,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.relaxation import Relaxation
 from planner.contract.answer.verdict import Alternative, Verdict
-from planner.contract.labels import BEFORE_TODAY, SCENARIO_TITLES
+from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.web.answer import charts, tables
 from planner.web.answer.assumption_rows import (
     AssumptionRow,
@@ -75,9 +75,9 @@ class AnswerPage:
         return self.answer.name or short_title(self.answer)
 
     @property
-    def past_months(self) -> list[str]:
-        """That months of the plan are over, which has to be seen before the advice is."""
-        return [one for one in self.answer.warnings if BEFORE_TODAY in one]
+    def first_warnings(self) -> list[str]:
+        """Those that have to be seen before the advice is."""
+        return [one for one in self.answer.warnings if comes_first(one)]
 
     @property
     def headline(self) -> str:

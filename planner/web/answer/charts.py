@@ -141,8 +141,7 @@ def fan(answer: ComparisonAnswer) -> Chart | None:
         unit=answer.currency,
         x=list(known),
         series=series,
-        summary=f"{best.title} is cheapest in {best.probability_cheapest:.0%} of the simulated "
-        "outcomes."
+        summary=f"{best.title} is cheapest in {best.cheapest_in} of the simulated outcomes."
         if best.probability_cheapest is not None
         else "p10, p50 and p90 of each net present cost.",
     )

@@ -12,7 +12,7 @@ from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.labels import category_title, cloud_title
 from planner.contract.money import format_difference, whole_parts
 from planner.contract.months import parse_month
-from planner.contract.shares import format_shares
+from planner.contract.shares import format_named_shares
 from planner.web.common.formatting import money
 
 LIST_PRICES = "list prices"
@@ -59,11 +59,13 @@ class ShownPart:
 def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
     """What to do, by money."""
     amounts = _whole_amounts(answer)
-    shares = format_shares([part.share_of_hours for part in _parts(answer)])
+    shares = format_named_shares({part.source: part.share_of_hours for part in _parts(answer)})
     rented = _machine_hours(answer)
     return [
-        ShownPart(part, amount, share, rented.get(part.source), _price_day(part, answer))
-        for part, amount, share in zip(_parts(answer), amounts, shares, strict=False)
+        ShownPart(
+            part, amount, shares[part.source], rented.get(part.source), _price_day(part, answer)
+        )
+        for part, amount in zip(_parts(answer), amounts, strict=False)
     ]
 
 

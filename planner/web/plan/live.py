@@ -10,6 +10,7 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.labels import comes_first
 from planner.contract.request.comparison import ComparisonRequest
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.sizing.candidates.cpu import cpu_note
@@ -56,6 +57,11 @@ class Live:
     month_by_month: str = ""
     """Address of the same plan with its hours given month by month."""
     view_box: str = f"0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}"
+
+    @property
+    def first_warnings(self) -> list[str]:
+        """Those that have to be seen beside the figures."""
+        return [one for one in self.answer.warnings if comes_first(one)] if self.answer else []
 
     @property
     def highest(self) -> float:

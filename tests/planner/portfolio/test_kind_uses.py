@@ -155,3 +155,26 @@ def test_a_part_is_rounded_neither_to_none_nor_to_all(answer, fraction, words):
     uses = tuple(u.model_copy(update={"fraction": fraction}) for u in answer.uses_by_kind)
     told = explain_share(answer.model_copy(update={"uses_by_kind": uses}), answer.project("steady"))
     assert f"It uses {words}" in told
+
+
+def test_parts_of_the_projects_add_up_as_told(answer):
+    """Each by itself, 16.5, 16.5 and 67 % would be 16, 16 and 67 %."""
+    parts = dict(zip(("bursty", "movable", "steady"), (0.165, 0.165, 0.67), strict=True))
+    of_kind = {
+        use.project: use.model_copy(update={"fraction": parts[use.project], "shared": True})
+        for use in answer.uses_by_kind
+    }
+    split = answer.model_copy(
+        update={
+            "projects": tuple(
+                one.model_copy(update={"fraction": parts[one.name]}) for one in answer.projects
+            ),
+            "uses_by_kind": tuple(
+                use.model_copy(update={"kind": "owned"}) for use in of_kind.values()
+            ),
+        }
+    )
+    told = {one.name: explain_share(split, one) for one in split.projects}
+    assert sum(int(told[name].split("% of the plan")[0].split()[-1]) for name in parts) == 100
+    uses = (text.split("It uses ")[1].split("% of the hours in use")[0] for text in told.values())
+    assert sum(map(int, uses)) == 100

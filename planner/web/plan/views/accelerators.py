@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
+from planner.contract.labels import comes_first
 from planner.services.projects.comparisons import price_estimate
 from planner.web.common.access import open_page
 from planner.web.common.plan_request import read_plan_request
@@ -60,6 +61,7 @@ def accelerators(request: HttpRequest) -> HttpResponse:
         else:
             offers = catalog.current().offers
             context |= {
+                "first_warnings": [one for one in estimate.warnings if comes_first(one)],
                 "cpu": estimate.cpu,
                 "other_chips": estimate.other_chips,
                 "tier": TIER_WORDS.get(estimate.tier or ""),

@@ -11,7 +11,7 @@ from planner.web.answer.assumption_rows import default_rows
 from planner.web.answer.figure_rows import figure_rows
 from planner.web.answer.verdict_facts import saving_words
 from tests.golden.answers import answered
-from tests.planner.web.asking import HOURS, get, text
+from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 UNNAMED = {name: value for name, value in HOURS.items() if name != "name"}
 
@@ -38,6 +38,25 @@ def test_months_that_are_over_are_said_before_the_advice(client: Any, prices: An
     said = page.index("The plan begins in January 2019, before today: ")
     assert said < page.index('class="decision"')
     assert "before today" not in text(get(client, "plan", HOURS | {"start": "2031-01"}))
+
+
+HUGE = TRAINING | {
+    "workload.parameters~bn": "10000",
+    "workload.tokens~bn": "100",
+    "cheaper_if": "false",
+    "sensitivity": "false",
+}
+FAR = "10 trillion parameters are 19 times as many as in the largest published training"
+
+
+def test_work_beyond_every_published_run_is_said_before_the_advice(
+    client: Any, prices: Any
+) -> None:
+    page = text(get(client, "plan", HUGE | {"start": "2031-01"}))
+    assert page.index(FAR) < page.index('class="verdict-')
+    assert FAR in text(get(client, "plan-live", HUGE))
+    assert FAR in text(get(client, "plan-accelerators", HUGE))
+    assert "does not hold here" not in text(get(client, "plan-accelerators", TRAINING))
 
 
 def test_a_saving_of_less_than_a_unit_is_said_to_the_cent() -> None:

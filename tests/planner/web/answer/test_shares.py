@@ -6,24 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.contract.shares import format_shares
 from planner.web.answer.verdict_facts import decision_parts
 from tests.golden.answers import REQUESTS, answered
-
-
-@pytest.mark.parametrize(
-    "fractions",
-    [(0.8749, 0.1249, 0.0002), (0.865, 0.135), (1 / 3,) * 3, (1.0,), (0.5, 0.5000000000000002)],
-)
-def test_shares_of_a_whole_add_up_to_it(fractions):
-    assert sum(int(one[:-1]) for one in format_shares(fractions)) == 100
-    tenths = [round(float(one[:-1]) * 10) for one in format_shares(fractions, 1)]
-    assert sum(tenths) == 1000
-    assert all(abs(a - b * 1000) <= 1 for a, b in zip(tenths, fractions, strict=True))
-
-
-def test_what_nobody_named_has_is_left_out_of_the_shares():
-    assert format_shares([0.5, 0.3]) == ["50%", "30%"]
 
 
 @pytest.mark.parametrize("name", REQUESTS)
