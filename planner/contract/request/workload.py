@@ -157,14 +157,16 @@ class Training(_SizedWork):
     sequence_length: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
     """Tokens of one sequence; absent: 4,096 for memory and hours."""
     tokens_per_example: Annotated[Number, Field(ge=1, le=1e8)] | None = None
-    """Mean tokens of one example where a sequence holds several, each seeing itself alone (packed,
-    with a mask); absent: attention spans the sequence."""
+    """Mean tokens of an example where a sequence packs several, each seeing itself alone; absent:
+    attention spans the sequence."""
     layers: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     """Transformer layers; absent: usual for the size."""
     hidden_size: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
     """Width; absent: usual for the size."""
     vocabulary_size: Annotated[Whole, Field(ge=2, le=100_000_000)] | None = None
     """Entries of the vocabulary; absent: 50,257."""
+    is_classifier: bool = False
+    """Whether it puts out classes or scores of a sequence, no words."""
     trainable_parameters: Annotated[Number, Field(ge=1, le=1e15)] | None = None
     """Parameters of the adapters, for lora and qlora."""
     experts: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
@@ -194,7 +196,7 @@ class Training(_SizedWork):
     global_batch_tokens: Annotated[Number, Field(ge=1, le=1e12)] | None = None
     """Tokens of one optimizer step; absent: usual for the work."""
     chunked_loss: bool = False
-    """Whether the loss is computed in parts, or fused, so that logits are never whole."""
+    """Whether the loss is fused or computed in parts, so that logits are never whole."""
     rollouts: Rollouts | None = None
     """Answers that the model writes for its own training (RL); absent: none."""
     layout: OwnLayout | None = None
@@ -207,8 +209,7 @@ class Training(_SizedWork):
     """Whether a given MFU is that of a step or of the whole run, lost time included; absent: of a
     step."""
     padding: Annotated[Number, Field(ge=0, le=0.99)] | None = None
-    """Share of the processed tokens that fills up sequences; absent: none, or sequences are
-    packed."""
+    """Share of the processed tokens that fills up sequences; absent: none."""
     tokens_per_second_per_accelerator: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured on `accelerator`; replaces the calibrated throughput."""
     measured_accelerator_hours: Annotated[Number, Field(gt=0, le=MAX_HOURS)] | None = None
@@ -266,6 +267,8 @@ class Training(_SizedWork):
             yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
         if self.mfu_of is not None and self.mfu is None and self.hfu is None:
             yield InvalidInput("mfu_of", "says of what a given MFU is and none is given")
+        if self.rollouts is not None and self.is_classifier:
+            yield InvalidInput("is_classifier", "is set, and rollouts are answers that it writes")
         if self.mfu_of == "run" and self.goodput is not None:
             yield InvalidInput("goodput", "is already in the MFU of a whole run; leave it out")
 

@@ -67,6 +67,7 @@ def _run(row: dict[str, str]) -> FinetuneRun:
         "tokens": float(row["tokens"]),
         "optimizer": row["optimizer"],
         "stage": "fine_tuning",
+        "is_classifier": row["is_classifier"] == "yes",
         **{name: int(row[name]) for name in whole},
     }
     return FinetuneRun(

@@ -66,6 +66,7 @@ def _rate(row: dict[str, str]) -> FrameworkRate:
         "precision": row["precision"],
         "chunked_loss": row["framework"] == "torchtune",
         **({"activation_checkpointing": True} if row["checkpointing"] else {}),
+        "is_classifier": row["is_classifier"] == "yes",
         **({"stage": row["stage"]} if row["stage"] else {}),
         **({"layout": {"tensor": int(row["tensor"])}} if row["tensor"] else {}),
         **{name: int(row[name]) for name in _WHOLE if row[name]},

@@ -50,6 +50,8 @@ class PublishedRun:
     note: str
     since: int
     """Edition of the rules from which on it counts."""
+    until: int | None
+    """Last edition for which it does, where a better source has taken its place."""
 
 
 def published_runs(qualities: str = "AB", rules: int = 1) -> tuple[PublishedRun, ...]:
@@ -59,7 +61,7 @@ def published_runs(qualities: str = "AB", rules: int = 1) -> tuple[PublishedRun,
     >>> len(published_runs()), [run.run for run in published_runs("X")]
     (51, ['vit-22B', 'llmc-gpt3-125M'])
     """
-    known = (run for run in _runs() if run.since <= rules)
+    known = (run for run in _runs() if run.since <= rules <= (run.until or rules))
     return tuple(run for run in known if run.quality in qualities)
 
 
@@ -94,6 +96,7 @@ def _run(row: dict[str, str]) -> PublishedRun:
         source=row["source"],
         note=row["note"],
         since=int(row["since"] or 1),
+        until=_whole(row["until"]),
     )
 
 

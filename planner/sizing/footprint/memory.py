@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.training_flops import (
     TYPICAL_SEQUENCE_LENGTH,
+    USUAL_VOCABULARY,
     Shape,
     is_adapter,
     shape_of_training,
@@ -51,8 +52,6 @@ CHECKPOINT_BYTES = 2.0
 LOGIT_BYTES = 6.0
 """Bytes per token and vocabulary entry: 16-bit logits and their 32-bit softmax gradient
 (stas00/ml-engineering training performance chapter, 2024)."""
-USUAL_VOCABULARY = 50_257
-"""Entries; GPT-2's tokenizer (openai/gpt-2, 2019), where the request gives none."""
 CONTEXT_GIB, FRAGMENTATION = 0.75, 0.04
 """GiB and share of memory that driver context, communication buffers and fragmentation keep;
 planning values of this project, 2026."""

@@ -25,6 +25,11 @@ RECOMPUTE_FACTOR = 4.0 / 3.0
 for 6 N D (Korthikanti et al., arXiv 2205.05198, 2022). It separates HFU from MFU."""
 TYPICAL_SEQUENCE_LENGTH = 4096
 """Tokens; stands in where the request gives none: the middle of the published runs, 2022-2025."""
+USUAL_VOCABULARY = 50_257
+"""Entries; GPT-2's tokenizer (openai/gpt-2, 2019), where the request gives none."""
+MOST_EMBEDDED = 0.25
+"""Share of a model's parameters that one embedding takes at most, where V or d is a usual value:
+BERT base 0.21, Pythia 160M 0.24 (from their configs, 2018-2023); a planning choice, 2026."""
 WIDTH_PER_LAYER = 120.0
 """Hidden units per layer of a usual decoder: GPT-3 13B 128, LLaMA 65B 102 (2020-2023)."""
 
@@ -95,7 +100,37 @@ def size_at_work(training: Training) -> float:
     """
     shape = shape_of_training(training)
     attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * attended_length(training)
-    return active_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
+    return multiplied_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
+
+
+def embedding_parameters(training: Training) -> float:
+    """Parameters of one matrix over the vocabulary, V d; at most a quarter of the model's, as
+    V and d may be usual values.
+
+    >>> bert = Training(kind="training", parameters=1.1e8, tokens=1, layers=12, hidden_size=768,
+    ...                 vocabulary_size=30522)
+    >>> f"{embedding_parameters(bert):.3g}"
+    '2.34e+07'
+    """
+    vocabulary = training.vocabulary_size or USUAL_VOCABULARY
+    matrix = float(vocabulary) * shape_of_training(training).hidden_size
+    return min(matrix, MOST_EMBEDDED * training.parameters)
+
+
+def multiplied_parameters(training: Training) -> float:
+    """Parameters at work on one token that are multiplied: all of them in a language model, whose
+    output is as large as its embedding; without the embedding, which is looked up, in a
+    classifier.
+
+    >>> bert = Training(kind="training", parameters=1.1e8, tokens=1, layers=12, hidden_size=768,
+    ...                 vocabulary_size=30522, is_classifier=True)
+    >>> f"{multiplied_parameters(bert):.3g}"
+    '8.66e+07'
+    """
+    active = active_parameters(training)
+    if not training.is_classifier:
+        return active
+    return active - min(embedding_parameters(training), MOST_EMBEDDED * active)
 
 
 def attended_length(training: Training) -> float:
@@ -116,7 +151,8 @@ def is_mixture(training: Training) -> bool:
 
 
 def compute_work(training: Training) -> Work:
-    """C = 6 N D + 12 L d s D for one run; 4 N D under frozen weights.
+    """C = 6 N D + 12 L d s D for one run; 4 N D under frozen weights; N without the embedding for
+    a classifier.
 
     >>> gpt3 = Training(kind="training", parameters=175e9, tokens=300e9)
     >>> f"{compute_work(gpt3).model_flops:.3g}"
@@ -126,7 +162,7 @@ def compute_work(training: Training) -> Work:
     '3.24e+23'
     """
     factor = ADAPTER_FLOPS_PER_PARAMETER if is_adapter(training) else DENSE_FLOPS_PER_PARAMETER
-    matrix = factor * active_parameters(training) * training.tokens
+    matrix = factor * multiplied_parameters(training) * training.tokens
     shape = shape_of_training(training)
     length = attended_length(training)
     attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * length * training.tokens

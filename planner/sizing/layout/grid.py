@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 NONE, SELECTIVE, FULL = range(3)
 CHECKPOINTING = ("none", "selective", "full")
 """Names of the three kinds of activation checkpointing, by their number."""
-TENSOR_SIZES, PIPELINE_SIZES = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32, 64)
+TENSOR_SIZES, PIPELINE_SIZES = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32, 64)
 """Sizes that are looked at; planning choices of this project, 2026."""
 CONTEXT_SIZES, EXPERT_SIZES = (2, 4, 8, 16), (8, 32, 64)
 """The same for long sequences and for mixtures; planning choices of this project, 2026."""

@@ -23,7 +23,19 @@ NODE_NETWORK_GB_PER_S = {"hgx-2022": 400.0, "hgx-2020": 200.0, "hgx-2017": 12.5,
 """GB/s, one way, of a node's network: 8 x 400 Gb/s (DGX H100), 8 x 200 Gb/s (DGX A100), 100 Gb/s
 (AWS p3dn, and usual PCIe servers); vendors' and AWS's data sheets, 2017-2023."""
 ICI_GB_PER_S = 45.0
-"""GB/s of one TPU link and way (Google Cloud TPU system architecture, 2024)."""
+"""GB/s of one TPU link and way (Google Cloud TPU system architecture, 2024); of every generation
+up to rules 4."""
+TORUS_GB_PER_S = {
+    "google-tpu-v2": 62.0,
+    "google-tpu-v3": 82.0,
+    "google-tpu-v4": 50.0,
+    "google-tpu-v5e": 50.0,
+    "google-tpu-v5p": 100.0,
+    "google-tpu-v7": 100.0,
+}
+"""The same by generation, from rules 5 on: v2 496 and v3 656 Gbit/s a link (Jouppi et al., CACM
+63(7), 2020), v4 400 Gbit/s (Google Cloud TPU v4, 2023), v5e 400 GB/s both ways over 4 links, v5p
+and v7 1,200 over 6 (Google Cloud, 2026)."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +53,31 @@ class Links:
     """Of one server's network, all its accelerators together."""
 
 
-def links_of(one: Accelerator) -> Links:
-    """Links of an accelerator as it is usually built in.
+def links_of(one: Accelerator, by_torus: bool = False) -> Links:
+    """Links of an accelerator as it is usually built in; `by_torus` those of a TPU's generation,
+    which join a whole pod.
 
     >>> h100, l4 = links_of(get("nvidia-h100-80gb-sxm")), links_of(get("nvidia-l4"))
     >>> h100.domain, h100.inside, h100.network, l4.domain, l4.inside
     (8, 337.5, 300.0, 1, 9.0)
+    >>> v4 = get("google-tpu-v4")
+    >>> links_of(v4).inside, links_of(v4, by_torus=True).inside
+    (67.5, 75.0)
     """
-    return _links(one.slug)
+    return _torus(one.slug) if by_torus and is_tpu(one) else _links(one.slug)
+
+
+def is_tpu(one: Accelerator) -> bool:
+    """Whether it is joined by a torus."""
+    return one.accelerator_class == "tpu"
+
+
+@cache
+def _torus(slug: str) -> Links:
+    """A ring along one axis goes both ways round, within a slice and beyond it."""
+    usual, one_way = _links(slug), TORUS_GB_PER_S.get(slug)
+    inside = 2 * one_way * LINK_EFFICIENCY if one_way else usual.inside
+    return Links(usual.domain, inside, usual.node, inside * usual.node)
 
 
 @cache
@@ -61,7 +90,7 @@ def _links(slug: str) -> Links:
 
 def _inside(one: Accelerator, domain: int) -> float:
     both_ways = one.interconnect_gb_per_s
-    if one.accelerator_class == "tpu":
+    if is_tpu(one):
         return both_ways / 2 if both_ways else 2 * ICI_GB_PER_S
     if one.interconnect == "pcie" or domain == 1:
         return CONSUMER_GB_PER_S if one.accelerator_class == "consumer" else PCIE_GB_PER_S
@@ -69,7 +98,7 @@ def _inside(one: Accelerator, domain: int) -> float:
 
 
 def _network(one: Accelerator, domain: int) -> float:
-    if one.accelerator_class == "tpu":
+    if is_tpu(one):
         return ICI_GB_PER_S * domain
     if domain < NODE:
         return NODE_NETWORK_GB_PER_S["pcie"]

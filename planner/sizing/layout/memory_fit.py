@@ -104,9 +104,10 @@ class MemoryPlan:
 
 
 def shard_of(shape: ModelShape, states: StateBytes, grid: Grid) -> Shard:
-    """Parameters of the first stage's rank: layers / p and an embedding, over t; experts over e."""
+    """Parameters of the first stage's rank: layers / p and an embedding
+    (without stages the output too), over t; experts over e."""
     t, p = grid.tensor, grid.pipeline
-    embeddings = np.where(p > 1, shape.embedding, 2 * shape.embedding)
+    embeddings = shape.embedding * np.where(p > 1, 1.0, shape.embeddings)
     spread = np.maximum(t, grid.expert)
     resident = (shape.dense / p + embeddings) / t + shape.experts / p / spread
     layer = (shape.dense / t + shape.experts / spread) / shape.layers
@@ -164,5 +165,5 @@ def _working(training: Training, shape: ModelShape, grid: Grid) -> tuple[Floats,
     return (
         tokens * per_layer * (shape.layers / grid.pipeline) / t,
         tokens * (live / t + gathered),
-        tokens * shape.vocabulary * (LOGIT_BYTES / chunks) / t,
+        tokens * shape.outputs * (LOGIT_BYTES / chunks) / t,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import GIB, Memory
 from planner.sizing.layout.grid import CHECKPOINTING, Floats, Mask
-from planner.sizing.layout.links import Links, links_of
+from planner.sizing.layout.links import Links, is_tpu, links_of
 from planner.sizing.layout.memory_fit import RESERVE
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.splits import Splits, splits_of
@@ -27,6 +27,10 @@ tensor and pipeline parallelism (2020-2024)."""
 PCIE_TENSOR = 4
 """Accelerators over which PCIe carries tensor parallelism where a batch leaves nothing else: Llama
 2 70B with steps of 8 sequences on 64 L40S in servers of 4 (NVIDIA, MLPerf Training v4.0, 2024)."""
+USUAL_TENSOR, TORUS_TENSOR = 8, 32
+"""Accelerators over which tensor parallelism goes at most, and on a torus from rules 5 on: LaMDA
+and PaLM split layers over axes of a TPU pod (arXiv 2201.08239 section 4, 2204.02311 section 4,
+2022); planning choices of this project, 2026."""
 LARGEST_GUESSED_BATCH = 4_194_304.0
 """Tokens of a step up to which a stated micro-batch on every accelerator makes it larger than usual
 (LLaMA and Llama 2 use 4 million, arXiv 2302.13971, 2023)."""
@@ -58,12 +62,20 @@ class LayoutTask:
     def _tensor_domain(self) -> int:
         """Accelerators that tensor parallelism may span: those of the fast links; from rules 5 on
         with a stated batch, which may be too small for replicas and stages, four over PCIe too."""
+        if self._is_torus:
+            return min(self.links.domain, TORUS_TENSOR)
         is_bound = self.rates.launch_seconds and self.training.global_batch_tokens
-        return max(self.links.domain, PCIE_TENSOR) if is_bound else self.links.domain
+        domain = max(self.links.domain, PCIE_TENSOR) if is_bound else self.links.domain
+        return min(domain, USUAL_TENSOR)
+
+    @cached_property
+    def _is_torus(self) -> bool:
+        """Whether it is on TPUs, from rules 5 on."""
+        return bool(self.rates.launch_seconds) and is_tpu(self.accelerator)
 
     @cached_property
     def links(self) -> Links:
-        return links_of(self.accelerator)
+        return links_of(self.accelerator, by_torus=self._is_torus)
 
     @cached_property
     def limit_bytes(self) -> float:
@@ -177,10 +189,12 @@ class LayoutTask:
         return sizes
 
     def _is_usual(self, accelerators: int) -> Mask:
-        """Whether ZeRO stage 3 is used where it usually is; it always is without fast links."""
+        """Whether ZeRO stage 3 is used where it usually is; it always is without fast links, and
+        over the torus of TPUs, where PaLM 540B shards its weights over 3,072 (section 4)."""
         splits, training = self.splits, self.training
         grid = splits.grid
-        if self.links.domain == 1 or training.zero_stage == 3 or training.layout:
+        is_free = self.links.domain == 1 or self._is_torus
+        if is_free or training.zero_stage == 3 or training.layout:
             return np.ones(grid.tensor.size, dtype=np.bool_)
         is_small = splits.shape.parameters <= FULLY_SHARDED_PARAMETERS
         is_near = accelerators <= FULLY_SHARDED_GROUP * grid.tensor

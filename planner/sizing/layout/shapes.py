@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.memory import USUAL_VOCABULARY, sequence_length
+from planner.sizing.footprint.memory import sequence_length
 from planner.sizing.footprint.training_flops import (
+    USUAL_VOCABULARY,
     active_parameters,
+    embedding_parameters,
     is_adapter,
     is_mixture,
     shape_of_training,
@@ -42,13 +44,16 @@ class ModelShape:
     parameters: float
     embedding: float
     """Parameters of one embedding matrix."""
+    embeddings: float
+    """Such matrices: input and output, or the input alone of a classifier."""
     dense: float
     """Parameters of the layers that every token passes."""
     experts: float
     """Parameters of all experts; 0 for a dense model."""
     layers: float
     hidden_size: float
-    vocabulary: float
+    outputs: float
+    """Values put out for each token: the vocabulary, or next to none by a classifier."""
     sequence: int
     kept_bytes: float
     """Bytes per layer and token kept for the backward pass without checkpointing."""
@@ -66,17 +71,19 @@ def model_shape(training: Training) -> ModelShape:
     """
     shape = shape_of_training(training)
     vocabulary = float(training.vocabulary_size or USUAL_VOCABULARY)
-    embedding = min(vocabulary * shape.hidden_size, 0.25 * training.parameters)
-    body = training.parameters - 2 * embedding
+    embedding = embedding_parameters(training)
+    embeddings = 1.0 if training.is_classifier else 2.0
+    body = training.parameters - embeddings * embedding
     experts = min(_experts(training), 0.98 * body)
     return ModelShape(
         parameters=training.parameters,
         embedding=embedding,
+        embeddings=embeddings,
         dense=body - experts,
         experts=experts,
         layers=max(1.0, float(round(shape.layers))),
         hidden_size=shape.hidden_size,
-        vocabulary=vocabulary,
+        outputs=0.0 if training.is_classifier else vocabulary,
         sequence=sequence_length(training),
         kept_bytes=_kept_bytes(training, shape.hidden_size),
         experts_per_token=training.experts_per_token or USUAL_EXPERTS_PER_TOKEN,

@@ -52,6 +52,7 @@ LATER_FIELDS = (
     "mfu_of",
     "padding",
     "tokens_per_example",
+    "is_classifier",
     "rollouts",
 )
 FIRST_OPTIMIZERS = ("adamw", "sgd", "lora", "qlora")

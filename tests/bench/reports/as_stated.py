@@ -11,7 +11,8 @@ The rule, the same for every run and without a look at its error:
   checkpointing, tokens of an example where several share a sequence or fill less than one.
 - **tokens** count as stated where they are the source's own, or its steps times its batch.
 
-The evidence tables hold most of it; here is what they do not, as the fits rest on them as they are.
+The evidence tables hold most of it; here, and of the steps of pre-trainings in `stated_steps`, is
+what they do not, as the fits rest on them as they are.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from planner.sizing.performance.team_runs import (
     finetuning_team_run,
     pretraining_team_run,
 )
+from tests.bench.reports.stated_steps import PRETRAINING_STEPS
 
 CODES = {
     # "custom training libraries": meta-llama/llama-models models/llama4/MODEL_CARD.md, 2025
@@ -113,57 +115,6 @@ STEPS: dict[str, dict[str, object]] = {
         "micro_batch_size": 4,
         "sequence_length": 100,
         "global_batch_tokens": 128 * 100,
-    },
-}
-PRETRAINING_STEPS: dict[str, dict[str, object]] = {
-    # of the rows since rules 5, whose sources stand in published_runs.csv
-    "llmc-124M-h100": {"global_batch_tokens": 524_288},
-    "modded-rec2-adamw": {"global_batch_tokens": 524_288},
-    "modded-rec4-muon": {"micro_batch_size": 64, "global_batch_tokens": 524_288},
-    "modded-scaleup1.5B": {"micro_batch_size": 12, "global_batch_tokens": 491_520},
-    "nanochat-d20-a100": {"global_batch_tokens": 524_288},
-    "nanochat-d26-fp8": {"global_batch_tokens": 1_048_576},
-    "decoderstack-d24": {"global_batch_tokens": 1_048_576},
-    "alpha-d24": {"global_batch_tokens": 1_048_576},
-    # micro-batches of phase 1, nine tenths of the steps
-    "nv-bert-pt-8v100": {"micro_batch_size": 16, "global_batch_tokens": 8_388_608},
-    "nv-bert-pt-16v100": {"micro_batch_size": 64, "global_batch_tokens": 8_388_608},
-    "nv-bert-tf-8v100": {"micro_batch_size": 16, "global_batch_tokens": 8_388_608},
-    "nv-bert-tf-16v100": {"micro_batch_size": 64, "global_batch_tokens": 8_388_608},
-    "mosaic-hf-bert-base": {"global_batch_tokens": 524_288},
-    # its classifier works in place, as llm.c's; its micro-batch of 64 does not fit by our memory
-    "llm.kittens-124M": {"chunked_loss": True, "global_batch_tokens": 524_288},
-    "marin-adamw-154M": {"activation_checkpointing": True, "global_batch_tokens": 524_288},
-    "marin-adamw-300M": {"activation_checkpointing": True, "global_batch_tokens": 524_288},
-    "marin-adamw-602M": {"activation_checkpointing": True, "global_batch_tokens": 1_048_576},
-    "marin-adamw-1431M": {"activation_checkpointing": True, "global_batch_tokens": 1_048_576},
-    "tohoku-bert-base-char-v2": {"global_batch_tokens": 131_072},
-    "codeparrot-small": {"micro_batch_size": 12, "global_batch_tokens": 196_608},
-    "codeparrot-1.5B": {"activation_checkpointing": True, "global_batch_tokens": 524_288},
-    "polycoder-early": {"global_batch_tokens": 262_144},
-    # experts of a layer and of a token, by the same sources
-    "llama4-scout": {"experts": 16, "experts_per_token": 1},
-    "llama4-maverick": {"experts": 128, "experts_per_token": 1},
-    "phi-3.5-moe": {"experts": 16, "experts_per_token": 2},
-    "grin-moe": {"experts": 16, "experts_per_token": 2},
-    "deepseek-v3": {"experts": 256, "experts_per_token": 8},
-    "deepseek-v2": {
-        "experts": 160,
-        "experts_per_token": 6,
-        "global_batch_tokens": 9_216 * 4_096,
-    },
-    "jetmoe-8b": {"experts": 8, "experts_per_token": 2, "global_batch_tokens": 4_194_304},
-    "olmoe-1b-7b": {"experts": 64, "experts_per_token": 8, "global_batch_tokens": 4_194_304},
-    "glam-64b-64e": {"experts": 64, "experts_per_token": 2},
-    "llama3-8b-e8t2": {"experts": 8, "experts_per_token": 2},
-    "marin-moe-147M": {"experts": 64, "experts_per_token": 4},
-    "marin-moe-379M": {"experts": 64, "experts_per_token": 4},
-    "marin-moe-579M": {"experts": 64, "experts_per_token": 4},
-    "geitje-7b": {
-        "micro_batch_size": 2,
-        "optimizer": "adamw_8bit",
-        "activation_checkpointing": True,
-        "global_batch_tokens": 1_048_576,
     },
 }
 SUBMISSIONS = "llama2-70b-lora-"

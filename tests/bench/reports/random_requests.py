@@ -76,6 +76,7 @@ def _request(draw: random.Random) -> dict[str, object]:
         **some(
             0.15, "rollouts", lambda: {"response_tokens": draw.randint(1, 9999), "per_step": 512}
         ),
+        **some(0.1, "is_classifier", lambda: True),
     }
     serve = {"tokens_per_second": 10 ** draw.uniform(0, 7), "output_tokens": draw.randint(1, 4000)}
     return {"workload": work, **beside, **some(0.2, "serving", lambda: serve)}

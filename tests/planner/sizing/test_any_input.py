@@ -56,6 +56,7 @@ WORKLOADS = st.fixed_dictionaries(
             {}, optional=dict.fromkeys(("tensor", "pipeline", "context", "expert"), NUMBERS)
         ),
         "optimizer_offload": st.booleans(),
+        "is_classifier": st.booleans(),
         "chunked_loss": st.booleans(),
         "mfu_of": st.sampled_from(["step", "run", "x", None]),
         "benchmark": st.sampled_from(["resnet50-lambda", "bert-large-512-ngc", "x"]),

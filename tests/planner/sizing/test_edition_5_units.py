@@ -125,13 +125,14 @@ def test_small_models_fill_vector_units():
 )
 def test_bert_in_fp32_on_one_v100_lies_near_what_it_took(length, tokens, batch, hours):
     """MNLI, three epochs: huggingface/transformers examples/flax @02c06729 and the model card of
-    google/fnet-base @bc5d0715, 2021; 2.6 and 2.1 times as long under rules 4."""
+    google/fnet-base @bc5d0715, 2021; 2.1 and 1.7 times as long under rules 4."""
     work = {
         "kind": "training",
         "parameters": 1.1e8,
         "layers": 12,
         "hidden_size": 768,
         "vocabulary_size": 28_996,
+        "is_classifier": True,
         "tokens": tokens,
         "stage": "fine_tuning",
         "precision": "fp32",
@@ -141,7 +142,7 @@ def test_bert_in_fp32_on_one_v100_lies_near_what_it_took(length, tokens, batch, 
     asked = {"workload": work, "accelerator": V100.slug, "accelerators": 1}
     found = estimate({**asked, "rules": 5}).answer.accelerator_hours
     assert 0.95 * found.p10 < hours < found.p90
-    assert found.p50 == pytest.approx(hours, rel=0.45)
+    assert found.p50 == pytest.approx(hours, rel=0.2)
     assert estimate({**asked, "rules": 4}).answer.accelerator_hours.p50 > 1.5 * found.p50
 
 

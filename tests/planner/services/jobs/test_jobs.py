@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import queue
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 from django.core.exceptions import PermissionDenied
@@ -151,18 +153,39 @@ def test_a_slow_delivery_holds_up_no_job(settings, monkeypatch) -> None:
         answered.set()
 
 
+class HandTimer:
+    """A timer that rings when told to."""
+
+    waiting: list[HandTimer]
+
+    def __init__(self, seconds: float, call: Callable[..., None], args: tuple[str, ...]) -> None:
+        self.seconds, self.ring = seconds, lambda: call(*args)
+
+    def start(self) -> None:
+        self.waiting.append(self)
+
+    def is_alive(self) -> bool:
+        return self in self.waiting
+
+    def cancel(self) -> None:
+        self.waiting.remove(self)
+
+
 def test_what_is_put_off_shares_one_timer(settings, monkeypatch) -> None:
     settings.JOBS_BACKEND = "thread"
-    threads: list[str] = []
+    threads: queue.Queue[str] = queue.Queue()
     monkeypatch.setattr(
         "planner.services.webhooks.webhooks.deliver_due",
-        lambda: threads.append(threading.current_thread().name),
+        lambda: threads.put(threading.current_thread().name),
     )
-    for expected in (1, 2):
+    monkeypatch.setattr(HandTimer, "waiting", [], raising=False)
+    monkeypatch.setattr("planner.services.jobs.background.threading.Timer", HandTimer)
+    for _ in range(2):
         for seconds in (60, 0.1, 0.1, 60):
             background.submit_later(seconds, "deliver_webhooks")
-        time.sleep(0.5)
-        assert [name[:17] for name in threads] == ["planner-webhooks_"] * expected
+        assert [timer.seconds for timer in HandTimer.waiting] == [0.1]
+        HandTimer.waiting.pop().ring()
+        assert threads.get(timeout=60).startswith("planner-webhooks_")
 
 
 # Refreshes --------------------------------------------------------------------------------

@@ -59,6 +59,7 @@ def test_rules_1_size_as_they_always_did():
         ("activation_checkpointing", "selective"),
         ("padding", 0.5),
         ("tokens_per_example", 840),
+        ("is_classifier", True),
         ("stage", "fine_tuning"),
         ("optimizer_offload", True),
         ("chunked_loss", True),
