@@ -150,6 +150,11 @@ class Estimate:
         return serving(self.workload, self.accelerator)
 
 
+def _check_serving(training: Training) -> None:
+    if training.is_classifier:
+        raise InvalidInput("serving", "is of words written, and is_classifier says there are none")
+
+
 def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
     """Hours, memory, layout and ranking of a workload; refuses by field what cannot be.
 
@@ -163,6 +168,8 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
         accelerator = _requested_accelerator(parsed)
         if parsed.serving and not isinstance(parsed.workload, Training):
             raise InvalidInput("serving", "is of a language model; allowed with a training")
+        if parsed.serving and isinstance(parsed.workload, Training):
+            _check_serving(parsed.workload)
         if isinstance(parsed.workload, AcceleratorHours):
             sized = _stated_hours(parsed, parsed.workload, accelerator)
         else:

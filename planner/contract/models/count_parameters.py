@@ -76,6 +76,8 @@ class ModelFigures:
     """Layers that attend to the window alone."""
     positions: int | None
     """Longest sequence."""
+    output_parameters: int
+    """Of an output over the vocabulary that is not the embedding itself."""
 
 
 def read_config(text: str) -> ModelFigures:
@@ -115,6 +117,7 @@ def read_config(text: str) -> ModelFigures:
         sliding_window=window,
         sliding_layers=sliding,
         positions=fields.get("positions"),
+        output_parameters=outputs,
     )
 
 

@@ -48,7 +48,7 @@ def fill_from_model(data: Mapping[str, object]) -> Mapping[str, object]:
     else:
         return data
     stated = {field: value for field, value in data.items() if value is not None}
-    return {**_fields(sizes), **stated}
+    return {**_fields(sizes, stated.get("is_classifier") is True), **stated}
 
 
 def _text(config: Mapping[str, object]) -> str:
@@ -58,11 +58,14 @@ def _text(config: Mapping[str, object]) -> str:
         raise InvalidInput("config", "is not JSON; paste the model's config.json whole") from error
 
 
-def _fields(figures: ModelFigures) -> dict[str, object]:
-    """Figures as the request's fields; None is left out."""
+def _fields(figures: ModelFigures, is_classifier: bool) -> dict[str, object]:
+    """Figures as the request's fields, without its output of one that classifies; None is left
+    out."""
+    output = figures.output_parameters if is_classifier else 0
+    active = figures.active_parameters - output
     fields: dict[str, object] = {
-        "parameters": float(figures.parameters),
-        "active_parameters": float(figures.active_parameters) if figures.experts else None,
+        "parameters": float(figures.parameters - output),
+        "active_parameters": float(active) if figures.experts else None,
         "layers": figures.layers,
         "hidden_size": figures.hidden_size,
         "vocabulary_size": figures.vocabulary_size,

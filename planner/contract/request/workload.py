@@ -267,6 +267,13 @@ class Training(_SizedWork):
             yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
         if self.mfu_of is not None and self.mfu is None and self.hfu is None:
             yield InvalidInput("mfu_of", "says of what a given MFU is and none is given")
+        embedding = float(self.vocabulary_size or 0) * (self.hidden_size or 0)
+        if self.is_classifier and embedding >= (active or self.parameters):
+            yield InvalidInput(
+                "vocabulary_size",
+                f"times hidden_size is {embedding:.4g}, which leaves nothing of the "
+                f"{active or self.parameters:.4g} parameters",
+            )
         if self.rollouts is not None and self.is_classifier:
             yield InvalidInput("is_classifier", "is set, and rollouts are answers that it writes")
         if self.mfu_of == "run" and self.goodput is not None:

@@ -104,8 +104,8 @@ def size_at_work(training: Training) -> float:
 
 
 def embedding_parameters(training: Training) -> float:
-    """Parameters of one matrix over the vocabulary, V d; at most a quarter of the model's, as
-    V and d may be usual values.
+    """Parameters of one matrix over the vocabulary, V d; of a language model, and where V or d is a
+    usual value, at most a quarter of the parameters.
 
     >>> bert = Training(kind="training", parameters=1.1e8, tokens=1, layers=12, hidden_size=768,
     ...                 vocabulary_size=30522)
@@ -114,7 +114,12 @@ def embedding_parameters(training: Training) -> float:
     """
     vocabulary = training.vocabulary_size or USUAL_VOCABULARY
     matrix = float(vocabulary) * shape_of_training(training).hidden_size
-    return min(matrix, MOST_EMBEDDED * training.parameters)
+    is_stated = training.vocabulary_size and training.hidden_size
+    if training.is_classifier:
+        most = (1.0 if is_stated else MOST_EMBEDDED) * active_parameters(training)
+    else:
+        most = MOST_EMBEDDED * training.parameters
+    return min(matrix, most)
 
 
 def multiplied_parameters(training: Training) -> float:
@@ -127,10 +132,8 @@ def multiplied_parameters(training: Training) -> float:
     >>> f"{multiplied_parameters(bert):.3g}"
     '8.66e+07'
     """
-    active = active_parameters(training)
-    if not training.is_classifier:
-        return active
-    return active - min(embedding_parameters(training), MOST_EMBEDDED * active)
+    looked_up = embedding_parameters(training) if training.is_classifier else 0.0
+    return active_parameters(training) - looked_up
 
 
 def attended_length(training: Training) -> float:

@@ -48,6 +48,9 @@ class Shard:
     resident: Floats
     """All of them."""
     trained: Floats
+    wider: Floats
+    """Accelerators that share what ZeRO shares, over those of the data-parallel group, by
+    parameter: experts that are spread have fewer copies to share, d c t / e."""
     largest_unit: Floats
     """Of the largest layer or embedding, which ZeRO stage 3 gathers."""
 
@@ -103,16 +106,22 @@ class MemoryPlan:
         return whole
 
 
-def shard_of(shape: ModelShape, states: StateBytes, grid: Grid) -> Shard:
+def shard_of(shape: ModelShape, states: StateBytes, grid: Grid, is_latest: bool = False) -> Shard:
     """Parameters of the first stage's rank: layers / p and an embedding
-    (without stages the output too), over t; experts over e."""
+    (without stages the output too), over t; experts over e.
+
+    What ZeRO shares of a dense layer is shared by the d c copies of its slice; experts that are
+    spread over e ranks have d c t / e copies, which only `is_latest` counts.
+    """
     t, p = grid.tensor, grid.pipeline
     embeddings = shape.embedding * np.where(p > 1, 1.0, shape.embeddings)
     spread = np.maximum(t, grid.expert)
-    resident = (shape.dense / p + embeddings) / t + shape.experts / p / spread
+    dense, experts = (shape.dense / p + embeddings) / t, shape.experts / p / spread
+    resident = dense + experts
+    wider = (dense + experts * spread / t) / resident if is_latest else np.ones_like(t)
     layer = (shape.dense / t + shape.experts / spread) / shape.layers
     share = states.trained / shape.parameters
-    return Shard(resident, resident * share, np.maximum(layer, shape.embedding / t))
+    return Shard(resident, resident * share, wider, np.maximum(layer, shape.embedding / t))
 
 
 def memory_plan(
@@ -124,13 +133,14 @@ def memory_plan(
     per_gradient = np.where(is_model_parallel, states.full_gradients, states.gradients)
     moments = 0.0 if training.optimizer_offload else states.optimizer
     frozen = shard.resident * (states.frozen / shape.parameters)
-    weights = _part(shard.trained * states.weights + frozen, z >= 3)
+    wider = shard.wider
+    weights = _part(shard.trained * states.weights + frozen, z >= 3, wider)
     beside = np.where(z >= 3, PREFETCHED * 2.0 * shard.largest_unit, 0.0)
     if training.optimizer == "qlora":
         beside += np.minimum(DEQUANTISED_BYTES * shard.resident, MOST_DEQUANTISED)
     weights = Part(weights.fixed + beside, weights.shared)
-    gradients = _part(shard.trained * per_gradient, z >= 2)
-    optimizer = _part(shard.trained * moments, z >= 1)
+    gradients = _part(shard.trained * per_gradient, z >= 2, wider)
+    optimizer = _part(shard.trained * moments, z >= 1, wider)
     layers, at_work, logits = _working(training, shape, grid)
     return MemoryPlan(
         weights=weights,
@@ -145,8 +155,8 @@ def memory_plan(
     )
 
 
-def _part(whole: Floats, is_shared: Mask) -> Part:
-    return Part(np.where(is_shared, 0.0, whole), np.where(is_shared, whole, 0.0))
+def _part(whole: Floats, is_shared: Mask, wider: Floats) -> Part:
+    return Part(np.where(is_shared, 0.0, whole), np.where(is_shared, whole * wider, 0.0))
 
 
 def _working(training: Training, shape: ModelShape, grid: Grid) -> tuple[Floats, Floats, Floats]:

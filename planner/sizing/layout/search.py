@@ -56,7 +56,7 @@ class LayoutTask:
 
     @cached_property
     def splits(self) -> Splits:
-        return splits_of(self.training, self.precision, self._tensor_domain)
+        return splits_of(self.training, self.precision, self._tensor_domain, self.rates.is_latest)
 
     @property
     def _tensor_domain(self) -> int:
@@ -64,14 +64,14 @@ class LayoutTask:
         with a stated batch, which may be too small for replicas and stages, four over PCIe too."""
         if self._is_torus:
             return min(self.links.domain, TORUS_TENSOR)
-        is_bound = self.rates.launch_seconds and self.training.global_batch_tokens
+        is_bound = self.rates.is_latest and self.training.global_batch_tokens
         domain = max(self.links.domain, PCIE_TENSOR) if is_bound else self.links.domain
         return min(domain, USUAL_TENSOR)
 
     @cached_property
     def _is_torus(self) -> bool:
         """Whether it is on TPUs, from rules 5 on."""
-        return bool(self.rates.launch_seconds) and is_tpu(self.accelerator)
+        return self.rates.is_latest and is_tpu(self.accelerator)
 
     @cached_property
     def links(self) -> Links:
@@ -165,7 +165,7 @@ class LayoutTask:
         """Tokens of a step; from rules 5 on where a micro-batch is stated and no batch, at least
         one of every accelerator, up to `LARGEST_GUESSED_BATCH`."""
         usual, stated = self.splits.batch_tokens, self.training.micro_batch_size
-        if not self.rates.launch_seconds or not stated or self.training.global_batch_tokens:
+        if not self.rates.is_latest or not stated or self.training.global_batch_tokens:
             return usual
         of_all = float(accelerators * stated * self.splits.shape.sequence)
         return max(usual, min(of_all, LARGEST_GUESSED_BATCH))
@@ -182,7 +182,7 @@ class LayoutTask:
         one = memory.activations(splits.grid.pipeline, np.ones_like(data)) + memory.logits
         room = np.minimum(left / one, splits.batch_tokens / (data * splits.shape.sequence))
         most = splits.most_sequences
-        if self.rates.launch_seconds:
+        if self.rates.is_latest:
             most = np.maximum(most, SHORT_TOKENS / splits.shape.sequence)
         room = np.clip(room, 1.0, most)
         sizes: Floats = np.exp2(np.floor(np.log2(room)))

@@ -56,13 +56,13 @@ class Splits:
 
 
 @lru_cache(maxsize=64)
-def splits_of(training: Training, precision: str, domain: int) -> Splits:
-    """Splits that keep to what the request asks for."""
+def splits_of(training: Training, precision: str, domain: int, is_latest: bool = False) -> Splits:
+    """Splits that keep to what the request asks for, by the latest step model or that of before."""
     shape, states = model_shape(training), state_bytes(training, precision)
     work = compute_work(training)
     matrix = (work.executed_flops - work.attention_flops) / training.tokens
     grid = _candidates(training, shape, domain)
-    shard = shard_of(shape, states, grid)
+    shard = shard_of(shape, states, grid, is_latest)
     usual = usual_global_batch(matrix * training.tokens)
     most = np.where(grid.pipeline > 1, MOST_SEQUENCES_STAGED, MOST_SEQUENCES)
     return Splits(

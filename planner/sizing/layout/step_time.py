@@ -63,6 +63,8 @@ class Rates:
     matrix: float
     attention: float
     """Of attention, which stays in 16 bits under fp8."""
+    is_latest: bool = False
+    """Whether the step model is that of rules 5, not of rules 2 to 4."""
     launch_seconds: float = 0.0
     """s in which a host starts the kernels of one layer, forward and backward."""
     dequantised: float = math.inf
@@ -170,12 +172,26 @@ def step_time(
     once = plan.step_bytes * others + host_seconds - STEP_HIDDEN * compute
     exposed = exposed + np.maximum(0.0, gathers) + np.maximum(0.0, once) / micro_batches
     working = compute + exposed
-    idle = (grid.pipeline - 1) / (plan.chunks * micro_batches)
+    idle = _idle(grid.pipeline, plan.chunks, micro_batches, rates.is_latest)
     return StepTime(
         share=ideal / (working * (1 + idle)),
         bubble=idle / (1 + idle),
         exposed=exposed / working,
     )
+
+
+def _idle(stages: Floats, chunks: Floats, micro_batches: Floats, is_latest: bool) -> Floats:
+    """Time that stages idle over the time they work: (p - 1) / (v m). Below one micro-batch a stage
+    only m of p stages work at once, whatever the chunks: (p - m + (m - 1) / v) / m, which the
+    latest step model counts (Narayanan et al., arXiv 2104.04473 section 2.2, 2021)."""
+    if not is_latest:
+        idle: Floats = (stages - 1) / (chunks * micro_batches)
+        return idle
+    flying = np.minimum(stages, micro_batches)
+    waiting: Floats = np.where(
+        micro_batches < stages, stages - flying + (flying - 1) / chunks, (stages - 1) / chunks
+    )
+    return waiting / micro_batches
 
 
 def host_seconds(trained: Floats, grid: Grid, group: Floats) -> Floats:

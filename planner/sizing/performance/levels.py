@@ -122,9 +122,17 @@ def rates_on(training: Training, one: Accelerator, precision: str, rules: int = 
     return Rates(
         matrix,
         attention / CAUSAL_SHARE,
-        ADAPTER_LAUNCH_SECONDS if is_adapter(training) else LAUNCH_SECONDS,
+        True,
+        _launch_seconds(training, one),
         DEQUANTISED_SHARE * bandwidth * 1e9 if is_quantised and bandwidth else math.inf,
     )
+
+
+def _launch_seconds(training: Training, one: Accelerator) -> float:
+    """s to start the kernels of a layer; a TPU runs the whole step as one compiled program."""
+    if one.accelerator_class == "tpu":
+        return 0.0
+    return ADAPTER_LAUNCH_SECONDS if is_adapter(training) else LAUNCH_SECONDS
 
 
 def is_vector(one: Accelerator, precision: str) -> bool:

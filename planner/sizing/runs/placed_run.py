@@ -37,14 +37,13 @@ from planner.sizing.performance.levels import (
 from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, rollout_hours
 from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import excess_beside_standard, team_excess
-from planner.sizing.performance.throughput import (
-    default_accelerators,
-)
+from planner.sizing.performance.throughput import default_accelerators
 from planner.sizing.runs.placed_words import (
     above_peak,
     fewer_than_a_step,
     mfu_words,
     of_few_teams,
+    too_long,
     unasked,
 )
 from planner.sizing.runs.training_run import high_mfu, precision_on, user_rate
@@ -113,7 +112,8 @@ class PlacedSize:
             *of_few_teams(training, self.rules),
         )
         if self.rules >= STEP_RULES:
-            about = (*about, *unasked(training, layout))
+            long = too_long(self.wall_clock_hours, self.accelerators)
+            about = (*about, *long, *unasked(training, layout))
         return (*high_mfu(self.mfu, training), *about, *uncertain)
 
     @property
@@ -155,7 +155,13 @@ class PlacedSize:
         if self.rules < STEP_RULES or training.rollouts:
             return rate
         excess = excess_beside_standard(training, self.accelerator, self.precision, self.rules)
-        return rate * math.exp(-excess)
+        return min(rate * math.exp(-excess), self._most_tokens_per_second)
+
+    @property
+    def _most_tokens_per_second(self) -> float:
+        """Tokens of which a step executes as much as it can."""
+        most = most_executed(self.accelerator, self.precision, self.rules) * self.peak_flops
+        return most * self.training.tokens / self.hardware_flops
 
     @property
     def energy_kwh(self) -> float | None:

@@ -6,7 +6,12 @@ import math
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.stages import FINE_TUNING, stage_of
-from planner.sizing.footprint.training_flops import active_parameters, is_adapter, is_mixture
+from planner.sizing.footprint.training_flops import (
+    USUAL_VOCABULARY,
+    active_parameters,
+    is_adapter,
+    is_mixture,
+)
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
 from planner.sizing.performance.confidence import has_user_rate
@@ -30,6 +35,11 @@ NEAR_THE_STAGES = 2.0
 choice, 2026."""
 MUCH_EXPOSED = 0.25
 """Share of the working time from which waiting for links is said; a planning choice, 2026."""
+MOST_UNLIKE = 4.0
+"""Parameters over those of a usual shape, or the reverse, from which one of them is doubted: the
+models of the table have 0.76 to 1.93; a planning choice, 2026."""
+LONG_YEARS = 10.0
+"""Years from which a run is said to take too long to be one; a planning choice, 2026."""
 SAME_BATCH = 0.05
 """Share by which a step may differ from the batch that was asked for; a planning choice, 2026."""
 
@@ -92,6 +102,8 @@ def unasked(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
     """What was worked out otherwise than asked for, or guessed."""
     return (
         *another_batch(training, layout),
+        *idle_accelerators(training, layout),
+        *unlikely_shape(training),
         *guessed_stage(training),
         *own_split(training, layout),
         *lone_experts(training),
@@ -122,8 +134,53 @@ def another_batch(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
         return ()
     return (
         f"a step works on {layout.global_batch_tokens:,.0f} tokens, not on the "
-        f"{batch:,.0f} of global_batch_tokens: {layout.data} replicas take {layout.micro_batch} "
-        "sequences each at least; a batch of whole micro-batches is kept",
+        f"{batch:,.0f} of global_batch_tokens: {layout.data} x {layout.micro_batch} sequences go "
+        "through at once; a multiple of that is kept",
+    )
+
+
+def idle_accelerators(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
+    """Accelerators that the advised split leaves over."""
+    if not layout.unused or training.layout:
+        return ()
+    used = layout.tensor * layout.pipeline * layout.context * layout.data
+    return (
+        f"the fastest split that fits works on {used:,} accelerators and leaves {layout.unused:,} "
+        "idle, which are paid for: another number of them would not",
+    )
+
+
+def too_long(hours: float, accelerators: int) -> tuple[str, ...]:
+    """Hours on the clock that nobody waits for.
+
+    >>> too_long(8_760, 8), too_long(8_760_000, 8)[0][:41]
+    ((), 'on 8 accelerators it takes 1,000 years: m')
+    """
+    years = hours / (730 * 12)
+    if years < LONG_YEARS:
+        return ()
+    return (
+        f"on {accelerators:,} accelerators it takes {years:,.0f} years: more of them, or less work",
+    )
+
+
+def unlikely_shape(training: Training) -> tuple[str, ...]:
+    """Layers and width that make a model of another size than its parameters.
+
+    >>> seven = Training(kind="training", parameters=7e9, tokens=1e9, layers=32, hidden_size=4096)
+    >>> unlikely_shape(seven), unlikely_shape(seven.model_copy(update={"layers": 2}))[0][:55]
+    ((), '2 layers of 4,096 units usually make 814,358,528 parame')
+    """
+    layers, width = training.layers, training.hidden_size
+    if not (layers and width) or is_mixture(training):
+        return ()
+    vocabulary = training.vocabulary_size or USUAL_VOCABULARY
+    usual = 12.0 * layers * width**2 + 2.0 * vocabulary * width
+    if usual / MOST_UNLIKE <= training.parameters <= usual * MOST_UNLIKE:
+        return ()
+    return (
+        f"{layers:,} layers of {width:,} units usually make {usual:,.0f} parameters, not "
+        f"{training.parameters:,.0f}: one of the three is wrong, or the hours are",
     )
 
 

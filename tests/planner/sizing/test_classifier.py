@@ -8,6 +8,7 @@ import pytest
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
+from planner.sizing.estimate import estimate
 from planner.sizing.footprint.training_flops import compute_work
 from planner.sizing.layout.search import LayoutTask
 from planner.sizing.layout.shapes import model_shape
@@ -79,12 +80,42 @@ def test_all_parameters_are_in_the_parts_of_either():
         assert shape.dense + matrices * shape.embedding == pytest.approx(1.1e8)
 
 
-def test_of_a_mixture_it_takes_at_most_a_quarter_of_what_is_at_work():
-    sizes = {"parameters": 4e9, "active_parameters": 1e8, "layers": 12, "hidden_size": 768}
-    asked = {**sizes, "vocabulary_size": 1_000_000, "tokens": 1e12}
-    words, classes = (compute_work(training(**asked, is_classifier=on)) for on in (False, True))
+def test_where_sizes_are_usual_values_the_embedding_is_at_most_a_quarter_of_what_is_at_work():
+    asked = {"parameters": 4e9, "active_parameters": 1e8, "vocabulary_size": 1_000_000}
+    own = {**asked, "layers": None, "hidden_size": None, "tokens": 1e12}
+    words, classes = (compute_work(training(**own, is_classifier=on)) for on in (False, True))
     matrices = words.model_flops - words.attention_flops
     assert classes.model_flops - classes.attention_flops == pytest.approx(0.75 * matrices)
+
+
+def test_a_large_vocabulary_is_looked_up_whole():
+    """XLM-RoBERTa base: 192 of 278 million parameters are its embedding."""
+    sizes = {"parameters": 278e6, "vocabulary_size": 250_002, "sequence_length": 512}
+    work = compute_work(training(**sizes, tokens=1e9, is_classifier=True))
+    body = 278e6 - 250_002 * 768
+    assert work.model_flops == pytest.approx((6 * body + 12 * 12 * 768 * 512) * 1e9)
+
+
+def test_an_embedding_of_more_than_the_model_is_refused():
+    with pytest.raises(InvalidInput, match="leaves nothing of the 1e\\+08") as refused:
+        training(parameters=1e8, vocabulary_size=250_002, is_classifier=True)
+    assert refused.value.field.endswith("vocabulary_size")
+
+
+@pytest.mark.parametrize(("name", "output"), [("Llama-3.1-8B", 128_256 * 4096), ("gpt2", 0)])
+def test_a_named_model_that_classifies_has_no_output_over_words(name, output):
+    """Where it is the embedding itself there is none to leave out."""
+    asked = {"kind": "training", "model": name, "tokens": 1e8}
+    words, classes = (parse(Training, {**asked, **more}) for more in ({}, {"is_classifier": True}))
+    assert words.parameters - classes.parameters == pytest.approx(output)
+
+
+def test_what_writes_no_words_is_not_served():
+    asked = {"kind": "training", "model": "BERT-base", "tokens": 1e8, "is_classifier": True}
+    serving = {"tokens_per_second": 100, "output_tokens": 100}
+    with pytest.raises(InvalidInput, match="words written") as refused:
+        estimate({"workload": asked, "serving": serving})
+    assert refused.value.field == "serving"
 
 
 def test_a_classifier_writes_no_answers():

@@ -26,6 +26,7 @@ from planner.sizing.performance.teams import (
     team_fit,
 )
 from planner.sizing.performance.throughput import small_model_share
+from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 
@@ -263,3 +264,24 @@ def test_a_step_of_a_mixture_is_no_faster_than_the_step_model_however_tuned():
 )
 def test_few_hours_are_told_with_a_digit(hours, words):
     assert hours_words(hours) == words
+
+
+@pytest.mark.parametrize("slug", ["google-tpu-v5p", "nvidia-rtx-4090", "nvidia-a100-80gb-sxm"])
+@pytest.mark.parametrize("recomputes", [False, True])
+def test_no_rate_of_steps_is_above_what_matrices_reach(slug, recomputes):
+    """GPT-2 1.5B by hand-tuned code, whose team would be faster than the card."""
+    work = {
+        "kind": "training",
+        "parameters": 1.5e9,
+        "layers": 48,
+        "hidden_size": 1600,
+        "tokens": 1e11,
+        "sequence_length": 2048,
+        "code": "hand_tuned",
+        "activation_checkpointing": recomputes,
+    }
+    one = get(slug)
+    sized = placed_on(parse(Training, work), one, 5).at(32)
+    executed = sized.step_tokens_per_second * sized.hardware_flops / 1e11 / sized.peak_flops
+    assert executed <= most_executed(one, sized.precision, 5) * (1 + 1e-9)
+    assert sized.step_tokens_per_second * sized.hours * 3600 >= 0.99e11
