@@ -302,7 +302,7 @@ class Preparation:
         if not self.rules.one_accelerator or self.assumptions["run_edition"] < WHOLE_RUNS:
             return None
         runs, peak = np.array(self.demand.runs_at_once), self.demand.peak_accelerators
-        sizes, throughput = self.offers.job_sizes, self.offers.throughput
+        sizes, throughput = self.offers.job_nodes.job_sizes, self.offers.throughput
         least = {kind: runs * sizes.get(kind, 1) * r for kind, r in throughput.items()}
         return {
             kind: tuple(row.tolist()) for kind, row in least.items() if (row > peak + 1e-9).any()
@@ -331,7 +331,8 @@ class Preparation:
             least_peaks=self._least_peaks(),
             coverage=self.coverage,
             price_processes=self.rules.price_processes,
-            job_sizes=self.offers.job_sizes,
+            job_sizes=self.offers.job_nodes.job_sizes,
+            packed_sizes=self.offers.job_nodes.packed_sizes,
             quotas=self.offers.stated_quotas.quotas,
             beyond_quotas=tuple(self.offers.rentals_beyond_quotas()),
             supply=SupplyLimits.read(limits),

@@ -76,6 +76,8 @@ class ModelInputs:
     """Whether the peak is the mean of work that goes on all month."""
     job_sizes: Mapping[str, int] = field(default_factory=dict)
     """Accelerators of each kind that one job takes; 1 where not named."""
+    packed_sizes: Mapping[str, int] = field(default_factory=dict)
+    """Accelerators in whose multiples the work fills machines; 1 where not named."""
     coverage: tuple[CoverageRow, ...] = ()
     """What is known of the prices that the request asks for."""
     interruptible: bool = True
@@ -121,9 +123,8 @@ class ModelInputs:
     @cached_property
     def server_sources(self) -> tuple[CapacitySource, ...]:
         """The servers, to buy and in place, with their charges."""
-        built = self.servers.build_sources(
-            self.throughput, self.assumptions, self.calendar, self.job_sizes
-        )
+        known = self.throughput, self.assumptions, self.calendar, self.packed_sizes
+        built = self.servers.build_sources(*known)
         return tuple(map(self._with_data, built))
 
     def _with_data(self, source: CapacitySource) -> CapacitySource:
@@ -132,9 +133,8 @@ class ModelInputs:
         return self.data.let_wait(charged, self.peak_hours_on({source.accelerator}))
 
     def _existing_sources(self) -> Iterator[CapacitySource]:
-        built = self.existing.build_sources(
-            self.throughput, self.assumptions, self.calendar, self.job_sizes, self.data, self.hours
-        )
+        known = self.throughput, self.assumptions, self.calendar, self.packed_sizes
+        built = self.existing.build_sources(*known, self.data, self.hours)
         return map(self._with_data, built)
 
     @cached_property

@@ -26,7 +26,7 @@ PRICES_OF_DATA = frozenset({"storage_per_gib_month", "egress_per_gib"})
 CHOICE = frozenset({"interruptible", "one_accelerator", "coverage"})
 """Fields that say which sources a scenario may use, or what is told of them."""
 HOLDING_ARRAYS = frozenset({"rentals", "beyond_quotas", "hours", "peak"})
-IN_SERVERS = frozenset({"servers", "throughput", "assumptions", "calendar", "job_sizes"})
+IN_SERVERS = frozenset({"servers", "throughput", "assumptions", "calendar", "packed_sizes"})
 """Fields that the charges of servers follow from, and of rentals:"""
 IN_RENTALS = frozenset(
     {

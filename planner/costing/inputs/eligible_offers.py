@@ -94,17 +94,13 @@ class OfferSelection:
     @cached_property
     def job_nodes(self) -> JobNodes:
         """The machines that hold the jobs of the work."""
-        return JobNodes(self.rules, self.demand.candidates, self.demand.run_width)
+        edition = self.assumptions["run_edition"]
+        return JobNodes(self.rules, self.demand.candidates, self.demand.run_width, edition)
 
     @property
     def min_node_accelerators(self) -> dict[str, float]:
         """Least accelerators of a node that serves one job, by kind; 0 where one is enough."""
         return self.job_nodes.min_accelerators
-
-    @property
-    def job_sizes(self) -> dict[str, int]:
-        """Accelerators of each kind that one job takes."""
-        return self.job_nodes.job_sizes
 
     @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
@@ -190,7 +186,7 @@ class OfferSelection:
             self.quota_rules,
             () if custom else self.adjustments,
             self.catalog.grids,
-            self.job_sizes,
+            self.job_nodes.packed_sizes,
         )
         apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
         order = read_place_order(self.request, self.catalog, self.assumptions)
@@ -314,7 +310,9 @@ class OfferSelection:
             purchase_option=offer.purchase_option.value,
             accelerator=offer.accelerator,
             accelerators=count,
-            capacity=float(usable_accelerators(count, self.job_sizes[offer.accelerator]))
+            capacity=float(
+                usable_accelerators(count, self.job_nodes.packed_sizes[offer.accelerator])
+            )
             * self.throughput[offer.accelerator],
             instance_type=offer.instance_type,
             is_spot=offer.purchase_option.is_interruptible,

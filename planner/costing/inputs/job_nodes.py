@@ -24,6 +24,8 @@ from pricing.market.places import CLOUD_PARTITIONS
 
 Rows = NDArray[np.intp]
 
+SPREAD_RUNS = 3
+"""Edition of runs from which one works on every accelerator of its machines, 2026."""
 LEAST_NETWORK_GBPS = 100.0
 """Network of a machine that jobs over many nodes run on, Gbit/s: what the first cloud machines sold
 for distributed training had (AWS p3dn.24xlarge, 2018)."""
@@ -38,6 +40,8 @@ class JobNodes:
     """Accelerators that can do the work."""
     run_width: float = 0.0
     """Reference accelerators that sized runs keep busy at once; 0 for given hours."""
+    run_edition: float = 1
+    """Edition of what a run takes of its machines."""
 
     @cached_property
     def widths(self) -> dict[str, float]:
@@ -54,6 +58,15 @@ class JobNodes:
     def job_sizes(self) -> dict[str, int]:
         """Accelerators of each kind that one job takes."""
         return {c.accelerator: self.rules.job_size(c.min_accelerators) for c in self.candidates}
+
+    @cached_property
+    def packed_sizes(self) -> dict[str, int]:
+        """Accelerators in whose multiples the work fills machines: those of a job, or 1 where a
+        sized run spreads over all that its machines have."""
+        is_stated = self.rules.accelerators_per_job > 1
+        if not self.rules.is_sized or is_stated or self.run_edition < SPREAD_RUNS:
+            return self.job_sizes
+        return dict.fromkeys(self.job_sizes, 1)
 
     @cached_property
     def min_accelerators(self) -> dict[str, float]:
