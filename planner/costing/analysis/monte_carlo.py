@@ -37,6 +37,8 @@ from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
 
+BOTH_ENDS = 2
+"""Edition of the hours' range from which p10 and p90 are met each, 2026."""
 P10_TO_P90 = 2.5631
 """Standard deviations between the 10th and 90th percentile of a normal distribution."""
 CHUNK = 2048
@@ -62,6 +64,8 @@ class RiskParameters:
     interruptions_vary: bool = True
     hours_sd: float = 0.0
     """Of the logarithm of the hours themselves: how well the sizing knows them."""
+    hours_p10_p90: tuple[float, float] | None = None
+    """Factors on the hours that are met at p10 and p90 each; None: `hours_sd` on either side."""
     price_processes: bool = False
     """Whether prices are drawn from fitted processes, and later starts follow each sample
     (`outcomes`, `recourse`); what follows matters only then."""
@@ -136,6 +140,7 @@ def build_risk_parameters(
     return replace(
         plain,
         price_processes=True,
+        hours_p10_p90=hours_p10_p90 if assumptions["hours_edition"] >= BOTH_ENDS else None,
         demand_half_life_months=assumptions["demand_half_life_months"],
         spot_patience_hours=assumptions["spot_patience_hours"],
         waiting_sd=_sd_of_range(waiting.low, waiting.high),
@@ -166,8 +171,17 @@ def draw_samples(parameters: RiskParameters) -> RiskSamples:
         slip=months[order],
         spot=spot_factor(parameters, gamma if parameters.interruptions_vary else np.ones(n))[order],
         resale=np.exp(sd * resale - 0.5 * sd * sd)[order],
-        level=np.exp(parameters.hours_sd * level)[order],
+        level=draw_level(parameters, level)[order],
     )
+
+
+def draw_level(parameters: RiskParameters, normal: Floats) -> Floats:
+    """[N] factors on the hours, 1 at the median: exp(σ z), where both ends of the range are met
+    with σ of its own below and above, as hours are further above than below."""
+    if parameters.hours_p10_p90 is None:
+        return np.asarray(np.exp(parameters.hours_sd * normal))
+    low, high = (abs(math.log(end)) / (P10_TO_P90 / 2) for end in parameters.hours_p10_p90)
+    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal))
 
 
 def draw_interruptions(random: np.random.Generator, n: int) -> Floats:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from planner.costing.analysis.monte_carlo import (
     RiskParameters,
     draw_interruptions,
+    draw_level,
     draw_lognormal,
     spot_factor,
 )
@@ -111,7 +112,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
         interruptions=interruptions,
         waiting=np.exp(parameters.waiting_sd * spot.standard_normal(n)),
         lost=spot_factor(parameters, interruptions),
-        level=np.exp(parameters.hours_sd * level) if parameters.hours_sd else None,
+        level=draw_level(parameters, level) if parameters.hours_sd else None,
         server_price=server_price,
         delivery=delivery,
     )

@@ -15,6 +15,7 @@ PRICE_PROCESS_EDITION = "risk.price_process_edition"
 POOL_EDITION = "risk.pool_edition"
 TREND_EDITION = "risk.trend_edition"
 RUN_EDITION = "workload.run_edition"
+HOURS_EDITION = "risk.hours_edition"
 PAYBACK_EDITION = "finance.payback_edition"
 PAYBACK_BY_MOMENT = 3
 """Edition from which a payback counts cash at its moment in the month."""
@@ -28,6 +29,7 @@ EDITIONS = (
     POOL_EDITION,
     TREND_EDITION,
     RUN_EDITION,
+    HOURS_EDITION,
     PAYBACK_EDITION,
     DELIVERY_EDITION,
     QUOTA_EDITION,
@@ -47,8 +49,9 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
         yield POOL_EDITION
     if rules.price_processes and request.finance.cloud_price_trend_per_year is not None:
         yield TREND_EDITION
-    if rules.one_accelerator:
+    if rules.is_sized:
         yield RUN_EDITION
+        yield HOURS_EDITION
     if request.rules > 1 and request.constraints.quotas:
         yield QUOTA_EDITION
     finance = request.finance

@@ -18,7 +18,7 @@ VALUES = {
     "samples": 500.0, "seed": 7.0, "demand_growth_sd": 0.1, "price_sd": 0.2,
     "slip_months_sd": 1.5, "residual_sd": 0.3, "spot_interruptions_per_month": 4.0,
     "checkpoint_save_hours": 0.25, "restart_hours": 0.5, "demand_half_life_months": 18.0,
-    "spot_patience_hours": 12.0, "trend_edition": 2.0,
+    "spot_patience_hours": 12.0, "trend_edition": 2.0, "hours_edition": 2.0,
 }  # fmt: skip
 ASSUMED = Assumptions(VALUES, (), request_fields=frozenset({"cloud_price_trend_per_year"}))
 NOTHING = PriceDrivers((), {})
@@ -29,7 +29,8 @@ def test_nothing_spreads_by_default() -> None:
         "samples": 10, "seed": 3, "demand_growth_sd": 0.0, "price_sd": 0.0,
         "slip_months_sd": 0.0, "residual_sd": 0.0, "spot_interruptions_per_month": 0.0,
         "checkpoint_save_hours": 0.0, "restart_hours": 0.0, "interruptions_vary": True,
-        "hours_sd": 0.0, "price_processes": False, "demand_half_life_months": 24.0,
+        "hours_sd": 0.0, "hours_p10_p90": None, "price_processes": False,
+        "demand_half_life_months": 24.0,
         "spot_patience_hours": 0.0, "waiting_sd": 0.0, "draws_rental_prices": True,
         "draws_hardware_prices": True, "keeps_price_trend": False,
         "moves_unchanged_prices": False,
@@ -165,3 +166,26 @@ def test_some_samples_are_taken_whole() -> None:
     assert (sure.slip.tolist(), sure.lost.tolist()) == ([0], [1])
     assert planned_outcomes(NOTHING, 2).prices.shape == (0, 1, 3)
     assert planned_outcomes(NOTHING, 2).slip.tolist() == [0]
+
+
+def test_both_ends_of_the_hours_are_met() -> None:
+    """Fine-tunings take 0.45 to 3.58 of their middle: 0.45 one time in ten, 3.58 one in ten."""
+    ends = (0.45, 3.58)
+    many = Assumptions(VALUES | {"samples": 40_000.0}, ())
+    found = build_risk_parameters(Risk(), many, ends, price_processes=True)
+    level = draw_outcomes(found, NOTHING, 1).level
+    assert level is not None
+    low, middle, high = np.quantile(level, (0.1, 0.5, 0.9))
+    assert (low, middle, high) == pytest.approx((0.45, 1.0, 3.58), rel=0.03)
+
+
+def test_the_range_of_before_was_as_wide_below_as_above() -> None:
+    ends = (0.45, 3.58)
+    former = Assumptions(VALUES | {"samples": 40_000.0, "hours_edition": 1.0}, ())
+    found = build_risk_parameters(Risk(), former, ends, price_processes=True)
+    level = draw_outcomes(found, NOTHING, 1).level
+    assert level is not None
+    half = (3.58 / 0.45) ** 0.5
+    assert np.quantile(level, (0.1, 0.9)) == pytest.approx((1 / half, half), rel=0.03)
+    plain = build_risk_parameters(Risk(), ASSUMED, ends)
+    assert plain.hours_p10_p90 is None, "rules 1"
