@@ -33,7 +33,7 @@ def _facts(verdict: Verdict) -> Iterator[Fact]:
     yield "Resale counted", verdict.resale, "money"
     yield "Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"
     yield "Stays the cheapest", verdict.confidence, "share"
-    yield "Oldest price paid", verdict.oldest_price, "day"
+    yield "Oldest rental price paid", verdict.oldest_price, "day"
     for budget in verdict.budget:
         title = budget_title(budget.kind, budget.fiscal_year)
         yield f"{title}, left", budget.headroom, "money"

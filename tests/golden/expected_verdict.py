@@ -88,8 +88,10 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
         rows.append(["Stays the cheapest", words])
     rows.append(["In today's money", money(told.present_value, currency)])
     rows.append(["Prices", prices(answer)])
-    seen = day(told.oldest_price) if told.oldest_price else "its price list has no dates"
-    rows.append(["Oldest price paid", seen])
+    rents = any(one.action not in ("buy", "lease") for one in told.decision)
+    seen = "its price list has no dates" if rents else "nothing is rented"
+    seen = day(told.oldest_price) if told.oldest_price else seen
+    rows.append(["Oldest rental price paid", seen])
     if answer.exchange_rate:
         rate = f"{answer.exchange_rate.units_per_usd} {currency} per USD"
         if answer.exchange_rate.as_of:
@@ -335,7 +337,7 @@ def workbook_facts(told: Verdict) -> dict[str, Any]:
         "Resale counted": told.resale,
         "Pays back in": payback,
         "Stays the cheapest": told.confidence,
-        "Oldest price paid": told.oldest_price,
+        "Oldest rental price paid": told.oldest_price,
     }
     for one in told.budget:
         every[f"{_budget_title(one)}, left"] = one.headroom

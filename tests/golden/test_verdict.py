@@ -158,7 +158,7 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
         ["Stays the cheapest", "in 1,228 of 2,000 simulated cases"],
         ["In today's money", "1,134,567 USD"],
         ["Prices", "list prices"],
-        ["Oldest price paid", "9 March 2026"],
+        ["Oldest rental price paid", "9 March 2026"],
     ]
 
 
@@ -166,7 +166,17 @@ def test_a_price_without_a_day_is_said_to_have_none() -> None:
     answer = answered(SERVERS)
     verdict: Verdict = answer.verdict.model_copy(update={"oldest_price": None})  # type: ignore[union-attr]
     root = drop(render_answer(answer.model_copy(update={"verdict": verdict})), ON_HOVER)
-    assert figures(root)[-1] == ["Oldest price paid", "its price list has no dates"]
+    assert figures(root)[-1] == ["Oldest rental price paid", "its price list has no dates"]
+
+
+def test_a_plan_that_only_buys_pays_no_rental_price() -> None:
+    answer = answered(SERVERS)
+    verdict: Verdict = answer.verdict  # type: ignore[assignment]
+    bought = tuple(one for one in verdict.decision if one.action == "buy")
+    alone = verdict.model_copy(update={"oldest_price": None, "decision": bought})
+    root = drop(render_answer(answer.model_copy(update={"verdict": alone})), ON_HOVER)
+    assert bought
+    assert figures(root)[-1] == ["Oldest rental price paid", "nothing is rented"]
 
 
 @pytest.mark.one_in(3)

@@ -242,7 +242,7 @@ class Verdict(AnswerModel):
         "come late.",
     )
     oldest_price: dt.date | None = Field(
-        default=None, description="Day of the oldest price that the advised plan pays."
+        default=None, description="Day of the oldest rental price that the advised plan pays."
     )
     unknown_prices: tuple[str, ...] = Field(
         default=(),

@@ -211,9 +211,9 @@ class _Part:
             yield self._invoice(first, last)
         elif action == "commit":
             months = self._term_months()
-            at_once, when = self._renewals(units, first, last)
+            at_once, terms, when = self._renewals(units, first, last)
             yield f"sign a {months}-month {self._contract()} for {_number(at_once)} × {machine}"
-            yield f"{where} {when} {self._sum(first)}"
+            yield f"{where} {when} {self._sum(first, terms)}"
         elif action == "reserve":
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
             yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
@@ -222,7 +222,7 @@ class _Part:
             yield f"rent {self._up_to(units)}{machine} {how}{where} {self._while(first, last)}"
             yield "" if share >= 1 - NOISE else f" for {self.share_in_words}"
 
-    def _sum(self, first: int) -> str:
+    def _sum(self, first: int, terms: int = 1) -> str:
         """What is signed for, and what it comes to with support and staff; of a contract that
         counts for the months within the plan alone, those."""
         signed, net = self._money(self.cost.signed), self._money(self.cost.net)
@@ -231,18 +231,19 @@ class _Part:
             share = float(term.share_charged[first])
             if share < 1 - NOISE:
                 return f"({signed} of it counted here, {share:.0%} of its term)"
-        return f"({signed} in all)" if signed == net else f"({signed} to sign, {net} in all)"
+        over = f" over {terms} terms" if terms > 1 else ""
+        return f"({signed} in all)" if signed == net else f"({signed} to sign{over}, {net} in all)"
 
-    def _renewals(self, units: float, first: int, last: int) -> tuple[float, str]:
-        """Units signed for and when: those of one term where each term follows the one before."""
+    def _renewals(self, units: float, first: int, last: int) -> tuple[float, int, str]:
+        """Units signed for, terms and when: those of one term where each follows the one before."""
         started = self.plan.units_started[self.source.key]
         starts = np.flatnonzero(started)
         follow = bool((np.diff(starts) == self._term_months()).all())
         if first == last or not follow or len(set(started[starts])) > 1:
-            return units, self._when(first, last)
+            return units, 1, self._when(first, last)
         months = [f"{self._calendar.month(int(month)):%B %Y}" for month in starts]
         again = " and ".join(filter(None, (", ".join(months[1:-1]), months[-1])))
-        return float(started[first]), f"in {months[0]}, renewed in {again}"
+        return float(started[first]), len(months), f"in {months[0]}, renewed in {again}"
 
     def _days(self) -> str:
         """For how many days in all; "" for whole months."""

@@ -247,7 +247,7 @@ def _warn_price_dates(rented: Sequence[CapacitySource]) -> Iterator[str]:
         yield f"The source gives no date for the price of {'; '.join(undated)}."
     dates = [s.native.as_of for s in rented if s.native and s.native.as_of]
     if dates:
-        yield f"The oldest price used is of {min(dates)}."
+        yield f"The oldest rental price used is of {min(dates)}."
 
 
 def _warn_quota_below_node(source: CapacitySource, quotas: Sequence[Quota]) -> Iterator[str]:

@@ -79,14 +79,20 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     yield FigureRow("In today's money", present, term="present value")
     paid, which = prices_paid(answer)
     yield FigureRow("Prices", paid, details=tuple(which))
-    oldest = verdict.oldest_price
-    yield FigureRow(
-        "Oldest price paid", f"{oldest:%-d %B %Y}" if oldest else "its price list has no dates"
-    )
+    yield FigureRow("Oldest rental price paid", _oldest(verdict))
     rate = answer.exchange_rate
     if rate:
         day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _oldest(verdict: Verdict) -> str:
+    """The day of the oldest price of what is rented; prices of servers have dates of their own."""
+    if verdict.oldest_price:
+        return f"{verdict.oldest_price:%-d %B %Y}"
+    if all(one.action in ("buy", "lease") for one in verdict.decision):
+        return "nothing is rented"
+    return "its price list has no dates"
 
 
 def _rent_alone(verdict: Verdict) -> str:

@@ -129,6 +129,14 @@ def test_a_contract_signed_again_at_its_end_is_told_as_renewed() -> None:
     assert "in January 2027, renewed in January 2028 (105,120 USD in all)" in part.sentence
 
 
+def test_what_several_terms_come_to_is_not_told_as_signed_at_once() -> None:
+    years = YEAR | {"horizon_months": 24, "finance": {"cloud_support_rate": 0.1}}
+    (part,) = parts_of("committed", RENT, TERM, hours=600, **years)
+    assert "(105,120 USD to sign over 2 terms, " in part.sentence
+    (once,) = parts_of("committed", RENT, TERM, hours=600, **years | {"horizon_months": 12})
+    assert "(52,560 USD to sign, " in once.sentence
+
+
 def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     """100 h are 5 days of one machine, whatever part of it works: 120 h at 30 USD."""
     block = offer("30", "capacity_block")
