@@ -37,6 +37,7 @@ from planner.contract.answer.comparison import (
 from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.demand import DemandAnswer, DemandCandidate, DemandRange
 from planner.contract.answer.verdict import Recommendation, Verdict
+from planner.contract.labels import RESERVED_AS_ESTIMATED
 from planner.contract.months import format_month
 from planner.costing.advice.warnings import warn_past_start, warn_undated_servers
 from planner.costing.assumptions.assumption import Assumption
@@ -47,6 +48,10 @@ from planner.costing.results.scenario_result import cents
 from planner.sizing.demand import Demand
 from pricing.market.coverage import CoverageRow
 from pricing.market.price_age import PartDates
+
+SAFE_TO_RESERVE = 1.1
+"""Hours at p90 over those estimated from which a reservation by date may be too short; a planning
+choice, 2026."""
 
 
 def build_answer(results: ComparisonResults) -> ComparisonAnswer:
@@ -88,16 +93,24 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         warnings=(
             *warn_past_start(results.calendar, results.preparation.today),
             *warn_undated_servers(results.request.on_prem.already_owned),
-            *dict.fromkeys((*results.warnings, *_warnings_of(verdict))),
+            *dict.fromkeys((*results.warnings, *_warnings_of(verdict, results.hours_range[1]))),
             *warn_left_out(results),
         ),
     )
 
 
-def _warnings_of(verdict: Verdict) -> Iterator[str]:
-    """What the verdict rests on, for readers of the warnings alone."""
+def _warnings_of(verdict: Verdict, most: float) -> Iterator[str]:
+    """What the verdict rests on, for readers of the warnings alone; `most` hours at p90 over those
+    estimated."""
     if verdict.exception:
         yield verdict.exception
+    if most > SAFE_TO_RESERVE and any(one.action == "reserve" for one in verdict.decision):
+        yield (
+            f"What is {RESERVED_AS_ESTIMATED}, and is paid for whether they are "
+            f"needed or not: in 1 of 10 cases the work takes {most:.1f} times as long or more, "
+            "and rents what does not fit. Where that cannot be, reserve more days or rent by the "
+            "hour."
+        )
     yield from verdict.unknown_prices
 
 

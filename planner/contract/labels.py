@@ -19,7 +19,9 @@ NO_RANGE_HERE = "does not hold here"
 """Stands in the warnings on work far beyond every published run, and in no other."""
 BEYOND_ANY_CLUSTER = "more than the largest known training clusters have"
 """Stands in the warnings on more accelerators than were ever together, and in no other."""
-_FIRST = (BEFORE_TODAY, NO_RANGE_HERE, BEYOND_ANY_CLUSTER)
+RESERVED_AS_ESTIMATED = "reserved by date holds the hours as estimated"
+"""Stands in the warning on a reservation that may be too short, and in no other."""
+_FIRST = (BEFORE_TODAY, NO_RANGE_HERE, BEYOND_ANY_CLUSTER, RESERVED_AS_ESTIMATED)
 PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
 """Who issues the invoice of each provider."""
 CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
