@@ -140,8 +140,10 @@ def test_of_a_model_whose_size_is_not_told_an_fpga_is_left_open():
         chip(estimate({"workload": {**work, **more}}).answer, "FPGA")
         for more in ({}, {"parameters": 3e8})
     )
-    assert unknown.is_better is None and "at most 100 million" in unknown.words
-    assert large.is_better is False and "larger than what its chip holds" in large.words
+    assert unknown.is_better is None
+    assert "at most 100 million" in unknown.words
+    assert large.is_better is False
+    assert "larger than what its chip holds" in large.words
 
 
 def test_consumer_cards_carry_error_correction_licence_and_cooling(cards):
