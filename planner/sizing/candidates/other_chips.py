@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from planner.contract.answer.estimate import ChipAdvice, ServingPlan
-from planner.contract.request.workload import Training
+from planner.contract.request.workload import Samples, Training
 from planner.sizing.runs.schedule import RunSize
 from pricing.market.accelerators import get
 
@@ -19,8 +19,8 @@ PORT_HOURS = 50_000.0
 at hand: at 2 USD an hour and a price a third lower it saves some 30,000 USD, two engineer-months;
 planning value, 2026."""
 FPGA_PARAMETERS = 1e8
-"""Parameters up to which a quantised model fits the memory of an FPGA card; planning value of this
-project, 2026."""
+"""Parameters up to which a model quantised to 4 bits fits the memory on the chip of an FPGA, some
+50 MB (AMD Alveo U55C data sheet, 2021); planning value of this project, 2026."""
 ASICS = ("TPU", "Trainium")
 ASIC_VENDORS = ("Google", "AWS")
 """The ASICs that are rented for training, and their makers; 2026."""
@@ -81,18 +81,20 @@ def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> Chi
 def _fpga(workload: object) -> ChipAdvice:
     """By whether a fixed model of this size could be served on one; whether it then is the better
     choice hangs on a latency and a lifetime that no request says."""
-    is_small = isinstance(workload, Training) and workload.parameters <= FPGA_PARAMETERS
-    words = (
-        "; worth it to serve this model unchanged for years at latencies below a millisecond, or "
-        "beside a sensor"
-        if is_small
-        else ", and this model is too large to be served on one"
-    )
+    size = workload.parameters if isinstance(workload, Training | Samples) else None
+    is_small = size is not None and size <= FPGA_PARAMETERS
+    purpose = "unchanged for years at latencies below a millisecond, or beside a sensor"
+    if is_small:
+        words = f"; worth it to serve this model {purpose}"
+    elif size is None:
+        words = f"; worth it to serve a model of at most 100 million parameters {purpose}"
+    else:
+        words = ", and this model is larger than what its chip holds, beyond which a GPU is faster"
     return ChipAdvice(
         kind="fpga",
         chips=("FPGA",),
         use="serving",
-        is_better=None if is_small else False,
+        is_better=None if is_small or size is None else False,
         porting_usd=FPGA_MONTHS * ENGINEER_USD,
         words=f"FPGA: not for training{words}; a port takes months of hardware design"
         f"{_cost(FPGA_MONTHS)}",

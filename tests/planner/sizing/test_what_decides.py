@@ -134,6 +134,18 @@ def test_an_fpga_is_no_choice_for_a_model_it_cannot_hold(workload, better):
     assert advice.porting_usd == 180_000
 
 
+def test_of_a_model_whose_size_is_not_told_an_fpga_is_left_open():
+    work = {"kind": "samples", "samples": 1e6, "epochs": 9, "forward_gflops_per_sample": 4.1}
+    unknown, large = (
+        chip(estimate({"workload": {**work, **more}}).answer, "FPGA")
+        for more in ({}, {"parameters": 3e8})
+    )
+    assert unknown.is_better is None
+    assert "at most 100 million" in unknown.words
+    assert large.is_better is False
+    assert "larger than what its chip holds" in large.words
+
+
 def test_consumer_cards_carry_error_correction_licence_and_cooling(cards):
     subjects = {"error_correction", "licence", "cooling"}
     consumer = [
