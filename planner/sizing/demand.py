@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -265,11 +265,34 @@ def _rollout_words(size: TrainingSize | PlacedSize) -> str:
     )
 
 
+_NUMBER = re.compile(r"\d[\d,.]*")
+
+
 def nothing_fits(excluded: Mapping[str, str]) -> str:
-    """Why no accelerator can do the work: the commonest reason first, of equals that of the most
-    memory; those that are never proposed only where there are no others."""
+    """Why no accelerator can do the work: what those lack that hold it, then the commonest reason,
+    of equals that of the most memory; those that are never proposed only where there are no others.
+    Of reasons that differ in figures and names alone that of the fewest hours, else of the most
+    memory, stands for all."""
     largest_first = sorted(excluded, key=lambda slug: -get(slug).memory_gib)
-    of_the_work = [excluded[s] for s in largest_first if excluded[s] != exclusion(get(s))]
-    reasons = Counter(of_the_work or excluded.values()).most_common(3)
-    listed = "; ".join(f"{reason} ({pluralize(count, 'accelerator')})" for reason, count in reasons)
+    of_the_work = [slug for slug in largest_first if excluded[slug] != exclusion(get(slug))]
+    alike: dict[str, list[str]] = {}
+    for slug in of_the_work or largest_first:
+        alike.setdefault(_NUMBER.sub("", excluded[slug].replace(slug, "")), []).append(slug)
+    groups = sorted(alike.values(), key=lambda g: (not _hours_of(excluded[g[0]]), -len(g)))[:3]
+    listed = "; ".join(_reason_of(slugs, excluded) for slugs in groups)
     return f"no accelerator can do this work: {listed}"
+
+
+def _reason_of(slugs: Sequence[str], excluded: Mapping[str, str]) -> str:
+    first = min(slugs, key=lambda slug: _hours_of(excluded[slug]))
+    if len({excluded[slug] for slug in slugs}) == 1:
+        return f"{excluded[first]} ({pluralize(len(slugs), 'accelerator')})"
+    others = f" ({pluralize(len(slugs) - 1, 'other')} alike)"
+    where = "" if first in excluded[first] else f"on {get(first).name} "
+    return f"{where}{excluded[first]}{others}"
+
+
+def _hours_of(reason: str) -> float:
+    """The hours that a reason begins with; 0 where it begins with none."""
+    match = _NUMBER.match(reason)
+    return float(match[0].replace(",", "")) if match else 0.0

@@ -6,7 +6,7 @@ import pytest
 
 from planner.contract.request.workload import AcceleratorHours
 from planner.contract.validation import parse
-from planner.sizing.demand import compute_demand
+from planner.sizing.demand import compute_demand, nothing_fits
 from pricing.common.invalid_input import InvalidInput
 
 START = dt.date(2027, 1, 1)
@@ -83,3 +83,26 @@ def test_a_bad_value_is_refused_by_field(changes, field, words):
     error = refusal(**changes)
     assert error.field == f"workload.{field}"
     assert words in error.message
+
+
+def test_why_nothing_fits_names_the_nearest_and_counts_those_alike():
+    reasons = {
+        "nvidia-l4": "one sequence does not fit nvidia-l4 (24 GiB), however it is split",
+        "nvidia-t4": "one sequence does not fit nvidia-t4 (16 GiB), however it is split",
+        "nvidia-a10": "one sequence does not fit nvidia-a10 (24 GiB), however it is split",
+        "nvidia-h100-80gb-sxm": "9,100 accelerator-hours in 2 months are too many",
+        "nvidia-h200-141gb-sxm": "5,900 accelerator-hours in 2 months are too many",
+        "intel-gaudi": "no rate of it is known",
+    }
+    assert nothing_fits(reasons) == (
+        "no accelerator can do this work: on H200 SXM 141 GB 5,900 accelerator-hours in 2 months "
+        "are too many (1 other alike); one sequence does not fit nvidia-l4 (24 GiB), however it is "
+        "split (2 others alike); no rate of it is known (1 accelerator)"
+    )
+
+
+def test_equal_reasons_are_counted_once():
+    reasons = dict.fromkeys(("nvidia-l4", "nvidia-t4"), "no rate of fp8")
+    assert (
+        nothing_fits(reasons) == "no accelerator can do this work: no rate of fp8 (2 accelerators)"
+    )
