@@ -33,9 +33,8 @@ from pricing.common.pluralize import pluralize
 MOST_REASONS = 3
 OWNING = ("buy", "lease")
 """What is done to have servers of one's own."""
-_SHARE_WORTH_SAYING = 0.01
-_WELL_USED = 0.5
-"""Share of the hours rented whole from which it need not be said; 2026."""
+_SHARE_WORTH_SAYING, _WELL_USED = 0.01, 0.5
+"""Share that is worth a word, and of the hours rented whole that need none; 2026."""
 NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
 _FIGURES = {
@@ -66,7 +65,8 @@ class VerdictWords:
 
     def _money_parts(self) -> Iterator[str]:
         facts = self.facts
-        yield f"{self._money(self.plan.total_cost)} over {self._horizon()}{self._range()}"
+        after = " after tax" if self.results.calendar.tax_rate else ""
+        yield f"{self._money(self.plan.total_cost)}{after} over {self._horizon()}{self._range()}"
         if facts.resale:
             yield f"after {self._money(facts.resale)} for the servers at the end"
         if facts.payback is not None:

@@ -37,6 +37,18 @@ def servers(**fields: Any) -> Compared:
 # Money ----------------------------------------------------------------------------------------
 
 
+def test_a_total_after_tax_is_called_so() -> None:
+    plain, taxed = (
+        compared(catalog(RENT, TERM), hours=600, **YEAR, finance=finance).answer.verdict
+        for finance in ({}, {"tax_rate": 0.25})
+    )
+    assert plain
+    assert taxed
+    assert taxed.total == plain.total * Decimal("0.75")
+    assert "39,420 USD after tax over 1 year" in taxed.sentence
+    assert "after tax" not in plain.sentence
+
+
 def test_totals_are_nominal_and_present_values_discounted() -> None:
     """600 h: 4,380 USD a month for 730 h at 6, or 6,000 for 600 h at 10: 1,620 a month less."""
     told = compared(catalog(RENT, TERM), hours=600, **YEAR, **TEN_PERCENT).answer.verdict
