@@ -104,6 +104,8 @@ class LayoutTask:
         counts = splits.parts * np.maximum(1.0, data)
         counts = np.maximum(counts, splits.grid.expert * splits.grid.pipeline)
         fits = left > 0
+        if self.rates.is_latest:
+            fits &= splits.grid.expert <= self._most_experts
         return int(counts[fits].min()) if fits.any() else None
 
     def on(self, accelerators: int) -> PlacedLayout | None:
@@ -204,9 +206,13 @@ class LayoutTask:
     def _spreads_experts(self, group: Floats) -> Mask:
         """Experts are spread over ranks of one stage; no wider than their number."""
         grid = self.splits.grid
-        most = float(self.training.experts or USUAL_EXPERTS)
-        spreads: Mask = (grid.expert <= group * grid.tensor) & (grid.expert <= most)
-        return spreads
+        within: Mask = grid.expert <= self._most_experts
+        return within & (grid.expert <= group * grid.tensor)
+
+    @property
+    def _most_experts(self) -> float:
+        """Ranks over which experts may be spread."""
+        return float(self.training.experts or USUAL_EXPERTS)
 
     def _times(self, data: Floats, group: Floats, size: Floats, batches: Floats) -> StepTime:
         splits = self.splits

@@ -18,6 +18,7 @@ from planner.sizing.performance.confidence import has_user_rate
 from planner.sizing.performance.levels import STEP_RULES, is_vector
 from planner.sizing.performance.teams import team_fit
 from planner.sizing.performance.throughput import benchmark_level
+from pricing.common.pluralize import pluralize
 
 CODE_WORDS = {
     "hand_tuned": "hand-tuned code",
@@ -179,8 +180,8 @@ def unlikely_shape(training: Training) -> tuple[str, ...]:
     if usual / MOST_UNLIKE <= training.parameters <= usual * MOST_UNLIKE:
         return ()
     return (
-        f"{layers:,} layers of {width:,} units usually make {usual:,.0f} parameters, not "
-        f"{training.parameters:,.0f}: one of the three is wrong, or the hours are",
+        f"{pluralize(layers, 'layer')} of {width:,} units usually make {usual:,.0f} parameters, "
+        f"not {training.parameters:,.0f}: one of the three is wrong, or the hours are",
     )
 
 
@@ -217,8 +218,8 @@ def own_split(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
     faults = []
     if layout.unused:
         faults.append(
-            f"the layout leaves {layout.unused} accelerators idle, which are paid for: their "
-            f"number is no multiple of the {training.layout.parts} that one replica takes"
+            f"the layout leaves {pluralize(layout.unused, 'accelerator')} idle, to be paid for: "
+            f"their number is no multiple of the {training.layout.parts} that one replica takes"
         )
     if training.layers and training.layers % layout.pipeline:
         faults.append(

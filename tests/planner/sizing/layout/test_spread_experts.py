@@ -64,3 +64,21 @@ def test_eight_cards_do_not_hold_mixtral():
 
 def test_rules_of_before_keep_their_least():
     assert placed_on(training("Mixtral-8x7B-v0.1"), H100, 4).min_accelerators == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "slug", "changes"),
+    [
+        ("Mixtral-8x22B", "nvidia-l4", {}),
+        ("Mixtral-8x22B", "nvidia-rtx-4090", {}),
+        ("Mixtral-8x7B", "nvidia-l4", {}),
+        ("Mixtral-8x7B", "nvidia-rtx-4090", {}),
+        ("Mixtral-8x7B", "google-tpu-v4", {"zero_stage": 2, "sequence_length": 131_072}),
+        ("Qwen3-30B-A3B", "nvidia-t4", {"optimizer": "lora"}),
+    ],
+)
+def test_the_least_number_is_one_that_holds_it(name, slug, changes):
+    """Eight experts are spread over eight ranks at most."""
+    task = placed_on(training(name, **changes), get(slug), 5)
+    assert task.layouts.on(task.min_accelerators) is not None
+    assert task.at().layout.expert <= (task.layouts.training.experts or 64)
