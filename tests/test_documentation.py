@@ -28,6 +28,7 @@ ROOT = Path(settings.BASE_DIR)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 IN_THE_REPOSITORY = sorted(ROOT.glob("*.md"))
 MOST_README_LINES = 100
+TABLE_ROW = re.compile(r"^\| ([^|]+?) \|(.*)\|$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|gpu_cost_planner|tests)/[\w./-]+)`")
 TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -172,3 +173,25 @@ def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):
     assert done.returncode == 0, done.stderr
     html = "\n".join(path.read_text() for path in tmp_path.rglob("*.html"))
     assert re.findall(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"https?://[^\"]*", html) == []
+
+
+def test_the_first_page_of_the_method_tells_the_accuracy_of_its_pages() -> None:
+    """How far hours can be trusted stands there in short: the same figures, kind by kind."""
+
+    def rows(page: str) -> list[tuple[str, list[str]]]:
+        text = (ROOT / "docs" / "methodology" / page).read_text()
+        found = TABLE_ROW.findall(text)
+        return [(kind, [cell.strip() for cell in cells.split("|")]) for kind, cells in found]
+
+    silent, stated = {}, {}
+    for kind, cells in rows("sizing.md"):
+        if len(cells) == 4 and re.fullmatch(r"\d+, \d+", cells[0]):
+            silent[kind] = cells
+        elif len(cells) == 3 and kind in silent:
+            stated[kind] = cells
+    told = {kind: cells for kind, cells in rows("index.md") if kind in silent}
+    assert len(told) == 7
+    for kind, (runs, median, with_code, inside) in told.items():
+        of_code = stated.get(kind, ["", "", ""])
+        assert (runs, median, with_code) == (silent[kind][0], silent[kind][1], of_code[0])
+        assert inside == ", ".join(filter(None, (silent[kind][3], of_code[2])))
