@@ -82,7 +82,7 @@ def _oldest(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:
     if not days:
         return ""
     oldest = sorted(days)[0]
-    return f" oldest price paid: {oldest.day} {oldest:%B %Y}"
+    return f" oldest rental price paid: {oldest.day} {oldest:%B %Y}"
 
 
 def _mark(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:
