@@ -74,6 +74,29 @@
     if (event.detail.elt.id === "assumption-boxes" && isRefused(event)) tellUnanswered(event);
   });
 
+  /* A press outlives no element that is replaced under it: the rest that comes during one is asked again after it. */
+  let isPressed = false;
+  let isHeld = false;
+  function release() {
+    isPressed = false;
+    if (!isHeld) return;
+    isHeld = false;
+    setTimeout(() => {
+      const rest = document.getElementById("rest");
+      if (rest) window.htmx.trigger(rest, "again");
+    });
+  }
+  document.addEventListener("pointerdown", (event) => {
+    isPressed = event.button === 0;
+  });
+  for (const name of ["pointerup", "pointercancel"]) document.addEventListener(name, release);
+  window.addEventListener("blur", release);
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!isPressed || event.detail.requestConfig.elt.id !== "rest") return;
+    isHeld = true;
+    event.preventDefault();
+  });
+
   /* Beside each box of the assumptions whether its value is given; messages about former changes go. */
   function writeStates() {
     const given = new Set(document.getElementById("box-states")?.dataset.given.split(" "));

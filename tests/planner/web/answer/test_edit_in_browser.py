@@ -130,6 +130,39 @@ def test_undo_works_before_the_rest_has_come(answer):
     expect(page.locator("#rest")).to_have_count(0)
 
 
+def test_undo_works_where_the_rest_comes_while_it_is_pressed(answer):
+    page = answer.page
+    before, held = total(page), Held(page)
+    change(page, TREND, "20")
+    held.wait(1)
+    page.get_by_role("button", name="Undo").hover()
+    page.mouse.down()
+    with page.expect_response(REST):
+        held.let_through()
+    page.wait_for_timeout(200)  # in which the answer would take the button's place
+    page.mouse.up()
+    page.wait_for_url(re.compile(r"/plan/(?!.*cloud_price_trend)"))
+    expect(page.locator("[data-total]")).to_have_text(before)
+
+
+def test_a_rest_that_comes_during_a_press_is_shown_after_it(answer):
+    page = answer.page
+    held = Held(page)
+    change(page, TREND, "20")
+    held.wait(1)
+    first = total(page)
+    page.locator("[data-total]").hover()
+    page.mouse.down()
+    with page.expect_response(REST):
+        held.let_through()
+    page.wait_for_timeout(200)
+    expect(page.locator("#rest")).to_have_count(1)
+    page.mouse.up()
+    expect(page.locator("#rest")).to_have_count(0)
+    expect(page.locator(".stale")).to_have_count(0)
+    assert total(page) == first
+
+
 def test_a_rest_that_does_not_come_is_said_in_view_and_can_be_loaded(answer):
     page = answer.page
     page.route(REST, lambda route: route.abort())
