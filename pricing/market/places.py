@@ -56,6 +56,68 @@ COUNTRY_GROUPS: Mapping[str, frozenset[str]] = {
 }
 """Group → ISO 3166-1 alpha-2 codes; wide geographies such as `europe` are the catalog's own."""
 
+_COUNTRY_NAMES: Mapping[str, str] = {
+    "AE": "united arab emirates, emirates, uae, dubai",
+    "AT": "austria",
+    "AU": "australia",
+    "BE": "belgium",
+    "BH": "bahrain",
+    "BR": "brazil",
+    "CA": "canada",
+    "CH": "switzerland",
+    "CL": "chile",
+    "CN": "china, mainland china",
+    "DE": "germany, deutschland",
+    "DK": "denmark",
+    "ES": "spain",
+    "FI": "finland",
+    "FR": "france",
+    "GB": "united kingdom, uk, great britain, britain, england",
+    "HK": "hong kong",
+    "ID": "indonesia",
+    "IE": "ireland",
+    "IL": "israel",
+    "IN": "india",
+    "IT": "italy",
+    "JP": "japan",
+    "KR": "south korea, korea, republic of korea",
+    "MA": "morocco",
+    "MX": "mexico",
+    "MY": "malaysia",
+    "NG": "nigeria",
+    "NL": "netherlands, the netherlands, holland",
+    "NO": "norway",
+    "NZ": "new zealand",
+    "OM": "oman",
+    "PE": "peru",
+    "PH": "philippines",
+    "PL": "poland",
+    "QA": "qatar",
+    "SA": "saudi arabia, ksa",
+    "SE": "sweden",
+    "SG": "singapore",
+    "SN": "senegal",
+    "TH": "thailand",
+    "TW": "taiwan",
+    "US": "united states, united states of america, usa, america",
+    "ZA": "south africa",
+}
+COUNTRY_CODES: Mapping[str, str] = {
+    name: code for code, names in _COUNTRY_NAMES.items() for name in names.split(", ")
+}
+"""English name in lower case → ISO 3166-1 alpha-2 code, of the countries with a cloud's regions."""
+AREAS: Mapping[str, tuple[str, ...]] = {
+    "apac": ("asia", "oceania"),
+    "asia pacific": ("asia", "oceania"),
+    "emea": ("europe", "middle-east", "africa"),
+    "latam": ("south-america",),
+    "latin america": ("south-america",),
+    "na": ("north-america",),
+    "amer": ("north-america", "south-america"),
+    "americas": ("north-america", "south-america"),
+}
+"""Part of the world as sales regions are called → geographies."""
+
 
 def find_partition(provider: str, region: str) -> str:
     """The partition of a provider's region.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 
 from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
@@ -14,8 +15,16 @@ from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators
-from pricing.market.places import COUNTRY_GROUPS, PARTITIONS
-from pricing.market.snapshot import Catalog
+from pricing.market.places import (
+    AREAS,
+    COMMERCIAL,
+    COUNTRY_CODES,
+    COUNTRY_GROUPS,
+    PARTITIONS,
+    find_partition,
+    is_local_zone,
+)
+from pricing.market.snapshot import Catalog, Region
 
 MIN_PEAK_HOURS = 0.001
 """Hours for which the peak of a month must be up at least: 3.6 s."""
@@ -38,13 +47,20 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
     }
     custom_names["geographies"] = set(COUNTRY_GROUPS)
     for field, kind, names in _named_fields(request):
-        catalog.check_names(kind, names, field, custom_names.get(kind, ()))
+        own_names = custom_names.get(kind, ())
+        if field in ("constraints.regions", "constraints.geographies"):
+            known = catalog.known_names(kind) | set(own_names)
+            _refuse_words(field, [name for name in names if name not in known], catalog)
+        catalog.check_names(kind, names, field, own_names)
     _check_home(request, catalog)
     _check_choices("constraints.partitions", request.constraints.partitions, PARTITIONS)
     countries = sorted({place.country for place in catalog.regions.values() if place.country})
-    _check_choices("constraints.countries", request.constraints.countries, countries)
     near = request.constraints.near_country
-    _check_choices("constraints.near_country", None if near is None else [near], countries)
+    named = {"countries": request.constraints.countries, "near_country": near and [near]}
+    for limit, codes in named.items():
+        unknown = [code for code in codes or () if code not in countries]
+        _refuse_words(f"constraints.{limit}", unknown, catalog)
+        _check_choices(f"constraints.{limit}", codes, countries)
 
 
 def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:
@@ -79,6 +95,43 @@ def check_providers(request: ComparisonRequest, catalog: Catalog) -> None:
         for i, name in enumerate(providers):
             names = () if name is None else (name,)
             catalog.check_names("providers", names, f"{field}.{i}.provider", own)
+
+
+def _refuse_words(field: str, names: Sequence[str], catalog: Catalog) -> None:
+    """Raise `InvalidInput` for names of places that people use and requests do not, with those
+    that requests do."""
+    for name in names:
+        hint = _name_places(name, catalog)
+        if hint:
+            raise InvalidInput(field, f"{name!r} is not known here; did you mean {hint}?")
+
+
+def _name_places(name: str, catalog: Catalog) -> str:
+    """The country, geographies or regions that a name in words stands for; "" for none."""
+    words = re.sub(r"[\s_-]+", " ", name.lower()).strip()
+    code = COUNTRY_CODES.get(words, words.upper())
+    if any(place.country == code for place in catalog.regions.values()):
+        return f"the country {code} (constraints.countries)"
+    geographies = catalog.known_names("geographies") | set(COUNTRY_GROUPS)
+    areas = [area for area in AREAS.get(words, (words.replace(" ", "-"),)) if area in geographies]
+    if areas:
+        kind = "the geography" if len(areas) == 1 else "the geographies"
+        return f"{kind} {', '.join(areas)} (constraints.geographies)"
+    named = rf"\b{re.escape(words)}\b"
+    near = [
+        f"{region} ({cloud_title(provider)})"
+        for (provider, region), place in sorted(catalog.regions.items())
+        if len(words) > 2 and re.search(named, _called(region, place))
+        if find_partition(provider, region) == COMMERCIAL and not is_local_zone(region)
+    ]
+    kind = "the region" if len(near) == 1 else "the regions"
+    return f"{kind} {', '.join(near[:_MAX_LISTED])} (constraints.regions)" if near else ""
+
+
+def _called(region: str, place: Region) -> str:
+    """What is said for a region: its city and names, its identifier in words ("us east 1")."""
+    identifier = re.sub(r"(?<=[a-z])(?=\d)|-", " ", region)
+    return f"{place.city}, {place.name}, {identifier}".lower()
 
 
 def check_data_regions(request: ComparisonRequest, catalog: Catalog) -> None:

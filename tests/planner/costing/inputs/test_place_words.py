@@ -1,0 +1,55 @@
+"""Places in words that people use are answered with those that a request takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpu_cost_planner import compare
+from pricing.common.invalid_input import InvalidInput
+
+WORK = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}
+FRANKFURT = "regions eu-central-1 (AWS), germanywestcentral (Azure), europe-west3 (Google Cloud)"
+
+
+def refusal_of(**limits: Any) -> InvalidInput:
+    with pytest.raises(InvalidInput) as caught:
+        compare({"start": "2027-01", "workload": WORK, "constraints": limits})
+    return caught.value
+
+
+@pytest.mark.parametrize("field", ["geographies", "countries", "regions"])
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("usa", "the country US (constraints.countries)"),
+        ("United States", "the country US (constraints.countries)"),
+        ("canada", "the country CA (constraints.countries)"),
+        ("APAC", "the geographies asia, oceania (constraints.geographies)"),
+        ("frankfurt", f"the {FRANKFURT} (constraints.regions)"),
+        ("oregon", "the region us-west-2 (AWS) (constraints.regions)"),
+    ],
+)
+def test_a_place_in_words_is_answered_with_its_name(field: str, word: str, meant: str) -> None:
+    refusal = refusal_of(**{field: [word]})
+    assert refusal.field == f"constraints.{field}"
+    assert refusal.message == f"{word!r} is not known here; did you mean {meant}?"
+
+
+def test_a_group_of_countries_is_no_country() -> None:
+    assert "the geography eu (constraints.geographies)" in refusal_of(countries=["eu"]).message
+    assert "the country GB" in refusal_of(countries=["uk"]).message
+    assert "the country DE" in refusal_of(near_country="germany").message
+
+
+def test_regions_are_found_by_the_first_words_of_their_code() -> None:
+    message = refusal_of(regions=["us-east"]).message
+    for region in ("us-east-1 (AWS)", "us-east-2 (AWS)", "us-east4 (Google Cloud)"):
+        assert region in message
+    assert "wl1" not in message
+
+
+def test_words_that_no_place_has_are_refused_with_what_there_is() -> None:
+    assert "they hold africa, asia" in refusal_of(geographies=["mars"]).message
+    assert "allowed are AE, AT" in refusal_of(countries=["mars"]).message
