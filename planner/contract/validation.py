@@ -7,10 +7,9 @@ errors into one `InvalidInput` that names the field, what is wrong and what is a
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AllowInfNan,
@@ -25,6 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import ErrorDetails, core_schema
 
+from planner.contract.unknown_fields import describe_unknown, models_in, tags
 from pricing.common.bounded import (
     MAX_EXPONENT,
     MAX_NUMBER_LENGTH,
@@ -176,16 +176,6 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
 
 
-def closest(value: str, allowed: Sequence[str]) -> str:
-    """`; did you mean …?` when something allowed is close, else nothing.
-
-    >>> closest("tokns", ("tokens", "layers"))
-    '; did you mean tokens?'
-    """
-    near = difflib.get_close_matches(value, allowed, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
 def _refusals(model: type[BaseModel], data: object, detail: ErrorDetails) -> Iterator[InvalidInput]:
     cause = detail.get("ctx", {}).get("error")
     path = _path(data, detail["loc"], detail["type"])
@@ -227,7 +217,8 @@ def _message(model: type[BaseModel], detail: ErrorDetails, cause: object) -> str
     if kind == "missing":
         return "is required"
     if kind == "extra_forbidden":
-        return _unknown_field(model, detail["loc"])
+        loc = detail["loc"]
+        return describe_unknown(model, _model_at(model, loc[:-1]), loc)
     if kind in ("literal_error", "enum"):
         expected = str(context["expected"]).replace("'", "")
         return f"{shown(value)} is not known; allowed are {expected}"
@@ -259,7 +250,7 @@ _BOUNDS = {
 
 def _wrong_value(kind: str, value: str, context: Mapping[str, Any], fallback: str) -> str:
     if kind in _TYPES:
-        return f"{value} is not {_TYPES[kind]}"
+        return f"{value} is not {_TYPES[kind]}{_as_number(kind, value)}"
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         return f"{value} is not allowed; must be {words} {context[name]:g}"
@@ -276,6 +267,28 @@ def _wrong_value(kind: str, value: str, context: Mapping[str, Any], fallback: st
     return f"{value}: {fallback[:1].lower()}{fallback[1:]}"
 
 
+_AMOUNT = re.compile(
+    r"'((?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,6})?(?:e\+?\d{1,2})?) ?(m|b|bn|t)?'",
+    re.IGNORECASE,
+)
+_MAGNITUDES = {"": 1.0, "m": 1e6, "b": 1e9, "t": 1e12}
+
+
+def _as_number(kind: str, value: str) -> str:
+    """How a text that means a number is written as one; nothing for any other.
+
+    >>> _as_number("float_type", "'1.5B'"), _as_number("int_type", "'4,096'")
+    ('; write 1500000000', '; write 4096')
+    >>> _as_number("float_type", "'many'"), _as_number("bool_type", "'1'")
+    ('', '')
+    """
+    match = _AMOUNT.fullmatch(value) if kind in ("float_type", "int_type") else None
+    if match is None:
+        return ""
+    magnitude = _MAGNITUDES[(match[2] or "")[:1].lower()]
+    return f"; write {float(match[1].replace(',', '')) * magnitude:.15g}"
+
+
 def _tag_name(detail: ErrorDetails) -> str:
     """Field by which a union's members are told apart."""
     return str(detail.get("ctx", {}).get("discriminator", "kind")).strip("'")
@@ -289,39 +302,17 @@ def _unknown_kind(detail: ErrorDetails) -> str:
     return f"{shorten(str(context['tag']))} is not known; allowed are {expected}"
 
 
-def _unknown_field(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
-    owner = _model_at(model, loc[:-1])
-    allowed = sorted(f.alias or name for name, f in owner.model_fields.items()) if owner else []
-    hint = closest(str(loc[-1])[:SHOWN_LENGTH], allowed)
-    listed = f"; allowed are {', '.join(allowed)}" if allowed else ""
-    return f"is not a known field{hint or listed}"
-
-
 def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel] | None:
     """The model that `loc` leads to: fields, list entries and union members on the way."""
     here: list[type[BaseModel]] = [model]
     for part in loc:
-        members = [m for m in here if len(here) > 1 and (part == m.__name__ or part in _tags(m))]
+        members = [m for m in here if len(here) > 1 and (part == m.__name__ or part in tags(m))]
         if members:
             here = members
             continue
         fields = [m.model_fields[str(part)] for m in here if str(part) in m.model_fields]
         if fields:
-            here = [m for field in fields for m in _models_in(field.annotation)]
+            here = [m for field in fields for m in models_in(field.annotation)]
         elif isinstance(part, str):
-            here = [m for m in here if part == m.__name__ or part in _tags(m)] or here
+            here = [m for m in here if part == m.__name__ or part in tags(m)] or here
     return here[0] if len(here) == 1 else None
-
-
-def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and get_origin(annotation) is None:
-        if issubclass(annotation, BaseModel):
-            yield annotation
-        return
-    for argument in get_args(annotation):
-        yield from _models_in(argument)
-
-
-def _tags(model: type[BaseModel]) -> tuple[object, ...]:
-    field = model.model_fields.get("kind")
-    return get_args(field.annotation) if field else ()

@@ -22,7 +22,8 @@ from planner.contract.request.horizon import DEFAULT_MONTHS
 from planner.contract.request.offers import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import OnPrem, OwnedServers
 from planner.contract.request.workload import Workload
-from planner.contract.validation import Month, Number, RequestModel, Whole, closest, in_plain_words
+from planner.contract.unknown_fields import closest
+from planner.contract.validation import Month, Number, RequestModel, Whole, in_plain_words
 from pricing.common.invalid_input import InvalidInput
 
 MAX_PROJECTS = 100

@@ -93,3 +93,20 @@ def test_every_refusal_comes_together():
 def test_the_prefix_stands_before_each_field():
     error = refusal(trip(start="x", paid=0), "trip")
     assert [e.field for e in error.all()] == ["trip.start", "trip.paid"]
+
+
+@pytest.mark.parametrize(
+    ("length", "written"),
+    [("1B", "1000000000"), ("1.5 T", "1500000000000"), ("1e9", "1000000000"), ("1,000", "1000")],
+)
+def test_a_number_written_as_text_is_refused_with_how_to_write_it(length, written):
+    with pytest.raises(InvalidInput) as refused:
+        parse(Trip, trip(vehicle={"kind": "boat", "length": length}))
+    assert refused.value.message == f"'{length}' is not a number; write {written}"
+
+
+@pytest.mark.parametrize("length", ["many", "1,00", "7 boats", "1e400", "B"])
+def test_what_means_no_number_is_refused_alone(length):
+    with pytest.raises(InvalidInput) as refused:
+        parse(Trip, trip(vehicle={"kind": "boat", "length": length}))
+    assert "write" not in refused.value.message
