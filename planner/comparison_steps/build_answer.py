@@ -193,7 +193,8 @@ def _price_age(dates: PartDates, today: dt.date) -> PriceAge:
 
 
 def _coverage(row: CoverageRow) -> PriceCoverage:
-    return PriceCoverage.of_values(**{**vars(row), "state": row.state.value})
+    shown = {name: value for name, value in vars(row).items() if name in PriceCoverage.model_fields}
+    return PriceCoverage.of_values(**{**shown, "state": row.state.value})
 
 
 def _demand(demand: Demand, hours_range: tuple[float, float]) -> DemandAnswer:

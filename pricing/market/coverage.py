@@ -61,6 +61,8 @@ class CoverageRow:
     """Whether the missing prices are read with an account alone."""
     source: str = ""
     """Who says that it is sold, or not."""
+    is_sold_elsewhere: bool = False
+    """Whether the catalog has it on sale in places that do not count, and in none that do."""
 
 
 Key = tuple[str, str, str]
@@ -82,8 +84,9 @@ def compute_coverage(
     wanted = frozenset(accelerators) or None
     priced = _count_prices(table, rows)
     machines = _find_machines(table, wanted)
+    anywhere = _find_sold(table, wanted)
     return tuple(
-        _cover(key, priced, machines[key[:2]])
+        _cover(key, priced, machines[key[:2]], key in anywhere)
         for accelerator, provider in sorted(machines)
         if not providers or provider in providers
         for key in _keys(accelerator, provider, purchase_options, priced)
@@ -112,7 +115,9 @@ def has_option(provider: str, option: str) -> bool:
     return any(known.is_sold is not False for known in sold_options().get((provider, option), ()))
 
 
-def _cover(key: Key, priced: Mapping[Key, CoverageRow], machines: Iterable[str]) -> CoverageRow:
+def _cover(
+    key: Key, priced: Mapping[Key, CoverageRow], machines: Iterable[str], is_elsewhere: bool
+) -> CoverageRow:
     if key in priced:
         return priced[key]
     _, provider, option = key
@@ -134,6 +139,7 @@ def _cover(key: Key, priced: Mapping[Key, CoverageRow], machines: Iterable[str])
         PriceState.UNKNOWN,
         machines=tuple(sorted({machine_family(name) for name in known})),
         needs_account=bool(facts) and all(one.needs_account for one in facts),
+        is_sold_elsewhere=is_elsewhere,
     )
 
 
@@ -184,6 +190,12 @@ def _distinct(
         for value in distinct.tolist()
     ]
     return keys, place
+
+
+def _find_sold(table: OfferTable, accelerators: frozenset[str] | None) -> frozenset[Key]:
+    """The combinations that are on sale anywhere."""
+    rows = table.select(accelerators=accelerators or ())
+    return frozenset(_distinct((table.accelerator, table.provider, table.purchase_option), rows)[0])
 
 
 def _find_machines(

@@ -64,19 +64,25 @@ def find_missing(
 
 
 def describe_missing(missing: Iterable[CoverageRow]) -> Iterator[str]:
-    """A sentence for each provider on what it sells at an unknown price, and one on what is not
-    known of it.
+    """A sentence for each provider on what it sells at an unknown price, one on what it sells in
+    other places alone, and one on what is not known of it.
 
     >>> row = CoverageRow("nvidia-h100-80gb-sxm", "aws", "savings_plan",
     ...                   PriceState.SOLD_PRICE_UNKNOWN, machines=("p5",))
     >>> list(describe_missing([row]))
     ['AWS sells savings plans for p5; their prices are not in this catalog (refresh the prices).']
     """
-    groups: dict[tuple[str, PriceState], list[CoverageRow]] = defaultdict(list)
+    groups: dict[tuple[str, PriceState, bool], list[CoverageRow]] = defaultdict(list)
     for row in missing:
-        groups[row.provider, row.state].append(row)
-    for (provider, state), rows in sorted(groups.items()):
+        groups[row.provider, row.state, row.is_sold_elsewhere].append(row)
+    for (provider, state, is_elsewhere), rows in sorted(groups.items()):
         title = cloud_title(provider)
+        if is_elsewhere:
+            yield (
+                f"{title} sells {_list_options(rows, 'and')} elsewhere; the catalog has none in "
+                "the places that may be used."
+            )
+            continue
         if state is PriceState.UNKNOWN:
             yield f"Whether {title} sells {_list_options(rows, 'or')} is not known."
             continue
@@ -102,9 +108,14 @@ def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
 
 
 def _name_machines(row: CoverageRow) -> Iterator[str]:
-    """Families of machines; where the size stands within their names, the accelerator."""
+    """Families of machines; of slices of TPUs, and where the size stands within their names, the
+    accelerator."""
+    sheet = sheet_of(row.accelerator)
     for name in row.machines:
-        yield f"{sheet_of(row.accelerator).name} machines" if "#" in name else name
+        if sheet.accelerator_class == "tpu":
+            yield sheet.name
+        else:
+            yield f"{sheet.name} machines" if "#" in name else name
 
 
 def _families(names: tuple[str, ...]) -> str:

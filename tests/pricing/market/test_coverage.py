@@ -111,6 +111,7 @@ def test_every_row_of_the_table_names_a_provider_an_option_a_day_and_a_source() 
 def test_every_family_of_the_table_is_one_of_a_known_machine(provider: str) -> None:
     known = {machine_family(name) for name in machine_types.all_machine_types(provider)}
     known |= {machine_family(one.instance_type) for one in machine_types.attached_machine_types()}
+    known |= {machine_family(one.name) for one in machine_types.tpu_slices()}
     with TABLE.open(newline="", encoding="utf-8") as lines:
         named = {
             family

@@ -97,6 +97,17 @@ def test_a_way_to_rent_by_the_hour_without_a_price_says_what_may_be_sold() -> No
     assert "Whether AWS sells spot for p5 is not known." in spot.why_not
 
 
+def test_what_is_sold_elsewhere_is_not_called_unknown() -> None:
+    """Its price of another region stands in the same answer."""
+    other = offer("1", count=1, region="eu-west-1", accelerator="nvidia-l4", instance_type="g6")
+    asked = {"constraints": {"regions": ["eu-west-1"]}, "on_prem": {"servers": []}}
+    told = compared(catalog(offer("50"), other), **asked)
+    why_not = told.scenarios[ScenarioKey.ON_DEMAND].why_not
+    words = "AWS sells machines on demand for p5 elsewhere; the catalog has none in the places that"
+    assert f"{words} may be used." in why_not
+    assert not any("is not known" in text for text in why_not)
+
+
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
