@@ -10,9 +10,12 @@ from planner.commands.tables import make_console
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.money import format_money
 from planner.contract.months import format_month
-from planner.contract.shares import format_named_shares
+from planner.contract.shares import NOISE, format_named_shares
 from planner.portfolio.words import METHOD_TITLES
 from pricing.common.pluralize import pluralize
+
+LEAST_SHOWN = 0.0001
+"""Least share that two digits of per cent show."""
 
 
 def portfolio_tables(answer: PortfolioAnswer) -> str:
@@ -37,7 +40,8 @@ def portfolio_tables(answer: PortfolioAnswer) -> str:
 def _facts(answer: PortfolioAnswer) -> list[str]:
     facts = []
     if answer.gap is not None:
-        facts.append(f"No plan is more than {answer.gap:.2%} cheaper, which is proven.")
+        by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
+        facts.append(f"No plan is {by}cheaper, which is proven.")
     if answer.why_no_range:
         facts.append(f"The total has no range. {answer.why_no_range}")
     if answer.utilisation is not None:
@@ -50,6 +54,11 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
     if answer.capital_to_approve is not None:
         capital = format_money(answer.capital_to_approve, answer.currency)
         facts.append(f"Capital to approve now, with network, spares and installation: {capital}.")
+    if answer.resale:
+        resale = format_money(answer.resale, answer.currency)
+        facts.append(
+            f"Its cost has {resale} of resale at the end taken off, which nobody promises."
+        )
     return facts
 
 

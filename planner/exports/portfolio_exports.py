@@ -59,6 +59,7 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         (f"Net present cost, {answer.currency}", answer.net_present_cost),
         (f"Total, {answer.currency}", answer.total_cost),
         (f"Capital to approve now, {answer.currency}", answer.capital_to_approve),
+        (f"Resale taken off it, {answer.currency}", answer.resale),
         (f"Planned apart, net present, {answer.currency}", answer.apart),
         (f"Saving, {answer.currency}", answer.saving),
         ("No plan is cheaper by a larger fraction", answer.gap),

@@ -24,7 +24,7 @@ from planner.contract.answer.portfolio import (
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import format_month
 from planner.contract.reasons import join_reasons
-from planner.costing.advice.payback import capital_to_approve
+from planner.costing.advice.payback import capital_to_approve, is_of_resale
 from planner.costing.assumptions.defaults import default
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
@@ -127,6 +127,7 @@ class _Builder:
             "purchases": purchases,
             "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
             "capital_to_approve": capital_to_approve(lines),
+            "resale": -sum((one.amount for one in lines if is_of_resale(one)), Decimal(0)) or None,
             "in_service": in_service,
             "uses": usage.uses(),
             "utilisation": round(sum(row.hours_used for row in in_service) / available, 6)

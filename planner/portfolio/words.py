@@ -48,7 +48,7 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     cost = format_money(answer.net_present_cost, answer.currency)
     count = sum(not one.waits for one in answer.projects)
     whom = "one project" if count == 1 else f"{count} projects"
-    sentence = f"{what[:1].upper()}{what[1:]}: {cost} (net present) for {whom}"
+    sentence = f"{what[:1].upper()}{what[1:]}: {cost} (net present) for {whom}{_resale(answer)}"
     if answer.saving is None or answer.apart is None:
         return f"{sentence}."
     if answer.saving <= 0:
@@ -56,6 +56,14 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     saved = format_money(answer.saving, answer.currency)
     apart = format_money(answer.apart, answer.currency)
     return f"{sentence}, {saved} ({answer.saving_fraction:.0%}) less than {apart} planned apart."
+
+
+def _resale(answer: PortfolioAnswer) -> str:
+    """What the cost of a plan counts on from servers that nobody has promised to take."""
+    if not answer.resale:
+        return ""
+    amount = format_money(answer.resale, answer.currency)
+    return f", with {amount} (not discounted) for its servers at the end taken off"
 
 
 def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:

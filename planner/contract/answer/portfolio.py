@@ -249,6 +249,11 @@ class PortfolioAnswer(AnswerModel):
         description="All invoices of the month of the first order: servers, network, spares, "
         "installation; null where no server is bought.",
     )
+    resale: Money | None = Field(
+        default=None,
+        description="What servers are assumed to fetch at the end, after the tax on it, taken off "
+        "every total; null where none is sold.",
+    )
     in_service: tuple[MonthOfMachines, ...] = Field(
         default=(), description="Machines held in each month, and how far they are used."
     )

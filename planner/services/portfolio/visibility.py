@@ -74,7 +74,7 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
 
 _TOTALS = (
     *("net_present_cost", "total_cost", "apart", "apart_total", "saving", "saving_fraction"),
-    *("next_order", "capital_to_approve", "utilisation", "cost_of_waiting", "gap"),
+    *("next_order", "capital_to_approve", "resale", "utilisation", "cost_of_waiting", "gap"),
 )
 
 

@@ -130,6 +130,7 @@ class PortfolioPage:
             ("Owed after the plan", money(owed, currency) if owed else "nothing"),
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
+            *([("Resale taken off them", money(answer.resale, currency))] if answer.resale else []),
             ("Range of it", _WHY_NO_RANGE),
             ("Budget", self._budget_words()),
         ]

@@ -31,7 +31,17 @@ def test_the_capital_to_approve_is_all_that_the_first_order_is_invoiced(answer):
     assert answer.capital_to_approve == sum(due.values()) > due["capex"]
 
 
+def test_the_resale_that_a_cost_counts_on_is_told(answer):
+    sold = -sum(one.amount for one in answer.lines if str(one.category) == "residual")
+    assert answer.resale == sold > 0
+    assert f"{sold:,.0f} USD (not discounted) for its servers at the end taken off" in (
+        answer.headline
+    )
+
+
 def test_who_buys_no_server_has_no_capital_to_approve():
     rented = plan(relay(1, months=12))
     assert rented.purchases == ()
     assert rented.capital_to_approve is None
+    assert rented.resale is None
+    assert "taken off" not in rented.headline

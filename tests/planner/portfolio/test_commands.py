@@ -40,6 +40,7 @@ def test_the_command_prints_what_to_do_and_why_each_pays(capsys):
     assert "Buy 1 × HGX H100 server" in out
     assert "speech: It pays" in out
     assert "Next server to order" in out
+    assert "0.00% cheaper" not in out
 
 
 def test_a_project_left_out_is_not_planned(capsys):
