@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from planner.contract.models.uncounted import refuse_uncounted
 from pricing.common.invalid_input import InvalidInput
 
 MOST_CHARACTERS = 200_000
@@ -21,7 +22,14 @@ NAMES = {
     "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "hidden_dim"),
     "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-    "key_value_heads": ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv"),
+    "key_value_heads": (
+        "num_key_value_heads",
+        "num_kv_heads",
+        "n_kv_heads",
+        "n_head_kv",
+        "kv_n_heads",
+        "multi_query_group_num",
+    ),
     "head_size": ("head_dim", "kv_channels", "attention_head_dim"),
     "feed_forward": (
         "intermediate_size",
@@ -41,11 +49,18 @@ NAMES = {
         "n_activated_experts",
         "num_experts_per_token",
         "moe_top_k",
+        "moe_topk",
+        "moe_k",
     ),
     "expert_feed_forward": ("moe_intermediate_size", "moe_inter_dim", "ffn_dim_moe"),
-    "shared_experts": ("n_shared_experts", "num_shared_experts"),
+    "shared_experts": (
+        "n_shared_experts",
+        "num_shared_experts",
+        "num_shared_expert",
+        "moe_num_shared_experts",
+    ),
     "shared_feed_forward": ("shared_expert_intermediate_size",),
-    "dense_layers": ("first_k_dense_replace", "n_dense_layers"),
+    "dense_layers": ("first_k_dense_replace", "n_dense_layers", "moe_layer_start_index"),
     "sparse_step": ("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"),
     "dense_feed_forward": ("intermediate_size_mlp",),
     "query_rank": ("q_lora_rank",),
@@ -53,16 +68,66 @@ NAMES = {
     "plain_head": ("qk_nope_head_dim",),
     "rotary_head": ("qk_rope_head_dim",),
     "value_head": ("v_head_dim",),
-    "sliding_window": ("sliding_window", "attention_window_size"),
+    "sliding_window": ("sliding_window", "attention_window_size", "local_attention"),
+    "width_factor": ("expansion_ratio",),
     "image_size": ("image_size",),
     "patch_size": ("patch_size",),
     "labels": ("num_labels",),
 }
 """Our name → the names that families give it."""
-ENCODER_DECODERS = ("t5", "mt5", "bart", "mbart", "pegasus", "marian", "whisper", "m2m_100")
-"""Families of two stacks, which the count below does not cover."""
-NOT_TRANSFORMERS = ("mamba", "mamba2", "rwkv", "jamba", "falcon_mamba", "recurrent_gemma", "unet")
-"""Families whose layers are something else."""
+NESTED = ("attn_config", "ffn_config")
+"""Parts of a config in which MPT and DBRX keep sizes of a layer (their configs, 2023-2024)."""
+NESTED_DEFAULTS: Mapping[str, Mapping[str, int]] = {
+    "gemma3_text": {
+        "num_hidden_layers": 26,
+        "hidden_size": 2304,
+        "intermediate_size": 9216,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 256,
+        "vocab_size": 262208,
+        "sliding_window": 4096,
+    },
+    "llama": {
+        "num_hidden_layers": 32,
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_attention_heads": 32,
+        "vocab_size": 32000,
+    },
+    "mistral": {
+        "num_hidden_layers": 32,
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "vocab_size": 32000,
+        "sliding_window": 4096,
+    },
+    "qwen2": {
+        "num_hidden_layers": 32,
+        "hidden_size": 4096,
+        "intermediate_size": 22016,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "vocab_size": 151936,
+    },
+}
+"""Family → sizes that a language model within another config may leave out: Hugging Face writes
+there only what differs from these (configuration_*.py of huggingface/transformers, 2023-2026)."""
+
+
+OTHER_PARTS: Mapping[str, str] = {
+    "vision_config": "the image encoder",
+    "vision_tower": "the image encoder",
+    "visual": "the image encoder",
+    "img_processor": "the image encoder",
+    "audio_config": "the sound encoder",
+    "audio_processor": "the sound encoder",
+    "talker_config": "the talker",
+}
+"""Key of a config → what stands beside its language model (configs of Qwen2.5-VL, Gemma 3, Phi-4-
+multimodal and Qwen2.5-Omni, 2025)."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +138,8 @@ class ConfigFields:
     sizes: Mapping[str, int | None]
     config: Mapping[str, Any]
     """Of the language model, where the config holds several."""
+    beside: tuple[str, ...] = ()
+    """What stands beside the language model, in words."""
 
     def get(self, name: str) -> int | None:
         """A size, or None."""
@@ -92,25 +159,28 @@ class ConfigFields:
         return value if isinstance(value, bool) else None
 
 
-def read_fields(text: str) -> ConfigFields:
-    """The sizes of a config's text; refuses, on `config`, what is no config of a transformer.
+def read_fields(text: str, is_size_given: bool = False) -> ConfigFields:
+    """The sizes of a config's text; refuses, on `config`, what is no config of a transformer, and
+    layers that are not counted unless the request gives the parameters itself.
 
     >>> fields = read_fields('{"model_type": "gpt2", "n_layer": 12, "n_embd": 768}')
     >>> fields.family, fields.need("layers"), fields.get("experts")
     ('gpt2', 12, None)
     """
-    config = _language_model(_object(text))
-    family = str(config.get("model_type") or "").casefold()[:50]
-    if family in ENCODER_DECODERS or config.get("is_encoder_decoder") is True:
-        raise InvalidInput(
-            "config",
-            f"{family or 'an encoder-decoder'} has two stacks, which are not counted; "
-            "give parameters and layers",
-        )
-    if family in NOT_TRANSFORMERS:
-        raise InvalidInput("config", f"{family} is no transformer; give parameters")
+    whole = _object(text)
+    refuse_uncounted(whole, _family(whole), is_size_given)
+    config = _language_model(whole)
+    family = _family(config)
+    refuse_uncounted(config, family, is_size_given)
     sizes = {name: _size(config, names) for name, names in NAMES.items()}
-    return ConfigFields(family, sizes, config)
+    thinker = whole.get("thinker_config")
+    parts = (*whole, *(thinker if isinstance(thinker, Mapping) else ()))
+    others = tuple(dict.fromkeys(OTHER_PARTS[key] for key in parts if key in OTHER_PARTS))
+    return ConfigFields(family, sizes, config, others)
+
+
+def _family(config: Mapping[str, Any]) -> str:
+    return str(config.get("model_type") or "").casefold()[:50]
 
 
 def _object(text: str) -> Mapping[str, Any]:
@@ -129,16 +199,20 @@ def _object(text: str) -> Mapping[str, Any]:
 
 def _language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """The part that describes the language model, where others stand beside it."""
+    thinker = config.get("thinker_config")
+    config = thinker if isinstance(thinker, Mapping) else config
     for part in ("text_config", "llm_config", "language_config"):
         inner = config.get(part)
         if isinstance(inner, Mapping):
-            return {"tie_word_embeddings": config.get("tie_word_embeddings"), **inner}
-    return config
+            usual = NESTED_DEFAULTS.get(_family(inner), {})
+            return {"tie_word_embeddings": config.get("tie_word_embeddings"), **usual, **inner}
+    nested = [config[name] for name in NESTED if isinstance(config.get(name), Mapping)]
+    return {**{key: size for parts in nested for key, size in parts.items()}, **config}
 
 
 def _size(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     for name in names:
-        value = config.get(name)
+        value = _of_every_layer(config.get(name))
         if value is None or isinstance(value, bool):
             continue
         if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
@@ -149,3 +223,9 @@ def _size(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
             raise InvalidInput("config", f"{name} is {value}; allowed are 0 to {LARGEST:,}")
         return value
     return None
+
+
+def _of_every_layer(value: object) -> object:
+    """A size that is listed by layer, where all are alike (Hunyuan); any other value as it is."""
+    is_alike = isinstance(value, list) and value and all(one == value[0] for one in value)
+    return value[0] if is_alike and isinstance(value, list) else value

@@ -10,18 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.contract.models.config_fields import ConfigFields, read_fields
+from planner.contract.models.uncounted import (
+    AS_SAMPLES,
+    STATE_WINDOW,
+    layers_without_attention,
+)
 from pricing.common.invalid_input import InvalidInput
 
 PLAIN_FAMILIES = frozenset(
     {"gpt2", "gpt_neo", "gpt_neox", "gptj", "opt", "bloom", "falcon", "phi", "mpt", "gpt_bigcode"}
     | {"starcoder2", "bert", "roberta", "xlm-roberta", "distilbert", "electra", "clip_text_model"}
-    | {"vit", "deit", "dinov2", "nemotron", "persimmon"}
+    | {"vit", "deit", "dinov2", "nemotron", "persimmon", "codegen", "xglm", "biogpt", "esm"}
+    | {"deberta", "deberta-v2", "mpnet", "camembert", "longformer", "big_bird", "xlm-roberta-xl"}
 )
 """Families whose feed-forward part has no gate (their code in huggingface/transformers, 2025)."""
 TIED_FAMILIES = frozenset(
     {"gpt2", "gpt_neo", "opt", "bloom", "mpt", "gpt_bigcode", "starcoder2", "cohere", "cohere2"}
     | {"gemma", "gemma2", "gemma3", "gemma3_text", "bert", "roberta", "xlm-roberta", "electra"}
-    | {"distilbert"}
+    | {"distilbert", "modernbert", "deberta", "deberta-v2", "mpnet", "camembert", "longformer"}
+    | {"big_bird", "xlm-roberta-xl", "esm", "xglm", "biogpt", "nomic_bert"}
 )
 """Families that share input and output embedding unless the config says otherwise (same source,
 2025)."""
@@ -36,23 +43,31 @@ BIASED_EXPERTS = frozenset({"gpt_oss"})
 """Families whose router, experts and output of attention have a bias, and each head a sink
 (gpt-oss model card, 2025)."""
 POSITION_FAMILIES = frozenset(
-    ["gpt2", "gpt_neo", "opt", "bert", "roberta", "distilbert", "electra"]
+    {"gpt2", "gpt_neo", "opt", "bert", "roberta", "distilbert", "electra", "xlm-roberta"}
+    | {"camembert", "mpnet", "longformer", "big_bird"}
 )
 """Families that learn an embedding of each position."""
 VISION_FAMILIES = frozenset(["vit", "deit", "dinov2"])
 """Families whose input is patches of an image."""
-UNCOUNTED_INPUT = frozenset(("gpt_oss", "deepseek_v2", "deepseek_v3"))
+UNCOUNTED_INPUT = frozenset(
+    {"gpt_oss", "deepseek_v2", "deepseek_v3", "ernie4_5_moe", "glm4_moe", "granitemoe"}
+    | {"minimax", "minimax_m2"}
+)
 """Families whose published active figure leaves the input embedding out (model cards of gpt-oss,
-2025, DeepSeek-V2-Lite and Kimi K2, 2024-2025)."""
+ERNIE 4.5, GLM-4.5 and MiniMax-M2, 2025, DeepSeek-V2-Lite, Granite 3.1 and Kimi K2, 2024-2025)."""
 NORMS = {"gemma2": 4, "gemma3": 4, "gemma3_text": 4, "olmo2": 2, "gpt_neox": 4, "gpt2": 4}
 """Vectors of the hidden size that a layer's norms hold, 2 elsewhere (scale and shift each)."""
 MOST_LAYERS = 10_000
 """Layers of a config that is believed, 2026."""
 
 
-WHOLE_EVERY = {"gemma2": 2, "gpt_oss": 2, "gemma3": 6, "gemma3_text": 6, "olmo2": 4, "olmo3": 4}
+WHOLE_EVERY = {
+    **{"gemma2": 2, "gpt_oss": 2, "gemma3": 6, "gemma3_text": 6, "olmo2": 4, "olmo3": 4},
+    "modernbert": 3,
+}
 """Every how many layers one looks at the whole sequence, in families that mix them, where a config
-does not list its layers (Gemma 2 and 3 reports, gpt-oss and OLMo 3 configs, 2024-2025)."""
+does not list its layers (Gemma 2 and 3 reports, gpt-oss and OLMo 3 configs, ModernBERT,
+2024-2025)."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,8 @@ class ModelFigures:
     active_parameters: int
     layers: int
     hidden_size: int
+    attention_width: int
+    """Heads times their width, that of queries and keys and that of values in the mean."""
     vocabulary_size: int | None
     feed_forward_size: int
     """Of one expert in a mixture."""
@@ -78,17 +95,20 @@ class ModelFigures:
     """Longest sequence."""
     output_parameters: int
     """Of an output over the vocabulary that is not the embedding itself."""
+    uncounted_input: int = 0
+    """Of the input embedding where `active_parameters`, as the family publishes it, has it not."""
 
 
-def read_config(text: str) -> ModelFigures:
-    """Figures of a config's text; refuses, on `config`, what it cannot count.
+def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
+    """Figures of a config's text; refuses, on `config`, what it cannot count. Where the request
+    gives the parameters, those of layers that are not counted are no reason to refuse.
 
     >>> llama = read_config('{"model_type": "llama", "hidden_size": 4096, "vocab_size": 32000,'
     ...     '"num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008}')
     >>> llama.parameters
     6738415616
     """
-    fields = read_fields(text)
+    fields = read_fields(text, is_size_given)
     _check(fields)
     layers, hidden = fields.need("layers"), fields.need("hidden_size")
     dense_layers = _dense_layers(fields)
@@ -99,8 +119,8 @@ def read_config(text: str) -> ModelFigures:
     inputs, outputs = _embeddings(fields)
     total = body + sparse_layers * sparse + inputs + outputs
     active = body + sparse_layers * at_work + inputs + outputs
-    if fields.family in UNCOUNTED_INPUT:
-        active -= inputs
+    uncounted = inputs if fields.family in UNCOUNTED_INPUT else 0
+    active -= uncounted
     experts = fields.get("experts") or None
     window, sliding = _sliding(fields)
     return ModelFigures(
@@ -108,6 +128,7 @@ def read_config(text: str) -> ModelFigures:
         active_parameters=min(active, total),
         layers=layers,
         hidden_size=hidden,
+        attention_width=_attention_width(fields),
         vocabulary_size=fields.get("vocabulary"),
         feed_forward_size=_expert_width(fields) if experts else _width(fields),
         is_gated=_is_gated(fields),
@@ -118,17 +139,22 @@ def read_config(text: str) -> ModelFigures:
         sliding_layers=sliding,
         positions=fields.get("positions"),
         output_parameters=outputs,
+        uncounted_input=uncounted,
     )
 
 
 def _check(fields: ConfigFields) -> None:
+    is_vision = fields.family in VISION_FAMILIES
+    if fields.get("image_size") and fields.get("vocabulary") is None and not is_vision:
+        name = fields.family or "the model"
+        raise InvalidInput("config", f"{name} reads images and writes no text; {AS_SAMPLES}")
     layers, heads = fields.need("layers"), fields.need("heads")
     hidden = fields.need("hidden_size")
     if not 1 <= layers <= MOST_LAYERS:
         raise InvalidInput("config", f"has {layers} layers; allowed are 1 to {MOST_LAYERS:,}")
     if not heads or not hidden:
         raise InvalidInput("config", "has 0 attention heads or hidden units; 1 or more are needed")
-    if fields.family not in VISION_FAMILIES:
+    if not is_vision:
         fields.need("vocabulary")
     experts, used = fields.get("experts"), fields.get("experts_per_token")
     if experts and not used:
@@ -172,6 +198,16 @@ def _attention(fields: ConfigFields) -> int:
     return weights + biases + (head * (heads + kv) if fields.family in NORMED_PROJECTIONS else 0)
 
 
+def _attention_width(fields: ConfigFields) -> int:
+    """Width over which scores and their sums of values are formed, all heads together: half of the
+    work of attention goes by the width of queries and keys, half by that of values."""
+    heads = fields.need("heads")
+    if not fields.get("key_value_rank"):
+        return heads * _head_size(fields)
+    queries = fields.need("plain_head") + fields.need("rotary_head")
+    return heads * (queries + fields.need("value_head")) // 2
+
+
 def _is_gated(fields: ConfigFields) -> bool:
     stated = fields.flag("mlp_gated_linear_units")
     return fields.family not in PLAIN_FAMILIES if stated is None else stated
@@ -193,7 +229,7 @@ def _width(fields: ConfigFields) -> int:
         factor = fields.config.get("ffn_dim_multiplier")
         factor = factor if isinstance(factor, int | float) and 0 < factor < 100 else 1.0
         return step * -(-int(factor * int(8 * hidden / 3)) // step)
-    return 4 * hidden
+    return (fields.get("width_factor") or 4) * hidden
 
 
 def _dense(fields: ConfigFields) -> int:
@@ -271,8 +307,12 @@ def _cached_values(fields: ConfigFields) -> int:
 
 
 def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
-    """The window of attention, and the layers that keep to it."""
+    """The window of attention, and the layers that keep to it, which layers without attention are
+    taken for."""
     window = fields.get("sliding_window")
+    other = layers_without_attention(fields.config, fields.need("layers"))
+    if other and not window:
+        return STATE_WINDOW, other
     if not window or fields.flag("use_sliding_window") is False:
         return None, 0
     layers = fields.need("layers")
@@ -280,6 +320,10 @@ def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
     if isinstance(types, list):
         return window, sum(kind == "sliding_attention" for kind in types[:layers])
     pattern = fields.config.get("sliding_window_pattern")
+    if pattern is None:
+        pattern = fields.config.get("global_attn_every_n_layers")
+    if isinstance(pattern, str) and pattern:
+        return window, sum(pattern[place % len(pattern)] == "L" for place in range(layers))
     if not isinstance(pattern, int) or pattern <= 1:
         pattern = WHOLE_EVERY.get(fields.family)
     return window, layers - (layers // pattern if pattern else 0)

@@ -38,17 +38,43 @@ def fill_from_model(data: Mapping[str, object]) -> Mapping[str, object]:
     name, config = data.get("model"), data.get("config")
     if name is not None and config is not None:
         raise InvalidInput("config", "is given beside a model; allowed is one of the two")
-    if isinstance(name, str) and name:
-        size = read_size(name)
-        if size is not None:
-            return {**data, "parameters": data.get("parameters") or size}
-        sizes = find_model(name).figures
-    elif isinstance(config, str | Mapping):
-        sizes = read_config(config if isinstance(config, str) else _text(config))
-    else:
+    size = read_size(name) if isinstance(name, str) else None
+    if size is not None:
+        return {**data, "parameters": data.get("parameters") or size}
+    sizes = figures_of(name, config, data.get("parameters") is not None)
+    if sizes is None:
         return data
     stated = {field: value for field, value in data.items() if value is not None}
     return {**_fields(sizes, stated.get("is_classifier") is True), **stated}
+
+
+def figures_of(name: object, config: object, is_size_given: bool = False) -> ModelFigures | None:
+    """Figures of a model by its name, which is no size, or by its config, whose uncounted layers
+    are left aside where the request gives the parameters; None without either."""
+    if isinstance(name, str) and name:
+        return find_model(name).figures
+    if isinstance(config, str | Mapping):
+        text = config if isinstance(config, str) else _text(config)
+        return read_config(text, is_size_given)
+    return None
+
+
+def count_input_at_work(name: object, config: object, active_parameters: float) -> float:
+    """Parameters at work on a token of a model that classifies, with its input embedding where the
+    family's published figure leaves it out, as those of every other family have it; as they are
+    where a team states its own.
+
+    >>> round(count_input_at_work("gpt-oss-20b", None, 3.03e9) / 1e9, 2)
+    3.03
+    """
+    if name is not None and read_size(str(name)) is not None:
+        return active_parameters
+    figures = figures_of(name, config, is_size_given=True)
+    if figures is None or not figures.uncounted_input:
+        return active_parameters
+    filled = figures.active_parameters - figures.output_parameters
+    is_filled = active_parameters == float(filled)
+    return float(filled + figures.uncounted_input) if is_filled else active_parameters
 
 
 def _text(config: Mapping[str, object]) -> str:
@@ -68,6 +94,7 @@ def _fields(figures: ModelFigures, is_classifier: bool) -> dict[str, object]:
         "active_parameters": float(active) if figures.experts else None,
         "layers": figures.layers,
         "hidden_size": figures.hidden_size,
+        "attention_width": figures.attention_width or None,
         "vocabulary_size": figures.vocabulary_size,
         "experts": figures.experts,
         "experts_per_token": figures.experts_per_token,

@@ -17,8 +17,31 @@ from pathlib import Path
 
 from planner.contract.models.config_fields import NAMES
 from planner.contract.models.count_parameters import ModelFigures, read_config
+from planner.contract.models.same_shapes import SAME_SHAPES
+from planner.contract.models.uncounted import AS_SAMPLES, IN_ITS_PLACE
 from pricing.common.invalid_input import InvalidInput
 
+_OTHER_WORK = (
+    (
+        re.compile(
+            r"\b(flux|sdxl|sd3|stable[- ]diffusion|wan2|hunyuanvideo|dit|unet|vit|clip|siglip2?"
+            r"|dinov[23]|yolo\w*|resnet\w*|whisper|wav2vec2|hubert)\b",
+            re.IGNORECASE,
+        ),
+        f"makes or reads images or sound; {AS_SAMPLES}",
+    ),
+    (
+        re.compile(r"\bu?m?t5\b|\bm?bart\b", re.IGNORECASE),
+        f"has two stacks, which are not counted; {IN_ITS_PLACE}",
+    ),
+)
+"""Names of models that are no decoder or encoder of text → what to do instead."""
+_VARIANTS = (
+    r"hf|base|it|pt|instruct|chat|thinking|v0\.1|(?:0[1-9]|1[0-2]|2[3-6])\d\d|cased|uncased"
+    "|fp8|awq|gptq|gguf|bnb|4bit|8bit|int4|int8"
+)
+"""Words of a name that change no size: forms of training and of weights, and dates as month and day
+or year and month (names at huggingface.co, 2025)."""
 _TABLE = Path(__file__).with_name("known_models.csv")
 
 
@@ -51,14 +74,26 @@ def find_model(name: str) -> KnownModel:
     Traceback (most recent call last):
     pricing.common.invalid_input.InvalidInput: model: 'llama 3' is not known; closest are ...
     """
-    match = _by_key().get(_key(name))
+    match = known_by_name(name)
     if match is not None:
         return match
+    for pattern, words in _OTHER_WORK:
+        if pattern.search(name):
+            raise InvalidInput("model", f"{name!r} {words}")
     near = difflib.get_close_matches(_key(name), _by_key(), n=4, cutoff=0.4)
     listed = ", ".join(_by_key()[key].name for key in near) or ", ".join(list(model_names())[:4])
     raise InvalidInput(
         "model", f"{name!r} is not known; closest are {listed}; a config.json can be pasted"
     )
+
+
+def known_by_name(name: str) -> KnownModel | None:
+    """The model of that name, its maker's prefix and punctuation aside; None for an unknown one.
+
+    >>> known_by_name("qwen3 30b-a3b").name, known_by_name("llama 3")
+    ('Qwen3-30B-A3B', None)
+    """
+    return _by_key().get(_key(name))
 
 
 @cache
@@ -79,13 +114,20 @@ def model_names() -> tuple[str, ...]:
 
 @cache
 def _by_key() -> dict[str, KnownModel]:
-    return {_key(model.name): model for model in known_models()}
+    rows = {_key(model.name): model for model in known_models()}
+    others = [(other, rows[_key(name)]) for name, same in SAME_SHAPES.items() for other in same]
+    return {**{_key(other): model for other, model in others}, **rows}
 
 
 def _key(name: str) -> str:
-    """A name without maker, case, punctuation and the words that mark a variant of one size."""
-    bare = name.rsplit("/", 1)[-1].casefold()
-    bare = re.sub(r"[-_ ](hf|base|it|instruct|chat|v0\.1|1124)(?=$|[-_ ])", "", bare)
+    """A name without maker, case, punctuation, dates and the words that mark a variant of one size
+    or a form of its weights.
+
+    >>> _key("Qwen/Qwen3-4B-Instruct-2507") == _key("unsloth/Qwen3-4B-bnb-4bit") == _key("Qwen3 4B")
+    True
+    """
+    bare = name.rsplit("/", 1)[-1].casefold().removeprefix("meta-")
+    bare = re.sub(rf"[-_ ]({_VARIANTS})(?=$|[-_ ])", "", bare)
     return re.sub(r"[^a-z0-9.]", "", bare)
 
 

@@ -157,12 +157,13 @@ class Training(_SizedWork):
     sequence_length: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
     """Tokens of one sequence; absent: 4,096 for memory and hours."""
     tokens_per_example: Annotated[Number, Field(ge=1, le=1e8)] | None = None
-    """Mean tokens of an example where a sequence packs several, each seeing itself alone; absent:
-    attention spans the sequence."""
+    """Mean tokens of an example where a sequence packs several, each seeing itself alone."""
     layers: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     """Transformer layers; absent: usual for the size."""
     hidden_size: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
     """Width; absent: usual for the size."""
+    attention_width: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
+    """Heads x their width, of MLA the mean of queries' and values'; absent: `hidden_size`."""
     vocabulary_size: Annotated[Whole, Field(ge=2, le=100_000_000)] | None = None
     """Entries of the vocabulary; absent: 50,257."""
     is_classifier: bool = False
@@ -206,8 +207,7 @@ class Training(_SizedWork):
     hfu: Utilisation | None = None
     """Executed FLOP/s over dense peak under full recomputation: MFU is 3/4 of it."""
     mfu_of: Literal["step", "run"] | None = None
-    """Whether a given MFU is that of a step or of the whole run, lost time included; absent: of a
-    step."""
+    """Whether a given MFU is that of a step or of the run, lost time included; absent: step."""
     padding: Annotated[Number, Field(ge=0, le=0.99)] | None = None
     """Share of the processed tokens that fills up sequences; absent: none."""
     tokens_per_second_per_accelerator: Annotated[Number, Field(gt=0, le=1e12)] | None = None

@@ -7,7 +7,8 @@ import pytest
 from planner.contract.models.config_fields import MOST_CHARACTERS
 from planner.contract.models.count_parameters import read_config
 from planner.contract.models.fill import fill_from_model
-from planner.contract.models.known_models import find_model, known_models
+from planner.contract.models.known_models import find_model, known_models, model_names
+from planner.contract.models.same_shapes import SAME_SHAPES
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.footprint.serving_memory import cache_bytes
@@ -71,9 +72,54 @@ def test_a_model_is_found_by_any_usual_writing(name):
     assert find_model(name).name == "Llama-3.1-8B"
 
 
+def test_a_tuned_release_has_the_sizes_of_the_one_that_it_was_tuned_from():
+    tuned, base = find_model("Llama 3.3 70B Instruct"), find_model("Llama-3.1-70B")
+    assert tuned.figures == base.figures
+
+
 def test_an_unknown_model_is_refused_with_the_closest():
     with pytest.raises(InvalidInput, match=r"closest are .*Llama-3"):
         training(model="Llama-3.3-9B")
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("deepseek-ai/DeepSeek-R1-0528", "DeepSeek-V3"),
+        ("DeepSeek-R1-Distill-Qwen-7B", "Qwen2.5-7B"),
+        ("Qwen/Qwen3-30B-A3B-Instruct-2507", "Qwen3-30B-A3B"),
+        ("unsloth/Llama-3.2-1B-Instruct-bnb-4bit", "Llama-3.2-1B"),
+        ("google/gemma-3-12b-pt", "Gemma-3-12b-it"),
+        ("Meta-Llama-3.1-8B-Instruct", "Llama-3.1-8B"),
+        ("bert-base-uncased", "BERT-base"),
+        ("Llama-4-Scout-17B-16E-Instruct", "Llama 4 Scout"),
+    ],
+)
+def test_models_of_the_same_shapes_are_found_by_their_own_names(name, known):
+    assert find_model(name).name == known
+
+
+def test_names_of_the_same_shapes_are_told_apart():
+    others = [name for same in SAME_SHAPES.values() for name in same]
+    found = [find_model(name).name for name in others]
+    assert found == [known for known, same in SAME_SHAPES.items() for _ in same]
+    assert len({find_model(name).name for name in model_names()}) == len(model_names())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("openai/whisper-large-v3", "sound; a workload of kind samples"),
+        ("black-forest-labs/FLUX.1-dev", "images or sound"),
+        ("stabilityai/stable-diffusion-xl-base-1.0", "images or sound"),
+        ("google/flan-t5-large", "two stacks.*give parameters, layers and hidden_size"),
+        ("google/mt5-xl", "two stacks"),
+        ("Llama-9", "closest are"),
+    ],
+)
+def test_names_of_other_kinds_of_models_say_how_to_size_them(name, words):
+    with pytest.raises(InvalidInput, match=words):
+        find_model(name)
 
 
 def test_meta_s_own_form_counts_the_same():
@@ -181,3 +227,90 @@ def test_deeply_nested_text_is_refused_and_nothing_else():
 def test_norms_of_heads_and_biases_of_experts_are_counted(name, parameters):
     """The tensors of the published weights, counted by hand."""
     assert find_model(name).figures.parameters == parameters
+
+
+DBRX = {
+    "model_type": "dbrx",
+    "d_model": 6144,
+    "n_layers": 40,
+    "n_heads": 48,
+    "vocab_size": 100352,
+    "attn_config": {"kv_n_heads": 8},
+    "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4},
+    "tie_word_embeddings": False,
+}
+HUNYUAN = {
+    "model_type": "hunyuan_v1_moe",
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "attention_head_dim": 128,
+    "intermediate_size": 3072,
+    "moe_intermediate_size": [3072] * 32,
+    "num_experts": 64,
+    "moe_topk": [8] * 32,
+    "num_shared_expert": [1] * 32,
+    "vocab_size": 128167,
+    "tie_word_embeddings": True,
+}
+ERNIE = {
+    "model_type": "ernie4_5_moe",
+    "hidden_size": 2560,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 20,
+    "num_key_value_heads": 4,
+    "intermediate_size": 12288,
+    "moe_intermediate_size": 1536,
+    "moe_num_experts": 64,
+    "moe_k": 6,
+    "moe_num_shared_experts": 2,
+    "moe_layer_start_index": 1,
+    "vocab_size": 103424,
+    "tie_word_embeddings": True,
+}
+CHATGLM = {
+    "model_type": "chatglm",
+    "hidden_size": 4096,
+    "num_layers": 28,
+    "num_attention_heads": 32,
+    "multi_query_attention": True,
+    "multi_query_group_num": 2,
+    "kv_channels": 128,
+    "ffn_hidden_size": 13696,
+    "padded_vocab_size": 65024,
+}
+MODERNBERT = {
+    "model_type": "modernbert",
+    "hidden_size": 768,
+    "num_hidden_layers": 22,
+    "num_attention_heads": 12,
+    "intermediate_size": 1152,
+    "vocab_size": 50368,
+    "local_attention": 128,
+    "global_attn_every_n_layers": 3,
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "published"),
+    [(DBRX, 132e9), (HUNYUAN, 80e9), (ERNIE, 21.8e9), (CHATGLM, 6.24e9), (MODERNBERT, 149e6)],
+    ids=lambda one: one["model_type"] if isinstance(one, dict) else "",
+)
+def test_a_family_s_own_form_is_read(config, published):
+    assert read_config(json.dumps(config)).parameters == pytest.approx(published, rel=0.01)
+
+
+def test_sizes_in_parts_and_lists_of_a_config_count():
+    dbrx, hunyuan = (read_config(json.dumps(config)) for config in (DBRX, HUNYUAN))
+    assert dbrx.active_parameters == pytest.approx(36e9, rel=0.02)
+    assert (dbrx.experts, dbrx.experts_per_token) == (16, 4)
+    assert (hunyuan.experts, hunyuan.experts_per_token) == (64, 8)
+    assert hunyuan.active_parameters == pytest.approx(13e9, rel=0.03)
+    with pytest.raises(InvalidInput, match="no number of them for a token"):
+        read_config(json.dumps({**HUNYUAN, "moe_topk": [8] * 16 + [4] * 16}))
+
+
+def test_layers_with_a_window_are_counted_as_the_config_says():
+    model = read_config(json.dumps(MODERNBERT))
+    assert (model.sliding_window, model.sliding_layers) == (128, 15)
