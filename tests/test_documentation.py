@@ -190,7 +190,7 @@ def test_the_first_page_of_the_method_tells_the_accuracy_of_its_pages() -> None:
         elif len(cells) == 3 and kind in silent:
             stated[kind] = cells
     told = {kind: cells for kind, cells in rows("index.md") if kind in silent}
-    assert len(told) == 7
+    assert len(told) == 8
     for kind, (runs, median, with_code, inside) in told.items():
         of_code = stated.get(kind, ["", "", ""])
         assert (runs, median, with_code) == (silent[kind][0], silent[kind][1], of_code[0])

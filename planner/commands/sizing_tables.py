@@ -14,6 +14,7 @@ from planner.contract.answer.estimate import (
     Parallelism,
     ServingPlan,
 )
+from planner.contract.labels import NO_RANGE_HERE
 from planner.sizing.calibration.calibration import Calibration
 from planner.sizing.estimate import Estimate
 
@@ -79,7 +80,8 @@ def _estimate(answer: EstimateAnswer) -> Table:
     table = Table(title=f"{answer.accelerators:,} × {answer.accelerator}", show_header=False)
     table.title_justify = "left"
     rows = {
-        "accelerator-hours, p10 to p90": _hours_between(hours.p10, hours.p90),
+        "accelerator-hours, p10 to p90": _hours_between(hours.p10, hours.p90)
+        + ("" if hours.holds else f" ({NO_RANGE_HERE})"),
         "accelerator-hours, p50": hours_words(hours.p50),
         "wall clock of one run, h": hours_words(answer.wall_clock_hours),
         "FLOPs of one run": _number(answer.training_flops, ".3g"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.workload import AcceleratorHours, Samples, Training
+from planner.contract.request.workload import RATES, AcceleratorHours, Samples, Training
 from planner.sizing.candidates.candidates import (
     assign_accelerator,
     choose_reference,
@@ -18,7 +18,7 @@ from planner.sizing.candidates.candidates import (
     lay_out_on,
 )
 from planner.sizing.candidates.fitness import exclusion, list_accelerators, notes_on
-from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.footprint.training_flops import compute_work, under_rules
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_windows
@@ -29,6 +29,9 @@ from pricing.market.accelerators import get, resolve
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
+BESIDE_RULES = 6
+"""Edition of the rules from which accelerators in hand beside a named one are sized by themselves;
+before, they took its hours by measured throughput, whatever their memory, 2026."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Candidate:
     relative_throughput: float
     """r(a): sustained throughput of one accelerator relative to one reference accelerator."""
     min_accelerators: int = 1
-    """Least number that holds the work at once (memory)."""
+    """Least number that holds the work at once (memory), or for which its hours hold."""
     notes: tuple[str, ...] = ()
     range_p10_p90: tuple[float, float] = (1.0, 1.0)
     """Factors on the hours at p10 and p90 on this accelerator."""
@@ -180,7 +183,8 @@ def _size_workload(
     workload = assign_accelerator(workload, accelerators)
     windows = schedule_windows(workload.runs, start, horizon)
     eligible, excluded = _laid_out(workload, windows, horizon, accelerators, rules)
-    reference = choose_reference(eligible)
+    named = workload.accelerator
+    reference = resolve(named).slug if named is not None else choose_reference(eligible)
     schedule = eligible.pop(reference)
     others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
     return Demand(
@@ -192,7 +196,7 @@ def _size_workload(
         range_p10_p90=schedule.largest.range_p10_p90,
         excluded=excluded,
         warnings=tuple(dict.fromkeys(w for size in schedule.sizes for w in size.warnings)),
-        training_flops=_flops(workload, windows),
+        training_flops=_flops(workload, windows, rules),
         is_sized=True,
         runs_at_once=tuple(schedule.runs.tolist()),
     )
@@ -205,10 +209,18 @@ def _laid_out(
     accelerators: Sequence[str] | None,
     rules: int,
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
-    """Schedules of the accelerators that fit, at least one, and the reasons of the others."""
+    """Schedules of the accelerators that fit, at least one, and the reasons of the others. Beside a
+    named one, from rules 6 on, those of servers and offers in hand are sized too, each by the
+    memory that it has, unless hours go by a rate measured on the named one."""
     if workload.accelerator is not None:
         one = resolve(workload.accelerator)
-        return {one.slug: lay_out_on(workload, windows, horizon, one, rules)}, {}
+        own = {one.slug: lay_out_on(workload, windows, horizon, one, rules)}
+        if rules < BESIDE_RULES or accelerators is None or _has_own_rate(workload):
+            return own, {}
+        free = workload.model_copy(update={"accelerator": None})
+        others = [other for other in list_accelerators(accelerators) if other.slug != one.slug]
+        schedules, excluded = lay_out_everywhere(free, windows, horizon, others, rules)
+        return own | schedules, excluded
     schedules, excluded = lay_out_everywhere(
         workload, windows, horizon, list_accelerators(accelerators), rules
     )
@@ -217,27 +229,39 @@ def _laid_out(
     return schedules, excluded
 
 
+def _has_own_rate(workload: Training | Samples) -> bool:
+    """Whether the hours go by a rate of the team's own, which holds for one accelerator."""
+    fields = RATES if isinstance(workload, Training) else ("samples_per_second",)
+    return any(getattr(workload, name) is not None for name in fields)
+
+
 def _candidate(slug: str, laid: Schedule, reference: Schedule) -> Candidate:
     """r = hours of the whole work on the reference over its hours here."""
     return Candidate(
         accelerator=slug,
         relative_throughput=float(reference.hours.sum() / laid.hours.sum()),
-        min_accelerators=laid.largest.min_accelerators,
+        min_accelerators=_least_counted_on(laid.largest),
         notes=notes_on(laid.largest.accelerator),
         range_p10_p90=laid.largest.range_p10_p90,
         tensor_parallel=_tensor_parallel(laid.largest),
     )
 
 
+def _least_counted_on(size: RunSize) -> int:
+    """Least number that its hours hold for: what memory asks for, or the larger one taken."""
+    is_larger = isinstance(size, PlacedSize) and size.count_words
+    return size.accelerators if is_larger else size.min_accelerators
+
+
 def _tensor_parallel(size: RunSize) -> int:
     return 1 if isinstance(size, SampleSize) else size.layout.parallelism.tensor
 
 
-def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | None:
+def _flops(workload: Training | Samples, windows: Sequence[Window], rules: int) -> float | None:
     if isinstance(workload, Samples):
         return None
     runs = sum(window.count for window in windows)
-    return compute_work(workload).model_flops * runs * workload.attempts_factor
+    return compute_work(under_rules(workload, rules)).model_flops * runs * workload.attempts_factor
 
 
 def describe_method(size: RunSize) -> str:

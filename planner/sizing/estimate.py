@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from planner.contract.answer.estimate import EstimateAnswer, HoursRange, ServingMemory, ServingPlan
+from planner.contract.labels import NO_RANGE_HERE
 from planner.contract.months import count_months
 from planner.contract.request.attempts import Run
 from planner.contract.request.comparison import CURRENT_RULES
@@ -79,8 +80,7 @@ class EstimateRequest(RequestModel):
     """How much of the trained model is to be served; absent: only its memory is said."""
     rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
     """Edition of the rules, as in a comparison: 1 sizes a training by a calibrated share of peak,
-    later ones by its layout and what published teams reach; 3 by ranges that hold as often as they
-    say and by measured power, 4 also where the code's tuning is given."""
+    later ones by its layout and what published teams reach."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,10 @@ class Estimate:
             accelerators=self.size.accelerators if self.size else self.peak,
             runs=self.runs,
             accelerator_hours=HoursRange(
-                p10=self.hours * low, p50=self.hours, p90=self.hours * high
+                p10=self.hours * low,
+                p50=self.hours,
+                p90=self.hours * high,
+                holds=not any(NO_RANGE_HERE in words for words in self.warnings),
             ),
             inference=self._inference(),
             serving=self.serving,

@@ -23,6 +23,9 @@ class HoursRange(AnswerModel):
     p10: Hours = Field(description="10th percentile.")
     p50: Hours = Field(description="Median.")
     p90: Hours = Field(description="90th percentile.")
+    holds: bool = Field(
+        default=True, description="False where the work is far beyond every published run."
+    )
 
 
 class MemoryBreakdown(AnswerModel):

@@ -28,7 +28,7 @@ from planner.contract.validation import Month, RequestModel, Whole, in_plain_wor
 from pricing.common.invalid_input import InvalidInput
 
 MAX_HORIZON_MONTHS = 120
-CURRENT_RULES = 5
+CURRENT_RULES = 6
 """Edition of the rules of a request that names none."""
 
 
@@ -66,14 +66,12 @@ class ComparisonRequest(RequestModel):
     """Of a commitment that ends after the horizon: all of it counts (`full`), none may be taken
     (`within`), or its share within the horizon counts (`prorate`); absent: as the rules say."""
     rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
-    """Edition of the rules on what a plan may choose from. 1 rules nothing out. 2 keeps to the
-    commercial partition, CUDA unless other accelerators are named, no spot unless the work is
-    interruptible, commitments to machines also sold on demand, whole machines by the hour, nodes
-    that hold a job; and counts commitments in full. 3 sizes by ranges that hold as often as they
-    say, by measured power, and knows rollouts, sweeps and what teams reach with samples. 4 gives a
-    code's tuning a range of its own only where teams enough to hold one are known. 5 sizes by twice
-    the published evidence: half of attention's work, what small micro-batches and adapters take,
-    and images by what they do."""
+    """Edition of the rules. 1 rules nothing out. 2 keeps to the commercial partition, CUDA unless
+    other accelerators are named, no spot unless the work is interruptible, commitments to machines
+    also sold on demand, whole machines by the hour, nodes that hold a job; and counts commitments
+    in full. 3 sizes by ranges that hold as often as they say and by measured power. 4 gives a
+    code's tuning a range of its own where enough teams are known. 5 sizes by twice the evidence, 6
+    by attention's own width and windows."""
     on_prem: OnPrem = OnPrem()
     """Servers to buy, servers already owned, and what owning costs."""
     existing: Existing = Existing()
@@ -148,7 +146,7 @@ def with_rules(request: Mapping[str, Any], edition: int = CURRENT_RULES) -> dict
     """A request that names the edition of its rules, so that a later default changes nothing.
 
     >>> with_rules({"currency": "EUR"}), with_rules({"rules": 1})
-    ({'currency': 'EUR', 'rules': 5}, {'rules': 1})
+    ({'currency': 'EUR', 'rules': 6}, {'rules': 1})
     """
     named = request.get("rules") is not None
     return dict(request) if named else {**request, "rules": edition}

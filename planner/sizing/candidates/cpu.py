@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.contract.answer.estimate import CpuNote
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
-from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.footprint.training_flops import compute_work, under_rules
 from planner.sizing.performance.sample_times import TIME_RULES
 from planner.sizing.runs.sample_run import rate_on
 from pricing.common.invalid_input import InvalidInput
@@ -29,7 +29,9 @@ def cpu_hours(workload: Training | Samples, rules: int = 2) -> float | None:
     True
     """
     if isinstance(workload, Training):
-        return compute_work(workload).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
+        return compute_work(under_rules(workload, rules)).executed_flops / (
+            CPU_TFLOPS * 1e12 * 3600
+        )
     bare = workload.model_copy(update={"loader": None}) if rules >= TIME_RULES else workload
     try:
         a100 = rate_on(bare, get("nvidia-a100-80gb-sxm")).samples_per_second

@@ -32,6 +32,7 @@ PORTING = {
 }
 CURRENT, RETIRED, SERVES_ONLY = "current", "retired", "inference_only"
 """Standing of an accelerator."""
+BUILT_TO_SERVE = "built for inference, not for training"
 SOFTWARE = {
     "NVIDIA": "CUDA",
     "AMD": "ROCm; kernels written for CUDA must be ported (HIP)",
@@ -92,7 +93,7 @@ def exclusion(one: Accelerator, least: int = 1) -> str | None:
     if market_status == RETIRED:
         return "retired: no cloud offers it to a new plan"
     if market_status == SERVES_ONLY:
-        return "built for inference, not for training"
+        return BUILT_TO_SERVE
     if fast_domain(one) <= 2 and least > SLOW_LINK_LIMIT:
         return (
             f"one copy needs {least:,} accelerators joined by PCIe or the network alone; more "
@@ -112,6 +113,8 @@ def notes_on(one: Accelerator) -> tuple[str, ...]:
     notes = [f"software: {restrictions['software']}"] if "software" in restrictions else []
     if "licence" in restrictions:
         notes.append(restrictions["licence"])
+    if market_status_of(one) == SERVES_ONLY:
+        notes.append(BUILT_TO_SERVE)
     if one.unverified:
         notes.append(f"no source was seen for its {', '.join(one.unverified)}")
     return tuple(notes)

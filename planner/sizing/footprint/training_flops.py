@@ -1,13 +1,14 @@
 """Training work in floating-point operations, apart from the hardware that does it. PURE.
 
-Symbols: N parameters at work on one token, D training tokens, L layers, d hidden size,
-s sequence length.
+Symbols: N parameters at work on one token, D training tokens, L layers, d hidden size, w width of
+attention (heads times their width), s sequence length, W tokens of a window.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.contract.models.fill import count_input_at_work
 from planner.contract.request.workload import Training
 
 DENSE_FLOPS_PER_PARAMETER = 6.0
@@ -18,8 +19,13 @@ ADAPTER_FLOPS_PER_PARAMETER = 4.0
 70B bears it out: 1.47 times the tokens/s of pre-training for 1.55 times fewer FLOPs a token on
 GB200 (NVIDIA-NeMo/Megatron-Bridge performance summary @067f987df03b, 2026)."""
 ATTENTION_FLOPS = 12.0
-"""FLOPs per layer, hidden unit, position and token of full attention, forward and backward,
-causal masking not discounted (Chowdhery et al., PaLM, arXiv 2204.02311 appendix B, 2022)."""
+"""FLOPs per layer, unit of attention's width, position and token of full attention, forward and
+backward, causal masking not discounted (Chowdhery et al., PaLM, arXiv 2204.02311 appendix B,
+2022: 12 L H Q T, with H heads of width Q)."""
+ATTENTION_RULES = 6
+"""Edition of the rules from which attention has a width and windows of its own, 2026; before, it
+was as wide as the hidden state and spanned the sequence in every layer. From it on parameters at
+work hold the input embedding in every family that classifies."""
 RECOMPUTE_FACTOR = 4.0 / 3.0
 """Executed over model FLOPs with full activation checkpointing: one more forward pass, 8 N D
 for 6 N D (Korthikanti et al., arXiv 2205.05198, 2022). It separates HFU from MFU."""
@@ -91,16 +97,80 @@ def active_parameters(training: Training) -> float:
 
 def size_at_work(training: Training) -> float:
     """Parameters whose matrix work would be all that a token takes, attention's included:
-    N + 2 L d s.
+    N + 2 L w s.
 
     >>> small = Training(kind="training", parameters=1.25e8, tokens=1, layers=12, hidden_size=768,
     ...                  sequence_length=65536)
     >>> f"{size_at_work(small):.3g}"
     '1.33e+09'
     """
-    shape = shape_of_training(training)
-    attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * attended_length(training)
+    attention = attention_flops_per_token(training)
     return multiplied_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
+
+
+def attention_flops_per_token(training: Training) -> float:
+    """FLOPs of one token's attention, forward and backward, the whole term: 12 L w s.
+
+    >>> qwen = Training(kind="training", model="Qwen3-4B", tokens=1, sequence_length=4096)
+    >>> attention_flops_per_token(qwen) == 12 * 36 * (32 * 128) * 4096
+    True
+    """
+    shape = shape_of_training(training)
+    return ATTENTION_FLOPS * shape.layers * attention_width(training) * attention_span(training)
+
+
+def attention_width(training: Training) -> float:
+    """Heads times their width, w; the hidden size where the request does not say."""
+    return float(training.attention_width or shape_of_training(training).hidden_size)
+
+
+def attention_span(training: Training) -> float:
+    """Tokens that the attention term counts, the mean of the layers: s in one that looks at the
+    whole sequence, 2 W - W² / s in one with a window W < s.
+
+    A causal token attends to min(i, W) tokens at position i, W - W² / (2 s) in the mean; the term
+    of a whole sequence is s where the mean is s / 2, so a window's is twice its mean.
+
+    >>> one = Training(kind="training", parameters=1e9, tokens=1, sequence_length=32768, layers=6,
+    ...                sliding_window=1024, sliding_layers=6)
+    >>> attention_span(one), attention_span(one.model_copy(update={"sliding_layers": None}))
+    (2016.0, 32768.0)
+    """
+    length = attended_length(training)
+    window = min(length, float(training.sliding_window or length))
+    layers = shape_of_training(training).layers
+    windowed = min(float(training.sliding_layers or 0), layers) / layers
+    return length - windowed * (length - window) ** 2 / length
+
+
+def under_rules(training: Training, rules: int) -> Training:
+    """The training as an edition of the rules reads it: before 6 without attention's own width and
+    windows, which fill themselves from a model's name or config; from then on a mixture that
+    classifies with its input embedding at work.
+
+    >>> gemma = Training(kind="training", model="Gemma-3-4b", tokens=1)
+    >>> under_rules(gemma, 6).attention_width, under_rules(gemma, 5).attention_width
+    (2048, None)
+    """
+    changed = ("attention_width", "sliding_window", "sliding_layers")
+    if rules >= ATTENTION_RULES:
+        return _with_input(training)
+    if all(getattr(training, name) is None for name in changed):
+        return training
+    return training.model_copy(update=dict.fromkeys(changed))
+
+
+def _with_input(training: Training) -> Training:
+    """A training whose parameters at work hold the input embedding, which a model that classifies
+    looks up and does not multiply, also of families whose published figure leaves it out
+    (gpt-oss, DeepSeek), which lost it twice before."""
+    active = training.active_parameters
+    if not training.is_classifier or active is None:
+        return training
+    counted = count_input_at_work(training.model, training.config, active)
+    if counted == active:
+        return training
+    return training.model_copy(update={"active_parameters": counted})
 
 
 def embedding_parameters(training: Training) -> float:
@@ -154,7 +224,7 @@ def is_mixture(training: Training) -> bool:
 
 
 def compute_work(training: Training) -> Work:
-    """C = 6 N D + 12 L d s D for one run; 4 N D under frozen weights; N without the embedding for
+    """C = 6 N D + 12 L w s D for one run; 4 N D under frozen weights; N without the embedding for
     a classifier.
 
     >>> gpt3 = Training(kind="training", parameters=175e9, tokens=300e9)
@@ -166,9 +236,7 @@ def compute_work(training: Training) -> Work:
     """
     factor = ADAPTER_FLOPS_PER_PARAMETER if is_adapter(training) else DENSE_FLOPS_PER_PARAMETER
     matrix = factor * multiplied_parameters(training) * training.tokens
-    shape = shape_of_training(training)
-    length = attended_length(training)
-    attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * length * training.tokens
+    attention = attention_flops_per_token(training) * training.tokens
     return Work(
         model_flops=matrix + attention if training.sequence_length else matrix,
         attention_flops=attention,

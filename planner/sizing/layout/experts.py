@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.training_flops import is_mixture
+from planner.sizing.layout.search import USUAL_EXPERTS
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -28,6 +29,12 @@ def check_experts(training: Training) -> None:
             "layout",
             f"expert {ways} spreads experts, and a dense model has none; active_parameters, fewer "
             "than parameters, make it a mixture",
+        )
+    if count is None and ways > USUAL_EXPERTS:
+        raise InvalidInput(
+            "layout",
+            f"expert {ways} is more than the {USUAL_EXPERTS} experts of a layer that are taken "
+            "where none are named; experts says how many there are",
         )
     if count and count % ways:
         raise InvalidInput(

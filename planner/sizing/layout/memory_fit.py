@@ -13,12 +13,17 @@ import numpy as np
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import GIB
 from planner.sizing.layout.grid import FULL, SELECTIVE, Floats, Grid, Mask
-from planner.sizing.layout.shapes import SELECTIVE_BYTES, ModelShape
-from planner.sizing.layout.states import StateBytes
+from planner.sizing.layout.shapes import SELECTIVE_BYTES, SELECTIVE_WIDTH_BYTES, ModelShape
+from planner.sizing.layout.states import NF4_BYTES, UNQUANTISED_BYTES, StateBytes
 
 LOGIT_BYTES = 10.0
 """Bytes per token and vocabulary entry as eager PyTorch holds them: 16-bit logits, their 32-bit
 copy and its gradient (litgpt's phi-1.5 and StableLM 3B hold 9.4 to 10, @4839345a, 2023)."""
+EAGER_LOGIT_BYTES = 14.0
+"""The same of adapters at the start of the backward pass, where nothing is kept but inputs of
+layers, from rules 6 on: 16-bit logits, their 32-bit copy, its log-probabilities and their gradient,
+2 + 4 + 4 + 4 (PyTorch's cross_entropy; Mistral 7B with LoRA holds 13.2 to 13.5,
+foundation-model-stack/fms-acceleration scripts/benchmarks/refs/a100_80gb.csv @04702cc5, 2024)."""
 LOSS_CHUNKS = 8
 """Parts in which a chunked cross-entropy holds them (pytorch/torchtune
 CEWithChunkedOutputLoss, 2024)."""
@@ -38,7 +43,16 @@ reserved (pytorch/torchtitan benchmarks @04133643, 2025)."""
 DEQUANTISED_BYTES, MOST_DEQUANTISED = 0.45, 3 * GIB
 """Bytes per frozen 4-bit weight, and at most, that QLoRA holds beside them while it loads and
 dequantises: litgpt's phi-1.5, StableLM 3B and Llama 3 8B hold 0.35-0.57 (@4839345a, 2023);
-65B fits 48 GiB (arXiv 2305.14314, 2023)."""
+65B fits 48 GiB (arXiv 2305.14314, 2023). Up to rules 5; from 6 on it is told apart below."""
+WORKING_BYTES = 2.0
+"""Bytes per weight of the layer at work, which QLoRA multiplies in 16 bits (arXiv 2305.14314
+equation 5, 2023)."""
+QUANTISED_INPUT_BYTES, ATTENTION_INPUTS, USUAL_EXPANSION = 2.0, 3.0, 4.0
+"""Bytes per unit of the inputs of 4-bit matrices, which their product keeps in 16 bits without
+checkpointing: d of the projections to queries, keys and values, d of attention's output, d and f of
+the feed-forward part, f = 4 d where it is not given (bitsandbytes MatMul4Bit up to 0.43, 2023-2024;
+litgpt's Llama 2 7B and 13B, phi-1.5 and StableLM 3B hold 12 to 19 bytes per layer, token and hidden
+unit beyond LoRA's where 2 (3 d + f) is 11 to 14, @4839345a, 2023)."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,9 @@ class Shard:
     parameter: experts that are spread have fewer copies to share, d c t / e."""
     largest_unit: Floats
     """Of the largest layer or embedding, which ZeRO stage 3 gathers."""
+    layer: Floats
+    embedding: Floats
+    """Of one layer, and of one embedding."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +138,21 @@ def shard_of(shape: ModelShape, states: StateBytes, grid: Grid, is_latest: bool 
     wider = (dense + experts * spread / t) / resident if is_latest else np.ones_like(t)
     layer = (shape.dense / t + shape.experts / spread) / shape.layers
     share = states.trained / shape.parameters
-    return Shard(resident, resident * share, wider, np.maximum(layer, shape.embedding / t))
+    embedding = shape.embedding / t
+    largest = np.maximum(layer, embedding)
+    return Shard(resident, resident * share, wider, largest, layer, embedding)
 
 
 def memory_plan(
-    training: Training, shape: ModelShape, states: StateBytes, grid: Grid, shard: Shard
+    training: Training,
+    shape: ModelShape,
+    states: StateBytes,
+    grid: Grid,
+    shard: Shard,
+    by_parts: bool = False,
 ) -> MemoryPlan:
-    """What each split holds."""
+    """What each split holds; `by_parts` tells apart what QLoRA holds beside its weights, and when
+    logits are held."""
     z = grid.zero_stage
     is_model_parallel = (grid.tensor > 1) | (grid.pipeline > 1)
     per_gradient = np.where(is_model_parallel, states.full_gradients, states.gradients)
@@ -136,12 +161,18 @@ def memory_plan(
     wider = shard.wider
     weights = _part(shard.trained * states.weights + frozen, z >= 3, wider)
     beside = np.where(z >= 3, PREFETCHED * 2.0 * shard.largest_unit, 0.0)
-    if training.optimizer == "qlora":
+    is_quantised = training.optimizer == "qlora"
+    if is_quantised and by_parts:
+        beside = np.where(z >= 3, _gathered_quantised(shard), 0.0) + WORKING_BYTES * shard.layer
+    elif is_quantised:
         beside += np.minimum(DEQUANTISED_BYTES * shard.resident, MOST_DEQUANTISED)
     weights = Part(weights.fixed + beside, weights.shared)
     gradients = _part(shard.trained * per_gradient, z >= 2, wider)
     optimizer = _part(shard.trained * moments, z >= 1, wider)
-    layers, at_work, logits = _working(training, shape, grid)
+    inputs = _quantised_inputs(training, shape) if is_quantised and by_parts else 0.0
+    layers, at_work, logits = _working(training, shape, grid, inputs)
+    if by_parts and shape.is_adapter:
+        logits = _beyond_the_layer(grid, at_work, logits)
     return MemoryPlan(
         weights=weights,
         gradients=gradients,
@@ -159,13 +190,42 @@ def _part(whole: Floats, is_shared: Mask, wider: Floats) -> Part:
     return Part(np.where(is_shared, 0.0, whole), np.where(is_shared, whole * wider, 0.0))
 
 
-def _working(training: Training, shape: ModelShape, grid: Grid) -> tuple[Floats, Floats, Floats]:
-    """Bytes of one sequence: kept by the layers of a stage, by the layer at work, by the logits."""
+def _beyond_the_layer(grid: Grid, at_work: Floats, logits: Floats) -> Floats:
+    """Bytes of one sequence by which logits exceed the layer at work, under full checkpointing and
+    in one slice: they are gone before the last layer is computed again."""
+    is_alone = (grid.checkpointing == FULL) & (grid.tensor == 1) & (grid.pipeline == 1)
+    eager = logits * (EAGER_LOGIT_BYTES / LOGIT_BYTES)
+    beyond: Floats = np.where(is_alone, np.maximum(0.0, eager - at_work), logits)
+    return beyond
+
+
+def _gathered_quantised(shard: Shard) -> Floats:
+    """Bytes that ZeRO stage 3 gathers of 4-bit weights: two layers, or a layer and the embedding
+    beside it, which is not quantised."""
+    layer = NF4_BYTES * shard.layer
+    gathered: Floats = layer + np.maximum(layer, UNQUANTISED_BYTES * shard.embedding)
+    return gathered
+
+
+def _quantised_inputs(training: Training, shape: ModelShape) -> float:
+    """Bytes per layer and token that 4-bit matrices keep of their inputs: 2 (2 d + w + f), with
+    attention as wide as its output, w."""
+    width = training.feed_forward_size or USUAL_EXPANSION * shape.hidden_size
+    inner = width * (training.experts_per_token or 1)
+    return QUANTISED_INPUT_BYTES * (ATTENTION_INPUTS * shape.hidden_size + shape.wider + inner)
+
+
+def _working(
+    training: Training, shape: ModelShape, grid: Grid, inputs: float
+) -> tuple[Floats, Floats, Floats]:
+    """Bytes of one sequence: kept by the layers of a stage, by the layer at work, by the logits;
+    each layer keeps `inputs` per token beside what its shape says."""
     t, k = grid.tensor, grid.checkpointing
     tokens = shape.sequence / grid.context
     width = 2.0 if training.precision in ("fp32", "tf32") else 1.0
-    whole = shape.kept_bytes * width
-    selective = min(whole, SELECTIVE_BYTES * shape.hidden_size * width)
+    whole = (shape.kept_bytes + inputs) * width
+    stored = SELECTIVE_BYTES * shape.hidden_size + SELECTIVE_WIDTH_BYTES * shape.wider
+    selective = min(whole, stored * width)
     input_bytes = 2.0 * shape.hidden_size * width
     per_layer = np.where(k == FULL, input_bytes, np.where(k == SELECTIVE, selective, whole))
     factor = ADAPTER_LIVE_FACTOR if shape.is_adapter else LIVE_FACTOR

@@ -56,7 +56,9 @@ class LayoutTask:
 
     @cached_property
     def splits(self) -> Splits:
-        return splits_of(self.training, self.precision, self._tensor_domain, self.rates.is_latest)
+        rates = self.rates
+        domain = self._tensor_domain
+        return splits_of(self.training, self.precision, domain, rates.is_latest, rates.by_parts)
 
     @property
     def _tensor_domain(self) -> int:
@@ -145,7 +147,9 @@ class LayoutTask:
         parts = int(self.splits.parts.min())
         if parts > accelerators:
             raise InvalidInput(
-                field, f"takes {parts} accelerators and {accelerators} are used; allowed is fewer"
+                field,
+                f"takes {parts} accelerators at once and {accelerators} are used; a split over "
+                f"{accelerators} or fewer, or {parts} accelerators, would do",
             )
         raise InvalidInput(field, self._too_much(accelerators))
 

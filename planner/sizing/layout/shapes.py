@@ -10,6 +10,7 @@ from planner.sizing.footprint.memory import sequence_length
 from planner.sizing.footprint.training_flops import (
     USUAL_VOCABULARY,
     active_parameters,
+    attention_width,
     embedding_parameters,
     is_adapter,
     is_mixture,
@@ -24,9 +25,21 @@ ATTENTION_PART, GATED_PART, PLAIN_PART = 18.0, 8.0, 4.0
 per unit of the feed-forward width 8 where it is gated (gate, up, activation, product) or 4 where it
 is not (input and output of the activation); counted from the modules of Llama 3 and GPT-2, 16-bit
 (pytorch/torchtitan, 2025)."""
+WIDTH_BYTES = 8.0
+"""Bytes of either per layer, token and unit of attention's width: queries, keys, values and the
+output, 2 each in 16 bits (Korthikanti et al., equation 1), so that an attention wider than the
+hidden state keeps more. Grouped keys and values are repeated for the heads (pytorch/torchtitan
+Llama 3, 2025), and of MLA the four have the mean of both widths."""
+SELECTIVE_WIDTH_BYTES = 4.0
+"""The same under selective checkpointing: queries and the output are kept, keys and values are not
+(pytorch/torchtitan keeps every second product and attention's output, 2025)."""
 ADAPTER_SHARE = 0.8
 """The same with frozen weights over trained ones: inputs of frozen matrices need not be kept.
 litgpt's phi-1.5 and StableLM 3B keep 27.5 (tutorials/resource-tables.md @4839345a, 2023)."""
+GATED_ADAPTER_SHARE = 1.0
+"""The same of a gated feed-forward part, from rules 6 on: the gate's product needs both its sides,
+RMSNorm its input, and adapters keep the inputs of their matrices. A second sequence of Llama 2 7B
+takes 43 bytes per layer, token and hidden unit, 18 d + 8 f are 39.5 (litgpt, @4839345a, 2023)."""
 SELECTIVE_BYTES = 20.5
 """Bytes per layer, token and hidden unit under selective checkpointing: Llama 3.1 8B at 8,192
 tokens (pytorch/torchtitan benchmarks @04133643, 2025)."""
@@ -52,6 +65,8 @@ class ModelShape:
     """Parameters of all experts; 0 for a dense model."""
     layers: float
     hidden_size: float
+    wider: float
+    """Units by which attention is wider than the hidden state; negative where it is narrower."""
     outputs: float
     """Values put out for each token: the vocabulary, or next to none by a classifier."""
     sequence: int
@@ -61,8 +76,9 @@ class ModelShape:
     is_adapter: bool
 
 
-def model_shape(training: Training) -> ModelShape:
-    """Parts of a model, usual ones where the request is silent.
+def model_shape(training: Training, by_parts: bool = False) -> ModelShape:
+    """Parts of a model, usual ones where the request is silent; `by_parts` counts what frozen
+    weights spare by the kind of the feed-forward part.
 
     >>> seven = Training(kind="training", parameters=7e9, tokens=1e9, layers=32, hidden_size=4096)
     >>> shape = model_shape(seven)
@@ -70,6 +86,7 @@ def model_shape(training: Training) -> ModelShape:
     (6.59, 0.0, 34.0)
     """
     shape = shape_of_training(training)
+    wider = attention_width(training) - shape.hidden_size
     vocabulary = float(training.vocabulary_size or USUAL_VOCABULARY)
     embedding = embedding_parameters(training)
     embeddings = 1.0 if training.is_classifier else 2.0
@@ -83,9 +100,11 @@ def model_shape(training: Training) -> ModelShape:
         experts=experts,
         layers=max(1.0, float(round(shape.layers))),
         hidden_size=shape.hidden_size,
+        wider=wider,
         outputs=0.0 if training.is_classifier else vocabulary,
         sequence=sequence_length(training),
-        kept_bytes=_kept_bytes(training, shape.hidden_size),
+        kept_bytes=_kept_bytes(training, shape.hidden_size, wider)
+        * _adapter_share(training, by_parts),
         experts_per_token=training.experts_per_token or USUAL_EXPERTS_PER_TOKEN,
         is_adapter=is_adapter(training),
     )
@@ -103,14 +122,22 @@ def _experts(training: Training) -> float:
     return idle + EXPERT_SHARE_OF_ACTIVE * active_parameters(training)
 
 
-def _kept_bytes(training: Training, hidden: float) -> float:
+def _kept_bytes(training: Training, hidden: float, wider: float) -> float:
     width = training.feed_forward_size
     bytes_ = LAYER_BYTES * hidden
     if width:
         active = training.experts_per_token or 1
         gated = training.is_gated is not False
         bytes_ = ATTENTION_PART * hidden + (GATED_PART if gated else PLAIN_PART) * width * active
-    return bytes_ * (ADAPTER_SHARE if is_adapter(training) else 1.0)
+    return bytes_ + WIDTH_BYTES * wider
+
+
+def _adapter_share(training: Training, by_parts: bool) -> float:
+    """Of what trained weights keep, what frozen ones do."""
+    if not is_adapter(training):
+        return 1.0
+    is_gated = training.feed_forward_size and training.is_gated is not False
+    return GATED_ADAPTER_SHARE if by_parts and is_gated else ADAPTER_SHARE
 
 
 def usual_global_batch(flops: float) -> float:

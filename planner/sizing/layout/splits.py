@@ -56,9 +56,12 @@ class Splits:
 
 
 @lru_cache(maxsize=64)
-def splits_of(training: Training, precision: str, domain: int, is_latest: bool = False) -> Splits:
-    """Splits that keep to what the request asks for, by the latest step model or that of before."""
-    shape, states = model_shape(training), state_bytes(training, precision)
+def splits_of(
+    training: Training, precision: str, domain: int, is_latest: bool = False, by_parts: bool = False
+) -> Splits:
+    """Splits that keep to what the request asks for, by the latest step model or that of before;
+    `by_parts` counts what adapters on frozen weights hold by its parts."""
+    shape, states = model_shape(training, by_parts), state_bytes(training, precision, by_parts)
     work = compute_work(training)
     matrix = (work.executed_flops - work.attention_flops) / training.tokens
     grid = _candidates(training, shape, domain)
@@ -72,7 +75,7 @@ def splits_of(training: Training, precision: str, domain: int, is_latest: bool =
         batch_tokens=float(training.global_batch_tokens or usual),
         grid=grid,
         shard=shard,
-        memory=memory_plan(training, shape, states, grid, shard),
+        memory=memory_plan(training, shape, states, grid, shard, by_parts),
         time=time_plan(shape, grid, shard),
         parts=grid.parts,
         most_sequences=most,

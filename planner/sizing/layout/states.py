@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import BYTES, QLORA_BYTES, adapter_parameters
-from planner.sizing.footprint.training_flops import is_adapter
+from planner.sizing.footprint.training_flops import embedding_parameters, is_adapter
 
 FULL_GRADIENT_BYTES = 4.0
 """Bytes of one gradient where tensor or pipeline parallelism is used: Megatron-LM accumulates in
@@ -43,6 +43,15 @@ FULL_BYTES = {
 """The same where the arithmetic is in 32 bits; sources as above, 2018-2024."""
 FP8_SAVED = 1.0
 """Bytes of the weights that an 8-bit copy saves (NVIDIA TransformerEngine, FP8 primer, 2024)."""
+PARTS_RULES = 6
+"""Edition of the rules from which what frozen weights hold counts by its parts, 2026."""
+NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
+"""Bytes of a weight in 4 bits: half a byte, an 8-bit constant for 64 weights and a 32-bit one for
+256 of those (NF4 with double quantisation, arXiv 2305.14314 section 3, 2023)."""
+UNQUANTISED_BYTES = 3.0
+"""Bytes of a weight that QLoRA leaves as it is, embedding and output over the vocabulary: the
+middle of 2 (litgpt, torchtune, AnswerDotAI/fsdp_qlora keep them in bf16) and 4 (huggingface/peft
+prepare_model_for_kbit_training makes them fp32), 2023-2025."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +69,8 @@ class StateBytes:
     """Bytes of the weights that are not; 0 where all are trained."""
 
 
-def state_bytes(training: Training, precision: str) -> StateBytes:
-    """Bytes kept between steps.
+def state_bytes(training: Training, precision: str, by_parts: bool = False) -> StateBytes:
+    """Bytes kept between steps; `by_parts` counts what QLoRA does not quantise.
 
     >>> seven = Training(kind="training", parameters=7e9, tokens=1e9)
     >>> kept = state_bytes(seven, "bf16")
@@ -73,11 +82,25 @@ def state_bytes(training: Training, precision: str) -> StateBytes:
     weights, gradients, moments = (FULL_BYTES if is_full else OPTIMIZER_BYTES)[optimizer]
     full = gradients if optimizer == "adamw_bf16" else FULL_GRADIENT_BYTES
     if is_adapter(training):
-        quantised = training.optimizer == "qlora"
-        per_weight = QLORA_BYTES if quantised else BYTES[precision]
-        frozen = training.parameters * per_weight
+        frozen = training.parameters * BYTES[precision]
+        if training.optimizer == "qlora":
+            quantised = quantised_bytes(training)
+            frozen = quantised if by_parts else training.parameters * QLORA_BYTES
         trained = adapter_parameters(training)
         return StateBytes(weights, gradients, moments, full, trained, frozen)
     if precision == "fp8":
         weights -= FP8_SAVED
     return StateBytes(weights, gradients, moments, full, training.parameters, 0.0)
+
+
+def quantised_bytes(training: Training) -> float:
+    """Bytes of the weights under QLoRA: 0.516 (N - e V d) + 3 e V d with e matrices over the
+    vocabulary, two of a language model.
+
+    >>> llama = Training(kind="training", parameters=8.03e9, tokens=1, layers=32, hidden_size=4096,
+    ...                  vocabulary_size=128256, optimizer="qlora")
+    >>> round(quantised_bytes(llama) / 1e9, 2)
+    6.75
+    """
+    whole = (1.0 if training.is_classifier else 2.0) * embedding_parameters(training)
+    return NF4_BYTES * (training.parameters - whole) + UNQUANTISED_BYTES * whole

@@ -69,6 +69,8 @@ class Rates:
     """s in which a host starts the kernels of one layer, forward and backward."""
     dequantised: float = math.inf
     """Bytes/s of 4-bit weights made 16-bit ones, both counted."""
+    by_parts: bool = False
+    """Whether memory counts what frozen weights hold by its parts, as rules 6 do."""
 
 
 @dataclass(frozen=True)

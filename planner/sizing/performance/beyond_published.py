@@ -17,6 +17,15 @@ UNBACKED = f"the range of the hours is that of published runs and {NO_RANGE_HERE
 """The same where a team gives its own rate."""
 
 
+_USUAL_NAMES = {
+    "deepseek-v3": "DeepSeek-V3",
+    "glam-64b-64e": "GLaM 64B/64E",
+    "llama3.1-405B": "Llama 3.1 405B",
+    "palm-540B": "PaLM 540B",
+}
+"""What people call the largest of the published runs (their papers, 2021-2024)."""
+
+
 @dataclass(frozen=True)
 class Largest:
     """The largest figure of the published runs of a kind, and the run that has it."""
@@ -34,7 +43,7 @@ class Largest:
         'large'
         """
         amount, run = max((amount, run) for amount, run in figures if amount)
-        return cls(amount, run, kind)
+        return cls(amount, _USUAL_NAMES.get(run, run), kind)
 
 
 def describe_far(

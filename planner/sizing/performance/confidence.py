@@ -12,7 +12,12 @@ from planner.sizing.evidence.framework_throughput import framework_rates
 from planner.sizing.evidence.published_runs import published_runs
 from planner.sizing.footprint.parallelism import fast_domain
 from planner.sizing.footprint.stages import stage_of
-from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, is_adapter, is_mixture
+from planner.sizing.footprint.training_flops import (
+    RECOMPUTE_FACTOR,
+    active_parameters,
+    is_adapter,
+    is_mixture,
+)
 from planner.sizing.performance.beyond_published import (
     ROUGH_GUESS,
     Largest,
@@ -23,7 +28,7 @@ from planner.sizing.performance.goodput import SINGLE_NODE
 from planner.sizing.performance.levels import STEP_RULES
 from planner.sizing.performance.rollouts import rollout_log_range
 from planner.sizing.performance.teams import RANGE_RULES, log_range
-from planner.sizing.performance.throughput import benchmark_level, calibrated
+from planner.sizing.performance.throughput import FULL_MODEL, benchmark_level, calibrated
 from pricing.market.accelerators import Accelerator
 
 DOUBT = 0.5
@@ -141,7 +146,8 @@ def placed_range(
     if training.rollouts:
         low, high = rollout_log_range(rules)
     else:
-        low, high = log_range(stage_of(training), training.code, count, rules)
+        is_small_model = active_parameters(training) < FULL_MODEL
+        low, high = log_range(stage_of(training), training.code, count, rules, is_small_model)
     wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count, rules))
     return math.exp(low * wider), math.exp(high * wider)
 
@@ -208,6 +214,7 @@ def _reasons(
     longer = "no measured step had" if is_newer else "no published run trained on"
     least, most = known.parameters
     length = training.sequence_length or 0
+    level = benchmark_level(one, precision, rules)
     far = _far(training, count, rules)
     outside = (
         f"{in_words(training.parameters)} parameters are outside the published runs' "
@@ -219,8 +226,8 @@ def _reasons(
         far.get("accelerators", more): count > known.accelerators,
         f"{longer} more than {known.sequence_length:,} tokens at once": length
         > known.sequence_length,
-        f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "
-        "workloads and its datasheet": not benchmark_level(one, precision, rules).is_measured,
+        f"{one.name} has no language-model benchmark at {precision}: its rate is that of the "
+        f"{level.source}": not level.is_measured,
         "no published run trained over PCIe or the network alone on more than "
         f"{SINGLE_NODE} accelerators": count > SINGLE_NODE and fast_domain(one) <= 2,
     }

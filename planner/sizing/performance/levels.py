@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import is_adapter, is_mixture, size_at_work
+from planner.sizing.footprint.training_flops import Work, is_adapter, is_mixture, size_at_work
+from planner.sizing.layout.states import PARTS_RULES
 from planner.sizing.layout.step_time import Rates
 from planner.sizing.performance.throughput import benchmark_level, small_model_share
 from pricing.market.accelerators import Accelerator
@@ -125,6 +126,7 @@ def rates_on(training: Training, one: Accelerator, precision: str, rules: int = 
         True,
         _launch_seconds(training, one),
         DEQUANTISED_SHARE * bandwidth * 1e9 if is_quantised and bandwidth else math.inf,
+        rules >= PARTS_RULES,
     )
 
 
@@ -154,6 +156,13 @@ def is_vector(one: Accelerator, precision: str) -> bool:
 def _sustained(one: Accelerator, precision: str, rules: int) -> float:
     """Level times dense peak, FLOP/s; the nearest precision where the accelerator lacks it."""
     return level(one, precision, rules) * peak_flops(one, precision)
+
+
+def worked_flops(work: Work, rules: int) -> float:
+    """FLOPs of one run without recomputation; from rules 5 on the causal half of attention's."""
+    if rules < STEP_RULES:
+        return work.executed_flops
+    return work.executed_flops - (1 - CAUSAL_SHARE) * work.attention_flops
 
 
 def peak_flops(one: Accelerator, precision: str) -> float:

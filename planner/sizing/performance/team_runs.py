@@ -8,21 +8,33 @@ from dataclasses import dataclass
 from functools import cache
 
 from planner.contract.request.workload import Training
+from planner.sizing.evidence.attention_shapes import with_attention
 from planner.sizing.evidence.cluster_scaling import cluster_share
 from planner.sizing.evidence.finetune_runs import FinetuneRun, finetune_runs
 from planner.sizing.evidence.framework_throughput import FrameworkRate, framework_rates
 from planner.sizing.evidence.published_runs import PublishedRun, published_runs
 from planner.sizing.footprint.stages import FINE_TUNING, PRETRAINING, stage_of
-from planner.sizing.footprint.training_flops import DENSE_FLOPS_PER_PARAMETER, is_mixture
+from planner.sizing.footprint.training_flops import (
+    ATTENTION_RULES,
+    DENSE_FLOPS_PER_PARAMETER,
+    active_parameters,
+    is_mixture,
+    under_rules,
+)
 from planner.sizing.layout.search import LayoutTask
 from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
 from planner.sizing.performance.levels import STEP_RULES, is_vector, rates_on
 from planner.sizing.performance.start import start_hours
-from planner.sizing.performance.throughput import run_accelerators, training_from_run
+from planner.sizing.performance.throughput import FULL_MODEL, run_accelerators, training_from_run
 from pricing.market.accelerators import get
 
 FIRST_RULES = 2
 """Edition of the rules from which teams count, 2026."""
+EDITIONS = (FIRST_RULES, STEP_RULES, 6)
+"""Editions of the rules that changed the step model or its evidence, 2026."""
+WHOLE_SEQUENCE = frozenset({"answer-ai"})
+"""Frameworks that work on the whole sequence under a mask, whatever a model's windows: PyTorch's
+scaled_dot_product_attention of 2024 (AnswerDotAI/fsdp_qlora train.py @02586ac7)."""
 TRUST = {"A": 1.0, "B": 0.6}
 """Weight of a run by how fully it is stated; planning values, 2026."""
 
@@ -46,6 +58,8 @@ class TeamRun:
     """Whether it is a rate of steps and not a run."""
     is_vector: bool = False
     """Whether vector units did the arithmetic."""
+    is_small_model: bool = False
+    """Whether its model is too small to fill an accelerator."""
 
     @property
     def is_typical(self) -> bool:
@@ -62,8 +76,8 @@ def team_runs(rules: int = FIRST_RULES) -> tuple[TeamRun, ...]:
 
 
 def edition(rules: int) -> int:
-    """The edition of the step model and its evidence by which the rules size: 2 or 5."""
-    return STEP_RULES if rules >= STEP_RULES else FIRST_RULES
+    """The edition of the step model and its evidence by which the rules size: 2, 5 or 6."""
+    return max(known for known in EDITIONS if known <= max(rules, FIRST_RULES))
 
 
 @cache
@@ -83,7 +97,7 @@ def pretraining_team_run(
     no layout holds it."""
     count = run_accelerators(run)
     stated = {"stage": PRETRAINING, **(step or {})}
-    training = training_from_run(run).model_copy(update=stated)
+    training = _as_read(training_from_run(run).model_copy(update=stated), run.run, rules)
     if run.training_flops is not None:
         tokens = run.training_flops / (DENSE_FLOPS_PER_PARAMETER * training.parameters)
         training = training.model_copy(update={"tokens": tokens})
@@ -99,6 +113,7 @@ def pretraining_team_run(
         accelerators=count,
         is_mixture=is_mixture(training),
         is_vector=is_vector(get(run.accelerator), run.precision),
+        is_small_model=active_parameters(training) < FULL_MODEL,
         published_hours=run.accelerator_hours,
         excess=math.log(run.accelerator_hours * useful / hours),
         trust=TRUST[run.quality],
@@ -128,7 +143,9 @@ def finetuning_team_run(run: FinetuneRun, rules: int = FIRST_RULES) -> TeamRun |
 
 
 def _framework(rate: FrameworkRate, rules: int) -> TeamRun | None:
-    training = rate.training
+    training = _as_read(rate.training, rate.model, rules)
+    if rate.framework in WHOLE_SEQUENCE:
+        training = training.model_copy(update={"sliding_layers": None})
     precision = training.precision or "bf16"
     hours = step_hours(training, rate.accelerator, precision, rate.accelerators, rules=rules)
     if hours is None:
@@ -146,6 +163,11 @@ def _framework(rate: FrameworkRate, rules: int) -> TeamRun | None:
         excess=math.log(measured / hours),
         is_rate=True,
     )
+
+
+def _as_read(training: Training, name: str, rules: int) -> Training:
+    """A published training as the rules read it: from 6 on with the attention of its model."""
+    return with_attention(training, name) if rules >= ATTENTION_RULES else training
 
 
 def _rate_name(rate: FrameworkRate) -> str:
@@ -166,7 +188,7 @@ def step_hours(
 ) -> float | None:
     """Accelerator-hours of the step model: every hour useful, the framework well tuned; for `flops`
     where a source states them and not the tokens. None where no layout holds the training."""
-    one = get(slug)
+    training, one = under_rules(training, rules), get(slug)
     task = LayoutTask(training, one, precision, rates_on(training, one, precision, rules))
     placed = task.on(count)
     if placed is None:

@@ -35,6 +35,9 @@ so that fewer than nine have no p10 and p90 between them (Lei et al. 2018, see
 `conformal_quantile`)."""
 RANGE_RULES = 4
 """Edition of the rules from which that counts, 2026."""
+SIZE_RULES = 6
+"""Edition from which pre-trainings of models that do not fill an accelerator have a range of their
+own: single persons train them, and their code differs by ten times (published_runs.csv), 2026."""
 HALF_TRUST = 2.0
 """Teams at which the median of a group counts half against the median of all; planning value,
 2026."""
@@ -118,29 +121,40 @@ def fit_teams(runs: Sequence[TeamRun], rules: int = 2) -> TeamFit:
 
 
 def log_range(
-    stage: str, code: str | None, accelerators: int, rules: int = 2
+    stage: str,
+    code: str | None,
+    accelerators: int,
+    rules: int = 2,
+    is_small_model: bool = False,
 ) -> tuple[float, float]:
     """p10 and p90 of ln(hours used / hours predicted), conformal over teams.
 
-    By stage; up to one node the small jobs of every stage are added, whose teams differ more. With
-    the code's tuning given the errors are those left once it is known.
+    By stage; up to one node the small jobs of every stage are added, whose teams differ more; from
+    rules 6 on pre-trainings go by the size of their model instead. With the code's tuning given the
+    errors are those left once it is known.
 
     >>> low, high = log_range("pretraining", None, 256)
     >>> low < 0 < high
     True
     """
-    return _log_range(stage, code, accelerators <= ONE_NODE, rules)
+    return _log_range(stage, code, accelerators <= ONE_NODE, rules, is_small_model)
 
 
 def range_of(
-    fit: TeamFit, stage: str, code: str | None, is_small: bool, rules: int = 2
+    fit: TeamFit,
+    stage: str,
+    code: str | None,
+    is_small: bool,
+    rules: int = 2,
+    is_small_model: bool = False,
 ) -> tuple[float, float]:
     """The same from a given fit.
 
     Under rules 2 the quantiles are moved outwards twice for the number of teams, and rates of
     frameworks count as runs everywhere; from rules 3 on p10 and p90 hold as often as they say, and
     beyond one node no rate counts, as none holds what a run loses. From rules 4 on a pool of teams
-    has a range of its own only where it is large enough for one.
+    has a range of its own only where it is large enough for one, and from rules 6 on the errors of
+    pre-trainings are those of models as small, or as large, as it.
     """
     fewest = FEWEST_OF_A_RANGE if rules >= RANGE_RULES else FEWEST_TEAMS
     errors = fit.errors
@@ -148,7 +162,12 @@ def range_of(
         errors = tuple((run, error) for run, error in errors if not run.is_rate)
     if rules >= STEP_RULES and not code:
         errors = tuple((run, error) for run, error in errors if run.is_typical)
-    chosen = [(r, e) for r, e in errors if r.stage == stage or (is_small and _is_small(r))]
+    if rules >= SIZE_RULES and stage == PRETRAINING:
+        chosen = [
+            (r, e) for r, e in errors if r.stage == stage and r.is_small_model == is_small_model
+        ]
+    else:
+        chosen = [(r, e) for r, e in errors if r.stage == stage or (is_small and _is_small(r))]
     if code:
         chosen = [(r, e - _of_code(fit, r)) for r, e in chosen]
         same = [(r, e) for r, e in chosen if r.code == code]
@@ -163,8 +182,10 @@ def range_of(
 
 
 @cache
-def _log_range(stage: str, code: str | None, is_small: bool, rules: int) -> tuple[float, float]:
-    return range_of(team_fit(rules), stage, code, is_small, rules)
+def _log_range(
+    stage: str, code: str | None, is_small: bool, rules: int, is_small_model: bool
+) -> tuple[float, float]:
+    return range_of(team_fit(rules), stage, code, is_small, rules, is_small_model)
 
 
 def _of_code(fit: TeamFit, run: TeamRun) -> float:

@@ -80,6 +80,8 @@ class Level:
     source: str
     is_measured: bool
     """False where it is placed by the throughput index alone."""
+    stands_in: str = ""
+    """Whose share of the peak it is, where no benchmark of the accelerator itself is published."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +177,12 @@ def _benchmark_level(slug: str, precision: str, rules: int) -> Level:
     most = MFU_CEILING if is_measured else UNMEASURED_CEILING
     return Level(
         mfu=min(most, max(0.1, levels[anchor.slug, anchor_precision].mfu * share)),
-        source=f"{anchor.slug} moved by "
-        + ("measured throughputs of language models" if is_measured else "the datasheet"),
+        source=f"{anchor.name} moved by "
+        + (
+            "measured throughputs of language models"
+            if is_measured
+            else "other workloads and the datasheet"
+        ),
         is_measured=is_measured,
     )
 
@@ -305,7 +311,7 @@ def _levels(rules: int) -> dict[tuple[str, str], Level]:
     with _LEVELS.open(newline="", encoding="utf-8") as lines:
         return {
             (slug, row["precision"]): Level(
-                float(row["mfu"]), f"{row['source']}, {row['year']}", True
+                float(row["mfu"]), f"{row['source']}, {row['year']}", True, row["stands_in"]
             )
             for row in csv.DictReader(lines)
             if int(row["since"] or 1) <= rules

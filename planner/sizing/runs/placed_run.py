@@ -13,12 +13,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from planner.contract.request.workload import Training
-from planner.sizing.evidence.cluster_scaling import ONE_NODE, cluster_share
-from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, Work, compute_work, is_adapter
-from planner.sizing.layout.experts import check_experts
+from planner.sizing.evidence.cluster_scaling import cluster_share
+from planner.sizing.footprint.training_flops import (
+    RECOMPUTE_FACTOR,
+    Work,
+    compute_work,
+    is_adapter,
+    under_rules,
+)
 from planner.sizing.layout.grid import CHECKPOINTING, FULL
+from planner.sizing.layout.own_split import check_split, refuse_states
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
+from planner.sizing.layout.too_few import refuse_too_few
 from planner.sizing.performance.confidence import (
     has_user_rate,
     has_user_throughput,
@@ -28,18 +35,22 @@ from planner.sizing.performance.confidence import (
 from planner.sizing.performance.energy import energy_kwh
 from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
 from planner.sizing.performance.levels import (
-    CAUSAL_SHARE,
     STEP_RULES,
     most_executed,
     peak_flops,
     rates_on,
+    worked_flops,
 )
 from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, rollout_hours
 from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import excess_beside_standard, team_excess
 from planner.sizing.performance.throughput import default_accelerators
+from planner.sizing.runs.beside_words import left_out, thin_steps
+from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, most_tried, whole_count
 from planner.sizing.runs.placed_words import (
     above_peak,
+    beyond_the_least,
+    borrowed_rate,
     fewer_than_a_step,
     mfu_words,
     of_few_teams,
@@ -51,8 +62,6 @@ from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 
-COUNT_STEPS = 32
-"""A number of accelerators is rounded up by at most this part of it; a planning choice, 2026."""
 ADAPTER_RECOMPUTE = 1.5
 """Executed over model FLOPs with full checkpointing and frozen weights: 6 N D for 4 N D
 (from Hu et al., arXiv 2106.09685, 2021)."""
@@ -87,6 +96,8 @@ class PlacedSize:
     """Edition of the rules, from 2 on."""
     rollouts: RolloutHours | None = None
     """Hours of answers written and judged for the training, among `hours`."""
+    count_words: tuple[str, ...] = ()
+    """Why it is on more accelerators than would do, where it is."""
 
     @cached_property
     def range_p10_p90(self) -> tuple[float, float]:
@@ -110,10 +121,13 @@ class PlacedSize:
             *above_peak(self.mfu, self.hfu, f"{self.accelerators} {self.accelerator.slug}"),
             *fewer_than_a_step(training, layout.global_batch_tokens),
             *of_few_teams(training, self.rules),
+            *borrowed_rate(training, self.accelerator, self.precision, self.rules),
         )
         if self.rules >= STEP_RULES:
             long = too_long(self.wall_clock_hours, self.accelerators)
-            about = (*about, *long, *unasked(training, layout))
+            about = (*about, *self.count_words, *long, *unasked(training, layout))
+        about += thin_steps(training, layout, self.accelerators, self.min_accelerators, self.rules)
+        about += left_out(training, self.accelerator, self.precision, self.rules)
         return (*high_mfu(self.mfu, training), *about, *uncertain)
 
     @property
@@ -177,7 +191,9 @@ class PlacedTask:
     work: Work
     peak_flops: float
     min_accelerators: int
-    rules: int = 2
+    rules: int
+    requested: Training
+    """As the request describes it; answers keep to its windows under every edition."""
 
     def fewest_hours(self, accelerators: int) -> float:
         """Hours that the run takes at least on n accelerators: its layout costs nothing."""
@@ -195,13 +211,24 @@ class PlacedTask:
         return hours * _with_padding(training)
 
     def at_least(self, accelerators: int | None = None) -> PlacedSize:
-        """The run on n accelerators or a few more, so that a usual number works."""
-        return self.at(None if accelerators is None else whole_count(accelerators))
+        """The run on n accelerators or a few more, so that a usual number works; on the usual
+        number for its work for None. From rules 6 on, up to twice what holds it, on the smallest
+        number whose hours are near the fewest."""
+        count = self._count(None if accelerators is None else whole_count(accelerators))
+        if self.rules < COUNT_RULES or has_user_rate(self.layouts.training):
+            return self._on(count)
+        most = most_tried(self.min_accelerators, count, self.requested.accelerators_per_job)
+        size, fewer = choose_at_work(self._on, count, most, self.fewest_hours(count))
+        if fewer is None:
+            return size
+        return replace(size, count_words=beyond_the_least(size.accelerators, size.hours, fewer))
 
     def at(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators, or on the usual number for its work."""
+        return self.at_least() if accelerators is None else self._on(self._count(accelerators))
+
+    def _on(self, count: int) -> PlacedSize:
         training, one = self.layouts.training, self.layouts.accelerator
-        count = self._count(accelerators)
         layout = self.layouts.judge(count)
         goodput, goodput_source = _goodput(training, count)
         stated = user_rate(training, self.work, self.peak_flops, one)
@@ -234,7 +261,7 @@ class PlacedTask:
         if training.rollouts is None or has_user_throughput(training):
             return None
         one, goodput = self.layouts.accelerator, _goodput(training, count)[0]
-        bare = rollout_hours(training, training.rollouts, one, count, hours)
+        bare = rollout_hours(self.requested, training.rollouts, one, count, hours)
         return replace(bare, writing=bare.writing * math.exp(rollout_excess(self.rules)) / goodput)
 
     def _count(self, requested: int | None) -> int:
@@ -246,12 +273,7 @@ class PlacedTask:
         if own and requested < own.parts:
             self.layouts.judge(requested)
         if requested < least:
-            raise InvalidInput(
-                "accelerators",
-                f"{requested} {self.layouts.accelerator.slug} cannot hold the training; allowed "
-                f"are {least} or more (adapters, an optimizer with fewer states, chunked_loss or "
-                "optimizer_offload need fewer)",
-            )
+            raise refuse_too_few(self.layouts, requested, least)
         return requested
 
     def _estimated(self, layout: PlacedLayout, count: int) -> tuple[float, str]:
@@ -272,25 +294,6 @@ class PlacedTask:
         return (mfu if self.rules < STEP_RULES else min(mfu, MOST_MFU)), source
 
 
-def worked_flops(work: Work, rules: int) -> float:
-    """FLOPs of one run without recomputation; from rules 5 on the causal half of attention's."""
-    if rules < STEP_RULES:
-        return work.executed_flops
-    return work.executed_flops - (1 - CAUSAL_SHARE) * work.attention_flops
-
-
-def whole_count(least: int) -> int:
-    """A number of accelerators as clusters come in: whole nodes beyond one, in steps of a 32nd.
-
-    >>> whole_count(5), whole_count(9), whole_count(401), whole_count(1265)
-    (5, 16, 408, 1280)
-    """
-    if least <= COUNT_STEPS:
-        return least if least <= ONE_NODE else math.ceil(least / ONE_NODE) * ONE_NODE
-    step = max(ONE_NODE, 1 << int(math.log2(least / COUNT_STEPS)))
-    return math.ceil(least / step) * step
-
-
 def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTask:
     """The run on an accelerator; refuses a precision it lacks and what fits nowhere.
 
@@ -298,8 +301,8 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
     """
     if training.rollouts and rules < ROLLOUT_RULES:
         raise InvalidInput("rollouts", f"need rules {ROLLOUT_RULES} and the request says {rules}")
-    if rules >= STEP_RULES:
-        check_experts(training)
+    check_split(training, rules)
+    requested, training = training, under_rules(training, rules)
     precision = precision_on(training, one)
     layouts = LayoutTask(training, one, precision, rates_on(training, one, precision, rules))
     least = layouts.least()
@@ -313,12 +316,14 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
                 f"micro_batch_size {training.micro_batch_size:,} does not fit {one.slug} "
                 f"({one.memory_gib:g} GiB), however the model is split; a smaller one would",
             )
+        refuse_states(layouts)
         raise InvalidInput(
             "layout" if training.layout else "accelerator",
             f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
             "a shorter sequence_length, chunked_loss or an accelerator with more memory would",
         )
-    return PlacedTask(layouts, compute_work(training), peak_flops(one, precision), least, rules)
+    work, peak = compute_work(training), peak_flops(one, precision)
+    return PlacedTask(layouts, work, peak, least, rules, requested)
 
 
 def _excess(task: LayoutTask, rules: int) -> float:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.stages import FINE_TUNING, stage_of
 from planner.sizing.footprint.training_flops import (
     USUAL_VOCABULARY,
     active_parameters,
+    compute_work,
     is_adapter,
     is_mixture,
 )
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
 from planner.sizing.performance.confidence import has_user_rate
-from planner.sizing.performance.levels import STEP_RULES, is_vector
+from planner.sizing.performance.levels import CAUSAL_SHARE, STEP_RULES, is_vector
 from planner.sizing.performance.teams import team_fit
 from planner.sizing.performance.throughput import benchmark_level
+from planner.sizing.runs.beside_words import mixed_layers
 from pricing.common.pluralize import pluralize
+from pricing.market.accelerators import Accelerator
 
 CODE_WORDS = {
     "hand_tuned": "hand-tuned code",
@@ -41,8 +45,24 @@ MOST_UNLIKE = 4.0
 models of the table have 0.76 to 1.93; a planning choice, 2026."""
 LONG_YEARS = 10.0
 """Years from which a run is said to take too long to be one; a planning choice, 2026."""
+MUCH_SKIPPED = 0.1
+"""Part of the work from which what windows save is said; a planning choice, 2026."""
+MUCH_LONGER = 1.5
+"""Hours over others from which they are told as a multiple; a planning choice, 2026."""
 SAME_BATCH = 0.05
 """Share by which a step may differ from the batch that was asked for; a planning choice, 2026."""
+
+
+class FewerAccelerators(Protocol):
+    """A run on fewer accelerators."""
+
+    @property
+    def accelerators(self) -> int:
+        """How many."""
+
+    @property
+    def hours(self) -> float:
+        """Accelerator-hours."""
 
 
 def mfu_words(task: LayoutTask, layout: PlacedLayout, rules: int) -> str:
@@ -65,6 +85,19 @@ def above_peak(mfu: float, hfu: float, accelerators: str) -> tuple[str, ...]:
     return (
         f"at an MFU of {mfu:.1%} nothing is left for activation checkpointing, without which "
         f"{accelerators} cannot hold it: that is {hfu:.0%} of the dense peak",
+    )
+
+
+def borrowed_rate(
+    training: Training, one: Accelerator, precision: str, rules: int
+) -> tuple[str, ...]:
+    """Whose rate an accelerator is given that no training benchmark was published of."""
+    stands_in = benchmark_level(one, precision, rules).stands_in
+    if has_user_rate(training) or not stands_in:
+        return ()
+    return (
+        f"no training benchmark of {one.name} itself is in its rate: the share of its peak is that "
+        f"of {stands_in}",
     )
 
 
@@ -107,6 +140,7 @@ def unasked(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
         *unlikely_shape(training),
         *guessed_stage(training),
         *own_split(training, layout),
+        *skipped_by_windows(training),
         *lone_experts(training),
     )
 
@@ -182,6 +216,43 @@ def unlikely_shape(training: Training) -> tuple[str, ...]:
     return (
         f"{pluralize(layers, 'layer')} of {width:,} units usually make {usual:,.0f} parameters, "
         f"not {training.parameters:,.0f}: one of the three is wrong, or the hours are",
+    )
+
+
+def skipped_by_windows(training: Training) -> tuple[str, ...]:
+    """What windows of attention save, which not every kernel does.
+
+    >>> gemma = Training(kind="training", model="Gemma-3-12b", tokens=1e9, sequence_length=32768)
+    >>> skipped_by_windows(gemma)[0][:71]
+    'counted with kernels that skip what lies outside the windows of 40 laye'
+    >>> skipped_by_windows(gemma.model_copy(update={"sliding_layers": 0}))
+    ()
+    """
+    if not training.sliding_layers or has_user_rate(training) or mixed_layers(training):
+        return ()
+    own = compute_work(training)
+    whole = compute_work(training.model_copy(update={"sliding_layers": 0}))
+    worked = own.executed_flops - (1 - CAUSAL_SHARE) * own.attention_flops
+    more = CAUSAL_SHARE * (whole.attention_flops - own.attention_flops) / worked
+    if more < MUCH_SKIPPED:
+        return ()
+    return (
+        f"counted with kernels that skip what lies outside the windows of {training.sliding_layers}"
+        " layers (FlashAttention, FlexAttention); under a mask over the whole sequence, as in "
+        f"PyTorch's scaled_dot_product_attention, the work is {more:.0%} more: sliding_layers = 0 "
+        "asks for that",
+    )
+
+
+def beyond_the_least(count: int, hours: float, fewer: FewerAccelerators) -> tuple[str, ...]:
+    """Why a run of so many hours takes more accelerators than would do."""
+    times = fewer.hours / hours
+    more = f"{times:,.1f} times the" if times >= MUCH_LONGER else f"{times - 1:.0%} more"
+    return (
+        f"{pluralize(fewer.accelerators, 'accelerator')} would hold it, with {more} "
+        f"accelerator-hours: {count:,} are counted on, the smallest number up to twice the least "
+        "whose hours are near the fewest; accelerators_per_job = "
+        f"{fewer.accelerators} asks for fewer",
     )
 
 

@@ -25,6 +25,7 @@ from planner.sizing.evidence.measured_throughput import (
 )
 from planner.sizing.evidence.sample_runs import TRAINING_FACTOR, sample_runs
 from planner.sizing.footprint.precisions import check_precision
+from planner.sizing.layout.usable_memory import MARGIN, usable_gib
 from planner.sizing.performance.beyond_published import Largest, describe_far
 from planner.sizing.performance.energy import energy_kwh
 from planner.sizing.performance.goodput import estimate_goodput
@@ -55,6 +56,11 @@ FLOPS_RANGE = (0.55, 2.0)
 """The same where the rate follows from FLOPs alone: what published image models sustain on A100
 lies between 34 and 61 TFLOP/s, and loaders add to it; planning values, 2026."""
 _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
+
+
+STATE_BYTES, MEMORY_RULES = 16.0, 6
+"""Bytes that mixed precision with AdamW keeps of a parameter (ZeRO, arXiv 1910.02054, 2020), and
+the edition of the rules from which it is held against the accelerator's memory, 2026."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def size_samples(
         goodput_source="given" if workload.goodput else "failures and operations",
         hours=single / (efficiency * goodput),
         range_p10_p90=rate.range_p10_p90,
-        warnings=_far(workload, count, rules),
+        warnings=(*_far(workload, count, rules), *_beyond_memory(workload, one, rules)),
         rules=rules,
     )
 
@@ -138,6 +144,28 @@ def _far(workload: Samples, count: int, rules: int) -> tuple[str, ...]:
     model, cluster = _largest(max(rules, TEAM_RULES))
     texts = describe_far(workload.parameters, model, count, cluster, has_user_rate=is_given)
     return tuple(texts.values())
+
+
+def _beyond_memory(workload: Samples, one: Accelerator, rules: int) -> tuple[str, ...]:
+    """A model whose states one accelerator does not hold, which nothing else says: the memory of
+    samples is not counted. A rate that was measured there shows that it fits.
+
+    >>> flux = Samples(kind="samples", samples=1e5, epochs=1, forward_gflops_per_sample=3e4,
+    ...                parameters=12e9)
+    >>> _beyond_memory(flux, get("nvidia-rtx-4090"), 6)[0][:67]
+    'the memory of samples is not counted: 12,000,000,000 parameters tra'
+    """
+    parameters = workload.parameters or 0.0
+    held = parameters * STATE_BYTES / 1024**3
+    is_measured = workload.samples_per_second is not None or workload.benchmark is not None
+    if rules < MEMORY_RULES or is_measured or held <= MARGIN * usable_gib(one):
+        return ()
+    return (
+        f"the memory of samples is not counted: {parameters:,.0f} parameters trained with AdamW "
+        f"hold {held:,.0f} GiB of weights, gradients and states, more than the "
+        f"{one.memory_gib:g} GiB of one {one.name}: it takes adapters, sharding or offload, whose "
+        "time is not in these hours",
+    )
 
 
 @cache

@@ -20,6 +20,7 @@ from planner.sizing.footprint.training_flops import (
     Work,
     compute_work,
     size_at_work,
+    under_rules,
 )
 from planner.sizing.performance.confidence import (
     calibration_warnings,
@@ -276,6 +277,7 @@ def training_on(training: Training, one: Accelerator) -> TrainingTask:
         later.append("activation_checkpointing")
     if later:
         raise InvalidInput(later[0], "needs later rules and the request says rules 1")
+    training = under_rules(training, 1)
     precision = precision_on(training, one)
     least = min_accelerators(training, precision, one.memory_gib)
     if least is None:

@@ -116,6 +116,44 @@ STEPS: dict[str, dict[str, object]] = {
         "sequence_length": 100,
         "global_batch_tokens": 128 * 100,
     },
+    # its table of experiments: ZeRO stage 3 on 4 and 8, checkpointing by its recipe
+    "philschmid-l4-1-sdpa": {
+        "micro_batch_size": 2,
+        "activation_checkpointing": True,
+        "global_batch_tokens": 4 * 1_024,
+    },
+    "philschmid-l4-1-flash": {
+        "micro_batch_size": 2,
+        "activation_checkpointing": True,
+        "global_batch_tokens": 8 * 1_024,
+    },
+    "philschmid-l4-1-liger": {
+        "micro_batch_size": 4,
+        "activation_checkpointing": True,
+        "chunked_loss": True,
+        "global_batch_tokens": 16 * 1_024,
+    },
+    "philschmid-l4-4": {
+        "micro_batch_size": 8,
+        "zero_stage": 3,
+        "activation_checkpointing": True,
+        "chunked_loss": True,
+        "global_batch_tokens": 64 * 1_024,
+    },
+    "philschmid-l4-8": {
+        "micro_batch_size": 8,
+        "zero_stage": 3,
+        "activation_checkpointing": True,
+        "chunked_loss": True,
+        "global_batch_tokens": 128 * 1_024,
+    },
+    "peft-llama3.2-3b-full": {"micro_batch_size": 4, "global_batch_tokens": 4 * 210},
+    # its model card's table of stages
+    "gradient-65k": {"micro_batch_size": 1, "global_batch_tokens": 32 * 65_536},
+    "gradient-262k": {"micro_batch_size": 1, "global_batch_tokens": 16 * 262_144},
+    "gradient-524k": {"global_batch_tokens": 16 * 524_288},
+    "gradient-1048k": {"global_batch_tokens": 16 * 1_048_576},
+    "gradient-4194k": {"global_batch_tokens": 4 * 4_194_304},
 }
 SUBMISSIONS = "llama2-70b-lora-"
 """Runs of MLPerf's Llama 2 70B: a step of 8 sequences of 8,192, of 64 on 64 A100."""

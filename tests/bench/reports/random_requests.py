@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 
 from planner.contract.request.workload import Training
 from planner.sizing.estimate import Estimate, estimate
-from planner.sizing.footprint.training_flops import compute_work
-from planner.sizing.performance.levels import most_executed, rates_on
-from planner.sizing.runs.placed_run import worked_flops
+from planner.sizing.footprint.training_flops import compute_work, under_rules
+from planner.sizing.performance.levels import most_executed, rates_on, worked_flops
 from pricing.common.invalid_input import InvalidInput
 
 REQUESTS = 2000
@@ -46,7 +45,7 @@ def _request(draw: random.Random) -> dict[str, object]:
     beside = {
         **some(0.7, "accelerator", lambda: draw.choice(slugs)),
         **some(0.3, "accelerators", lambda: int(10 ** draw.uniform(0, 4))),
-        **some(0.2, "rules", lambda: draw.choice([1, 2, 3, 4, 5])),
+        **some(0.2, "rules", lambda: draw.choice([1, 2, 3, 4, 5, 6])),
     }
     if draw.random() < 0.25:
         work: dict[str, object] = {
@@ -86,7 +85,7 @@ def _worked_share(found: Estimate, mfu: float) -> float:
     """Share of the peak worked without recomputation: MFU counts the whole attention term, as
     published figures do, of which causal kernels work half from rules 5 on."""
     assert isinstance(found.workload, Training)
-    work = compute_work(found.workload)
+    work = compute_work(under_rules(found.workload, found.rules))
     return mfu * min(1.0, worked_flops(work, found.rules) / work.model_flops)
 
 

@@ -28,6 +28,9 @@ OPENELM: Step = {
 LLMC: Step = {"zero_stage": 1, "activation_checkpointing": False}
 MTNLG: Step = {"global_batch_tokens": 1_920 * 2_048}
 GRANITE: Step = {"sequence_length": 4_096}
+GPT_OSS: Step = {"experts": 32, "experts_per_token": 4}
+DEEPSEEK: Step = {"experts": 256, "experts_per_token": 8}
+REMOE: Step = {"experts": 8, "experts_per_token": 1, "global_batch_tokens": 4 * MILLION}
 FIRST_STEPS: dict[str, Step] = {
     # arXiv 2302.13971 Table 2
     "llama1-7B": LLAMA,
@@ -218,6 +221,107 @@ LATER_STEPS: dict[str, Step] = {
         "micro_batch_size": 32,
         "global_batch_tokens": 262_144,
     },
+    # batches and micro-batches by the same result files
+    "mlperf6-gpt-oss-20b-8-gb300": GPT_OSS
+    | {"micro_batch_size": 3, "global_batch_tokens": 24 * 8_192},
+    "mlperf6-gpt-oss-20b-512-gb300": GPT_OSS
+    | {"micro_batch_size": 1, "global_batch_tokens": 64 * 8_192},
+    "mlperf6-gpt-oss-20b-8-gb200": GPT_OSS
+    | {"micro_batch_size": 2, "global_batch_tokens": 16 * 8_192},
+    "mlperf6-gpt-oss-20b-72-gb200": GPT_OSS | {"global_batch_tokens": 36 * 8_192},
+    "mlperf6-gpt-oss-20b-64-b200": GPT_OSS | {"global_batch_tokens": 64 * 8_192},
+    "mlperf6-gpt-oss-20b-8-b300": GPT_OSS
+    | {"micro_batch_size": 3, "zero_stage": 1, "global_batch_tokens": 24 * 8_192},
+    "mlperf6-deepseek-v3-256-gb300": DEEPSEEK
+    | {"micro_batch_size": 1, "global_batch_tokens": 15_360 * 4_096},
+    "mlperf6-deepseek-v3-512-gb300": DEEPSEEK | {"global_batch_tokens": 15_360 * 4_096},
+    "mlperf6-deepseek-v3-512-gb200": DEEPSEEK | {"global_batch_tokens": 15_360 * 4_096},
+    "mlperf6-deepseek-v3-8192-gb200": DEEPSEEK
+    | {"micro_batch_size": 1, "global_batch_tokens": 16_384 * 4_096},
+    # its batch grows after 5 of 17 trillion tokens
+    "trinity-large": {"experts": 256, "experts_per_token": 4},
+    "remoe-topk-469M": REMOE,
+    "remoe-relu-469M": REMOE,
+    "sutra-1.3B": {
+        "experts": 48,
+        "experts_per_token": 4,
+        "micro_batch_size": 8,
+        "activation_checkpointing": True,
+        "global_batch_tokens": 1_048_576,
+    },
+    "differential-moe-s": {"experts": 6, "experts_per_token": 2, "global_batch_tokens": 65_536},
+    "deepspeed-moe-1.3B-128e": {
+        "experts": 128,
+        "experts_per_token": 1,
+        "global_batch_tokens": 512 * 2_048,
+    },
 }
-PRETRAINING_STEPS: dict[str, Step] = FIRST_STEPS | LATER_STEPS
+NEWEST_STEPS: dict[str, Step] = {
+    # of the rows since rules 6, whose sources stand in published_runs.csv
+    "gpjt-163M-8a100-40": {"micro_batch_size": 13, "global_batch_tokens": 104 * 1_024},
+    "gpjt-163M-8a100-80": {"micro_batch_size": 28, "global_batch_tokens": 224 * 1_024},
+    "gpjt-163M-8h100": {"micro_batch_size": 27, "global_batch_tokens": 216 * 1_024},
+    "gpjt-163M-8b200": {"micro_batch_size": 64, "global_batch_tokens": 512 * 1_024},
+    "gpjt-163M-8a100-fp32": {"micro_batch_size": 12, "global_batch_tokens": 96 * 1_024},
+    "gpjt-163M-3090": {"global_batch_tokens": 96 * 1_024},
+    # of the phase that most of the tokens are of
+    "arabert-v0.2-base": {"global_batch_tokens": 384 * 512},
+    "arabert-v0.2-large": {"global_batch_tokens": 13_440 * 128},
+    "arabert-v1": {"global_batch_tokens": 512 * 128},
+    "german-bert": {"global_batch_tokens": 1_024 * 128},
+    "aragpt2-base": {"global_batch_tokens": 1_792 * 1_024},
+    "aragpt2-medium": {"global_batch_tokens": 80 * 1_024},
+    "aragpt2-large": {"global_batch_tokens": 256 * 1_024},
+    "aragpt2-mega": {"global_batch_tokens": 256 * 1_024},
+    "gpt2-medium-dutch": {"optimizer": "adafactor", "global_batch_tokens": 128 * 512},
+    "gpt2-large-dutch": {"optimizer": "adafactor", "global_batch_tokens": 32 * 512},
+    "gpt-neo-1.3B-dutch": {"optimizer": "adafactor", "global_batch_tokens": 16 * 512},
+    "minillm-0.2B-14B": {"micro_batch_size": 32, "global_batch_tokens": 128 * 1_024},
+    "minillm-0.2B-64B": {"micro_batch_size": 32, "global_batch_tokens": 128 * 1_024},
+    "phobert-base": {"global_batch_tokens": 1_024 * 256},
+    "phobert-large": {"global_batch_tokens": 512 * 256},
+    "mlperf-llama3.1-8B-mi355x": {"micro_batch_size": 2, "global_batch_tokens": 32 * 8_192},
+    "neobert-250M": {"micro_batch_size": 32, "global_batch_tokens": 2 * MILLION},
+    "h2o-danube-1.8B": {"global_batch_tokens": 576 * 2_048},
+    "santacoder-1.1B": {"global_batch_tokens": 192 * 2_048},
+    "spanbert-large": {"global_batch_tokens": 256 * 512},
+    "tucano-160m": {
+        "micro_batch_size": 32,
+        "activation_checkpointing": False,
+        "global_batch_tokens": 524_288,
+    },
+    "tucano-630m": {
+        "micro_batch_size": 32,
+        "activation_checkpointing": False,
+        "global_batch_tokens": 524_288,
+    },
+    "tucano-1b1": {
+        "micro_batch_size": 16,
+        "activation_checkpointing": False,
+        "global_batch_tokens": 524_288,
+    },
+    "tucano-2b4": {
+        "micro_batch_size": 4,
+        "activation_checkpointing": False,
+        "global_batch_tokens": 262_144,
+    },
+    "teenytinyllama-160m": {
+        "micro_batch_size": 4,
+        "activation_checkpointing": False,
+        "global_batch_tokens": 4 * 2_048,
+    },
+    "teenytinyllama-460m": {
+        "micro_batch_size": 4,
+        "activation_checkpointing": False,
+        "global_batch_tokens": 4 * 2_048,
+    },
+    "lilmoo-0.6B": {"global_batch_tokens": 2_097_152},
+    "tucano2-qwen-0.5B": {"global_batch_tokens": 1_048_576},
+    "mobilellm-125M": {
+        "micro_batch_size": 32,
+        "activation_checkpointing": False,
+        "global_batch_tokens": 32 * 32 * 2_048,
+    },
+}
+PRETRAINING_STEPS: dict[str, Step] = FIRST_STEPS | LATER_STEPS | NEWEST_STEPS
 """By run of published_runs.csv."""

@@ -83,7 +83,8 @@ def _held_out(rules: int, typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
 def _judged(run: TeamRun, typed: TeamRun | None, others: TeamFit, rules: int) -> HeldOut:
     code = typed.code if typed else None
     error = run.excess - others.excess_of(run, code)
-    low, high = range_of(others, run.stage, code, run.accelerators <= 8, rules)
+    is_small = run.accelerators <= 8
+    low, high = range_of(others, run.stage, code, is_small, rules, run.is_small_model)
     return HeldOut(run, error, low <= error <= high)
 
 

@@ -22,7 +22,7 @@ def refusal(**fields: Any) -> InvalidInput:
 
 def test_defaults() -> None:
     request = read_request({"workload": HOURS})
-    assert (request.horizon_months, request.currency, request.rules) == (36, "USD", 5)
+    assert (request.horizon_months, request.currency, request.rules) == (36, "USD", 6)
     assert request.use_catalog
     assert request.risk is None
     assert resolve_rules(request).term_end == "full"

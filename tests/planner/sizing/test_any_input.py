@@ -25,6 +25,7 @@ FIELDS = (
     "peak_accelerators", "global_batch_tokens", "padding", "experts", "experts_per_token",
     "tokens_per_example",
     "feed_forward_size", "cached_values_per_layer", "sliding_window", "sliding_layers",
+    "attention_width",
 )  # fmt: skip
 WORDS = st.one_of(
     st.none(),

@@ -180,6 +180,6 @@ def test_a_split_of_ones_own_is_judged():
     assert any("32 layers do not divide into 5 stages" in words for words in bad)
     good = ask(5, 64, layout={"tensor": 8, "pipeline": 4}, **shape).warnings
     assert not any("idle" in words or "divide" in words for words in good)
-    with pytest.raises(InvalidInput, match="takes 8 accelerators and 4 are used") as refused:
+    with pytest.raises(InvalidInput, match="takes 8 accelerators at once and 4") as refused:
         ask(5, 4, layout={"tensor": 8}, **shape)
     assert refused.value.field.endswith("layout")

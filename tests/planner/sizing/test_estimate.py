@@ -69,7 +69,7 @@ def test_all_runs_and_experiments_are_in_the_hours():
 
 def test_given_hours_are_only_added_up():
     found = answer(HOURS)
-    assert found["accelerator_hours"] == {"p10": 2100, "p50": 2100, "p90": 2100}
+    assert found["accelerator_hours"] == {"p10": 2100, "p50": 2100, "p90": 2100, "holds": True}
     assert found["accelerators"] == 3
     assert found["candidates"] == []
 

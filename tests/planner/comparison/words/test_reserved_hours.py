@@ -15,7 +15,7 @@ from tests.bench.bench_compare import TODAY
 TUNING = {
     "kind": "training",
     "model": "Llama-3.1-70B",
-    "tokens": 1e9,
+    "tokens": 3e9,
     "sequence_length": 8192,
     "runs": [{"start": "2027-03", "deadline": "2027-03"}],
 }
@@ -23,7 +23,7 @@ TUNING = {
 
 def answered(work: dict[str, Any], **constraints: Any) -> ComparisonAnswer:
     plain = {"start": "2027-01", "horizon_months": 6, "cheaper_if": False, "risk": {"samples": 100}}
-    request = plain | {"workload": work, "constraints": constraints}
+    request = plain | {"workload": work, "constraints": constraints, "rules": 5}
     return compare(request, bundled_catalog(), today=TODAY)
 
 

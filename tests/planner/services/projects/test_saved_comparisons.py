@@ -86,7 +86,7 @@ def _any_request(rng: random.Random) -> dict[str, Any]:
         "start": f"2027-{rng.randint(1, 12):02d}",
         "horizon_months": months,
         "workload": {**OPEN, "hours_per_month": hours if any(hours) else 100},
-        "rules": rng.choice([1, 2, 3, 4, 5]),
+        "rules": rng.choice([1, 2, 3, 4, 5, 6]),
         "finance": {"discount_rate_per_year": rng.choice([0, 0.05, 0.1234])},
         "on_prem": {"servers": rng.choice([[], [{"server": "dgx-h100"}]])},
     }
@@ -141,7 +141,7 @@ def test_a_comparison_keeps_the_edition_of_its_rules(work: Workspace) -> None:
     workload = {**WORKLOAD, "peak_accelerators": 6}
     narrow = {**REQUEST, "workload": workload, "finance": alone}
     now, before = (work.saved(request=narrow | named) for named in ({}, {"rules": 1}))
-    assert (now.request["rules"], before.request["rules"]) == (5, 1)
+    assert (now.request["rules"], before.request["rules"]) == (6, 1)
     totals = [
         reprice(kept, catalogs.current()).answer.by_key["on_demand"].total_cost
         for kept in (now, before)

@@ -208,7 +208,7 @@ def test_an_own_layout_that_does_not_fit_is_refused_with_one_that_does():
 
 
 def test_an_own_layout_of_more_than_there_are_is_refused():
-    with pytest.raises(InvalidInput, match="takes 32 accelerators and 8 are used"):
+    with pytest.raises(InvalidInput, match="takes 32 accelerators at once and 8 are used"):
         task(H100, layout={"tensor": 8, "pipeline": 4}).judge(8)
 
 

@@ -5,7 +5,8 @@ import pytest
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
-from planner.sizing.runs.placed_run import placed_on, whole_count
+from planner.sizing.runs.counts import whole_count
+from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 

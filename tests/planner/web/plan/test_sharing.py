@@ -152,7 +152,7 @@ def test_an_address_without_prices_follows_the_current_rules(client, prices):
 
 
 def test_the_link_names_its_rules(client, prices):
-    assert parse_qs(urlsplit(share(client)).query)["rules"] == ["5"]
+    assert parse_qs(urlsplit(share(client)).query)["rules"] == ["6"]
     assert parse_qs(urlsplit(share(client, {**HOURS, "rules": "1"})).query)["rules"] == ["1"]
 
 

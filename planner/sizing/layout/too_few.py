@@ -1,0 +1,100 @@
+"""What to change where a number of accelerators cannot hold a training. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from planner.contract.request.workload import Training
+from planner.sizing.footprint.stages import PRETRAINING
+from planner.sizing.footprint.training_flops import is_adapter
+from planner.sizing.layout.search import LayoutTask
+from pricing.common.copies import replace
+from pricing.common.invalid_input import InvalidInput
+
+USUAL_LENGTH, SHORTEST = 4096, 512
+"""Tokens of a sequence where the request does not say, and the fewest that are proposed; planning
+choices, 2026."""
+SMALL_STATES = ("adamw_8bit", "adafactor", "adamw_bf16")
+"""Optimizers that hold no more than an 8-bit Adam, nearly."""
+MOST_NAMED = 3
+"""Changes that a refusal names; a planning choice, 2026."""
+
+
+Change = tuple[str, str, dict[str, Any]]
+"""A field, its change in words, and the change."""
+
+
+def refuse_too_few(task: LayoutTask, requested: int, least: int) -> InvalidInput:
+    """The refusal of fewer accelerators than hold a training, with the changes each of which alone
+    makes them hold it, or those that do together."""
+    allowed = (
+        f"{requested} {task.accelerator.slug} cannot hold the training; allowed are {least} or more"
+    )
+    named: dict[str, str] = {}
+    for field, name, update in _changes(task.training):
+        if field not in named and _holds(task, update, requested):
+            named[field] = name
+    if named:
+        listed = _join(list(named.values())[:MOST_NAMED], "or")
+        return InvalidInput("accelerators", f"{allowed} ({listed} would make {requested} hold it)")
+    last = {field: (name, update) for field, name, update in _changes(task.training)}
+    together = {key: value for _, update in last.values() for key, value in update.items()}
+    if last and _holds(task, together, requested):
+        listed = _join([name for name, _ in last.values()], "and")
+        return InvalidInput("accelerators", f"{allowed} ({listed} together would do)")
+    return InvalidInput(
+        "accelerators",
+        f"{allowed} (neither chunked_loss, optimizer_offload or adapters nor shorter sequences "
+        "would do)",
+    )
+
+
+def _holds(task: LayoutTask, update: dict[str, Any], requested: int) -> bool:
+    least = replace(task, training=task.training.model_copy(update=update)).least()
+    return least is not None and least <= requested
+
+
+def _join(names: list[str], word: str) -> str:
+    """Names as a list in words.
+
+    >>> _join(["a"], "or"), _join(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def _changes(training: Training) -> Iterator[Change]:
+    """What may be changed, first what leaves the training as it is; of one field the mildest
+    first."""
+    yield from _changes_of_steps(training)
+    is_full, is_new = not is_adapter(training), training.stage == PRETRAINING
+    if is_full and not training.optimizer_offload:
+        yield _change("optimizer_offload", True)
+    if is_full and training.optimizer not in SMALL_STATES:
+        yield _change("optimizer", "adamw_8bit")
+    length = training.sequence_length or USUAL_LENGTH
+    while (length := length // 2) >= SHORTEST:
+        yield _change("sequence_length", length)
+    adapters = () if is_new else ("lora", "qlora") if is_full else ("qlora",)
+    yield from (_change("optimizer", name) for name in adapters if name != training.optimizer)
+
+
+def _changes_of_steps(training: Training) -> Iterator[Change]:
+    """What changes how a step is worked on and nothing of what it learns."""
+    if training.layout is not None:
+        yield "layout", "another layout", {"layout": None}
+    if (training.micro_batch_size or 1) > 1:
+        yield _change("micro_batch_size", 1)
+    if training.activation_checkpointing not in (None, True):
+        yield _change("activation_checkpointing", True)
+    if not training.chunked_loss:
+        yield _change("chunked_loss", True)
+    if training.zero_stage not in (None, 3) and training.layout is None:
+        yield _change("zero_stage", 3)
+
+
+def _change(field: str, value: bool | int | str) -> Change:
+    shown = "" if value is True else f" {value:,}" if isinstance(value, int) else f" {value}"
+    return field, f"{field}{shown}", {field: value}

@@ -1,0 +1,116 @@
+"""Numbers of accelerators as clusters come in, and which of them a run takes. PURE."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from planner.sizing.evidence.cluster_scaling import ONE_NODE
+from planner.sizing.layout.placed_layout import PlacedLayout
+from pricing.common.invalid_input import InvalidInput
+
+COUNT_STEPS = 32
+"""A number of accelerators is rounded up by at most this part of it; a planning choice, 2026."""
+COUNT_RULES = 6
+"""Edition of the rules from which a run does not take the least number that holds it where a
+slightly larger one takes much fewer hours, 2026."""
+NEAR_THE_FEWEST = 1.1
+"""Hours over the fewest up to which a smaller number of accelerators is taken: less than estimates
+tell apart; a planning choice, 2026."""
+TRIED = 8
+"""Steps in which numbers up to twice the least are looked at; a planning choice, 2026."""
+
+
+class Sized(Protocol):
+    """A run on a number of accelerators."""
+
+    @property
+    def hours(self) -> float:
+        """Accelerator-hours."""
+
+
+class Laid(Sized, Protocol):
+    """A run on a number of accelerators under a split."""
+
+    @property
+    def layout(self) -> PlacedLayout:
+        """Its split."""
+
+
+S = TypeVar("S", bound=Sized)
+L = TypeVar("L", bound=Laid)
+
+
+def whole_count(least: int) -> int:
+    """A number of accelerators as clusters come in: whole nodes beyond one, in steps of a 32nd.
+
+    >>> whole_count(5), whole_count(9), whole_count(401), whole_count(1265)
+    (5, 16, 408, 1280)
+    """
+    if least <= COUNT_STEPS:
+        return least if least <= ONE_NODE else math.ceil(least / ONE_NODE) * ONE_NODE
+    step = max(ONE_NODE, 1 << int(math.log2(least / COUNT_STEPS)))
+    return math.ceil(least / step) * step
+
+
+def counts_between(first: int, most: int) -> list[int]:
+    """Numbers of accelerators from `first` to `most`, as clusters come in.
+
+    >>> counts_between(6, 12), counts_between(48, 96), counts_between(64, 32)
+    ([6, 7, 8], [48, 56, 64, 72, 80, 88, 96], [64])
+    """
+    step = max(1.0, first / TRIED)
+    counts = {whole_count(math.ceil(first + step * i)) for i in range(TRIED + 1)}
+    return [first, *sorted(count for count in counts if first < count <= most)]
+
+
+def most_tried(least: int, count: int, stated: int | None) -> int:
+    """Largest number looked at where `least` hold a run and it takes `count` at least: twice the
+    least, and no more than a request says that a job takes.
+
+    >>> most_tried(6, 6, None), most_tried(6, 6, 8), most_tried(6, 6, 1), most_tried(6, 9, 8)
+    (12, 8, 6, 9)
+    """
+    most = 2 * whole_count(least)
+    return most if stated is None else min(most, max(count, stated))
+
+
+def choose_count(
+    size_on: Callable[[int], S], first: int, most: int, fewest_hours: float
+) -> tuple[S, S | None]:
+    """The run on the smallest number from `first` to `most` whose hours are at most 1.1 of the
+    fewest among them, of which there are at least `fewest_hours`, and that on `first` where it is
+    another."""
+    start = size_on(first)
+    if start.hours <= NEAR_THE_FEWEST * fewest_hours:
+        return start, None
+    sizes = [start]
+    for count in counts_between(first, most)[1:]:
+        try:
+            sizes.append(size_on(count))
+        except InvalidInput:
+            continue
+    fewest = min(size.hours for size in sizes)
+    chosen = next(size for size in sizes if size.hours <= NEAR_THE_FEWEST * fewest)
+    return chosen, None if chosen is start else start
+
+
+def choose_at_work(
+    size_on: Callable[[int], L], first: int, most: int, fewest_hours: float
+) -> tuple[L, L | None]:
+    """The same without accelerators that a split leaves idle, where `first` or more are left and
+    the hours are no more."""
+
+    def sized(count: int) -> L:
+        size = size_on(count)
+        used = count - size.layout.unused
+        if not first <= used < count:
+            return size
+        try:
+            smaller = size_on(used)
+        except InvalidInput:
+            return size
+        return smaller if smaller.hours <= size.hours else size
+
+    return choose_count(sized, first, most, fewest_hours)

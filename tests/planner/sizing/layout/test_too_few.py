@@ -1,0 +1,75 @@
+"""A refusal of too few accelerators names the changes that make them hold the training."""
+
+import pytest
+
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
+from planner.sizing.runs.placed_run import placed_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get
+
+RULES = 6
+RTX_4090, H100 = "nvidia-rtx-4090", "nvidia-h100-80gb-sxm"
+LLAMA = {"kind": "training", "tokens": 1e8, "model": "Llama-3.1-8B", "optimizer": "lora"}
+
+
+def refusal(accelerator, count, **changes):
+    training = parse(Training, {**LLAMA, **changes})
+    with pytest.raises(InvalidInput) as refused:
+        placed_on(training, get(accelerator), RULES).at(count)
+    assert refused.value.field == "accelerators"
+    return refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "count", "changes", "named"),
+    [
+        (RTX_4090, 1, {"sequence_length": 8192}, "chunked_loss or sequence_length 2,048"),
+        (H100, 1, {"micro_batch_size": 16}, "micro_batch_size 1, chunked_loss"),
+        (RTX_4090, 1, {"optimizer": "adamw", "optimizer_offload": True}, "optimizer qlora"),
+        (H100, 16, {"model": "Llama-3.1-70B", "optimizer": "adamw"},
+         "optimizer_offload or optimizer adamw_8bit"),
+        (RTX_4090, 1, {"sequence_length": 131072, "optimizer": "qlora"}, "sequence_length"),
+    ],
+)  # fmt: skip
+def test_what_would_hold_it_is_named(accelerator, count, changes, named):
+    words = refusal(accelerator, count, **changes)
+    assert f"{named}" in words
+    assert words.endswith(f"would make {count} hold it)")
+
+
+def test_what_is_named_does_hold_it():
+    chunked = parse(Training, {**LLAMA, "sequence_length": 8192, "chunked_loss": True})
+    assert placed_on(chunked, get(RTX_4090), RULES).at(1).accelerators == 1
+
+
+def test_what_is_done_already_is_not_named():
+    words = refusal("nvidia-rtx-3060-12gb", 1, optimizer="qlora", sequence_length=2048)
+    assert "adapters" not in words
+    assert "qlora" not in words
+
+
+def test_where_nothing_alone_would_do_it_says_so():
+    words = refusal(H100, 1, model="Llama-3.1-405B", optimizer="adamw")
+    assert words.endswith("nor shorter sequences would do)")
+    assert "112 or more" in words
+
+
+def test_changes_that_only_do_together_are_named_together():
+    words = refusal("nvidia-rtx-3060-12gb", 1, model="Llama-3.2-1B", optimizer="adamw",
+                    stage="pretraining")  # fmt: skip
+    assert words.endswith("adamw_8bit and sequence_length 512 together would do)")
+
+
+def test_pre_training_is_not_told_to_train_adapters():
+    words = refusal(H100, 1, optimizer="adamw", stage="pretraining")
+    assert "lora" not in words
+
+
+def test_a_split_of_one_s_own_is_named_where_another_would_hold_it():
+    work = {"model": "Qwen3-30B-A3B", "layout": {"tensor": 1, "expert": 16}}
+    words = refusal(H100, 8, **work)
+    assert "(another layout would make 8 hold it)" in words
+    whole = {"model": "Llama-3.1-70B", "layout": {"tensor": 8, "pipeline": 2}}
+    with pytest.raises(InvalidInput, match="a split over 8 or fewer, or 16 accelerators"):
+        placed_on(parse(Training, {**LLAMA, **whole}), get(H100), RULES).at(8)

@@ -1,0 +1,108 @@
+"""On how many accelerators a run without a stated number is counted."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
+from planner.sizing.demand import compute_demand
+from planner.sizing.runs.counts import NEAR_THE_FEWEST, choose_count, counts_between
+from planner.sizing.runs.placed_run import placed_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get
+from tests.properties import examples
+
+CLIFF = {"kind": "training", "model": "Qwen3-30B-A3B", "tokens": 1e9, "optimizer": "lora"}
+CARD = "nvidia-rtx-4090"
+
+
+@dataclass(frozen=True)
+class Size:
+    accelerators: int
+    hours: float
+
+
+def chosen(hours, first, most, fewest=0.0):
+    def size_on(count):
+        if count not in hours:
+            raise InvalidInput("accelerators", "hold nothing")
+        return Size(count, hours[count])
+
+    return choose_count(size_on, first, most, fewest)
+
+
+def task(rules, **changes):
+    return placed_on(parse(Training, CLIFF | changes), get(CARD), rules)
+
+
+def test_a_cliff_beside_the_least_is_left():
+    assert task(5).at().accelerators == 6
+    size = task(6).at()
+    assert size.accelerators == 8
+    assert task(6).at(7).hours > 20 * size.hours
+    assert any("7 accelerators would hold it" in words for words in size.warnings)
+    assert not any("would hold it" in words for words in task(6).at(8).warnings)
+
+
+@pytest.mark.parametrize(
+    ("model", "accelerator", "most"),
+    [("Kimi-K2", "amd-mi300x", 128), ("GLM-4.5", "nvidia-l40s", 256)],
+)
+def test_a_number_of_the_planner_s_own_leaves_none_idle(model, accelerator, most):
+    big = parse(Training, {"kind": "training", "model": model, "tokens": 1e9})
+    size = placed_on(big, get(accelerator), 6).at()
+    assert (size.accelerators, size.layout.unused) == (most, 0)
+    stated = placed_on(big, get(accelerator), 6).at(most + 8)
+    assert stated.layout.unused == 8
+    assert any("leaves 8 idle" in words for words in stated.warnings)
+
+
+def test_a_stated_number_and_a_rate_of_one_s_own_stand():
+    assert task(6).at(7).accelerators == 7
+    assert task(6, mfu=0.3).at().accelerators == 7
+
+
+def test_a_job_takes_no_more_than_the_request_says():
+    (words,) = [words for words in task(6).at().warnings if "would hold it" in words]
+    assert words.endswith("accelerators_per_job = 7 asks for fewer")
+    for stated, counted in ((1, 7), (7, 7), (8, 8), (12, 8)):
+        assert task(6, accelerators_per_job=stated).at_least(7).accelerators == counted
+    few = task(6, accelerators_per_job=7).at()
+    assert not any("would hold it" in words for words in few.warnings)
+
+
+def test_a_comparison_counts_on_no_fewer_than_the_hours_hold_for():
+    work = parse(Training, CLIFF)
+    for rules, least in ((5, 6), (6, 8)):
+        demand = compute_demand(work, dt.date(2027, 1, 1), 3, [CARD], rules)
+        assert demand.candidates[0].min_accelerators == least
+
+
+def test_the_smallest_near_the_fewest_is_taken():
+    hours = {4: 100.0, 5: 60.0, 6: 52.0, 7: 50.0, 8: 48.0}
+    size, fewer = chosen(hours, 4, 8)
+    assert (size.accelerators, fewer.accelerators) == (6, 4)
+    assert chosen({4: 52.0, 5: 50.0, 8: 48.0}, 4, 8) == (Size(4, 52.0), None)
+    assert chosen(hours, 4, 8, fewest=95.0) == (Size(4, 100.0), None)
+    assert chosen({4: 100.0, 8: 10.0}, 4, 8)[0] == Size(8, 10.0)
+    with pytest.raises(InvalidInput):
+        chosen({8: 10.0}, 4, 8)
+
+
+@examples(40, 2000)
+@given(st.integers(1, 5000), st.data())
+def test_no_number_looked_at_is_a_tenth_better_and_no_smaller_one_as_good(first, data):
+    counts = counts_between(first, 2 * first)
+    assert counts[0] == first
+    assert counts == sorted(set(counts))
+    assert counts[-1] <= 2 * first
+    hours = {n: data.draw(st.floats(1.0, 1e6)) for n in counts}
+    size, fewer = chosen(hours, first, 2 * first)
+    most = NEAR_THE_FEWEST * min(hours.values())
+    assert size.hours <= most
+    assert all(hours[n] > most for n in counts if n < size.accelerators)
+    assert (fewer is None) == (size.accelerators == first)
