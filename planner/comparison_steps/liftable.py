@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.rules import ANY, PlanRules
+from planner.contract.request.rules import ANY, LARGEST_NODE, PlanRules
+from planner.costing.advice.unfilled_machines import JOB_FIELD, filling_size
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
@@ -132,10 +133,24 @@ def list_rails(
             "A commitment is owed to its end: it holds only if other work of yours takes over "
             "what is left of the term.",
         )  # fmt: skip
+    yield from _rail_of_jobs(request, rules)
     if workload.accelerators_per_job is None and rules.accelerators_per_job > 1:
         yield Rail(
             "workload.accelerators_per_job", 1, "each accelerator is a job of its own",
             "The interconnect asked for joins the accelerators of one machine.",
+        )  # fmt: skip
+
+
+def _rail_of_jobs(request: ComparisonRequest, rules: PlanRules) -> Iterator[Rail]:
+    """Jobs of a stated size that leave part of every machine idle, made as large as fills it."""
+    job = request.workload.accelerators_per_job or 1
+    fills = filling_size(job)
+    peaks = getattr(request.workload, "peak_accelerators", None) or (fills,)
+    if rules.packs_jobs and job < fills <= min(filter(None, peaks), default=fills):
+        yield Rail(
+            JOB_FIELD, fills, f"jobs of {fills} accelerators, which fill machines of "
+            f"{LARGEST_NODE}",
+            f"The request states jobs of {job}, which leave part of such a machine idle.",
         )  # fmt: skip
 
 

@@ -329,6 +329,8 @@ class Preparation:
             interruptible=self.rules.interruptible,
             one_accelerator=self.rules.one_accelerator,
             least_peaks=self._least_peaks(),
+            fills_machines=self.offers.job_nodes.fills_machines,
+            rents_the_rest=self.offers.job_nodes.rents_the_rest,
             coverage=self.coverage,
             price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_nodes.job_sizes,

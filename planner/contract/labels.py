@@ -15,13 +15,20 @@ _BUDGET_TITLES = {"total": "Budget", "capital": "Capital budget", "monthly": "Mo
 
 BEFORE_TODAY = ", before today: "
 """Stands in the warning that months of a plan are over, and in no other."""
+NOT_COUNTED = " and not counted"
+"""Stands in a verdict where contracts cost more after the plan than it counts, and in no other."""
 NO_RANGE_HERE = "does not hold here"
 """Stands in the warnings on work far beyond every published run, and in no other."""
 BEYOND_ANY_CLUSTER = "more than the largest known training clusters have"
 """Stands in the warnings on more accelerators than were ever together, and in no other."""
 RESERVED_AS_ESTIMATED = "reserved by date holds the hours as estimated"
 """Stands in the warning on a reservation that may be too short, and in no other."""
-_FIRST = (BEFORE_TODAY, NO_RANGE_HERE, BEYOND_ANY_CLUSTER, RESERVED_AS_ESTIMATED)
+MISSES_ITS_DEADLINE = "is not done by its deadline"
+"""Stands in the warning on a deadline that may be missed, and in no other."""
+_FIRST = (
+    *(BEFORE_TODAY, NO_RANGE_HERE, BEYOND_ANY_CLUSTER, RESERVED_AS_ESTIMATED),
+    MISSES_ITS_DEADLINE,
+)
 PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
 """Who issues the invoice of each provider."""
 CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}

@@ -26,7 +26,7 @@ def use_larger_nodes(plan: Plan, inputs: ModelInputs) -> Plan:
         if hours is None or not hours.any():
             continue
         small = inputs.by_key[source.stands_for]
-        at_peak = inputs.peak_hours_on({source.accelerator})
+        at_peak = inputs.runs.hours_in(plan.peak, source.accelerator)
         parts = source.capacity / small.capacity
         if _is_multiple(hours, parts, at_peak) and _costs_the_same(small, source, parts, inputs):
             rented[source.key] = hours / parts

@@ -36,12 +36,11 @@ from planner.costing.moved_figures import (
     is_same,
 )
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
+from planner.costing.run_peaks import RunPeaks, fill_nodes
 from pricing.common.copies import replace
 from pricing.market.coverage import CoverageRow
 
 Floats = NDArray[np.float64]
-ROUNDING = 1e-12
-"""Relative error below which a peak counts as a whole number of nodes."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +89,10 @@ class ModelInputs:
     least_peaks: Mapping[str, tuple[float, ...]] | None = None
     """[T] reference accelerators that runs take at least on a kind, where it is more than the peak;
     None under rules that leave machines of a run to the hours."""
+    fills_machines: bool = False
+    """Whether runs take every accelerator of the machines that they rent."""
+    rents_the_rest: bool = False
+    """Whether machines are rented for the hours alone that servers and commitments leave."""
     existing: ExistingContracts = field(default_factory=ExistingContracts)
     """What is signed already."""
     pools: tuple[SpendPool, ...] = ()
@@ -130,7 +133,7 @@ class ModelInputs:
     def _with_data(self, source: CapacitySource) -> CapacitySource:
         """A source with the data of one's own servers, and the wait for data kept elsewhere."""
         charged = self.data.charge_own(source, self.calendar, self.hours)
-        return self.data.let_wait(charged, self.peak_hours_on({source.accelerator}))
+        return self.data.let_wait(charged, self.runs.hours_of(source))
 
     def _existing_sources(self) -> Iterator[CapacitySource]:
         known = self.throughput, self.assumptions, self.calendar, self.packed_sizes
@@ -149,17 +152,10 @@ class ModelInputs:
         keeps_cash = self.monthly_budget is not None
         return {s.key: s.commitment_option(self.calendar, keeps_cash) for s in units_started}
 
-    def peak_hours_on(self, kinds: Collection[str]) -> Floats:
-        """[T] hours at peak on some kinds of accelerator: H / P, 0 without work."""
-        peak = self.peak_on(kinds)
-        return np.divide(self.hours, peak, out=np.zeros_like(self.hours), where=peak > 0)
-
-    def peak_on(self, kinds: Collection[str]) -> Floats:
-        """[T] reference accelerators at once on some kinds: as many as runs take at least."""
-        least = [row for kind, row in (self.least_peaks or {}).items() if kind in kinds]
-        if not least:
-            return self.peak
-        return np.where(self.peak > 0, np.maximum(self.peak, np.max(least, axis=0)), 0.0)
+    @cached_property
+    def runs(self) -> RunPeaks:
+        """What runs keep at work at once."""
+        return RunPeaks(self.hours, self.peak, self.least_peaks, self.fills_machines)
 
     @cached_property
     def problem(self) -> PlanProblem:
@@ -220,12 +216,12 @@ class ModelInputs:
     def _price_rentals(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
             hours = self.hours
-            at_peak = self.peak_hours_on({rental.accelerator})
+            at_peak = self.runs.hours_of(rental)
             if self.rents_whole(rental) and not rental.is_committed:
                 hours = self._hours_of_whole_nodes(rental)
             is_limited = self.limits_dates and is_list_price_by_date(rental)
             if is_limited:
-                rental = limit_by_date(rental, self.hours, self.peak_on({rental.accelerator}))
+                rental = limit_by_date(rental, self.hours, self.runs.of(rental))
             priced = price_rental(
                 rental,
                 self.assumptions,
@@ -258,9 +254,8 @@ class ModelInputs:
     def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
         """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours: what the
         data of a month is shared over where nodes of this size do all the work."""
-        peak, at_peak = (of({rental.accelerator}) for of in (self.peak_on, self.peak_hours_on))
-        nodes = np.ceil(peak / rental.capacity * (1 - ROUNDING))
-        return np.where(peak > 0, nodes * rental.capacity * at_peak, self.hours)
+        peak, at_peak = self.runs.of(rental), self.runs.hours_of(rental)
+        return np.where(peak > 0, fill_nodes(peak, rental.capacity) * at_peak, self.hours)
 
     def _idle_storage(self) -> Iterator[CapacitySource]:
         """Storage that no source of hours carries."""

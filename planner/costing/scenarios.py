@@ -193,13 +193,18 @@ class _ScenarioSolver:
         ceiling: float = np.inf,
         known: Plan | None = None,
     ) -> Plan:
-        if self.inputs.one_accelerator:
+        if self.inputs.one_accelerator or self.inputs.fills_machines:
             groups = list(group_by_run(keys, self.inputs))
-            peaks = [
-                self.inputs.peak_on({self.inputs.by_key[key].accelerator for key in group})
-                for group in groups
-            ]
-            return solve_by_kind(problem, groups, work, ceiling, known, peaks)
+            plan = solve_by_kind(
+                problem,
+                [one.keys for one in groups],
+                work,
+                ceiling,
+                known,
+                [one.peak for one in groups],
+                [one.is_level for one in groups],
+            )
+            return plan if self.inputs.fills_machines else replace(plan, peak=None)
         return solve(problem, keys, work=work, ceiling=ceiling)
 
     def _on_prem_problem(self) -> PlanProblem:
@@ -314,8 +319,10 @@ def build_scenario(
         present=ledger.present,
         pool_entries=ledger.pool_entries,
         write_off=ledger.write_off,
+        peak=plan.peak,
+        is_level=plan.is_level,
         capacity=capacity_rows(
-            plan, inputs.by_key, used, lambda kind: inputs.peak_hours_on({kind})
+            plan, inputs.by_key, used, lambda kind: inputs.runs.hours_in(plan.peak, kind)
         ),
         calendar=inputs.calendar,
         served_hours=inputs.hours,

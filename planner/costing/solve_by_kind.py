@@ -32,13 +32,15 @@ def solve_by_kind(
     ceiling: float = np.inf,
     known: Plan | None = None,
     peaks: Sequence[Floats] = (),
+    are_level: Sequence[bool] = (),
 ) -> Plan:
     """The cheapest plan from the sources of one of `groups`, with a bound on all of them.
 
     Each group may search with its share of the `work`, and what those before it left of theirs, for
     plans that cost less than `ceiling` and than those of the groups before it. A `known` plan from
     the sources of one of them stands where none is cheaper. `peaks` of the groups, each [T], stand
-    in for the problem's.
+    in for the problem's, and are told of the plan. Groups that are level are tried last,
+    rent parts of machines and stand where that is cheaper.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> month = np.ones(1)
@@ -53,25 +55,28 @@ def solve_by_kind(
     if not groups:
         return solve(problem, (), work=work, ceiling=ceiling)
     work = WorkMeter() if work is None else work
-    work.charge(presolve_units(problem) * len(groups))
     parts = [restrict_sources(problem, group) for group in groups]
+    work.charge(sum(presolve_units(part) for part in parts))
     if peaks:
         parts = [replace(part, peak=peak) for part, peak in zip(parts, peaks, strict=True)]
+    levels = np.array(are_level or [False] * len(parts), dtype=bool)
+    parts = [_in_parts(part) if level else part for part, level in zip(parts, levels, strict=True)]
     floors = [least_cost(part) for part in parts]
     best, bound, refused = known, np.inf, []
     ceiling = min(ceiling, known.cost) if known is not None else ceiling
-    for rank, index in enumerate(np.argsort(floors, kind="stable").tolist()):
+    for rank, index in enumerate(np.lexsort((np.array(floors), levels)).tolist()):
         if floors[index] >= ceiling:
             bound = min(bound, floors[index])
             continue
         share = work.share(1 / (len(groups) - rank), stops=False)
         plan = solve(parts[index], work=share, ceiling=ceiling)
+        plan = replace(plan, peak=parts[index].peak, is_level=bool(levels[index]))
         if not plan.feasible:
             refused.append(plan)
             bound = min(bound, max(plan.bound, floors[index]))
             continue
         bound = min(bound, plan.bound)
-        if best is None or plan.cost < best.cost:
+        if best is None or plan.cost < best.cost * (1 - _ROUNDING * plan.is_level):
             best, ceiling = plan, min(ceiling, plan.cost)
     if best is None and not refused and np.isinf(ceiling):
         return replace(solve(parts[0], work=work), bound=bound)
@@ -81,6 +86,11 @@ def solve_by_kind(
         undecided = (plan for plan in refused if UNDECIDED in plan.why_not)
         return replace(next(undecided, min(refused, key=_change_needed)), bound=bound)
     return replace(best, bound=min(bound, best.cost))
+
+
+def _in_parts(problem: PlanProblem) -> PlanProblem:
+    rentals = tuple(replace(one, in_parts=True) for one in problem.rental_options)
+    return replace(problem, rental_options=rentals)
 
 
 def _change_needed(refused: Plan) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from planner.contract.answer.common import Category
 from planner.contract.answer.scenario import CostLine
 from planner.contract.answer.verdict import Action, DecisionPart
+from planner.contract.durations import format_duration
 from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.contract.purchase_options import savings_plan_label, traits
@@ -27,6 +28,8 @@ from planner.costing.inputs.custom_offers import NOWHERE
 from planner.costing.inputs.existing import SIGNED
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_hours_of
+from planner.costing.run_peaks import Floats, nodes_at_once
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
@@ -181,8 +184,8 @@ class _Part:
     def _nodes(self) -> float:
         """Most machines rented or reserved at once, parts of one too where they rent in parts."""
         hours = self.plan.used_hours[self.source.key]
-        peak_hours = self.inputs.peak_hours_on({self.source.accelerator})
-        nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0)
+        peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
+        nodes = nodes_at_once(hours, peak_hours)
         return float(nodes.max())
 
     def _machine(self) -> str:
@@ -205,7 +208,7 @@ class _Part:
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
             yield f"lease {_number(units)} × {machine} for {lasts} {self._when(first, last)} "
-            yield self._sum(first)
+            yield self._sum(first, beside=self.cost.due(first))
         elif action == "buy":
             yield f"buy {_number(units)} × {machine} {self._when(first, last)}"
             yield self._invoice(first, last)
@@ -219,12 +222,14 @@ class _Part:
             yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
         else:
             how = traits(self.source.purchase_option).label
-            yield f"rent {self._up_to(units)}{machine} {how}{where} {self._while(first, last)}"
-            yield "" if share >= 1 - NOISE else f" for {self.share_in_words}"
+            is_all = share >= 1 - NOISE
+            yield f"rent {self._up_to(units)}{machine} {how}{where}{self._how_long() * is_all} "
+            yield self._while(first, last)
+            yield "" if is_all else f" for {self.share_in_words}"
 
-    def _sum(self, first: int, terms: int = 1) -> str:
-        """What is signed for, and what it comes to with support and staff; of a contract that
-        counts for the months within the plan alone, those."""
+    def _sum(self, first: int, terms: int = 1, beside: Decimal | None = None) -> str:
+        """What is signed for, what servers on lease need `beside` it, and what it comes to with
+        support and staff; of a contract that counts for the months of the plan alone, those."""
         signed, net = self._money(self.cost.signed), self._money(self.cost.net)
         term = self.source.term
         if self.inputs.term_end == "prorate" and term is not None:
@@ -232,7 +237,9 @@ class _Part:
             if share < 1 - NOISE:
                 return f"({signed} of it counted here, {share:.0%} of its term)"
         over = f" over {terms} terms" if terms > 1 else ""
-        return f"({signed} in all)" if signed == net else f"({signed} to sign{over}, {net} in all)"
+        at_once = f", {self._money(beside)} for network and spares at once" if beside else ""
+        to_sign = "" if signed == net else f"{signed} to sign{over}{at_once}, "
+        return f"({to_sign}{net} in all)"
 
     def _renewals(self, units: float, first: int, last: int) -> tuple[float, int, str]:
         """Units signed for, terms and when: those of one term where each follows the one before."""
@@ -245,20 +252,40 @@ class _Part:
         again = " and ".join(filter(None, (", ".join(months[1:-1]), months[-1])))
         return float(started[first]), len(months), f"in {months[0]}, renewed in {again}"
 
+    def _at_peak(self) -> Floats | None:
+        """[busy months] hours that what is rented works; None for whole months."""
+        peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
+        at_peak = peak_hours[self.plan.used_hours[self.source.key] > 0]
+        return None if float(at_peak.min()) >= HOURS_PER_MONTH - 1 else at_peak
+
+    def _how_long(self) -> str:
+        """For how many hours each machine works in all, or all of them where their number varies;
+        "" for whole months."""
+        at_peak = self._at_peak()
+        if at_peak is None:
+            return ""
+        if self._varies():
+            node_hours = float(self.plan.used_hours[self.source.key].sum())
+            return f" for {node_hours:,.0f} machine-hours" if node_hours >= 1 else ""
+        each = " each" if self._nodes() > 1 + WHOLE else ""
+        return f" for {format_duration(float(at_peak.sum()))}{each}"
+
     def _days(self) -> str:
         """For how many days in all; "" for whole months."""
-        peak_hours = self.inputs.peak_hours_on({self.source.accelerator})
-        at_peak = peak_hours[self.plan.used_hours[self.source.key] > 0]
-        if float(at_peak.min()) >= HOURS_PER_MONTH - 1:
+        at_peak = self._at_peak()
+        if at_peak is None:
             return ""
         days = int(np.ceil(at_peak / HOURS_PER_DAY - WHOLE).sum())
         return f" for {pluralize(days, 'day')}"
 
-    def _up_to(self, units: float) -> str:
+    def _varies(self) -> bool:
+        """Whether some months take more of it than others."""
         hours = self.plan.used_hours[self.source.key]
         busy = hours[hours > 0]
-        varies = len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
-        up_to = "up to " if varies else ""
+        return len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
+
+    def _up_to(self, units: float) -> str:
+        up_to = "up to " if self._varies() else ""
         part = self._nodes() if units == 1 and not self.inputs.whole_nodes else 1.0
         return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{_number(units)} × "
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import BEFORE_TODAY
@@ -14,6 +16,7 @@ from planner.contract.purchase_options import COMMITTED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import OwnedServer
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
+from planner.costing.advice.owed_after import left_to_others
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.terms import Calendar
@@ -21,16 +24,24 @@ from planner.costing.inputs.missing_prices import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_hours_of, peak_of
+from planner.costing.run_peaks import nodes_at_once
 from planner.sizing.demand import Demand
 from planner.sizing.performance.beyond_published import warn_never_built
 from pricing.common.pluralize import pluralize
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 
+Floats = NDArray[np.float64]
+
 MANY_MACHINES = 64
 """Machines rented at once beyond which capacity is a contract of its own: the largest Capacity
 Block (EC2 user guide, Capacity Blocks for ML, 2025)."""
+IDLE_SHARE = 0.1
+"""Share of the accelerators rented at once from which those without work are named; an assumption
+of this project, 2026."""
 _CENT = 0.005
+_WHOLE = 1e-6
 _NOTES = {
     PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
     PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",
@@ -119,9 +130,8 @@ def _warn_many_machines(
     for source in rented:
         if source.is_committed:
             continue
-        at_peak = inputs.peak_hours_on({source.accelerator})
-        hours = [plan.used_hours[source.key] for plan in plans if source.key in plan.used_hours]
-        most = max(float((used[at_peak > 0] / at_peak[at_peak > 0]).max()) for used in hours)
+        using = [plan for plan in plans if source.key in plan.used_hours]
+        most = max(float(_nodes_of(plan, inputs, source).max()) for plan in using)
         if most > MANY_MACHINES:
             yield (
                 f"{most:,.0f} × {source.instance_type} at once: no cloud holds so many ready by "
@@ -190,6 +200,7 @@ def warn_of_purchases(
     yield from warn_never_built(_count_at_once(plan, inputs))
     if request.rules == 1:
         return
+    yield from _warn_idle_parts(plan, inputs, request.workload)
     yield from _warn_prorated(plan, inputs, request.currency)
     for key, server in inputs.servers.unsure.items():
         if key in plan.units_started:
@@ -199,30 +210,61 @@ def warn_of_purchases(
 def _count_at_once(plan: Scenario, inputs: ModelInputs) -> float:
     """Most accelerators of all kinds that a plan has at work at once."""
     at_once = np.zeros(inputs.calendar.months)
-    for key, hours in plan.used_hours.items():
+    for key in plan.used_hours:
         source = inputs.by_key[key]
-        at_peak = inputs.peak_hours_on({source.accelerator})
-        nodes = np.divide(hours, at_peak, out=np.zeros_like(at_once), where=at_peak > 0)
-        at_once += nodes * source.accelerators
+        at_once += _nodes_of(plan, inputs, source) * source.accelerators
     return float(at_once.max())
 
 
-def _warn_prorated(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
-    """What a plan leaves to others of its commitments and leases, where only the share within the
-    horizon counts; after tax, as the totals are."""
-    if inputs.term_end != "prorate":
+def _warn_idle_parts(
+    plan: Scenario, inputs: ModelInputs, workload: AcceleratorHours | Training | Samples
+) -> Iterator[str]:
+    """That machines rented or bought have more accelerators than the work keeps busy at once, where
+    the request says how many those are."""
+    is_given = isinstance(workload, AcceleratorHours)
+    sources = [inputs.by_key[key] for key in {*plan.used_hours, *plan.units_started}]
+    kinds = {source.accelerator for source in sources}
+    has_own = any(source.existing is not None for source in sources)
+    if len(kinds) != 1 or has_own or not (is_given or workload.accelerators_per_job):
         return
-    calendar, amount, last = inputs.calendar, 0.0, 0
-    for key, units_started in scenario.units_started.items():
-        source = inputs.by_key[key]
-        if source.term is None or (source.is_owned and not source.is_leased):
-            continue
-        amount += float(source.due_after_horizon() @ units_started)
-        start = int(np.flatnonzero(units_started)[-1]) + source.term.lead_months
-        last = max(last, start + source.term.duration_months)
-    amount *= 1.0 - calendar.tax_rate
-    left = last - calendar.months
-    if left > 0 and amount >= _CENT:
+    rented = np.zeros(inputs.calendar.months)
+    for source in sources:
+        if source.term is not None:
+            nodes = source.units_in_service(plan.units_started[source.key].astype(np.float64))
+        elif inputs.rents_whole(source):
+            nodes = _nodes_of(plan, inputs, source)
+        else:
+            return
+        rented += np.where(inputs.hours > 0, nodes * source.accelerators, 0.0)
+    own_peak = peak_of(plan, inputs)
+    busy = (inputs.peak if own_peak is None else own_peak) / inputs.throughput[kinds.pop()]
+    month = int(np.argmax(rented - busy))
+    paid, at_work = round(float(rented[month])), ceil(float(busy[month]) - _WHOLE)
+    if paid - at_work < max(1, paid * IDLE_SHARE):
+        return
+    works = "works" if at_work == 1 else "work"
+    yield (
+        f"Of {paid:,} accelerators paid for at once {at_work:,} {works}, as machines come "
+        "whole. If the work can take them all, "
+        + (
+            f"a peak of {paid:,} (peak_accelerators) ends it sooner and may cost less."
+            if is_given
+            else "leave accelerators_per_job out, or state as many as a machine has: it ends "
+            "sooner and costs less."
+        )
+    )
+
+
+def _nodes_of(plan: Scenario, inputs: ModelInputs, source: CapacitySource) -> Floats:
+    """[T] machines of a source at work at once."""
+    hours, at_peak = plan.used_hours[source.key], peak_hours_of(plan, inputs, source)
+    return nodes_at_once(hours, at_peak)
+
+
+def _warn_prorated(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
+    """What a plan leaves to others of its commitments and leases."""
+    amount, left = left_to_others(scenario, inputs)
+    if left:
         months = "month is" if left == 1 else f"{left} months are"
         yield (
             f"Assumes that the remaining {months} used, and {format_money(amount, currency)} for "

@@ -149,7 +149,8 @@ def _mix(mixes: _Mixes, width: Floats, scenario: Scenario, inputs: ModelInputs) 
             data += of_data
             parts += [part] if part is not None else []
         spot_share += share * source.is_spot
-        size = source.capacity if inputs.rents_whole(source) else 0.0
+        is_whole_node = inputs.rents_whole(source) and not scenario.is_level
+        size = source.capacity if is_whole_node else 0.0
         node = np.where(share > 0, np.minimum(node, size), node)
     if not mixes:
         parts = [_own_average(scenario, inputs)]

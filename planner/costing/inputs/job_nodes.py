@@ -26,6 +26,10 @@ Rows = NDArray[np.intp]
 
 SPREAD_RUNS = 3
 """Edition of runs from which one works on every accelerator of its machines, 2026."""
+FULL_MACHINES = 4
+"""Edition of runs from which one takes as many accelerators as its machines have, 2026."""
+REST_ALONE = 5
+"""Edition of runs from which what is rented beside servers does what they leave alone, 2026."""
 LEAST_NETWORK_GBPS = 100.0
 """Network of a machine that jobs over many nodes run on, Gbit/s: what the first cloud machines sold
 for distributed training had (AWS p3dn.24xlarge, 2018)."""
@@ -63,10 +67,26 @@ class JobNodes:
     def packed_sizes(self) -> dict[str, int]:
         """Accelerators in whose multiples the work fills machines: those of a job, or 1 where a
         sized run spreads over all that its machines have."""
-        is_stated = self.rules.accelerators_per_job > 1
-        if not self.rules.is_sized or is_stated or self.run_edition < SPREAD_RUNS:
+        if not self._may_spread or self.run_edition < SPREAD_RUNS:
             return self.job_sizes
         return dict.fromkeys(self.job_sizes, 1)
+
+    @property
+    def fills_machines(self) -> bool:
+        """Whether runs take every accelerator of the machines that they rent, however few hold
+        them; not where parts of machines are rented, which are as large as is needed."""
+        is_of_today = self.run_edition >= FULL_MACHINES
+        return is_of_today and self._may_spread and self.rules.whole_nodes
+
+    @property
+    def rents_the_rest(self) -> bool:
+        """Whether machines are rented for the hours alone that servers and commitments leave."""
+        return self.fills_machines and self.run_edition >= REST_ALONE
+
+    @property
+    def _may_spread(self) -> bool:
+        """Whether runs are sized, and nobody states how many accelerators one takes."""
+        return self.rules.is_sized and self.rules.accelerators_per_job <= 1
 
     @cached_property
     def min_accelerators(self) -> dict[str, float]:

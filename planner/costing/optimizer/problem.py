@@ -278,6 +278,10 @@ class Plan:
     """When infeasible: the limits that conflict and the smallest relaxation of each, in words."""
     conflicts: tuple[ConflictingConstraint, ...] = ()
     """The same in figures."""
+    peak: Floats | None = None
+    """[T] reference accelerators at once, where that is the plan's own."""
+    is_level: bool = False
+    """Whether that is the mean of the month, in which rented machines work for a part of it."""
 
     @property
     def gap(self) -> float:

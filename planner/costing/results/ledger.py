@@ -28,6 +28,7 @@ from planner.costing.results.postings import (
     build_tax_postings,
     round_to_cents,
 )
+from planner.costing.run_peaks import nodes_at_once
 from pricing.common.copies import replace
 
 Floats = NDArray[np.float64]
@@ -117,7 +118,8 @@ def capacity_rows(
         peak_hours = peak_hours_on(source.accelerator)
         hours = used_hours.get(source.key, np.zeros(len(peak_hours)))
         if source.term is None:
-            nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0)
+            nodes = nodes_at_once(hours, peak_hours)
+            nodes = np.ceil(nodes - HOUR_NOISE) if plan.is_level else nodes
             available = hours
         else:
             nodes = source.units_in_service(_units_started(plan, source))

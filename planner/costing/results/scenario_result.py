@@ -45,6 +45,10 @@ class Scenario:
     calendar: Calendar | None = None
     served_hours: Floats = field(default_factory=lambda: np.zeros(0))
     """[T] reference accelerator-hours that the workload asks for."""
+    peak: Floats | None = None
+    """[T] reference accelerators at once, where the plan has its own."""
+    is_level: bool = False
+    """Whether that is the mean of the month, in which rented machines work for a part of it."""
     accrued: tuple[Decimal, ...] = ()
     """Cost by month as finance books it: capital and upfront payments written off over time."""
     entries: tuple[Entry, ...] = ()

@@ -16,6 +16,7 @@ from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.costing.analysis.sensitivity import cost_plans
 from planner.costing.run_machines import group_by_run
+from planner.costing.run_peaks import RunPeaks
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.bench_compare import TODAY
 
@@ -76,15 +77,19 @@ def test_one_run_keeps_to_one_size_of_machine() -> None:
         )
         for key, (provider, count, owned) in sources.items()
     }
-    inputs: Any = SimpleNamespace(by_key=by_key, job_sizes={"a100": 40}, least_peaks={})
-    assert {frozenset(group) for group in group_by_run(sources, inputs)} == {
+    runs = RunPeaks(np.ones(1), np.ones(1))
+    inputs: Any = SimpleNamespace(
+        by_key=by_key, job_sizes={"a100": 40}, least_peaks={}, fills_machines=False, runs=runs,
+        one_accelerator=True,
+    )  # fmt: skip
+    assert {group.keys for group in group_by_run(sources, inputs)} == {
         frozenset({"own", "a64"}),
         frozenset({"own", "a8", "a8 reserved"}),
         frozenset({"own", "g8"}),
         frozenset({"own", "g16"}),
     }
     inputs.least_peaks = None
-    assert list(group_by_run(sources, inputs)) == [frozenset(sources)]
+    assert [group.keys for group in group_by_run(sources, inputs)] == [frozenset(sources)]
 
 
 def test_samples_cost_what_the_plan_costs_where_nothing_varies() -> None:
@@ -109,15 +114,26 @@ def test_samples_cost_what_the_plan_costs_where_nothing_varies() -> None:
     assert costs[0] == pytest.approx(on_demand.cost, rel=1e-6)
 
 
+def kept(answer: ComparisonAnswer, edition: int | None) -> list[AssumptionRow]:
+    """The assumptions of an answer as one of an edition of runs has them; None: of before any."""
+    rows = [row.model_dump() for row in answer.assumptions if row.field != FIELD or edition]
+    own = [row | ({"value": edition} if row["field"] == FIELD else {}) for row in rows]
+    return [AssumptionRow.model_validate(row) for row in own]
+
+
 def test_an_answer_of_before_keeps_its_machines() -> None:
-    request = asked(TRAININGS["20B"])
+    """20B on what its hours come to, on what holds it, and on machines of which none idles."""
+    request = asked(TRAININGS["20B"], rules=5)
     today = answered(request)
-    rows = [row for row in today.assumptions if row.field != FIELD]
-    assert len(rows) == len(today.assumptions) - 1
-    previous = [AssumptionRow.model_validate(row.model_dump()) for row in rows]
-    before = answered(request, previous_assumptions=previous)
-    assert FIELD not in {row.field for row in before.assumptions}
-    fewest = [
-        min(row.accelerators for row in on_demand_of(answer).capacity) for answer in (before, today)
-    ]
-    assert fewest == [8, 16]
+    at_once, costs = [], []
+    for edition in (None, 2, 3, 4):
+        answer = answered(request, previous_assumptions=kept(today, edition))
+        if edition is None:
+            assert FIELD not in {row.field for row in answer.assumptions}
+        plan = on_demand_of(answer)
+        at_once.append(min(row.accelerators for row in plan.capacity))
+        costs.append(plan.total_cost)
+    assert at_once == [8, 16, 16, 8]
+    assert costs[3] == on_demand_of(today).total_cost
+    assert costs[1] == costs[2]
+    assert costs[3] < costs[2]

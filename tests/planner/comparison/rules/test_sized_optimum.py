@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from decimal import Decimal
-from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -60,16 +59,11 @@ def trained(seed: int, **fields: Any) -> tuple[Compared, list[Offer]]:
     return compared(catalog(*offers), **(plain | fields)), offers
 
 
-def usable(count: int, job: int) -> float:
-    if count >= job:
-        return float(floor(count / job) * job)
-    return job / ceil(job / count)
-
-
 def problems_of(slug: str, found: Compared, offers: list[Offer]) -> Iterator[PlanProblem]:
     """All the work on one kind: nodes that hold a job or eight of it, joined by a network where a
-    run is wider than they are; of nodes that hold less than a job, those of one size. At once a
-    run takes as many as hold it."""
+    run is wider than they are; of nodes that hold less than a job, those of one size. A run takes
+    as many at once as hold it, and every accelerator of its nodes: of nodes that it mixes, whole
+    multiples of the smallest."""
     demand = found.demand
     (one,) = [c for c in demand.candidates if c.accelerator == slug]
     job, speed = max(one.min_accelerators, 1), one.relative_throughput
@@ -82,13 +76,15 @@ def problems_of(slug: str, found: Compared, offers: list[Offer]) -> Iterator[Pla
         large = count >= min(job, LARGEST_NODE)
         if sold.accelerator == slug and large and (width <= count or is_joined):
             flat = np.full(MONTHS, float(sold.price_per_hour))
-            capacity = usable(count, job) * speed
-            rentals.append(RentalOption(sold.id, capacity, float(count), flat, flat))
+            rentals.append(RentalOption(sold.id, count * speed, float(count), flat, flat))
     at_once = np.where(demand.hours_per_month > 0, job * speed, 0.0)  # no two runs at a time
     peak = np.maximum(demand.peak_accelerators, at_once)
     for together in {min(rental.accelerators, job) for rental in rentals}:
-        group = tuple(one for one in rentals if min(one.accelerators, job) == together)
-        yield PlanProblem(demand.hours_per_month, peak, group, (), whole_nodes=True)
+        alike = [one for one in rentals if min(one.accelerators, job) == together]
+        for least in {one.accelerators for one in alike}:
+            group = tuple(one for one in alike if one.accelerators >= least)
+            full = np.ceil(peak / (least * speed) - 1e-9) * least * speed
+            yield PlanProblem(demand.hours_per_month, full, group, (), whole_nodes=True)
 
 
 def cheapest(found: Compared, offers: list[Offer]) -> tuple[float, float] | None:

@@ -13,6 +13,7 @@ from django.conf import settings
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
+from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
@@ -84,9 +85,22 @@ def test_servers_in_place_take_room() -> None:
 def test_a_provider_too_few_is_named() -> None:
     limited = answer({"min_providers": 3})
     assert sentences(limited, "on_demand") == [
-        "It takes a least number of providers of at most 2 providers instead of 3 providers."
+        "It takes a least number of providers of 2 instead of 3."
     ]
     assert limited.by_key["hybrid"].feasible  # own servers are the third
+
+
+def test_a_least_number_that_no_request_may_have_is_not_asked_for() -> None:
+    """Servers that come in April and what is rented until then work in no month side by side, and
+    neither in every month."""
+    request = {"start": "2027-01", "horizon_months": 12, "cheaper_if": False,
+               "workload": {"kind": "accelerator_hours", "accelerator": "H100",
+                            "hours_per_month": 5840},
+               "constraints": {"min_providers": 2, "providers": ["aws"]}}  # fmt: skip
+    limited = compare(request, bundled_catalog(), today=TODAY)
+    (needed,) = limited.by_key["on_prem"].relaxations
+    assert needed.required_value == 1
+    assert needed.sentence == "It takes a least number of providers of 1 instead of 2."
 
 
 def test_a_share_too_small_is_named() -> None:

@@ -11,11 +11,12 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.advice.decision import describe_parts, list_parts
 from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import catalog, offer
+from tests.planner.costing.market_of import H100, catalog, offer
 
 RENT = offer("10", count=1)
 TERM = offer("6", "reserved", count=1, term_months=12, payment_option="no_upfront")
 YEAR: dict[str, Any] = {"horizon_months": 12, "on_prem": {"servers": []}}
+WORK = {"kind": "accelerator_hours", "accelerator": H100}
 SERVER = {"server": "hgx-h100-8", "unit_price": 200_000}
 OWNING: dict[str, Any] = {
     "servers": [SERVER],
@@ -58,16 +59,33 @@ def test_rent_is_told_by_the_most_machines_at_once_and_the_months() -> None:
     assert (part.action, part.units, part.term_months) == ("rent", 2, None)
     assert part.amount == Decimal(90_000)
     assert part.sentence == (
-        "rent up to 2 × p5.6xlarge (1 × H100 SXM5 80 GB) on demand in AWS us-east-1 from "
-        "January 2027"
+        "rent up to 2 × p5.6xlarge (1 × H100 SXM5 80 GB) on demand in AWS us-east-1 for "
+        "9,000 machine-hours from January 2027"
     )
 
 
 def test_rent_that_ends_before_the_plan_is_told_with_its_end() -> None:
     (part,) = parts_of("on_demand", RENT, hours=[0.0] + [500.0] * 3 + [0.0] * 8, **YEAR)
-    assert part.sentence.endswith("in AWS us-east-1 from February 2027 to April 2027")
+    assert part.sentence.endswith(
+        "in AWS us-east-1 for 1,500 hours from February 2027 to April 2027"
+    )
     (one,) = parts_of("on_demand", RENT, hours=[0.0, 500.0] + [0.0] * 10, **YEAR)
-    assert one.sentence.endswith("in AWS us-east-1 in February 2027")
+    assert one.sentence.endswith("in AWS us-east-1 for 500 hours in February 2027")
+
+
+def test_rent_tells_how_long_each_machine_works() -> None:
+    """200 h on 1 card; 20 h of 4 cards at once are 5 h each; a fifth of an hour is 12 minutes; a
+    machine that works all month needs no words."""
+    one: dict[str, Any] = {"horizon_months": 1, "on_prem": {"servers": []}}
+    for hours, at_once, words in (
+        (200.0, 1, "for 200 hours in January 2027"),
+        (20.0, 4, "for 5 hours each in January 2027"),
+        (0.2, 1, "for 12 minutes in January 2027"),
+        (730.0, 1, "in AWS us-east-1 in January 2027"),
+    ):
+        work = WORK | {"hours_per_month": [hours], "peak_accelerators": [at_once]}
+        (part,) = parts_of("on_demand", RENT, workload=work, **one)
+        assert part.sentence.endswith(words), part.sentence
 
 
 def test_servers_are_told_with_their_invoice_and_come_before_what_costs_less() -> None:

@@ -13,6 +13,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, Stream, UnitCharge
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.run_peaks import RunPeaks
 
 CALENDAR = Calendar(dt.date(2027, 1, 1), 2, discount_rate_per_year=0.21, tax_rate=0.25)
 D1, D2 = 1.21 ** (-1 / 12), 1.21 ** (-2 / 12)
@@ -95,5 +96,5 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
     }
     found = SimpleNamespace(**(plain | fields))
     found.rents_whole = MethodType(ModelInputs.rents_whole, found)
-    found.peak_on = MethodType(ModelInputs.peak_on, found)
+    found.runs = RunPeaks(np.zeros(CALENDAR.months), found.peak, found.least_peaks)
     return found

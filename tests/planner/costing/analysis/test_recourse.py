@@ -191,12 +191,12 @@ def test_a_sample_is_costed_as_one_would_by_hand(growing: Compared) -> None:
     total = simulation.cost([scenario])[1, 0]
     (key,) = scenario.used_hours
     assert inputs.by_key[key].capacity == 8
-    planned = scenario.used_hours[key] / inputs.peak_hours_on(())
+    planned = scenario.used_hours[key] / inputs.runs.hours_on(())
     price = outcomes.prices[simulation.drivers.of_source[key]]
     for n in np.flatnonzero(outcomes.slip == 0)[:20].tolist():
-        change = inputs.hours * (outcomes.growth[n] - 1.0) / inputs.peak_hours_on(()) / 8
+        change = inputs.hours * (outcomes.growth[n] - 1.0) / inputs.runs.hours_on(()) / 8
         nodes = np.maximum(planned + np.rint(change), 0)
-        expected = (nodes * inputs.peak_hours_on(()) * 55.04 * price[n, :-1]).sum()
+        expected = (nodes * inputs.runs.hours_on(()) * 55.04 * price[n, :-1]).sum()
         assert total[n] == pytest.approx(expected, rel=1e-9)
 
 

@@ -157,7 +157,7 @@ def test_without_anything_to_rent_an_hour_costs_the_average(
 ) -> None:
     scenario: Any = SimpleNamespace(
         key=ScenarioKey.ON_PREM, cost=800.0, total_cost=1200, used_hours={},
-        served_hours=np.array([served, 0.0]),
+        peak=None, is_level=False, served_hours=np.array([served, 0.0]),
     )  # fmt: skip
     mix = planned_rent(scenario, inputs(to_buy()))
     assert rates(mix) == {("", "", False): [average, average]}
