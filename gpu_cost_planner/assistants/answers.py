@@ -10,7 +10,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.labels import NO_RANGE_HERE, SCENARIO_TITLES
 from planner.contract.money import format_money
 from planner.costing.advice.limit_words import describe_alternative
 from pricing.common.invalid_input import InvalidInput
@@ -81,9 +81,10 @@ def _describe_scenario(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> st
 def answer_estimate(answer: EstimateAnswer) -> Answer:
     """Hours with their range, memory, duration, and the best accelerators."""
     hours = answer.accelerator_hours
+    how_often = "in 8 of 10 cases" if hours.holds else f"by published runs, which {NO_RANGE_HERE}"
     lines = [
-        f"{hours.p50:,.0f} accelerator-hours ({hours.p10:,.0f} to {hours.p90:,.0f} in 8 of 10 "
-        f"cases) on {answer.accelerators:,} × {answer.accelerator}."
+        f"{hours.p50:,.0f} accelerator-hours ({hours.p10:,.0f} to {hours.p90:,.0f} {how_often}) "
+        f"on {answer.accelerators:,} × {answer.accelerator}."
     ]
     if answer.wall_clock_hours is not None:
         lines.append(f"One run takes {answer.wall_clock_hours:,.1f} hours.")

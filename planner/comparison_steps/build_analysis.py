@@ -99,8 +99,9 @@ def build_grid(lines: Sequence[CostLine]) -> PriceGrid | None:
     )
 
 
-def build_risk(risk: RiskResult | None) -> RiskAnswer | None:
-    """Range of each scenario, how often it is the cheapest, and its expected regret."""
+def build_risk(risk: RiskResult | None, *, holds: bool = True) -> RiskAnswer | None:
+    """Range of each scenario, how often it is the cheapest, and its expected regret; whether the
+    ranges hold."""
     if risk is None:
         return None
     ranges = {key.value: _cost_range(risk, key) for key in risk.percentiles}
@@ -115,6 +116,7 @@ def build_risk(risk: RiskResult | None) -> RiskAnswer | None:
         regret={key: cents(amount) for key, amount in risk.regret.items()},
         samples=risk.samples,
         seed=risk.seed,
+        holds=holds,
         price_model=risk.price_model,
     )
 

@@ -9,6 +9,7 @@ from planner.comparison_steps.budgets.gains import BudgetGain
 from planner.comparison_steps.budgets.uses import explain_exception, list_budget_uses
 from planner.comparison_steps.late_delivery import describe_certain_delay, describe_late_delivery
 from planner.comparison_steps.paybacks import month_of_payback
+from planner.comparison_steps.range_doubts import SURE, RangeDoubts
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.verdict_words import VerdictWords
 from planner.contract.answer.common import ScenarioKey
@@ -34,9 +35,13 @@ from planner.costing.results.scenario_result import Scenario, cents
 MOST_TURNS = 3
 
 
-def build_verdict(results: ComparisonResults, gains: Sequence[BudgetGain] | None = None) -> Verdict:
+def build_verdict(
+    results: ComparisonResults,
+    gains: Sequence[BudgetGain] | None = None,
+    caveats: RangeDoubts = SURE,
+) -> Verdict:
     """What to do; where nothing is feasible, what is in the way. `gains` is what capital budgets
-    keep out, None where that is not known."""
+    keep out, None where that is not known; `caveats` what the range of the total leaves out."""
     advice = results.recommendation
     if advice.scenario is None:
         return Verdict(
@@ -44,18 +49,23 @@ def build_verdict(results: ComparisonResults, gains: Sequence[BudgetGain] | None
             sentence=" ".join(advice.because),
             unknown_prices=describe_unknown_prices(None, results.inputs),
         )
-    return _Builder(results, results.scenarios[advice.scenario], gains).build()
+    return _Builder(results, results.scenarios[advice.scenario], gains, caveats).build()
 
 
 class _Builder:
     """The verdict of a feasible plan."""
 
     def __init__(
-        self, results: ComparisonResults, plan: Scenario, gains: Sequence[BudgetGain] | None
+        self,
+        results: ComparisonResults,
+        plan: Scenario,
+        gains: Sequence[BudgetGain] | None,
+        caveats: RangeDoubts,
     ) -> None:
         self.results = results
         self.plan = plan
         self.gains = gains
+        self.caveats = caveats
         self.currency = results.request.currency
 
     def build(self) -> Verdict:
@@ -107,7 +117,8 @@ class _Builder:
         if risk is None:
             return None
         low, _, high = risk.total_percentiles[self.plan.key]
-        return CostInterval(p10=cents(low), p90=cents(high))
+        caveats = self.caveats
+        return CostInterval(p10=cents(low), p90=cents(high), holds=caveats.holds, note=caveats.note)
 
     def _payback(self) -> str | None:
         other = best_without_buying(self.results.allowed_scenarios)

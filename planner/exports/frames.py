@@ -157,7 +157,7 @@ def risk_frame(answer: ComparisonAnswer) -> pd.DataFrame:
 def verdict_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     """One row: what the advised plan asks for and how sure it is; none in older answers.
 
-    `p10` and `p90` bound its total in 8 of 10 simulated outcomes.
+    `p10` and `p90` bound its total in 8 of 10 simulated outcomes where `range_holds`.
     """
     verdicts = [answer.verdict] if answer.verdict else []
     frame = build_frame(Verdict, verdicts, answer)
@@ -166,6 +166,8 @@ def verdict_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     for name in ("p10", "p90"):
         values = [getattr(one.range, name, None) for one in verdicts]
         frame[name] = pd.Series(values, dtype=MONEY)
+    holds = [one.range is not None and one.range.holds for one in verdicts]
+    frame["range_holds"] = pd.Series(holds, dtype=bool)
     return frame
 
 

@@ -24,8 +24,10 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
 
 def _facts(verdict: Verdict) -> Iterator[Fact]:
     interval = verdict.range
-    yield "8 of 10 cases, from", interval.p10 if interval else None, "money"
-    yield "8 of 10 cases, to", interval.p90 if interval else None, "money"
+    within = "8 of 10 cases" if interval is None or interval.holds else "Range that does not hold"
+    yield f"{within}, from", interval.p10 if interval else None, "money"
+    yield f"{within}, to", interval.p90 if interval else None, "money"
+    yield "Of this range", (interval.note or None) if interval else None, ""
     yield "Capital to approve now", verdict.capital_to_approve, "money"
     yield "Contracts to sign now", verdict.obligation_to_sign, "money"
     yield "Due within the plan", verdict.within_horizon, "money"

@@ -46,6 +46,11 @@ class RiskAnswer(AnswerModel):
     )
     samples: Count = Field(default=0, description="Outcomes simulated.")
     seed: Count = Field(default=0, description="Seed of the simulation.")
+    holds: bool = Field(
+        default=True,
+        description="False where the work is far beyond every published run, so that no range of "
+        "its hours holds.",
+    )
     price_model: PriceModel = Field(
         default="common_factor",
         description="How prices vary: each by the process fitted to its history, rents by the "

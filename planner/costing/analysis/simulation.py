@@ -56,6 +56,10 @@ class Simulation(Protocol):
     @property
     def parameters(self) -> RiskParameters: ...
 
+    @property
+    def hours_factors(self) -> Floats | None:
+        """[N] factor on all hours as they were estimated; None where they are known."""
+
     def cost(
         self,
         plans: Sequence[Scenario],
@@ -142,6 +146,11 @@ class CommonPriceSimulation:
     parameters: RiskParameters
     samples: RiskSamples
 
+    @property
+    def hours_factors(self) -> Floats | None:
+        """[N] factor on all hours as they were estimated; None where they are known."""
+        return self.samples.level if self.parameters.hours_sd else None
+
     def cost(
         self,
         plans: Sequence[Scenario],
@@ -188,6 +197,11 @@ class PriceProcessSimulation:
     drivers: PriceDrivers
     outcomes: Outcomes
     _units: dict[str, UnitCosts] = field(default_factory=dict)
+
+    @property
+    def hours_factors(self) -> Floats | None:
+        """[N] factor on all hours as they were estimated; None where they are known."""
+        return self.outcomes.level
 
     @cached_property
     def market(self) -> Market:

@@ -132,9 +132,10 @@ def fan(answer: ComparisonAnswer) -> Chart | None:
         Series("p90", [float(one.p90) for one in known.values()], "p90"),
     ]
     best = max(rows, key=lambda row: row.probability_cheapest or 0.0)
+    beyond = "" if risk.holds else " (a range of published runs that does not hold here)"
     return Chart(
         key="fan",
-        title="How far could each cost move?",
+        title=f"How far could each cost move?{beyond}",
         kind="fan",
         x_label="scenario",
         y_label=f"net present cost, {answer.currency}",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from reportlab.platypus import Flowable, Spacer
 
+from planner.contract.labels import NO_RANGE_HERE
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.answer.board_pack import paper
@@ -69,7 +70,10 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     drawing = draw_scenarios(
         with_spans([row for row in page.possible if row.scenario.allowed]), page.currency
     )
-    yield from picture("What each way costs, with the range of 8 of 10 cases", drawing)
+    risk = page.answer.risk
+    holds = risk is None or risk.holds
+    which = "of 8 of 10 cases" if holds else f"of published runs, which {NO_RANGE_HERE}"
+    yield from picture(f"What each way costs, with the range {which}", drawing)
     if page.first_chart:
         lines = draw_lines(page.first_chart)
         yield from picture(page.first_chart.title, lines, page.first_chart.summary)

@@ -1,0 +1,152 @@
+"""What the range of a total leaves out, and that it does not hold, is said beside it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from planner.contract.labels import comes_first
+from planner.exports.workbook_facts import verdict_facts
+from planner.sizing.estimate import estimate
+from planner.web.answer.figure_rows import figure_rows
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.comparison.compared import Compared, compared, solved
+from tests.planner.costing.market_of import catalog, offer
+
+HUGE = {"kind": "training", "parameters": 1e13, "tokens": 1e13, "accelerator": "H100"}
+
+
+def training(*runs: dict[str, Any], months: int = 6, **work: Any) -> Compared:
+    plain = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100"}
+    workload = plain | ({"runs": list(runs)} if runs else {}) | work
+    fields = {"horizon_months": months, "on_prem": {"servers": []}, "risk": {"samples": 1000}}
+    return compared(catalog(offer("50")), workload=workload, **fields)
+
+
+def late_words(found: Compared) -> list[str]:
+    return [words for words in found.answer.warnings if "simulated outcomes the work" in words]
+
+
+def test_a_deadline_that_may_be_missed_is_told_with_its_chance_and_what_helps() -> None:
+    found = training({"start": "2027-01", "deadline": "2027-01"})
+    (words,) = late_words(found)
+    assert comes_first(words)
+    factors = found.simulation.hours_factors if found.simulation else None
+    assert factors is not None
+    late = float((factors * found.inputs.hours[0] > 8 * 730).mean())
+    assert 0.1 < late < 0.3
+    assert words.startswith(f"In {late:.0%} of the simulated outcomes the work is not done by its")
+    assert "the end of January 2027" in words
+    assert "A deadline 1 month later, or at least" in words
+    assert found.answer.verdict
+    assert found.answer.verdict.range
+    assert f"in {late:.0%} of the simulated cases" in found.answer.verdict.range.note
+    (row,) = (row for row in figure_rows(found.answer) if row.title == "In 8 of 10 cases")
+    assert row.note == found.answer.verdict.range.note
+
+
+def test_the_accelerators_that_would_do_would_do() -> None:
+    (words,) = late_words(training({"start": "2027-01", "deadline": "2027-01"}))
+    more = re.search(r"at least (\d+)% more accelerators", words)
+    assert more
+    found = training({"start": "2027-01", "deadline": "2027-01"})
+    assert found.simulation is not None
+    assert found.simulation.hours_factors is not None
+    hours = found.simulation.hours_factors * found.inputs.hours[0]
+    assert (hours <= 8 * 730 * (1 + int(more[1]) / 100)).mean() >= 0.9
+
+
+def test_a_deadline_with_room_says_nothing() -> None:
+    found = training({"start": "2027-01", "deadline": "2027-04"}, months=4, tokens=3e9)
+    assert not late_words(found)
+    assert found.answer.verdict
+    assert found.answer.verdict.range
+    assert not found.answer.verdict.range.note
+
+
+def test_work_without_a_deadline_is_told_to_go_on() -> None:
+    (words,) = late_words(training())
+    assert not comes_first(words)
+    assert "goes on after January 2027" in words
+
+
+def test_known_hours_are_in_no_doubt() -> None:
+    assert not late_words(compared(catalog(offer("50")), 700))
+
+
+@pytest.fixture(scope="module")
+def huge() -> Compared:
+    return training(months=24, **HUGE)
+
+
+def test_a_range_that_does_not_hold_is_marked_wherever_it_stands(huge: Compared) -> None:
+    answer = huge.answer
+    assert answer.verdict
+    assert answer.verdict.range
+    assert answer.risk
+    assert not (answer.verdict.range.holds)
+    assert not (answer.risk.holds)
+    assert not (answer.demand.range.holds)
+    assert "is that of published runs and does not hold here" in answer.verdict.sentence
+    assert "8 of 10" not in answer.verdict.sentence
+    titles = [row.title for row in figure_rows(answer)]
+    assert "Range of published runs" in titles
+    assert "In 8 of 10 cases" not in titles
+    facts = {title: value for title, value, _ in verdict_facts(answer)}
+    assert "Range that does not hold, from" in facts
+    assert str(facts["Of this range"]).startswith("does not hold here")
+
+
+def test_an_estimate_marks_its_range_too() -> None:
+    assert not estimate({"workload": HUGE}).answer.accelerator_hours.holds
+    small = HUGE | {"parameters": 7e9, "tokens": 1e9}
+    assert estimate({"workload": small}).answer.accelerator_hours.holds
+
+
+def purchase(**risk: float) -> Compared:
+    work = {
+        "kind": "accelerator_hours",
+        "accelerator": "nvidia-h100-80gb-sxm",
+        "hours_per_month": 5000,
+        "peak_accelerators": 8,
+    }
+    request = {
+        "start": "2027-01",
+        "horizon_months": 36,
+        "workload": work,
+        "risk": {"samples": 1000} | risk,
+        "constraints": {"providers": ["gcp"]},
+        "sensitivity": False,
+        "cheaper_if": False,
+    }
+    return solved(request, bundled_catalog())
+
+
+@pytest.fixture(scope="module")
+def bought() -> Compared:
+    return purchase()
+
+
+def test_a_median_above_the_total_of_a_purchase_says_why(bought: Compared) -> None:
+    plan, risk = bought.recommendation.scenario, bought.risk
+    assert plan is not None
+    assert risk is not None
+    median = risk.total_percentiles[plan][1]
+    assert median > 1.01 * float(bought.scenarios[plan].total_cost)
+    assert bought.answer.verdict
+    assert bought.answer.verdict.range
+    note = bought.answer.verdict.range.note
+    assert f"half of the cases cost more than {median:,.0f} USD, above the total: servers" in note
+    assert "mostly fetch less than the mean that is counted" in note
+
+
+def test_it_is_the_skew_of_resale_that_lifts_the_median_and_not_its_mean(bought: Compared) -> None:
+    """Resale that is sure keeps the mean of the cost and brings the median down."""
+    sure, plan = purchase(residual_sd=0), bought.recommendation.scenario
+    assert plan is not None
+    assert bought.risk is not None
+    assert sure.risk is not None
+    assert sure.risk.mean[plan] == pytest.approx(bought.risk.mean[plan], rel=1e-3)
+    assert sure.risk.total_percentiles[plan][1] < bought.risk.total_percentiles[plan][1]
