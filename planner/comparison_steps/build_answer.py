@@ -23,6 +23,7 @@ from planner.comparison_steps.build_analysis import (
 )
 from planner.comparison_steps.build_scenario import build_scenarios
 from planner.comparison_steps.build_verdict import build_verdict
+from planner.comparison_steps.range_doubts import find_range_doubts
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.work_limits import warn_left_out
 from planner.contract.answer.common import write_decimal
@@ -39,6 +40,9 @@ from planner.contract.answer.demand import DemandAnswer, DemandCandidate, Demand
 from planner.contract.answer.verdict import Recommendation, Verdict
 from planner.contract.labels import RESERVED_AS_ESTIMATED
 from planner.contract.months import format_month
+from planner.costing.advice.image_cores import warn_of_few_cores
+from planner.costing.advice.local_power import warn_of_foreign_power
+from planner.costing.advice.unfilled_machines import warn_of_unfilled_machines
 from planner.costing.advice.warnings import warn_past_start, warn_undated_servers
 from planner.costing.assumptions.assumption import Assumption
 from planner.costing.assumptions.rule_assumptions import rule_assumptions
@@ -59,8 +63,9 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     request, inputs = results.request, results.inputs
     sources, scenarios = list_used_sources(results), build_scenarios(results)
     offers = {s.offer_id: build_offer(s) for s in sources if s.offer_id}
-    gains = find_budget_gains(results)
-    verdict = build_verdict(results, gains)
+    gains, caveats = find_budget_gains(results), find_range_doubts(results)
+    verdict = build_verdict(results, gains, caveats)
+    alternatives = find_alternatives(results, [gain.alternative for gain in gains or ()])
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
@@ -70,13 +75,13 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         catalog=build_catalog(results),
         coverage=tuple(_coverage(row) for row in results.preparation.coverage),
         assumptions=build_assumptions(results),
-        demand=_demand(results.demand, results.hours_range),
+        demand=_demand(results.demand, results.hours_range, holds=caveats.holds),
         scenarios=scenarios,
         break_even=build_break_even(results.break_even, inputs),
         cost_curve=build_cost_curve(results.curve_lines),
         verdict=verdict,
         recommendation=_recommendation(results),
-        cheaper_if=find_alternatives(results, [gain.alternative for gain in gains or ()]),
+        cheaper_if=alternatives,
         offers=offers,
         region_names=name_regions(results, sources),
         servers=tuple(
@@ -85,7 +90,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             if source.is_owned
         ),
         explanation=build_explanation(results, scenarios[-1]),
-        risk=build_risk(results.risk),
+        risk=build_risk(results.risk, holds=caveats.holds),
         robust_plan=build_robust_plan(results),
         sensitivity=build_sensitivity(results.tornado),
         default_effects=build_default_effects(results.default_effects),
@@ -93,10 +98,22 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         warnings=(
             *warn_past_start(results.calendar, results.preparation.today),
             *warn_undated_servers(results.request.on_prem.already_owned),
+            *filter(None, (caveats.warning,)),
+            *warn_of_unfilled_machines(request, inputs, verdict.decision, alternatives),
+            *warn_of_few_cores(request, inputs, verdict.decision),
             *dict.fromkeys((*results.warnings, *_warnings_of(verdict, results.hours_range[1]))),
+            *_warn_of_place(results),
             *warn_left_out(results),
         ),
     )
+
+
+def _warn_of_place(results: ComparisonResults) -> Iterator[str]:
+    """What the defaults of owning do not say of the places chosen, where owning is a question."""
+    if not results.is_small:
+        yield from warn_of_foreign_power(
+            results.request, results.inputs, results.preparation.catalog
+        )
 
 
 def _warnings_of(verdict: Verdict, most: float) -> Iterator[str]:
@@ -197,7 +214,7 @@ def _coverage(row: CoverageRow) -> PriceCoverage:
     return PriceCoverage.of_values(**{**shown, "state": row.state.value})
 
 
-def _demand(demand: Demand, hours_range: tuple[float, float]) -> DemandAnswer:
+def _demand(demand: Demand, hours_range: tuple[float, float], *, holds: bool) -> DemandAnswer:
     low, high = hours_range
     hours, peak = demand.hours_per_month.tolist(), demand.peak_accelerators.tolist()
     total = float(sum(hours))
@@ -210,7 +227,7 @@ def _demand(demand: Demand, hours_range: tuple[float, float]) -> DemandAnswer:
         total_hours_p90=total * high,
         highest_peak=max(peak, default=0.0),
         method=demand.method,
-        range=DemandRange(p10=low, p90=high),
+        range=DemandRange(p10=low, p90=high, holds=holds),
         candidates=tuple(
             DemandCandidate(
                 accelerator=one.accelerator,

@@ -215,8 +215,9 @@ class ComparisonResults:
     @cached_property
     def recommendation(self) -> Recommendation:
         """The cheapest scenario, and why."""
-        rows = () if self.is_small else self.all_break_even
-        return recommend(self.allowed_scenarios, self.inputs, rows, self.request.currency)
+        rows, allowed = () if self.is_small else self.all_break_even, self.allowed_scenarios
+        barred = [plan for key, plan in self.scenarios.items() if key not in allowed]
+        return recommend(allowed, self.inputs, rows, self.request.currency, barred)
 
     @cached_property
     def hours_range(self) -> tuple[float, float]:
@@ -228,17 +229,16 @@ class ComparisonResults:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What to know of the answer, each once."""
-        preparation, offers = self.preparation, self.preparation.offers
+        preparation, allowed = self.preparation, self.allowed_scenarios
+        offers, advised = preparation.offers, choose(allowed)
         collected = (
-            *warn_of_purchases(choose(self.allowed_scenarios), self.inputs, self.request),
+            *warn_of_purchases(advised, self.inputs, self.request),
             *self.demand.warnings,
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *offers.warnings(),
             *preparation.servers.warnings(self.calendar, preparation.assumptions),
-            *warn_of_idle_instruments(self.request, self.inputs, self.scenarios),
-            *collect_warnings(
-                self.inputs, self.scenarios, self.allowed_scenarios, offers.catalog_offers
-            ),
+            *warn_of_idle_instruments(self.request, self.inputs, self.scenarios, advised),
+            *collect_warnings(self.inputs, self.scenarios, allowed, offers.catalog_offers),
         )
         return tuple(dict.fromkeys(collected))
 

@@ -15,11 +15,13 @@ from planner.comparison_steps.budgets.words import (
 )
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.verdict import DecisionPart, Verdict
+from planner.contract.answer.verdict import CostInterval, DecisionPart, Verdict
 from planner.contract.money import format_difference, format_money
 from planner.contract.months import parse_month
 from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.contract.shares import format_shares
+from planner.costing.advice.beside_machines import describe_beside
+from planner.costing.advice.owed_after import describe_owed
 from planner.costing.advice.payback import capital, resale_value, total_without_resale
 from planner.costing.advice.shares import split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
@@ -37,6 +39,8 @@ _SHARE_WORTH_SAYING, _WELL_USED = 0.01, 0.5
 """Share that is worth a word, and of the hours rented whole that need none; 2026."""
 NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
+_SMALLER = " An accelerator that is rented in smaller machines may cost less."
+_AS_STATED = " if hours and prices are those stated"
 _FIGURES = {
     "workload.hours": "the hours",
     "rental_prices": "the prices of renting",
@@ -58,6 +62,7 @@ class VerdictWords:
         self.plan = plan
         self.facts = facts
         self.gains = gains
+        self.currency = results.request.currency
 
     def sentence(self) -> str:
         """What to do, then what it costs."""
@@ -67,6 +72,7 @@ class VerdictWords:
         facts = self.facts
         after = " after tax" if self.results.calendar.tax_rate else ""
         yield f"{self._money(self.plan.total_cost)}{after} over {self._horizon()}{self._range()}"
+        yield from describe_beside(self.plan, self.results.calendar.tax_rate, self.currency)
         if facts.resale:
             yield f"after {self._money(facts.resale)} for the servers at the end"
         if facts.payback is not None:
@@ -77,24 +83,21 @@ class VerdictWords:
                 if at_end and facts.resale
                 else f"pays back in {month:%B %Y}"
             )
-        if facts.owed_after:
-            yield f"{self._money(facts.owed_after)} of it owed after {self._last_month()}"
-        else:
-            yield "nothing owed afterwards"
+        yield describe_owed(self.plan, self.results.inputs, self.results.request)
 
     def _range(self) -> str:
         interval = self.facts.range
         if interval is None:
             return ""
-        total = self.plan.total_cost
+        total, ends = self.plan.total_cost, self._between(interval)
+        if not interval.holds:
+            return f" (the range of {ends} is that of published runs and does not hold here)"
         if interval.p10 == interval.p90 == total:
             return ", the same in 8 of 10 cases"
         if max(abs(interval.p10 - total), abs(interval.p90 - total)) <= total * NARROW:
             return ", within 1% of that in 8 of 10 cases"
-        ends = f"{self._number(interval.p10)} to {self._money(interval.p90)} in 8 of 10 cases"
-        if interval.p10 <= total <= interval.p90:
-            return f" ({ends})"
-        return f" if hours and prices are those stated ({ends})"
+        stated = "" if interval.p10 <= total <= interval.p90 else _AS_STATED
+        return f"{stated} ({ends} in 8 of 10 cases)"
 
     def _comparison(self) -> str:
         """Against the next best, in one kind of money; where the two kinds disagree, both."""
@@ -116,10 +119,6 @@ class VerdictWords:
         months = self.results.calendar.months
         return pluralize(months, "month") if months % 12 else pluralize(months // 12, "year")
 
-    def _last_month(self) -> str:
-        calendar = self.results.calendar
-        return f"{calendar.month(calendar.months - 1):%B %Y}"
-
     # Reasons ----------------------------------------------------------------------------------
 
     def reasons(self) -> list[str]:
@@ -139,7 +138,8 @@ class VerdictWords:
         yield self._against_on_demand()
         if not (out_of_reach or any(part.action in OWNING for part in self.facts.decision)):
             yield self._why_not_buy()
-        if not any(part.action == "commit" for part in self.facts.decision):
+        actions = {part.action for part in self.facts.decision}
+        if "commit" not in actions and actions & {"rent", "reserve"}:
             yield self._why_not_commit()
         if self.gains is None:
             yield describe_full_budget(self.results, self.facts)
@@ -247,8 +247,7 @@ class VerdictWords:
     def _why_not_commit(self) -> str:
         committed = self.results.scenarios[ScenarioKey.COMMITTED]
         busy = int(np.count_nonzero(self.results.demand.hours_per_month))
-        months = self.results.calendar.months
-        sources = self.results.inputs.sources
+        months, sources = self.results.calendar.months, self.results.inputs.sources
         committable = (s for s in sources if s.purchase_option in COMMITTED)
         terms = [s.term.duration_months for s in committable if s.term is not None]
         if not committed.feasible or busy >= min(terms, default=0) or busy == months:
@@ -287,7 +286,9 @@ class VerdictWords:
         use = needed / paid if paid else 1.0
         if use > _WELL_USED or not self.results.inputs.whole_nodes:
             return ""
-        return f"Machines rent whole: {use:.0%} of the accelerator-hours paid for are put to use."
+        hint = _SMALLER if self.results.request.workload.kind == "accelerator_hours" else ""
+        text = f"Machines rent whole: {use:.0%} of the accelerator-hours paid for are put to use."
+        return f"{text}{hint}"
 
     def _hours_paid(self, source: str) -> float:
         """Accelerator-hours of the machines of a source, used or not."""
@@ -341,9 +342,8 @@ class VerdictWords:
     def _above(self, more: Decimal, less: Decimal) -> str:
         return format_difference(more, less, self.results.request.currency)
 
-    def _number(self, amount: Decimal) -> str:
-        """An amount without its currency, which stands behind the next."""
-        return self._money(amount).rpartition(" ")[0]
+    def _between(self, ends: CostInterval) -> str:
+        return f"{self._money(ends.p10).rpartition(' ')[0]} to {self._money(ends.p90)}"
 
 
 def _capital(text: str) -> str:

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from planner.contract.money import whole_parts
 
-NOISE = 1e-6
-"""Fraction of the whole that is left from computing: below it something is nothing, or all;
-planning value, 2026."""
+NOISE = 2e-5
+"""Fraction of the whole that is left from computing: below it something is nothing, or all; hours
+are kept to a millionth, of which work of minutes has few; planning value, 2026."""
 _DIGITS_OF_NOISE = 6
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 from typing import Any
 
@@ -25,35 +26,28 @@ OPTIONS = {
     "dws_flex_start": "Flex start",
     "dws_calendar_mode": "Calendar mode",
 }
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+MONTHS = tuple(calendar.month_name[1:])
 
 
 def day(value: dt.date) -> str:
     return f"{value.day} {MONTHS[value.month - 1]} {value.year}"
 
 
-def _capital(told: Verdict, currency: str) -> str:
-    words = _or_nothing(told.capital_to_approve, currency)
-    ahead = told.capital_to_approve or told.obligation_to_sign or _by_date(told, currency)
+def _capital(told: Verdict, answer: ComparisonAnswer) -> str:
+    words = _or_nothing(told.capital_to_approve, answer.currency)
+    ahead = told.capital_to_approve or told.obligation_to_sign or _by_date(told, answer)
     return words if ahead else f"{words} rent falls due month by month"
 
 
 def _due(told: Verdict, currency: str) -> str:
     due = money(told.within_horizon, currency)
     return f"{due} after {money(told.resale, currency)} of resale" if told.resale else due
+
+
+def _owed(told: Verdict, currency: str) -> str:
+    owed = _or_nothing(told.owed_after, currency)
+    goes_on = "after" in told.sentence and "and not counted" in told.sentence
+    return f"{owed} of what is counted: contracts go on" if goes_on else owed
 
 
 def figures(answer: ComparisonAnswer) -> list[list[str]]:
@@ -64,14 +58,15 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
     rows = [["Total", money(told.total, currency)]]
     if told.range:
         low, high = money(told.range.p10, currency), money(told.range.p90, currency)
-        rows.append(["In 8 of 10 cases", f"{low} – {high}"])
-    rows.append(["Capital to approve now", _capital(told, currency)])
+        note = f" {told.range.note}" if told.range.note else ""
+        rows.append(["In 8 of 10 cases", f"{low} – {high}{note}"])
+    rows.append(["Capital to approve now", _capital(told, answer)])
     if told.obligation_to_sign is not None:
         rows.append(["Contracts to sign now", money(told.obligation_to_sign, currency)])
-    rows += [*_by_date(told, currency), *_budgets(told, currency)]
+    rows += [*_by_date(told, answer), *_budgets(told, currency)]
     within = f"Due within {answer.horizon_months} months"
     rows.append([within, _due(told, currency)])
-    rows.append(["Owed afterwards", _or_nothing(told.owed_after, currency)])
+    rows.append(["Owed afterwards", _owed(told, currency)])
     if told.resale is not None:
         rows.append(["Resale counted at the end", money(told.resale, currency)])
     if told.capital_to_approve is not None:
@@ -118,10 +113,12 @@ def _of_which(answer: ComparisonAnswer) -> str:
     return " of the plans that may be advised" if is_undercut else ""
 
 
-def _by_date(told: Verdict, currency: str) -> list[list[str]]:
-    """What calendar reservations take, which are paid before they begin."""
-    amounts = [one.amount for one in told.decision if one.action == "reserve"]
-    shown = money(sum(amounts), currency)
+def _by_date(told: Verdict, answer: ComparisonAnswer) -> list[list[str]]:
+    """What calendar reservations take before they begin, as the decision says it."""
+    keys = {one.source for one in told.decision if one.action == "reserve"}
+    ahead = [one for one in _lines(answer) if one.source in keys and one.category == "upfront"]
+    amounts = [one.amount for one in ahead]
+    shown = money(sum(amounts), answer.currency)
     return [["Reserved by date", f"{shown} to sign and pay ahead"]] if amounts else []
 
 
@@ -330,6 +327,7 @@ def workbook_facts(told: Verdict) -> dict[str, Any]:
     every: dict[str, Any] = {
         "8 of 10 cases, from": interval and interval.p10,
         "8 of 10 cases, to": interval and interval.p90,
+        "Of this range": (interval and interval.note) or None,
         "Capital to approve now": told.capital_to_approve,
         "Contracts to sign now": told.obligation_to_sign,
         "Due within the plan": told.within_horizon,

@@ -12,6 +12,7 @@ import pytest
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, CostInterval, Verdict
+from planner.contract.labels import comes_first
 from tests.golden import expected_verdict as expected
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.expected_page import advice
@@ -65,7 +66,8 @@ def test_the_advice_is_said_word_for_word(name: str, shown: str) -> None:
     shown_lists = {title: found[title] for title in titles if title in found}
     assert shown_lists == expected.lists(answer)
     warnings = [text(one) for one in find_all(root, "alert-warning")]
-    assert warnings == [one for one in (answer.verdict.contested,) if one]
+    first = [one for one in answer.warnings if comes_first(one)]
+    assert warnings == [*first, *filter(None, [answer.verdict.contested])]
     late = answer.verdict.late_delivery
     assert (late.sentence if late else "months late") in text(root) or not late
 

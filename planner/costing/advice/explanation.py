@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.advice.limit_words import name_limit
@@ -126,7 +126,8 @@ def describe_value(value: MarginalValue, inputs: ModelInputs, request: Compariso
     saving = f"{format_money(value.saving, request.currency)} of present value"
     if value.limit.startswith("one more"):
         limit = _add_label(value.limit, inputs)
-        worth = f"is worth {saving} to this plan, its own price not counted"
+        resale = "its resale at the end counted and " if _is_resold(value.limit, inputs) else ""
+        worth = f"is worth {saving} to this plan, {resale}its own price not counted"
         return f"{limit[0].upper()}{limit[1:]} {worth}."
     named = name_limit(value.limit, request, inputs)
     side = "fewer" if named.is_least else "more"
@@ -134,12 +135,27 @@ def describe_value(value: MarginalValue, inputs: ModelInputs, request: Compariso
     return f"{more} would save {saving}."
 
 
+def _find_key(limit: str, inputs: ModelInputs) -> str | None:
+    """The key of a source that a limit names."""
+    keys = sorted(inputs.by_key, key=len, reverse=True)
+    return next((key for key in keys if f" {key}" in limit), None)
+
+
+def _is_resold(limit: str, inputs: ModelInputs) -> bool:
+    """Whether the server that a limit names fetches anything at the end."""
+    key = _find_key(limit, inputs)
+    if key is None:
+        return False
+    source = inputs.by_key[key]
+    costs = (*source.unit_charges, *source.fixed_streams)
+    return any(cost.category is Category.RESIDUAL for cost in costs)
+
+
 def _add_label(limit: str, inputs: ModelInputs) -> str:
     """A limit with the label of the source that its key names."""
-    for key in sorted(inputs.by_key, key=len, reverse=True):
-        if f" {key}" in limit:
-            limit = limit.replace(key, inputs.by_key[key].label)
-            break
+    key = _find_key(limit, inputs)
+    if key is not None:
+        limit = limit.replace(key, inputs.by_key[key].label)
     return limit.replace(", already owned in place", ", as old as the youngest one owned,")
 
 

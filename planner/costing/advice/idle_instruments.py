@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from decimal import Decimal
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
@@ -15,12 +16,18 @@ from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 
+WORTH_SAYING = Decimal("0.01")
+"""Share of a credit from which what is lost of it is said; a choice of this project, 2026."""
+
 
 def warn_of_idle_instruments(
-    request: ComparisonRequest, inputs: ModelInputs, scenarios: Mapping[ScenarioKey, Scenario]
+    request: ComparisonRequest,
+    inputs: ModelInputs,
+    scenarios: Mapping[ScenarioKey, Scenario],
+    advised: Scenario | None,
 ) -> Iterator[str]:
     """One sentence for each credit, minimum spend, contract and price of data that applies to
-    nothing in any plan."""
+    nothing in any plan, and for what the `advised` one loses of a credit or owes of a minimum."""
     plans = [plan for plan in scenarios.values() if plan.feasible]
     lines = [line for plan in plans for line in plan.lines]
     credited = {line.label for line in lines if line.category is Category.CREDIT}
@@ -31,6 +38,9 @@ def warn_of_idle_instruments(
             yield _describe_credit(credit, billed, calendar)
     for minimum in signed.minimum_spend if plans else ():
         yield from _describe_minimum(minimum, billed, calendar, request.currency)
+    used = [one for one in signed.credits if one.label in credited]
+    spent = [one for one in signed.minimum_spend if one.provider in billed]
+    yield from _warn_of_lost_money(used, spent, advised, calendar, request.currency)
     names = [(f"The commitment {one.label!r}", one.ends) for one in signed.commitments]
     names += [(f"The lease of {one.server}", one.ends) for one in signed.leased_servers]
     known = {offer.provider for offer in inputs.rentals} | {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
@@ -55,6 +65,52 @@ def _describe_credit(credit: Credit, billed: Collection[str], calendar: Calendar
     if credit.provider not in billed:
         return f"{name}: no plan has a bill of {provider}."
     return f"{name}: no plan has a bill of {provider} before it expires in {credit.expires:%Y-%m}."
+
+
+def _warn_of_lost_money(
+    credits: Iterable[Credit],
+    minimums: Iterable[MinimumSpend],
+    plan: Scenario | None,
+    calendar: Calendar,
+    currency: str,
+) -> Iterator[str]:
+    """What the advised plan loses of credits and owes of minimum spends that count in some plan."""
+    if plan is None:
+        return
+    for credit in credits:
+        yield from _describe_lost(credit, plan, calendar, currency)
+    for minimum in minimums:
+        yield from _describe_owed(minimum, plan, currency)
+
+
+def _describe_lost(
+    credit: Credit, plan: Scenario, calendar: Calendar, currency: str
+) -> Iterator[str]:
+    """What a plan leaves of a credit that expires within it."""
+    amount, paid = Decimal(str(credit.amount)), -_sum_of(plan, Category.CREDIT, credit.label)
+    lost = amount - paid
+    if calendar.index(credit.expires) < calendar.months and lost > amount * WORTH_SAYING:
+        part = format_money(paid, currency) if paid else "nothing"
+        yield (
+            f"The credit {credit.label!r} pays {part} of its {format_money(amount, currency)} in "
+            f"the advised plan: {format_money(lost, currency)} are lost when it expires in "
+            f"{credit.expires:%Y-%m}."
+        )
+
+
+def _describe_owed(minimum: MinimumSpend, plan: Scenario, currency: str) -> Iterator[str]:
+    """What a plan owes of a minimum spend that it does not reach."""
+    owed = _sum_of(plan, Category.SHORTFALL, minimum.label)
+    if owed > 0:
+        yield (
+            f"The minimum spend {minimum.label!r} is not reached in the advised plan: "
+            f"{format_money(owed, currency)} are owed for nothing, which its total counts."
+        )
+
+
+def _sum_of(plan: Scenario, category: Category, label: str) -> Decimal:
+    lines = (x.amount for x in plan.lines if x.category is category and x.label == label)
+    return sum(lines, Decimal(0))
 
 
 def _describe_minimum(

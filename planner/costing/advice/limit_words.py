@@ -65,9 +65,17 @@ class NamedLimit:
         return f"{self.name} (now {self.amount(value)})"
 
     def instead(self, current: float, required: float) -> str:
-        """`a monthly budget of at least 42,336 USD instead of 100 USD`."""
-        side = "at most" if self.is_least else "at least"
-        return f"a {self.name} of {side} {self.amount(required)} instead of {self.amount(current)}"
+        """`a monthly budget of at least 42,336 USD instead of 100 USD`; a least number has no unit,
+        as its name says it.
+
+        >>> NamedLimit("f", "least number of providers", "providers", is_least=True).instead(3, 2)
+        'a least number of providers of 2 instead of 3'
+        """
+        if self.is_least:
+            return f"a {self.name} of {required:g} instead of {current:g}"
+        return (
+            f"a {self.name} of at least {self.amount(required)} instead of {self.amount(current)}"
+        )
 
 
 def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
@@ -134,13 +142,17 @@ def _relax(
 ) -> Relaxation:
     named = name_limit(conflict.limit, request, inputs)
     current, required = conflict.current_value or 0.0, conflict.least
+    if named.is_least:  # 1 asks for nothing: servers that come later work in no month before
+        required = max(required, 1.0)
     both = "" if conflict.is_sufficient else ", together with the other limits named"
     return Relaxation(
         field=named.field,
         current_value=current,
         required_value=required,
         is_sufficient=conflict.is_sufficient,
-        change=f"a {named.name} of {named.amount(required)}",
+        change=f"a {named.name} of {required:g}"
+        if named.is_least
+        else f"a {named.name} of {named.amount(required)}",
         sentence=f"It takes {named.instead(current, required)}{both}.",
     )
 

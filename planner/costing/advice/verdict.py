@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -73,8 +73,10 @@ def recommend(
     inputs: ModelInputs,
     break_even: Sequence[BreakEven],
     currency: str,
+    barred: Iterable[Scenario] = (),
 ) -> Recommendation:
-    """The scenario that `choose` finds, and the sentences for it."""
+    """The scenario that `choose` finds, and the sentences for it; `barred` are the scenarios that
+    may not be advised."""
     ranked, best = rank_feasible(scenarios), choose(scenarios)
     if best is None:
         sentences = ("No plan keeps to these limits.", *_describe_obstacles(scenarios))
@@ -88,8 +90,12 @@ def recommend(
         because += _compare_with_on_demand(best, scenarios, currency)
     because += warn_beyond_horizon(best, inputs, currency)
     because += _describe_break_even(best, inputs, break_even)
+    is_undercut = any(s.feasible and s.net_present_cost < best.net_present_cost for s in barred)
     because += describe_proof(
-        best, currency, is_all_known=not describe_unknown_prices(best, inputs)
+        best,
+        currency,
+        is_all_known=not describe_unknown_prices(best, inputs),
+        is_undercut=is_undercut,
     )
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
@@ -99,7 +105,7 @@ def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
     shares = shares_in_words(best, inputs)
     for key, units_started in best.units_started.items():
         source = inputs.by_key[key]
-        verb = "Buy" if source.is_owned else "Commit to"
+        verb = "Lease" if source.is_leased else "Buy" if source.is_owned else "Commit to"
         start_months = [
             f"{int(units_started[m])} in {inputs.calendar.month(m):%Y-%m}"
             for m in np.flatnonzero(units_started).tolist()
@@ -262,8 +268,11 @@ def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple
     return tuple(describe_missing(sold))
 
 
-def describe_proof(best: Scenario, currency: str, is_all_known: bool = True) -> Iterator[str]:
-    """What the bound rules out: as a share of the cost, as money where the plan earns."""
+def describe_proof(
+    best: Scenario, currency: str, is_all_known: bool = True, is_undercut: bool = False
+) -> Iterator[str]:
+    """What the bound rules out: as a share of the cost, as money where the plan earns; of the plans
+    that may be advised where another one costs less."""
     open_gap = best.cost - best.bound
     by = "is cheaper"
     if open_gap > max(NOISE * abs(best.cost), HALF_CENT):
@@ -272,7 +281,8 @@ def describe_proof(best: Scenario, currency: str, is_all_known: bool = True) -> 
         if best.cost <= 0:
             by = f"is more than {format_money(open_gap, currency)} cheaper"
     known = "" if is_all_known else ", at the prices that are known,"
-    yield f"Proven: no plan from these offers and servers{known} {by}."
+    plan = "plan that may be advised" if is_undercut else "plan"
+    yield f"Proven: no {plan} from these offers and servers{known} {by}."
 
 
 def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import BudgetUse, Verdict
-from planner.contract.labels import budget_title
+from planner.contract.labels import NOT_COUNTED, budget_title
+from planner.contract.months import count_months, parse_month
 from planner.web.answer.verdict_facts import (
     cheapest_cases,
     is_the_only_plan,
@@ -50,12 +52,18 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     yield FigureRow("Total", money(verdict.total, currency))
     if verdict.range:
         low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
-        yield FigureRow("In 8 of 10 cases", f"{low} – {high}", term="p10, p50, p90")
-    capital = _or_nothing(verdict.capital_to_approve, currency)
-    yield FigureRow("Capital to approve now", capital, note=_rent_alone(verdict))
+        title = "In 8 of 10 cases" if verdict.range.holds else "Range of published runs"
+        note = verdict.range.note
+        yield FigureRow(title, f"{low} – {high}", term="p10, p50, p90", note=note)
+    beside = _beside_leases(verdict)
+    capital = _or_nothing(verdict.capital_to_approve or beside, currency)
+    note = "network and spares of what is leased" if beside else _rent_alone(verdict)
+    yield FigureRow("Capital to approve now", capital, note=note)
+    uncounted = "what they cost after the plan is not counted" if _outlasts(answer) else ""
     if verdict.obligation_to_sign is not None:
-        yield FigureRow("Contracts to sign now", money(verdict.obligation_to_sign, currency))
-    dated = sum(one.amount for one in verdict.decision if one.action == "reserve")
+        signed = money(verdict.obligation_to_sign, currency)
+        yield FigureRow("Contracts to sign now", signed, note=uncounted)
+    dated = _paid_ahead(answer, verdict)
     if dated:
         yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
     yield from (_budget(one, verdict, currency) for one in verdict.budget)
@@ -64,7 +72,10 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     months = f"Due within {pluralize(answer.horizon_months, 'month')}"
     resale = f"after {money(verdict.resale, currency)} of resale" if verdict.resale else ""
     yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
-    yield FigureRow("Owed afterwards", _or_nothing(verdict.owed_after, currency))
+    owed = _or_nothing(verdict.owed_after, currency)
+    goes_on = NOT_COUNTED in verdict.sentence
+    of_contracts = "of what is counted: contracts go on" if goes_on else ""
+    yield FigureRow("Owed afterwards", owed, note=of_contracts)
     if verdict.resale is not None:
         yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
     payback = payback_words(answer)
@@ -86,6 +97,16 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
 
 
+def _paid_ahead(answer: ComparisonAnswer, verdict: Verdict) -> Decimal:
+    """What reservations by date are paid for before they begin, support and staff left out."""
+    reserved = {one.source for one in verdict.decision if one.action == "reserve"}
+    lines = answer.recommended.lines if answer.recommended else ()
+    due = (
+        one.amount for one in lines if one.source in reserved and one.category is Category.UPFRONT
+    )
+    return sum(due, Decimal(0))
+
+
 def _oldest(verdict: Verdict) -> str:
     """The day of the oldest price of what is rented; prices of servers have dates of their own."""
     if verdict.oldest_price:
@@ -93,6 +114,26 @@ def _oldest(verdict: Verdict) -> str:
     if all(one.action in ("buy", "lease") for one in verdict.decision):
         return "nothing is rented"
     return "its price list has no dates"
+
+
+def _outlasts(answer: ComparisonAnswer) -> bool:
+    """Whether contracts go on after the plan and their share within it alone counts."""
+    if answer.assumption("term_end") != "prorate" or answer.verdict is None:
+        return False
+    return any(
+        count_months(answer.first_month, parse_month(one.last_start)) + one.term_months
+        > answer.horizon_months
+        for one in answer.verdict.decision
+        if one.term_months is not None
+    )
+
+
+def _beside_leases(verdict: Verdict) -> Decimal:
+    """What the first servers on lease need at once, where none is bought."""
+    leases = [one for one in verdict.decision if one.action == "lease"]
+    first = min((one.starts for one in leases), default="")
+    due = (one.due_at_start or Decimal(0) for one in leases if one.starts == first)
+    return Decimal(0) if verdict.capital_to_approve else sum(due, Decimal(0))
 
 
 def _rent_alone(verdict: Verdict) -> str:

@@ -134,4 +134,4 @@ def test_one_more_server_is_worth_what_asking_with_it_saves(there, tax_rate) -> 
     words = " ".join(found.as_dict()["explanation"]["words"])
     age = ", as old as the youngest one owned," if there else " in place"
     assert f"One more HGX H100 server (8x H100){age} is worth" in words
-    assert "its own price not counted" in words
+    assert "its resale at the end counted and its own price not counted" in words

@@ -107,6 +107,14 @@ def test_a_plan_proven_to_the_cent_is_called_the_cheapest() -> None:
     assert known in because(compared(catalog(RENT), **ALONE))
 
 
+def test_the_proof_is_of_what_may_be_advised_where_something_else_costs_less() -> None:
+    """Spot without consent stands in the same table, at less."""
+    prices = catalog(RENT, offer("6", "spot", zone="us-east-1a"))
+    assert "Proven: no plan that may be advised from these" in because(compared(prices, **ALONE))
+    consent = {"max_spot_share": 1.0}
+    assert "Proven: no plan from these" in because(compared(prices, **ALONE, constraints=consent))
+
+
 def test_a_server_that_is_not_advised_is_not_said_to_have_paid_for_itself() -> None:
     prices = catalog(RENT, offer("6", "spot", instance_type="x9", zone="us-east-1a"))
     limits = {"max_spot_share": 1.0}

@@ -18,6 +18,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.focus import focus_rows
 from planner.exports.rows import Context
+from planner.web.answer.figure_rows import figure_rows
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import RENT_ALONE, TODAY, catalog, offer
@@ -36,8 +37,11 @@ MINIMUM = {"label": "EDP", "provider": "aws", "amount": 300_000, "first": "2027-
            "last": "2027-12"}  # fmt: skip
 
 
+PLAIN = {"sensitivity": False, "cheaper_if": False}
+
+
 def request(**fields: Any) -> dict[str, Any]:
-    return json.loads(json.dumps(EXAMPLE)) | {"sensitivity": False, "finance": RENT_ALONE} | fields
+    return json.loads(json.dumps(EXAMPLE)) | PLAIN | {"finance": RENT_ALONE} | fields
 
 
 def asked(existing: dict[str, Any], **fields: Any) -> ComparisonAnswer:
@@ -45,7 +49,7 @@ def asked(existing: dict[str, Any], **fields: Any) -> ComparisonAnswer:
 
 
 def test_the_worked_example() -> None:
-    plan = compare(EXAMPLE, Catalog.of([]), today=TODAY).by_key[ScenarioKey.ON_DEMAND]
+    plan = compare(EXAMPLE | PLAIN, Catalog.of([]), today=TODAY).by_key[ScenarioKey.ON_DEMAND]
     without = asked({}).by_key[ScenarioKey.ON_DEMAND]
     assert f"{without.total_cost:,.0f} USD" in PAGE
     assert f"{plan.total_cost:,.0f} USD in all" in PAGE
@@ -65,6 +69,19 @@ def test_a_commitment_is_owed_to_its_end_and_used_first() -> None:
     assert all(row.hours_used == row.hours_available == 5840 for row in used)
     within = asked({"commitments": [SIGNED]}, term_end="prorate").by_key[ScenarioKey.ON_DEMAND]
     assert within.cost_by_category["commitment"] == 12 * 20_000
+
+
+def test_what_a_signed_commitment_costs_after_a_short_plan_is_said() -> None:
+    """Plans of less than a year count none of it: owed it is all the same."""
+    short = asked({"commitments": [SIGNED]}, term_end="prorate").verdict
+    assert short is not None
+    assert "60,000 USD more owed after December 2027 and not counted" in short.sentence
+    rows = figure_rows(asked({"commitments": [SIGNED]}, term_end="prorate"))
+    (owed,) = [row for row in rows if row.title == "Owed afterwards"]
+    assert (owed.words, owed.note) == ("nothing", "of what is counted: contracts go on")
+    full = asked({"commitments": [SIGNED]}).verdict
+    assert full is not None
+    assert "60,000 USD of it owed after December 2027" in full.sentence
 
 
 def test_a_commitment_to_other_hardware_is_owed_all_the_same() -> None:

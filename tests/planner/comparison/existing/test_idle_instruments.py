@@ -151,3 +151,24 @@ def test_an_answer_of_before_is_computed_again() -> None:
     request = request_of(5840, on_prem={"servers": []}, **credit(provider="awss"))
     again = compare(request, MARKET, today=TODAY, previous_assumptions=now.assumptions)
     assert any("pays nothing here" in warning for warning in again.warnings)
+
+
+def test_what_the_advised_plan_loses_of_a_credit_is_said() -> None:
+    """5,840 h of 8 accelerators at 50 USD an hour are 36,500 USD a month, 219,000 USD by June."""
+    (words,) = [one for one in answer(credit(amount=300_000)).warnings if "credit" in one]
+    assert words == (
+        "The credit 'Grant' pays 219,000 USD of its 300,000 USD in the advised plan: 81,000 USD "
+        "are lost when it expires in 2027-06."
+    )
+    for fields in (credit(), credit(amount=3_000_000, expires="2029-12")):
+        assert not any("are lost" in one for one in answer(fields).warnings)
+
+
+def test_what_the_advised_plan_owes_of_a_minimum_is_said() -> None:
+    """Of 500,000 USD in a year 438,000 are spent."""
+    (words,) = [one for one in answer(minimum(amount=500_000)).warnings if "minimum spend" in one]
+    assert words == (
+        "The minimum spend 'EDP' is not reached in the advised plan: 62,000 USD are owed for "
+        "nothing, which its total counts."
+    )
+    assert not any("minimum spend" in one for one in answer(minimum()).warnings)

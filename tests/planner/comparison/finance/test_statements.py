@@ -11,7 +11,9 @@ import pytest
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.finance import ScenarioFinance
 from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.money import format_money
 from planner.costing.statements.returns import internal_rate_of_return, why_no_internal_rate
+from planner.web.answer.figure_rows import figure_rows
 from planner.web.answer.finance_facts import list_returns
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared
@@ -55,6 +57,7 @@ def finance_of(answer: ComparisonAnswer, key: str) -> tuple[ScenarioAnswer, Scen
 
 
 @pytest.mark.parametrize("financing", METHODS)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("timing", one_in(2, TIMINGS))
 def test_every_view_sums_to_the_total(financing: Any, timing: Any) -> None:
     answer = asked(financing, finance=timing).answer
@@ -227,12 +230,21 @@ def test_a_year_in_the_way_is_named() -> None:
 
 
 def test_contracts_in_words() -> None:
-    leased = asked(LEASE).answer.verdict
+    answer = asked(LEASE).answer
+    leased = answer.verdict
     assert leased is not None
     (part,) = [p for p in leased.decision if p.action == "lease"]
     assert part.term_months == 30
     assert "lease 1 × " in part.sentence
     assert leased.obligation_to_sign is not None
+    assert part.due_at_start
+    beside = f"{format_money(part.due_at_start, 'USD')} for network and spares at once"
+    assert f" to sign, {beside}, " in part.sentence
+    assert answer.recommendation.headline.startswith("Lease ")
+    capital = figure_rows(answer)[2]
+    assert capital.title == "Capital to approve now"
+    assert capital.words.replace("\xa0", " ") in beside
+    assert capital.note == "network and spares of what is leased"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -198,6 +199,22 @@ def test_commitments_away_deliver_fewer_hours() -> None:
     for row in used:
         assert row.hours_available == pytest.approx(row.accelerators * (730 - wait), abs=0.01)
         assert row.hours_used <= row.hours_available + 0.01
+
+
+def test_the_verdict_says_what_goes_to_data_where_it_is_much() -> None:
+    """Else a reader divides the total by the hours of machines."""
+    told = answer()
+    plan, verdict = told.recommended, told.verdict
+    assert plan is not None
+    assert verdict is not None
+    spent = [one.amount for one in plan.lines if one.category in ("storage", "egress")]
+    share = sum(spent) / plan.require_total()
+    words = f", with {sum(spent):,.0f} USD for data kept and moved, "
+    assert (words in verdict.sentence) == (share >= Decimal("0.1"))
+    data = REQUEST["data"] | {"storage_gib": REQUEST["data"]["storage_gib"] * 100}
+    much = answer(data).verdict
+    assert much is not None
+    assert " for data kept and moved, " in much.sentence
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,16 @@ def test_each_kind_falls_due_in_its_months() -> None:
     assert sum(x[2] for x in lines) == 40_000 + 11 * 1_500 + 12 * 2_040
 
 
+def test_the_verdict_says_what_other_costs_come_to_where_that_is_much() -> None:
+    """Beside 'to sign' of a contract a total of six times as much is no explanation."""
+    much = asked({"label": "Engineer", "per_month": 50_000}).answer.verdict
+    assert much
+    assert ", with 600,000 USD for other costs as given, " in much.sentence
+    little = asked({"label": "Engineer", "per_month": 50}).answer.verdict
+    assert little
+    assert "other costs" not in little.sentence
+
+
 def test_people_are_given_by_the_day() -> None:
     days = {name: value for name, value in MOVE.items() if name != "amount"}
     days |= {"days": 32, "per_day": "1250"}

@@ -26,12 +26,15 @@ def request(months: int, **on_prem: Any) -> dict[str, Any]:
     return {
         "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 8 * 730},
         "horizon_months": months, "on_prem": own | on_prem, "start": "2027-01",
+        "sensitivity": False,
         "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
     }  # fmt: skip
 
 
-def asked(months: int, limits: dict[str, Any] | None = None, **on_prem: Any) -> ComparisonAnswer:
-    question = request(months, **on_prem) | {"constraints": limits or {}}
+def asked(
+    months: int, limits: dict[str, Any] | None = None, cheaper_if: bool = False, **on_prem: Any
+) -> ComparisonAnswer:
+    question = request(months, **on_prem) | {"constraints": limits or {}, "cheaper_if": cheaper_if}
     return compare(question, MARKET, today=TODAY)
 
 
@@ -77,7 +80,7 @@ def test_the_refusal_says_how_much_is_saved_and_how_much_is_asked_for() -> None:
 
 
 def test_lifting_it_is_named_with_what_it_saves() -> None:
-    answer = asked(9)
+    answer = asked(9, cheaper_if=True)
     (one,) = [x for x in answer.cheaper_if if x.field == MARGIN]
     lifted = asked(9, payback_margin=one.value)
     assert lifted.verdict.total == one.total
@@ -85,8 +88,8 @@ def test_lifting_it_is_named_with_what_it_saves() -> None:
     assert lifted.verdict.present_value is not None
     assert answer.verdict.present_value == lifted.verdict.present_value + one.saving
     assert all(x.field != "on_prem.count_on_resale" for x in answer.cheaper_if)  # the same plan
-    assert [x.field for x in asked(7).cheaper_if] == ["on_prem.count_on_resale"]
-    assert not [x for x in asked(12).cheaper_if if x.field == MARGIN]
+    assert [x.field for x in asked(7, cheaper_if=True).cheaper_if] == ["on_prem.count_on_resale"]
+    assert not [x for x in asked(12, cheaper_if=True).cheaper_if if x.field == MARGIN]
 
 
 def test_it_is_an_assumption_with_its_reason() -> None:
@@ -98,7 +101,7 @@ def test_it_is_an_assumption_with_its_reason() -> None:
 
 
 def test_an_answer_of_before_there_was_a_margin_stays_what_it_was() -> None:
-    answer = asked(9)
+    answer = asked(9, cheaper_if=True)
     before = [row for row in answer.assumptions if row.field != MARGIN]
     again = compare(request(9), MARKET, today=TODAY, previous_assumptions=before)
     assert buys(again)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.web.answer.figure_rows import figure_rows
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
@@ -41,6 +42,12 @@ def test_what_is_left_to_others_is_the_first_warning(fields: dict[str, Any], mon
     extra = full.by_key[key].require_total() - part.by_key[key].require_total()
     first = part.warnings[0]
     assert f"the remaining {months} months are used, and {extra:,.0f} USD" in first
+    assert part.verdict is not None
+    assert f", {extra:,.0f} USD more owed after " in part.verdict.sentence
+    assert "nothing owed afterwards" not in part.verdict.sentence
+    notes = {row.title: row.note for row in figure_rows(part)}
+    assert notes["Contracts to sign now"] == "what they cost after the plan is not counted"
+    assert notes["Owed afterwards"] == "of what is counted: contracts go on"
     assert not any("somebody else" in one for one in full.warnings)
     assert not any(
         "somebody else" in one for one in answer(term_end="prorate", rules=1, **fields).warnings

@@ -47,11 +47,26 @@ def test_owning_is_held_against_the_plan_only_where_its_plan_owns() -> None:
     assert not any("Owning instead" in one for one in answer.verdict.reasons)
 
 
+def test_commitments_are_no_subject_where_nothing_is_rented() -> None:
+    """Servers in place do all of the work, which fills half of a year."""
+    hours = [5840] * 6 + [0] * 6
+    own = {"servers": [], "already_owned": [{"server": "dgx-h100", "bought": "2026-06"}]}
+    prices = catalog(offer("60"), offer("50", "reserved", term_months=12))
+    kept = compared(prices, hours=hours, horizon_months=12, on_prem=own).answer
+    assert [part.action for part in kept.verdict.decision] == ["keep"]
+    assert not any("commitment" in one for one in kept.verdict.reasons)
+    rented = compared(prices, hours=hours, horizon_months=12, on_prem={"servers": []}).answer
+    assert any("a commitment is paid for" in one for one in rented.verdict.reasons)
+
+
 def test_machines_that_rent_whole_for_a_part_of_them_are_said_to_idle() -> None:
     """One accelerator at work in a machine of eight: 12.5 % of what is paid for."""
     work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730,
             "peak_accelerators": 1}  # fmt: skip
-    words = "Machines rent whole: 12% of the accelerator-hours paid for are put to use."
+    words = (
+        "Machines rent whole: 12% of the accelerator-hours paid for are put to use. An accelerator "
+        "that is rented in smaller machines may cost less."
+    )
     assert words in compared(NODES, workload=work, horizon_months=12).answer.verdict.reasons
     busy = compared(NODES, hours=5840, horizon_months=12).answer.verdict.reasons
     assert not any("put to use" in one for one in busy)

@@ -40,7 +40,7 @@ def project(work: Workspace) -> Project:
     return row
 
 
-def pay(work: Workspace, project: Project, **months: int) -> None:
+def pay(work: Workspace, project: Project, **months: int | str) -> None:
     rows = "".join(f"{name.replace('m', '2027-')},{cost}\n" for name, cost in months.items())
     actuals.load_actuals(work.access(), project, io.BytesIO(f"month,cost\n{rows}".encode()))
 
@@ -69,6 +69,13 @@ def test_a_month_without_an_upload_is_estimated_and_never_nothing(
     done = estimate_completion(project)
     assert done.months_left == 4
     assert months[-1].estimate == done.estimate == pytest.approx(180_000)
+
+
+def test_money_at_completion_is_given_to_the_cent(work: Workspace, project: Project) -> None:
+    pay(work, project, m01="36000.55", m02="24000.10")
+    row = estimate_completion(project).as_dict()
+    assert (row["actual"], row["planned_total"]) == ("60000.65", "165120.00")
+    assert row["remaining_plan"] == "110080.00"
 
 
 def test_without_actuals_the_plan_stands_alone(project: Project) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Literal
 
+from planner.comparison import compare
 from planner.contract.answer.sensitivity import DefaultEffect
 from planner.contract.answer.verdict import Alternative, BudgetUse
 from planner.web.answer.assumption_rows import default_rows
 from planner.web.answer.figure_rows import figure_rows
 from planner.web.answer.verdict_facts import saving_words
+from pricing.bundled.catalog import bundled_catalog
+from tests.bench.bench_compare import TODAY
 from tests.golden.answers import answered
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
@@ -88,6 +91,16 @@ def test_a_budget_that_the_range_exceeds_says_so() -> None:
     assert note("total", p90) == "All payments."
     assert note("total", p90 - 1) == "All payments. In more than 1 of 10 cases it does not suffice."
     assert note("monthly", p90 - 1) == "All payments."
+
+
+def test_what_is_paid_ahead_is_what_the_decision_says_to_sign() -> None:
+    """The support plan and the staff of a reservation are no part of its invoice."""
+    weeks = {"kind": "accelerator_hours", "accelerator": "nvidia-b200", "hours_per_month": 5840}
+    asked = {"start": "2027-01", "horizon_months": 1, "workload": weeks, "cheaper_if": False}
+    answer = compare(asked, bundled_catalog(), today=TODAY)
+    (words,) = [row.words for row in figure_rows(answer) if row.title == "Reserved by date"]
+    shown = words.replace("\xa0", " ")
+    assert f"({shown} to sign, " in answer.headline
 
 
 def test_a_default_is_shown_without_the_digits_of_a_float() -> None:

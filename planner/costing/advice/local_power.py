@@ -1,0 +1,72 @@
+"""Own servers in a place whose electricity the American defaults do not describe. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from statistics import median
+
+from planner.contract.request.comparison import ComparisonRequest
+from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
+from planner.costing.assumptions.defaults import default
+from planner.costing.model_inputs import ModelInputs
+from pricing.market.places import COUNTRY_GROUPS, EU
+from pricing.market.snapshot import Catalog, Region
+
+AMERICAN = "US"
+"""Country of the default price of electricity and of the default grid, ISO 3166-1."""
+EU_PRICE = "0.19 EUR/kWh in the mean of the EU (non-household, Eurostat nrg_pc_205, H1 2025)"
+"""What electricity costs there, for a reader to judge the default by; large data centres pay
+less."""
+
+
+def warn_of_foreign_power(
+    request: ComparisonRequest, inputs: ModelInputs, catalog: Catalog
+) -> Iterator[str]:
+    """That own servers are counted with American electricity and its carbon where the places of
+    the request hold none of the United States, and what is known of the place."""
+    places = _chosen_places(request, catalog)
+    countries = {place.country for place in places if place.country}
+    owns = any(source.is_owned for source in inputs.sources)
+    if not owns or not countries or AMERICAN in countries:
+        return
+    if not inputs.assumptions.is_from_request("electricity_per_kwh"):
+        price = default("electricity_per_kwh").value
+        local = f"; it is {EU_PRICE}" if countries <= EU else ""
+        yield (
+            f"Electricity of own servers is counted at {price:g} USD/kWh, the mean of industry in "
+            "the United States, while the places chosen are elsewhere: give what yours costs as "
+            f"on_prem.electricity_per_kwh{local}."
+        )
+    if request.on_prem.g_co2e_per_kwh is None:
+        known = [p.g_co2e_per_kwh for p in places if p.g_co2e_per_kwh is not None]
+        middle = " in the median" if len(set(known)) > 1 else ""
+        local = (
+            f"; the grids of the regions chosen have {median(known):,.0f}{middle}" if known else ""
+        )
+        yield (
+            "Carbon of own servers is counted at the grid of the eastern United States, "
+            f"{ON_PREM_G_CO2E_PER_KWH:,.0f} g CO2e/kWh{local}. Give that of your grid as "
+            "on_prem.g_co2e_per_kwh."
+        )
+
+
+def _chosen_places(request: ComparisonRequest, catalog: Catalog) -> list[Region]:
+    """Regions that the request chooses by name, country or part of the world; none where it leaves
+    the place open."""
+    limits = request.constraints
+    if not (limits.regions or limits.geographies or limits.countries):
+        return []
+    wide = {g for g in limits.geographies or () if g not in COUNTRY_GROUPS}
+    countries = _countries(limits.countries or (), limits.geographies or ())
+    return [
+        place
+        for (_, name), place in catalog.regions.items()
+        if (not limits.regions or name in limits.regions)
+        and (not wide or place.geography in wide)
+        and (not countries or place.country in countries)
+    ]
+
+
+def _countries(named: Collection[str], geographies: Collection[str]) -> frozenset[str]:
+    groups = [COUNTRY_GROUPS[one] for one in geographies if one in COUNTRY_GROUPS]
+    return frozenset(named).union(*groups)
