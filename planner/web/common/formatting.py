@@ -29,6 +29,10 @@ from pricing.revisions import Freshness, PartFreshness
 register = template.Library()
 register.filter("reasons", join_reasons)
 _UNKNOWN = "not known"
+_LESS = "less than 1"
+_A_HUNDREDTH, _A_HALF = Decimal("0.005"), Decimal("0.5")
+"""What rounds to 0 in hundredths, and in whole units."""
+_MINUTES = 60
 _ICON_NAME = re.compile(r"^[a-z0-9-]+$")
 
 
@@ -50,9 +54,12 @@ def cloud(name: str) -> str:
 
 @register.filter
 def money(value: Any, currency: str = "USD") -> str:
-    """Whole units with thousands separated and the currency: `1,234,567 USD`."""
+    """Whole units with thousands separated, below half a unit its hundredths: `1,234,567 USD`."""
     number = _decimal(value)
-    return _UNKNOWN if number is None else f"{number:,.0f}\u00a0{currency}"
+    if number is None:
+        return _UNKNOWN
+    digits = 2 if _A_HUNDREDTH <= abs(number) < _A_HALF else 0
+    return f"{number:,.{digits}f}\u00a0{currency}"
 
 
 @register.filter
@@ -89,6 +96,42 @@ def number(value: Any, digits: int = 0) -> str:
     """A figure with thousands separated: `8,556`."""
     figure = _decimal(value)
     return _UNKNOWN if figure is None else f"{figure:,.{digits}f}"
+
+
+def _in_minutes(hours: Decimal) -> str:
+    minutes = round(hours * _MINUTES)
+    return number(minutes) if minutes or not hours else _LESS
+
+
+@register.filter
+def worked(hours: Any, what: str) -> str:
+    """Hours that something works, below 1 as minutes: `524 machine-hours`, `14 machine-minutes`."""
+    figure = _decimal(hours)
+    if figure is None:
+        return _UNKNOWN
+    if abs(figure) >= 1:
+        shown = number(figure)
+        return f"{shown} {what}-hour{'' if shown == '1' else 's'}"
+    shown = _in_minutes(figure)
+    return f"{shown} {what}-minute{'' if shown in ('1', _LESS) else 's'}"
+
+
+@register.filter
+def duration(hours: Any) -> str:
+    """Hours, below 1 as minutes: `524 h`, `30 min`."""
+    figure = _decimal(hours)
+    if figure is None:
+        return _UNKNOWN
+    return f"{number(figure)} h" if abs(figure) >= 1 else f"{_in_minutes(figure)} min"
+
+
+@register.filter
+def cell(value: Any) -> str:
+    """A figure of a table, below 1 with its hundredths: `524`, `0.25`."""
+    figure = _decimal(value)
+    if figure is None or abs(figure) >= 1 or not figure:
+        return number(value)
+    return "less than 0.01" if abs(figure) < _A_HUNDREDTH else number(figure, 2)
 
 
 @register.filter

@@ -27,7 +27,7 @@ from planner.web.answer.board_pack.parts import (
 )
 from planner.web.answer.scenario_rows import with_spans
 from planner.web.answer.tables import PurchaseRow
-from planner.web.common.formatting import money, number
+from planner.web.common.formatting import money, number, worked
 
 MOST_PURCHASES, MOST_ASSUMPTIONS = 12, 14
 
@@ -48,7 +48,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     for shown in page.decision:
         sentence = shown.part.sentence
         yield text(f"{sentence[:1].upper()}{sentence[1:]}", paper.STRONG)
-        rented = f" · {number(shown.machine_hours)} machine-hours" if shown.machine_hours else ""
+        rented = f" · {worked(shown.machine_hours, 'machine')}" if shown.machine_hours else ""
         seen = f" · {shown.price_day}" if shown.price_day else ""
         yield text(f"{money(shown.amount, page.currency)} in all{rented}{seen}", paper.SMALL)
     if page.beside_parts:

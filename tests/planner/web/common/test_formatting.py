@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 
 from planner.web.common import formatting
 from pricing.revisions import Freshness, PartFreshness
@@ -40,6 +41,32 @@ def test_a_quantity_without_a_value_has_no_unit() -> None:
     assert formatting.quantity(2000.0, "GiB") == "2,000 GiB"
     assert formatting.quantity(0, "days") == "0 days"
     assert formatting.quantity(None, "GiB") == "not known"
+
+
+def test_hours_below_1_are_told_in_minutes() -> None:
+    assert formatting.worked(524.2, "machine") == "524 machine-hours"
+    assert formatting.worked(1.2, "machine") == "1 machine-hour"
+    assert formatting.worked(0.24, "machine") == "14 machine-minutes"
+    assert formatting.worked(1 / 60, "machine") == "1 machine-minute"
+    assert formatting.worked(0.001, "accelerator") == "less than 1 accelerator-minute"
+    assert formatting.worked(None, "machine") == "not known"
+    assert formatting.duration(524.2) == "524 h"
+    assert formatting.duration(0.5) == "30 min"
+    assert formatting.duration(0) == "0 min"
+    assert formatting.duration(0.001) == "less than 1 min"
+    assert formatting.duration(None) == "not known"
+
+
+def test_cells_and_sums_below_1_keep_their_hundredths() -> None:
+    assert formatting.cell(524.2) == "524"
+    assert formatting.cell(0.246) == "0.25"
+    assert formatting.cell(0.001) == "less than 0.01"
+    assert formatting.cell(0) == "0"
+    assert formatting.cell(None) == "not known"
+    assert formatting.money(Decimal("0.37")) == "0.37\u00a0USD"
+    assert formatting.money(Decimal("-0.37")) == "-0.37\u00a0USD"
+    assert formatting.money(Decimal("0.51")) == "1\u00a0USD"
+    assert formatting.money(0) == "0\u00a0USD"
 
 
 def test_the_age_of_prices_is_told_in_two_lengths() -> None:
