@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,7 @@ def words(name: str) -> list[str]:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").split("_")
 
 
+@cache
 def is_banned(name: str) -> bool:
     plain = name.strip("_")
     return plain in BANNED_NAMES or bool(BANNED_WORDS.intersection(words(plain)))

@@ -11,6 +11,7 @@ from tests.golden.answers import MARKET, REQUESTS, answered
 from tests.planner.costing.market_of import TODAY
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_total_by_itself_is_that_of_the_whole_answer(name):
     answer = answered(name)
@@ -19,6 +20,7 @@ def test_the_total_by_itself_is_that_of_the_whole_answer(name):
     assert alone.total == (answer.recommended.total_cost if answer.recommended else None)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "units"),
     [

@@ -27,8 +27,11 @@ EUROPE: dict[str, Any] = {
         "peak_accelerators": 8,
     },
     "constraints": {"geographies": ["europe"]},
+    "sensitivity": False,
+    "cheaper_if": False,
 }
 """8 H100 for a year in Europe."""
+WHOLE = {"sensitivity": True, "cheaper_if": True}
 
 
 def call(tool: str, /, **arguments: Any):
@@ -84,7 +87,7 @@ def test_an_estimate_is_short() -> None:
 
 @pytest.mark.parametrize("table", one_in(4, TABLES))
 def test_every_table_is_given_on_demand(table: str) -> None:
-    answer = call("explain", request=EUROPE, table=table)
+    answer = call("explain", request=EUROPE | WHOLE, table=table)
     assert not answer.is_error
     assert answer.text.splitlines()[0].split(",")[0]
     assert answer.data["shown"] <= 200
