@@ -97,15 +97,15 @@ def choose_count(
 
 
 def choose_at_work(
-    size_on: Callable[[int], L], first: int, most: int, fewest_hours: float
+    size_on: Callable[[int], L], first: int, most: int, fewest_hours: float, least: int
 ) -> tuple[L, L | None]:
-    """The same without accelerators that a split leaves idle, where `first` or more are left and
+    """The same without accelerators that a split leaves idle, where `least` or more are left and
     the hours are no more."""
 
     def sized(count: int) -> L:
         size = size_on(count)
         used = count - size.layout.unused
-        if not first <= used < count:
+        if not least <= used < count:
             return size
         try:
             smaller = size_on(used)

@@ -218,7 +218,8 @@ class PlacedTask:
         if self.rules < COUNT_RULES or has_user_rate(self.layouts.training):
             return self._on(count)
         most = most_tried(self.min_accelerators, count, self.requested.accelerators_per_job)
-        size, fewer = choose_at_work(self._on, count, most, self.fewest_hours(count))
+        least = self.min_accelerators if accelerators is None else count
+        size, fewer = choose_at_work(self._on, count, most, self.fewest_hours(count), least)
         if fewer is None:
             return size
         return replace(size, count_words=beyond_the_least(size.accelerators, size.hours, fewer))

@@ -56,6 +56,9 @@ def test_a_number_of_the_planner_s_own_leaves_none_idle(model, accelerator, most
     big = parse(Training, {"kind": "training", "model": model, "tokens": 1e9})
     size = placed_on(big, get(accelerator), 6).at()
     assert (size.accelerators, size.layout.unused) == (most, 0)
+    usual = placed_on(parse(Training, {**big.model_dump(exclude_none=True), "tokens": 1e12}),
+                      get(accelerator), 6).at()  # fmt: skip
+    assert usual.layout.unused == 0
     stated = placed_on(big, get(accelerator), 6).at(most + 8)
     assert stated.layout.unused == 8
     assert any("leaves 8 idle" in words for words in stated.warnings)
