@@ -57,7 +57,7 @@ BEYOND_PUBLISHED = "the work is far beyond every published run"
 
 def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
     """What to know of the ranges of an answer."""
-    holds = not any(NO_RANGE_HERE in words for words in results.demand.warnings)
+    holds = not any(NO_RANGE_HERE in words for words in results.warnings)
     beyond = "" if holds else f"{NO_RANGE_HERE}, as {BEYOND_PUBLISHED}"
     late, median = _find_late(results), _explain_median(results)
     if late is None:

@@ -27,6 +27,7 @@ from planner.costing.advice.verdict import Recommendation, choose, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
     warn_of_purchases,
+    warn_of_sizing,
     warn_without_deadline,
 )
 from planner.costing.analysis.break_even import (
@@ -233,7 +234,7 @@ class ComparisonResults:
         offers, advised = preparation.offers, choose(allowed)
         collected = (
             *warn_of_purchases(advised, self.inputs, self.request),
-            *self.demand.warnings,
+            *warn_of_sizing(advised, self.inputs, self.demand),
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *offers.warnings(),
             *preparation.servers.warnings(self.calendar, preparation.assumptions),

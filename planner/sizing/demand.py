@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,6 +68,9 @@ class Demand:
     excluded: Mapping[str, str] = field(default_factory=dict)
     """accelerator → why it cannot do the work."""
     warnings: tuple[str, ...] = ()
+    """What to know of the work as the reference does it."""
+    sizes: Mapping[str, tuple[RunSize, ...]] = field(default_factory=dict, compare=False)
+    """accelerator → each window's run on it; empty for hours that were given."""
     training_flops: float | None = None
     """FLOPs of all runs together; None where the workload gives no FLOPs."""
     is_sized: bool = False
@@ -76,6 +79,15 @@ class Demand:
     """Whether the work is taken to go on evenly for lack of a peak, so that the peak is a mean."""
     runs_at_once: tuple[float, ...] = ()
     """[T] runs of sized work at once; empty for hours that were given."""
+
+    def warnings_on(self, kinds: Collection[str]) -> tuple[str, ...]:
+        """What to know of the work as some kinds of accelerators do it; as the reference does where
+        none of them is sized."""
+        used = [one.accelerator for one in self.candidates if one.accelerator in kinds]
+        sized = [kind for kind in used if kind in self.sizes]
+        if not sized or sized == [self.accelerator]:
+            return self.warnings
+        return _warnings_of([size for kind in sized for size in self.sizes[kind]])
 
     @property
     def run_width(self) -> float:
@@ -185,6 +197,7 @@ def _size_workload(
     eligible, excluded = _laid_out(workload, windows, horizon, accelerators, rules)
     named = workload.accelerator
     reference = resolve(named).slug if named is not None else choose_reference(eligible)
+    sizes = {slug: laid.sizes for slug, laid in eligible.items()}
     schedule = eligible.pop(reference)
     others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
     return Demand(
@@ -195,11 +208,16 @@ def _size_workload(
         method=describe_method(schedule.largest),
         range_p10_p90=schedule.largest.range_p10_p90,
         excluded=excluded,
-        warnings=tuple(dict.fromkeys(w for size in schedule.sizes for w in size.warnings)),
+        warnings=_warnings_of(schedule.sizes),
+        sizes=sizes,
         training_flops=_flops(workload, windows, rules),
         is_sized=True,
         runs_at_once=tuple(schedule.runs.tolist()),
     )
+
+
+def _warnings_of(sizes: Sequence[RunSize]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words for size in sizes for words in size.warnings))
 
 
 def _laid_out(

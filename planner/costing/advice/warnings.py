@@ -163,7 +163,7 @@ def warn_without_deadline(
         months = " to ".join(
             dict.fromkeys(f"{calendar.month(int(t)):%Y-%m}" for t in busy[[0, -1]])
         )
-        done = f", here on up to {pluralize(round(peak), 'accelerator')} in {months}"
+        done = f", here in {months}"
     yield (
         f"Without a deadline work is done as soon as the usual number of accelerators can{done}. "
         f"A deadline under workload.runs, as late as {calendar.month(last):%Y-%m}, lets fewer do "
@@ -205,6 +205,12 @@ def warn_of_purchases(
     for key, server in inputs.servers.unsure.items():
         if key in plan.units_started:
             yield from _warn_lowest_quote(server, request.currency)
+
+
+def warn_of_sizing(plan: Scenario | None, inputs: ModelInputs, demand: Demand) -> tuple[str, ...]:
+    """What sizing says of the accelerators of a plan; of the reference where there is no plan."""
+    keys = {*plan.used_hours, *plan.units_started} if plan else ()
+    return demand.warnings_on({inputs.by_key[key].accelerator for key in keys})
 
 
 def _count_at_once(plan: Scenario, inputs: ModelInputs) -> float:
