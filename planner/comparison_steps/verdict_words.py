@@ -259,15 +259,15 @@ class VerdictWords:
         """What is rented beside servers: until they arrive, and beyond what they can do."""
         if not any(part.action in OWNING for part in self.facts.decision):
             return ""
-        arrival = self._first_service()
-        total_hours = float(self.plan.served_hours.sum())
+        arrival, served = self._first_service(), self.plan.served_hours
         shares = {part.source: part.share_of_hours for part in self.facts.decision}
         rented = [part.source for part in self.facts.decision if part.action == "rent"]
         in_all = sum(shares[source] for source in rented)
-        before = min(in_all, float(self.plan.served_hours[:arrival].sum()) / total_hours)
+        before = min(in_all, float(served[:arrival].sum() / served.sum()))
+        before = before if before > _SHARE_WORTH_SAYING else 0.0
         first, later = split_rent(shares, rented, before)
         text = []
-        if arrival and before > _SHARE_WORTH_SAYING:
+        if before:
             month = f"{self.results.calendar.month(arrival):%B %Y}"
             text.append(f"{first} of the hours are rented until the servers serve in {month}")
         if in_all - before > _SHARE_WORTH_SAYING:
@@ -292,9 +292,9 @@ class VerdictWords:
 
     def _hours_paid(self, source: str) -> float:
         """Accelerator-hours of the machines of a source, used or not."""
-        hours = self.plan.used_hours.get(source)
-        capacity = self.results.inputs.by_key[source].capacity
-        return 0.0 if hours is None else float(hours.sum()) * capacity
+        inputs, hours = self.results.inputs, self.plan.used_hours[source]
+        one = inputs.by_key[source]
+        return float(hours.sum()) * one.accelerators * inputs.throughput[one.accelerator]
 
     def _first_service(self) -> int:
         """Month in which the first server bought serves."""

@@ -17,6 +17,7 @@ from pricing.market.accelerators import get
 
 JOB_FIELD = "workload.accelerators_per_job"
 """Field of the request that states the size of a job."""
+_NEARLY_ALL = 1 - 1e-6
 
 
 def filling_size(job: int) -> int:
@@ -52,7 +53,7 @@ def warn_of_unfilled_machines(
         job = max(stated, _job(source.accelerator, inputs))
         count, size = source.accelerators, inputs.packed_sizes.get(source.accelerator, 1)
         usable = float(usable_accelerators(count, size))
-        if count < 1 or usable >= count:
+        if count < 1 or usable >= count or not _is_filled(source.accelerator, usable, inputs):
             continue
         idle = 1.0 - usable / count
         paid = format_money(part.amount * Decimal(str(idle)), request.currency)
@@ -67,6 +68,12 @@ def warn_of_unfilled_machines(
             f"{part.label}: {_filled(job, count)}, so that at least {idle:.0%} of what is paid for "
             f"it, {paid}, buys nothing.{instead}"
         )
+
+
+def _is_filled(kind: str, usable: float, inputs: ModelInputs) -> bool:
+    """Whether there is work at once for all of a machine that jobs can use; where there is not, its
+    rest idles for want of work and not for the size of jobs."""
+    return float(inputs.runs.on({kind}).max()) / inputs.throughput[kind] >= usable * _NEARLY_ALL
 
 
 def _job(kind: str, inputs: ModelInputs) -> int:

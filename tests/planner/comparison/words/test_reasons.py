@@ -68,6 +68,10 @@ def test_machines_that_rent_whole_for_a_part_of_them_are_said_to_idle() -> None:
         "that is rented in smaller machines may cost less."
     )
     assert words in compared(NODES, workload=work, horizon_months=12).answer.verdict.reasons
+    three = work | {"hours_per_month": 2190, "accelerators_per_job": 3, "peak_accelerators": 3}
+    told = compared(NODES, workload=three, horizon_months=12).answer
+    assert words.replace("12%", "38%") in told.verdict.reasons
+    assert not any("jobs of 3" in one for one in told.warnings)
     busy = compared(NODES, hours=5840, horizon_months=12).answer.verdict.reasons
     assert not any("put to use" in one for one in busy)
 
@@ -80,3 +84,26 @@ def test_a_difference_is_that_of_the_totals_as_shown() -> None:
     shown = round(one.total) - round(answer.verdict.total)
     assert round(one.difference) != shown
     assert f"; {shown:,} USD less than " in answer.verdict.sentence
+
+
+def test_what_sizing_says_is_said_of_the_accelerators_of_the_plan() -> None:
+    """The reference of the demand is an A100, of which the plan has none."""
+    work = {"kind": "training", "parameters": 1e8, "tokens": 1e9}
+    prices = catalog(offer("13", accelerator="nvidia-l4", instance_type="g6.48xlarge"))
+    asked = compared(prices, workload=work, horizon_months=12, on_prem={"servers": []})
+    borrowed = "L4 has no language-model benchmark at bf16: its rate is that of the H100 SXM5 80 GB"
+    assert asked.demand.accelerator != "nvidia-l4"
+    assert borrowed not in " ".join(asked.demand.warnings)
+    assert borrowed in " ".join(asked.answer.warnings)
+    assert asked.demand.warnings_on(()) == asked.demand.warnings
+
+
+def test_what_is_rented_before_servers_and_beside_them_is_as_much_as_is_rented() -> None:
+    """The decision rents 6%: 1% of it before the first server is no part of its own."""
+    hours = [600.0 * month for month in range(1, 37)]
+    prices = catalog(offer("55.04"), offer("6.88", count=1, instance_type="p5.4xlarge"))
+    told = compared(prices, hours=hours, horizon_months=36).answer.verdict
+    (rented,) = [one for one in told.decision if one.action == "rent"]
+    (words,) = [one for one in told.reasons if "are rented" in one]
+    assert rented.sentence.endswith("for 6% of the hours")
+    assert words.startswith("6% of the hours are rented beside them")
