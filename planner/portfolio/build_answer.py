@@ -22,6 +22,7 @@ from planner.contract.answer.portfolio import (
     ProjectWriteOff,
 )
 from planner.contract.answer.scenario import CostLine, Purchase
+from planner.contract.labels import comes_first
 from planner.contract.months import format_month
 from planner.contract.reasons import join_reasons
 from planner.costing.advice.payback import capital_to_approve, is_of_resale
@@ -276,12 +277,22 @@ class _Builder:
                     f"No hours of {prepared.name} fall into the months within which they may move, "
                     "so that none are moved."
                 )
+        yield from self._of_their_work()
         seen: set[str] = set()
         for one in results.alone.values():
             for warning in one.member.alone.offers.warnings():
                 if warning not in seen:
                     seen.add(warning)
                     yield warning
+
+    def _of_their_work(self) -> Iterator[str]:
+        """What comes first of the work of each project, on the machines that it uses here."""
+        usage = self.usage
+        for name, one in self.results.alone.items():
+            keys = [] if usage is None else [key for project, key in usage.used if project == name]
+            kinds = {usage.source(key).accelerator for key in keys} if usage else set()
+            of_work = one.member.alone.demand.warnings_on(kinds)
+            yield from (f"{name}: {words}" for words in of_work if comes_first(words))
 
 
 def _edition(field: str, edition: float) -> AssumptionRow:

@@ -67,3 +67,15 @@ def test_where_nothing_at_all_fits_the_answer_says_so(count, limits, constraints
     assert answer.headline == "No plan serves any of the projects."
     assert all(one.waits and one.share is None for one in answer.projects)
     assert words in " ".join(answer.why_not)
+
+
+def test_what_comes_first_of_the_work_of_a_project_is_told_with_its_name():
+    """A model of ten times the parameters of any published run has no range."""
+    large = {"kind": "training", "parameters": 1e13, "tokens": 1e9, "stage": "pretraining"}
+    small = {"kind": "training", "parameters": 7e9, "tokens": 1e10, "stage": "pretraining"}
+    request = {**PLAIN, "projects": [project("large", large), project("small", small)]}
+    answer = plan_portfolio(request, bundled_catalog(), today=TODAY)
+    assert answer.feasible
+    named = [words for words in answer.warnings if words.startswith("large: ")]
+    assert any("does not hold here" in words for words in named)
+    assert not any(words.startswith("small: ") for words in answer.warnings)
