@@ -45,6 +45,8 @@ def _due(told: Verdict, currency: str) -> str:
 
 
 def _owed(told: Verdict, currency: str) -> str:
+    if told.owed_after is not None and told.owed_after < 0:
+        return f"nothing {money(-told.owed_after, currency)} of tax saved then is counted"
     owed = _or_nothing(told.owed_after, currency)
     goes_on = "after" in told.sentence and "and not counted" in told.sentence
     return f"{owed} of what is counted: contracts go on" if goes_on else owed

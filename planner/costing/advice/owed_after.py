@@ -48,8 +48,12 @@ def left_of_signed(existing: Existing, inputs: ModelInputs) -> Decimal:
 
 
 def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonRequest) -> str:
-    """What is owed after the last month of the plan: of its total, or beyond it."""
+    """What is owed after the last month of the plan: of its total, or beyond it; what tax saves
+    then where that is more."""
     last = inputs.calendar.month(inputs.calendar.months - 1)
+    if plan.owed_after < 0:
+        saved = format_money(-plan.owed_after, request.currency)
+        return f"{saved} of tax saved after {last:%B %Y} taken off it"
     if plan.owed_after:
         return f"{format_money(plan.owed_after, request.currency)} of it owed after {last:%B %Y}"
     beyond = left_to_others(plan, inputs)[0] + left_of_signed(request.existing, inputs)

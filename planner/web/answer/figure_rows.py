@@ -72,10 +72,7 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     months = f"Due within {pluralize(answer.horizon_months, 'month')}"
     resale = f"after {money(verdict.resale, currency)} of resale" if verdict.resale else ""
     yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
-    owed = _or_nothing(verdict.owed_after, currency)
-    goes_on = NOT_COUNTED in verdict.sentence
-    of_contracts = "of what is counted: contracts go on" if goes_on else ""
-    yield FigureRow("Owed afterwards", owed, note=of_contracts)
+    yield _owed(verdict, currency)
     if verdict.resale is not None:
         yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
     payback = payback_words(answer)
@@ -95,6 +92,16 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if rate:
         day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _owed(verdict: Verdict, currency: str) -> FigureRow:
+    """What is owed after the plan; where tax saves more then than is due, what it saves."""
+    owed = verdict.owed_after or Decimal(0)
+    words = _or_nothing(max(owed, Decimal(0)), currency)
+    note = f"{money(-owed, currency)} of tax saved then is counted" if owed < 0 else ""
+    if NOT_COUNTED in verdict.sentence:
+        note = "of what is counted: contracts go on"
+    return FigureRow("Owed afterwards", words, note=note)
 
 
 def _paid_ahead(answer: ComparisonAnswer, verdict: Verdict) -> Decimal:

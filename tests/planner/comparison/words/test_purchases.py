@@ -10,6 +10,7 @@ import pytest
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.web.answer.figure_rows import figure_rows
 from pricing.market.snapshot import Catalog
+from tests.golden.answers import answered
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 
@@ -85,3 +86,18 @@ def test_plans_of_one_total_differ_in_present_value_alone() -> None:
     assert told.against.difference == 0
     later = f"{told.against.difference_in_present_value:,.0f} USD less in present value."
     assert told.sentence.endswith(f"; as much in all as {told.against.words}, but {later}")
+
+
+def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
+    """36 months paid in full at once, written off over them, in a plan of 30: a sixth of the tax
+    on it is saved later."""
+    verdict = answered("owed after the horizon").verdict
+    assert verdict is not None
+    assert verdict.owed_after is not None
+    assert verdict.owed_after < 0
+    saved = f"{-verdict.owed_after:,.0f} USD"
+    assert f", {saved} of tax saved after June 2029 taken off it" in verdict.sentence
+    (row,) = [one for one in figure_rows(answered("owed after the horizon"))
+              if one.title == "Owed afterwards"]  # fmt: skip
+    assert row.words == "nothing"
+    assert row.note.replace("\xa0", " ") == f"{saved} of tax saved then is counted"
