@@ -35,7 +35,8 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
     for use in answer.verdict.budget if answer.verdict else ():
         console.print(f"  {describe_budget(use, answer.currency)}")
     console.print(_scenarios(answer))
-    console.print(_break_even(answer))
+    if answer.break_even:
+        console.print(_break_even(answer))
     for scenario in answer.scenarios:
         for reason in (*scenario.why_not, scenario.why_not_allowed):
             if reason:

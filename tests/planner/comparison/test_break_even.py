@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from planner.commands.tables import comparison_tables
 from planner.comparison import compare
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer, request_of
@@ -205,3 +206,11 @@ def test_the_owned_line_begins_at_the_price_of_a_server_bought_at_the_start() ->
     owned = next(line for line in curve.series if line.purchase_option == "owned")
     assert curve.hours_per_month[0] == 0
     assert float(owned.cost[0]) == 400_000
+
+
+def test_the_command_prints_the_table_where_owning_is_a_question() -> None:
+    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": [8]}
+    small = compared(workload=work, horizon_months=1).answer
+    assert not small.break_even
+    assert "Break-even" not in comparison_tables(small)
+    assert "Break-even" in comparison_tables(compared(horizon_months=24).answer)
