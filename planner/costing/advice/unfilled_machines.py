@@ -18,6 +18,7 @@ from pricing.market.accelerators import get
 JOB_FIELD = "workload.accelerators_per_job"
 """Field of the request that states the size of a job."""
 _NEARLY_ALL = 1 - 1e-6
+"""Share of a machine's accelerators from which all of them count as busy; rounding, 2026."""
 
 
 def filling_size(job: int) -> int:

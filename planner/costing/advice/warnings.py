@@ -42,6 +42,7 @@ IDLE_SHARE = 0.1
 of this project, 2026."""
 _CENT = 0.005
 _WHOLE = 1e-6
+"""Accelerators above a whole number that are its rounding, 2026."""
 _NOTES = {
     PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
     PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",

@@ -30,7 +30,7 @@ from pricing.market.accelerators import get
 
 FIRST_RULES = 2
 """Edition of the rules from which teams count, 2026."""
-EDITIONS = (FIRST_RULES, STEP_RULES, 6)
+EDITIONS = (FIRST_RULES, STEP_RULES, ATTENTION_RULES)
 """Editions of the rules that changed the step model or its evidence, 2026."""
 WHOLE_SEQUENCE = frozenset({"answer-ai"})
 """Frameworks that work on the whole sequence under a mask, whatever a model's windows: PyTorch's
