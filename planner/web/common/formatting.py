@@ -32,7 +32,7 @@ _UNKNOWN = "not known"
 _LESS = "less than 1"
 _A_HUNDREDTH, _A_HALF = Decimal("0.005"), Decimal("0.5")
 """What rounds to 0 in hundredths, and in whole units."""
-_MINUTES = 60
+_MINUTES, _FEW = 60, 10
 _ICON_NAME = re.compile(r"^[a-z0-9-]+$")
 
 
@@ -127,11 +127,12 @@ def duration(hours: Any) -> str:
 
 @register.filter
 def cell(value: Any) -> str:
-    """A figure of a table, below 1 with its hundredths: `524`, `0.25`."""
+    """A figure of a table, below 10 with tenths and below 1 with hundredths: `3.9`, `0.25`."""
     figure = _decimal(value)
-    if figure is None or abs(figure) >= 1 or not figure:
+    if figure is None or abs(figure) >= _FEW or not figure:
         return number(value)
-    return "less than 0.01" if abs(figure) < _A_HUNDREDTH else number(figure, 2)
+    digits = 1 if abs(figure) >= 1 else 2
+    return number(figure, digits) if abs(figure) >= _A_HUNDREDTH else "less than 0.01"
 
 
 @register.filter

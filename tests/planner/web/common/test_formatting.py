@@ -59,6 +59,8 @@ def test_hours_below_1_are_told_in_minutes() -> None:
 
 def test_cells_and_sums_below_1_keep_their_hundredths() -> None:
     assert formatting.cell(524.2) == "524"
+    assert formatting.cell(9.96) == "10.0"
+    assert formatting.cell(3.86) == "3.9"
     assert formatting.cell(0.246) == "0.25"
     assert formatting.cell(0.001) == "less than 0.01"
     assert formatting.cell(0) == "0"
