@@ -11,6 +11,7 @@ from typing import Any
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.contract.months import format_month
+from planner.contract.shares import NOISE
 from planner.costing.advice.payback import capital_to_approve, is_of_resale
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
@@ -140,7 +141,10 @@ class PortfolioPage:
             rows.append(("Saved by planning together", saved))
         if answer.utilisation is not None:
             rows.append(("Use of the machines held", percent(answer.utilisation)))
-        rows.append(("No plan is cheaper by more than", percent(answer.gap, 2)))
+        if answer.gap is not None and answer.gap <= NOISE:
+            rows.append(("No plan is cheaper", "proven"))
+        else:
+            rows.append(("No plan is cheaper by more than", percent(answer.gap, 2)))
         if answer.why_no_range:
             rows.append(("Range of the total", f"none. {answer.why_no_range}"))
         return rows

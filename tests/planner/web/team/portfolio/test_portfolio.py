@@ -299,6 +299,7 @@ def test_a_portfolio_says_what_is_left_of_its_budget_and_why_it_has_no_range():
     )
     assert figures["Budget"] == "none stated for all projects together"
     assert figures["Range of it"].startswith("none: ")
+    assert figures["No plan is cheaper"] == "proven"
     limited = request | {"limits": {"total_budget": 9_000_000}}
     answer = plan_portfolio(limited, bundled_catalog(), today=TODAY)
     resale = sum(line.amount for line in answer.lines if line.category == "residual")
