@@ -130,16 +130,21 @@ def test_undo_works_before_the_rest_has_come(answer):
     expect(page.locator("#rest")).to_have_count(0)
 
 
+def press_while_the_rest_comes(page, held, target):
+    """Presses, and lets nothing go for as long as the answer would take to be swapped in."""
+    target.hover()
+    page.mouse.down()
+    with page.expect_response(REST):
+        held.let_through()
+    page.wait_for_timeout(200)
+
+
 def test_undo_works_where_the_rest_comes_while_it_is_pressed(answer):
     page = answer.page
     before, held = total(page), Held(page)
     change(page, TREND, "20")
     held.wait(1)
-    page.get_by_role("button", name="Undo").hover()
-    page.mouse.down()
-    with page.expect_response(REST):
-        held.let_through()
-    page.wait_for_timeout(200)  # in which the answer would take the button's place
+    press_while_the_rest_comes(page, held, page.get_by_role("button", name="Undo"))
     page.mouse.up()
     page.wait_for_url(re.compile(r"/plan/(?!.*cloud_price_trend)"))
     expect(page.locator("[data-total]")).to_have_text(before)
@@ -151,11 +156,7 @@ def test_a_rest_that_comes_during_a_press_is_shown_after_it(answer):
     change(page, TREND, "20")
     held.wait(1)
     first = total(page)
-    page.locator("[data-total]").hover()
-    page.mouse.down()
-    with page.expect_response(REST):
-        held.let_through()
-    page.wait_for_timeout(200)
+    press_while_the_rest_comes(page, held, page.locator("[data-total]"))
     expect(page.locator("#rest")).to_have_count(1)
     page.mouse.up()
     expect(page.locator("#rest")).to_have_count(0)
