@@ -30,7 +30,7 @@ from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import solve_scenario
+from planner.costing.scenarios import is_allowed, solve_scenario
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 
@@ -185,12 +185,23 @@ def _best_allowed(
             return results.scenarios[key]
         return solve_scenario(lifted.inputs, key, work, ceiling)
 
-    best = solve(ScenarioKey.HYBRID, ceiling + ROUNDED)
-    if lifted.preparation.rules.needs_payback and best.feasible and best.buys:
+    plans = [solve(key, ceiling + ROUNDED) for key in _ways_to_try(lifted)]
+    best = min(plans, key=lambda plan: (not plan.feasible, plan.net_present_cost))
+    rules = lifted.preparation.rules
+    if rules.needs_payback and best.feasible and best.buys:
         renting = solve(ScenarioKey.CLOUD_MIX)
-        if why_not_bought(best, renting, lifted.payback_margin):
+        if why_not_bought(best, renting, lifted.payback_margin, rules):
             best = renting
     return best if best.feasible else None
+
+
+def _ways_to_try(lifted: ComparisonResults) -> list[ScenarioKey]:
+    """The way that takes in all others; each that the work agrees with where some costs are those
+    of a few ways."""
+    if not any(cost.scenarios for cost in lifted.request.other_costs):
+        return [ScenarioKey.HYBRID]
+    consent = lifted.inputs.interruptible
+    return [key for key in ScenarioKey if is_allowed(key, consent)]
 
 
 def _prepare(preparation: Preparation, rail: Rail) -> Preparation:

@@ -134,12 +134,10 @@ class ComparisonResults:
 
     def why_not_allowed(self, key: ScenarioKey) -> str:
         """Why a scenario may not be recommended; empty where it may."""
-        rules, scenario = self.preparation.rules, self.scenarios[key]
         if key not in self.consented_scenarios:
             return "The work is not said to survive losing its machines."
-        if not rules.needs_payback:
-            return ""
-        return why_not_bought(scenario, self._best_rent, self.payback_margin)
+        rules, margin = self.preparation.rules, self.payback_margin
+        return why_not_bought(self.scenarios[key], self._best_rent, margin, rules)
 
     @property
     def payback_margin(self) -> float:

@@ -22,7 +22,7 @@ from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.contract.shares import format_shares
 from planner.costing.advice.beside_machines import describe_beside
 from planner.costing.advice.owed_after import describe_owed
-from planner.costing.advice.payback import capital, resale_value, total_without_resale
+from planner.costing.advice.payback import capital, renting_cost, total_without_resale
 from planner.costing.advice.shares import split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
@@ -215,19 +215,19 @@ class VerdictWords:
 
     def _why_not_by_its_margin(self, bought: Scenario) -> str:
         """What a purchase saves before and after its resale, beside what is asked of it."""
-        unsold, rent = total_without_resale(bought), self.plan.total_cost
-        before = (
-            f"costs {self._above(unsold, rent)} more"
-            if unsold > rent
-            else f"saves {self._above(rent, unsold)}"
-        )
+        unsold = total_without_resale(bought)
+        rent = renting_cost(self.plan, self.results.preparation.rules)
+        sold = unsold - rent + self.plan.total_cost - bought.total_cost
+        before = f"saves {self._above(rent, unsold)}"
+        if unsold > rent:
+            before = f"costs {self._above(unsold, rent)} more"
         margin = Decimal(str(self.results.payback_margin))
         least = self._money(capital(bought) * margin)
         due = f"has to save {least}, {margin:.0%} of its price" if margin else "must not cost more"
         return (
             f"A purchase does not pay back well enough: before any resale it {before} and {due}. "
-            f"With {self._money(resale_value(bought))} for its servers at the end it would cost "
-            f"{self._above(rent, bought.total_cost)} less."
+            f"With {self._money(sold)} for its servers at the end it would cost "
+            f"{self._above(self.plan.total_cost, bought.total_cost)} less."
         )
 
     def _idle(self, own: Scenario) -> str:

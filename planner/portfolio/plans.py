@@ -12,7 +12,7 @@ import numpy as np
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import SCENARIO_TITLES
-from planner.costing.advice.payback import best_without_buying, pays_back
+from planner.costing.advice.payback import best_without_buying, pays_back, renting_cost
 from planner.costing.advice.verdict import choose
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.scenarios import is_allowed
@@ -36,7 +36,8 @@ class StandAlone:
     way: str
     """How it would get its machines, in a word or two."""
     renting: Decimal | None
-    """Total of its best plan that buys nothing; None without one."""
+    """What its best plan that buys nothing pays, for purchases to be held against; None without
+    one."""
     bound: float
     """No plan of it alone costs less, net present."""
     why_not: tuple[str, ...] = ()
@@ -119,7 +120,7 @@ class PortfolioPlans:
         renting = best_without_buying(
             {k: s for k, s in scenarios.items() if is_allowed(k, results.inputs.interruptible)}
         )
-        rent = None if renting is None else renting.total_cost
+        rent = None if renting is None else renting_cost(renting, member.alone.rules)
         chosen = choose(scenarios)
         books = None if chosen is None else Books((member,), (results.inputs,), None, ((chosen,),))
         way = "" if chosen is None else SCENARIO_TITLES[chosen.key]

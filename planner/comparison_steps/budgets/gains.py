@@ -116,8 +116,7 @@ def _find_gain(
     if not other.feasible or plan.net_present_cost - other.net_present_cost <= least_saving:
         return None
     rent = best_without_buying(results.consented_scenarios)
-    needs_payback = results.preparation.rules.needs_payback
-    if needs_payback and why_not_bought(other, rent, results.payback_margin):
+    if why_not_bought(other, rent, results.payback_margin, results.preparation.rules):
         return None
     uses = list_budget_uses(results, other)
     over = tuple(use for use in uses if limit_of(use) in names and exceeds(use))

@@ -115,12 +115,12 @@ def exceeds(use: BudgetUse) -> bool:
 def explain_exception(results: ComparisonResults, plan: Scenario) -> str:
     """Why servers are bought that save less than is asked of a purchase: no plan that buys nothing
     keeps to a budget. Empty where they save it, and where nothing can be rented at any price."""
-    needs_payback = results.preparation.rules.needs_payback
-    if not (needs_payback and plan.buys) or _can_rent(results):
+    rules = results.preparation.rules
+    if not (rules.needs_payback and plan.buys) or _can_rent(results):
         return ""
     rent = _rent_without_budgets(results)
     over = "" if rent is None else _broken_budget(results, rent)
-    shortfall = why_not_bought(plan, rent, results.payback_margin)
+    shortfall = why_not_bought(plan, rent, results.payback_margin, rules)
     if not (over and shortfall):
         return ""
     return (

@@ -61,6 +61,8 @@ class PlanRules:
     """Whether a plan keeps to one kind of accelerator, as sized work is one job on one kind."""
     needs_payback: bool = False
     """Whether servers are bought only where they pay back without their resale."""
+    sets_resale_aside: bool = False
+    """Whether that leaves the resale of servers in place aside too."""
     judges_size: bool = False
     """Whether work too small to own anything for it gets no analysis of owning."""
     all_break_even: bool = True
@@ -86,6 +88,8 @@ class PlanRules:
         return max(self.accelerators_per_job, sized)
 
 
+RESALE_ASIDE_RULES = 6
+"""Edition from which a purchase and renting are compared without any resale, 2026."""
 EDITION_1 = PlanRules()
 """Nothing is ruled out, and of a commitment the months within the horizon count."""
 
@@ -119,6 +123,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         packs_jobs=not is_first,
         one_accelerator=not is_first and _keeps_to_one_accelerator(request),
         needs_payback=not is_first and not _counts_on_resale(request),
+        sets_resale_aside=request.rules >= RESALE_ASIDE_RULES,
         judges_size=not is_first,
         all_break_even=is_first or request.break_even == "all",
         is_sized=not is_first and not isinstance(workload, AcceleratorHours),

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.scenario import CostLine
+from planner.contract.request.rules import PlanRules
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.results.postings import RESALE_TAX_UNIT
 from planner.costing.results.scenario_result import Scenario
@@ -31,6 +32,12 @@ def resale_value(plan: Scenario) -> Decimal:
 def total_without_resale(plan: Scenario) -> Decimal:
     """Total of a plan whose servers fetch nothing at the horizon's end."""
     return plan.total_cost + resale_value(plan)
+
+
+def renting_cost(rent: Scenario, rules: PlanRules) -> Decimal:
+    """What a purchase is held against before its resale: the total of a plan that buys nothing,
+    from edition 6 of the rules on without what servers in place fetch, which both plans get."""
+    return total_without_resale(rent) if rules.sets_resale_aside else rent.total_cost
 
 
 def capital(plan: Scenario, months: Container[int] | None = None) -> Decimal:
@@ -56,15 +63,15 @@ def pays_back(unsold: Decimal, price: Decimal, rent: Decimal, margin: float) -> 
     return unsold + price * Decimal(str(margin)) <= rent
 
 
-def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float) -> str:
+def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float, rules: PlanRules) -> str:
     """Why the servers of a plan do not pay back well enough before anything is resold; empty where
-    they do, where none are bought, and where nothing can be rented instead."""
-    if rent is None or not (rent.feasible and plan.feasible and plan.buys):
+    they do or need not, where none are bought, and where nothing can be rented instead."""
+    if rent is None or not (rules.needs_payback and rent.feasible and plan.feasible and plan.buys):
         return ""
-    unsold, price = total_without_resale(plan), capital(plan)
-    if pays_back(unsold, price, rent.total_cost, margin):
+    unsold, price, rented = total_without_resale(plan), capital(plan), renting_cost(rent, rules)
+    if pays_back(unsold, price, rented, margin):
         return ""
-    saved = rent.total_cost - unsold
+    saved = rented - unsold
     if saved < 0 or not price:
         return "Its servers do not pay back within the plan without their resale."
     return (

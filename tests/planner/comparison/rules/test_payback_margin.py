@@ -211,3 +211,27 @@ def test_a_capital_budget_that_keeps_a_further_server_away_is_a_reason() -> None
     question["constraints"] = {"capex_budget": 500_000}
     assert not any("no further server" in one
                    for one in compare(question, MARKET, today=TODAY).verdict.reasons)  # fmt: skip
+
+
+IN_PLACE = {"server": "eight", "units": 2, "bought": "2026-06"}
+
+
+@pytest.mark.parametrize(("rules", "is_bought"), [(6, True), (5, False)])
+def test_what_servers_in_place_fetch_is_in_neither_plan(rules: int, is_bought: bool) -> None:
+    """Two servers serve two thirds of the work and are sold at the end whatever is bought: the
+    third saves 281,250 USD and more of rent in ten months, with them as without."""
+    question = request(10, already_owned=[IN_PLACE]) | {"rules": rules, "cheaper_if": False}
+    question["workload"] = question["workload"] | {"hours_per_month": 24 * 730}
+    answer = compare(question, MARKET, today=TODAY)
+    assert answer.verdict.resale
+    assert buys(answer) == is_bought
+
+
+def test_a_refusal_counts_the_resale_of_what_it_refuses_alone() -> None:
+    """262,800 USD of rent in nine months beside 225,000: servers in place change nothing of it."""
+    question = request(9, already_owned=[IN_PLACE])
+    question["workload"] = question["workload"] | {"hours_per_month": 24 * 730}
+    with_them = compare(question, MARKET, today=TODAY).verdict.reasons
+    without = asked(9).verdict.reasons[0]
+    assert without.startswith("A purchase does not pay back well enough: ")
+    assert without in with_them
