@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from planner.contract.place_limits import PLACES, read_place_limits
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import ANY, LARGEST_NODE, PlanRules
 from planner.costing.advice.unfilled_machines import JOB_FIELD, filling_size
@@ -171,12 +172,21 @@ def _rails_of_purchases(
         )  # fmt: skip
 
 
+def _within_others(rail: Rail, request: ComparisonRequest) -> str:
+    """A limit on places lifted, in words, with the others that stay."""
+    lifted = rail.lift(request)
+    others = read_place_limits(lifted.constraints, lifted.rules)
+    kept_to = " and ".join(limit.words for limit in others)
+    return f"{rail.shown} within {kept_to}" if kept_to else rail.shown
+
+
 def list_limits(request: ComparisonRequest) -> Iterator[Rail]:
     """The limits that a request states and could do without; what the work is stays as it is."""
     for name, shown in _LIMITS.items():
         if getattr(request.constraints, name) not in (None, ()):
             value = () if name in _LISTS else None
-            yield Rail(f"constraints.{name}", value, shown, _STATED, is_stated=True)
+            rail = Rail(f"constraints.{name}", value, shown, _STATED, is_stated=True)
+            yield replace(rail, shown=_within_others(rail, request)) if name in PLACES else rail
     if request.on_prem.servers == ():
         yield Rail("on_prem.servers", None, "servers of the list", _STATED, is_stated=True)
     if not request.use_catalog:

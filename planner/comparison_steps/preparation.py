@@ -11,6 +11,7 @@ import numpy as np
 
 from planner.contract.labels import cloud_title, join_place, name_region
 from planner.contract.months import FiscalYears, next_month
+from planner.contract.place_limits import NOWHERE, limit_signed_places
 from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import PlanRules, resolve_rules
@@ -31,7 +32,7 @@ from planner.costing.inputs.checks import (
     check_quotes,
     check_server_life,
 )
-from planner.costing.inputs.custom_offers import NOWHERE, build_custom_offer_table
+from planner.costing.inputs.custom_offers import build_custom_offer_table
 from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.existing import ExistingContracts
 from planner.costing.inputs.job_nodes import JobNodes
@@ -163,10 +164,8 @@ class Preparation:
         return ExistingContracts(
             signed.commitments,
             term_end=self.rules.term_end,
-            ends=(
-                *(one.ends for one in signed.commitments),
-                *(one.ends for one in signed.leased_servers),
-            ),
+            places=limit_signed_places(self.request, self.catalog.regions),
+            ends=(*(c.ends for c in signed.commitments), *(s.ends for s in signed.leased_servers)),
         )
 
     @cached_property

@@ -18,6 +18,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, Verdict
 from planner.contract.money import format_difference, format_money
 from planner.contract.months import parse_month
+from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.contract.shares import format_shares
 from planner.costing.advice.beside_machines import describe_beside
@@ -28,7 +29,6 @@ from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.turning_points import TurningPoint
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.inputs.custom_offers import NOWHERE
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.pluralize import pluralize
 

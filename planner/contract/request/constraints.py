@@ -57,7 +57,8 @@ class Constraints(RequestModel):
     regions: Names | None = None
     """Regions that may be used, by the provider's code."""
     geographies: Names | None = None
-    """Parts of the world that may be used, such as north-america, eu, eea, uk or switzerland."""
+    """Parts of the world that may be used, such as north-america, eu, eea, uk or switzerland:
+    any of them, within `countries` and `regions`."""
     countries: Names | None = None
     """Countries that may be used, by ISO 3166-1 code such as DE."""
     partitions: Names | None = None

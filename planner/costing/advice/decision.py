@@ -16,6 +16,7 @@ from planner.contract.answer.verdict import Action, DecisionPart
 from planner.contract.durations import format_duration
 from planner.contract.money import format_money
 from planner.contract.months import format_month
+from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import savings_plan_label, traits
 from planner.contract.shares import NOISE
 from planner.costing.advice.payback import OBLIGATIONS
@@ -24,7 +25,6 @@ from planner.costing.cost_model.by_date import HOURS_PER_DAY
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.cost_model.terms import Calendar
-from planner.costing.inputs.custom_offers import NOWHERE
 from planner.costing.inputs.existing import SIGNED
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from statistics import median
 
+from planner.contract.place_limits import limit_places
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.defaults import default
 from planner.costing.model_inputs import ModelInputs
-from pricing.market.places import COUNTRY_GROUPS, EU
+from pricing.market.places import EU
 from pricing.market.snapshot import Catalog, Region
 
 AMERICAN = "US"
@@ -53,20 +54,5 @@ def warn_of_foreign_power(
 def _chosen_places(request: ComparisonRequest, catalog: Catalog) -> list[Region]:
     """Regions that the request chooses by name, country or part of the world; none where it leaves
     the place open."""
-    limits = request.constraints
-    if not (limits.regions or limits.geographies or limits.countries):
-        return []
-    wide = {g for g in limits.geographies or () if g not in COUNTRY_GROUPS}
-    countries = _countries(limits.countries or (), limits.geographies or ())
-    return [
-        place
-        for (_, name), place in catalog.regions.items()
-        if (not limits.regions or name in limits.regions)
-        and (not wide or place.geography in wide)
-        and (not countries or place.country in countries)
-    ]
-
-
-def _countries(named: Collection[str], geographies: Collection[str]) -> frozenset[str]:
-    groups = [COUNTRY_GROUPS[one] for one in geographies if one in COUNTRY_GROUPS]
-    return frozenset(named).union(*groups)
+    places = limit_places(request, catalog.regions)
+    return places.admitted if places.limits else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.labels import LIMIT_TITLES
+from planner.contract.place_limits import NOWHERE, PLACE_RULES, PlaceLimits
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.offers import CustomOffer
@@ -21,10 +23,9 @@ from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
-from pricing.market.snapshot import Catalog
 
-NOWHERE = "custom"
-"""Provider and region of an offer that names none."""
+_MISSING = {"regions": "region", "geographies": "known region", "countries": "known country"}
+"""Limit on places → what an offer that it does not bind lacks."""
 _MAX_LABELS = 5
 """Offers named one by one in a warning."""
 
@@ -33,13 +34,18 @@ _MAX_LABELS = 5
 class CustomOfferFilter:
     """Private offers under the limits of their request."""
 
-    custom_offers: Sequence[CustomOffer]
+    request: ComparisonRequest
     table: OfferTable
-    """Row `i` is the i-th of them."""
-    limits: Constraints
-    catalog: Catalog
+    """Row `i` is the i-th of its offers."""
+    places: PlaceLimits
+    """Its limits on their places."""
     throughput: Mapping[str, float]
     """r of each accelerator that can do the work."""
+
+    @property
+    def limits(self) -> Constraints:
+        """What the request limits."""
+        return self.request.constraints
 
     def rows(self) -> NDArray[np.intp]:
         """Rows that meet every limit; of those on places, an offer without a known place does."""
@@ -48,19 +54,9 @@ class CustomOfferFilter:
 
     def warnings(self) -> Iterator[str]:
         """Which limits do not bind which offers, and which offers hold too little to be used."""
-        limits, rows = self.limits, self.rows().tolist()
-        free = {
-            "providers": ("provider", [r for r in rows if self._provider(r) == NOWHERE]),
-            "regions": ("region", [r for r in rows if self._region(r) == NOWHERE]),
-            "geographies": ("known region", [r for r in rows if self._geography(r) is None]),
-        }
-        for limit, (missing, exempt) in free.items():
-            if exempt and getattr(limits, limit) is not None:
-                verb = "has" if len(exempt) == 1 else "have"
-                yield (
-                    f"{_sentence(limit)} does not bind {self._labels(exempt)}, which {verb} "
-                    f"no {missing}."
-                )
+        limits = self.limits
+        yield from self._warn_unbound()
+        yield from self._warn_elsewhere()
         most = self.limits.max_term_months
         long = [r for r in range(len(self.table)) if most and self.table.term_months[r] > most]
         if long:
@@ -76,15 +72,44 @@ class CustomOfferFilter:
                 "than one accelerator per node admits it."
             )
 
+    def _warn_unbound(self) -> Iterator[str]:
+        """Which limits do not bind offers of which too little is known."""
+        rows = self.rows().tolist()
+        free = {}
+        if self.limits.providers is not None:
+            unnamed = [row for row in rows if self._provider(row) == NOWHERE]
+            free["providers"] = ("provider", unnamed)
+        for limit in self.places.limits:
+            missing = _MISSING[limit.field]
+            unknown = [row for row in rows if limit in self.places.unknown_at(*self._place(row))]
+            free[limit.field] = (missing, unknown)
+        for name, (missing, exempt) in free.items():
+            if exempt:
+                verb = "has" if len(exempt) == 1 else "have"
+                yield (
+                    f"{_sentence(name)} does not bind {self._labels(exempt)}, which {verb} "
+                    f"no {missing}."
+                )
+
+    def _warn_elsewhere(self) -> Iterator[str]:
+        """Which offers of these accelerators are left out for where they are; rules before
+        `PLACE_RULES` judge by names alone."""
+        outside: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for row in range(len(self.table) if self.request.rules >= PLACE_RULES else 0):
+            if self.table.offer(row).accelerator in self.throughput:
+                place = self._place(row)
+                for limit in self.places.broken_at(*place):
+                    outside[self.places.describe(*place), limit.words].append(row)
+        for (where, chosen), rows in outside.items():
+            yield f"{self._labels(rows)} left out: {where} is outside {chosen}."
+
     def _admits(self, row: int) -> bool:
         limits, offer = self.limits, self.table.offer(row)
         options, memory = limits.purchase_options, self.table.accelerator_memory_gib[row]
-        geography = self._geography(row)
         return (
             offer.accelerator in self.throughput
             and _within(offer.provider, limits.providers)
-            and _within(offer.region, limits.regions)
-            and (geography is None or _within(geography, limits.geographies))
+            and not self.places.broken_at(offer.provider, offer.region)
             and (options is None or offer.purchase_option in options)
             and offer.term_months <= (limits.max_term_months or offer.term_months)
             and self._accelerators(row) >= (limits.min_accelerators_per_node or WHOLE_NODE)
@@ -96,17 +121,13 @@ class CustomOfferFilter:
         return float(self.table.accelerator_count[row])
 
     def _provider(self, row: int) -> str:
-        return self.custom_offers[row].provider
+        return self.request.custom_offers[row].provider
 
-    def _region(self, row: int) -> str:
-        return self.custom_offers[row].region
-
-    def _geography(self, row: int) -> str | None:
-        place = self.catalog.region(self._provider(row), self._region(row))
-        return None if place is None else place.geography
+    def _place(self, row: int) -> tuple[str, str]:
+        return self._provider(row), self.request.custom_offers[row].region
 
     def _labels(self, rows: Sequence[int]) -> str:
-        return join_labels([self.custom_offers[row].label for row in rows])
+        return join_labels([self.request.custom_offers[row].label for row in rows])
 
 
 def _within(value: str, allowed: Collection[str] | None) -> bool:

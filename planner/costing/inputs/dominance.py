@@ -32,12 +32,11 @@ hold the memory of a whole one."""
 
 @dataclass(frozen=True)
 class Filters:
-    """The limits that tell which offers are eligible, by the field that sets them."""
+    """The limits that tell which offers are eligible wherever they are, by the field that sets
+    them."""
 
     accelerators: tuple[str, ...]
     providers: tuple[str, ...] = ()
-    regions: tuple[str, ...] = ()
-    geographies: tuple[str, ...] = ()
     purchase_options: tuple[str, ...] = ()
     min_accelerator_memory_gib: float | None = None
     min_accelerators_per_node: float | None = None
@@ -48,10 +47,8 @@ class Filters:
         """Rows on sale that meet every limit and have a price."""
         rows = table.select(
             self.providers,
-            self.regions,
-            self.geographies,
-            self.accelerators,
-            self.purchase_options,
+            accelerators=self.accelerators,
+            purchase_options=self.purchase_options,
             min_accelerator_memory_gib=self.min_accelerator_memory_gib,
             min_accelerators_per_node=self.min_accelerators_per_node,
             interconnect=self.interconnect,
@@ -65,8 +62,6 @@ class Filters:
         names = ["accelerators"] if self.accelerators else []
         for name in (
             "providers",
-            "regions",
-            "geographies",
             "min_accelerator_memory_gib",
             "min_accelerators_per_node",
             "interconnect",

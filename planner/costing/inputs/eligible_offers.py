@@ -10,7 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.labels import LIMIT_TITLES
+from planner.contract.place_limits import (
+    describe_conflict,
+    limit_own_places,
+    limit_places,
+    limit_signed_places,
+)
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.offers import CustomOffer
 from planner.contract.request.rules import EDITION_1, PlanRules
@@ -43,6 +48,7 @@ from planner.costing.inputs.dominance import (
     usable_accelerators,
 )
 from planner.costing.inputs.equal_machines import find_larger_nodes
+from planner.costing.inputs.existing import warn_of_places
 from planner.costing.inputs.guard_rails import GuardRails
 from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.offer_rules import (
@@ -64,7 +70,6 @@ from planner.sizing.demand import Demand
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.market.places import COUNTRY_GROUPS
 from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
@@ -120,8 +125,6 @@ class OfferSelection:
         return Filters(
             accelerators=tuple(sorted(self.throughput)) or ("no accelerator fits",),
             providers=limits.providers or (),
-            regions=limits.regions or (),
-            geographies=tuple(g for g in limits.geographies or () if g not in COUNTRY_GROUPS),
             purchase_options=tuple(o.value for o in options),
             min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
             min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
@@ -132,11 +135,7 @@ class OfferSelection:
     @cached_property
     def guard_rails(self) -> GuardRails:
         """What the catalog's offers must keep to unless the request says otherwise."""
-        limits = self.request.constraints
-        groups = [g for g in limits.geographies or () if g in COUNTRY_GROUPS]
-        countries = frozenset(limits.countries or ()).union(*(COUNTRY_GROUPS[g] for g in groups))
-        chosen = LIMIT_TITLES["countries" if limits.countries else "geographies"]
-        return GuardRails(self.rules, countries, chosen, self.catalog.regions)
+        return GuardRails(self.rules, limit_places(self.request, self.catalog.regions))
 
     @cached_property
     def data(self) -> CloudData:
@@ -166,10 +165,8 @@ class OfferSelection:
     @cached_property
     def custom_filter(self) -> CustomOfferFilter:
         """The request's own offers under its limits."""
-        request = self.request
-        return CustomOfferFilter(
-            request.custom_offers, self.custom, request.constraints, self.catalog, self.throughput
-        )
+        places = limit_own_places(self.request, self.catalog.regions)
+        return CustomOfferFilter(self.request, self.custom, places, self.throughput)
 
     @property
     def catalog_offers(self) -> OfferTable:
@@ -217,7 +214,12 @@ class OfferSelection:
         """How names are read, and what of the request's own prices, discounts and limits has no
         effect."""
         yield from tell_readings(self.request, self.catalog)
+        conflict = describe_conflict(self.guard_rails.places)
+        if conflict and len(self.catalog_offers):
+            yield f"{conflict[0].upper()}{conflict[1:]}."
         yield from self.custom_filter.warnings()
+        places = limit_signed_places(self.request, self.catalog.regions)
+        yield from warn_of_places(self.request.existing.commitments, places)
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()
         for table in (self.catalog_offers, self.custom):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.contract.labels import LIMIT_TITLES, cloud_title
+from planner.contract.place_limits import describe_conflict
 from planner.contract.purchase_options import traits
 from planner.costing.inputs.dominance import WHOLE_NODE, Filters
 from planner.costing.inputs.eligible_offers import OfferSelection
+from planner.costing.inputs.guard_rails import Rows
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
@@ -15,6 +17,8 @@ from pricing.market.offers import PurchaseOption
 
 _FEW = 2
 """Purchase options or accelerators named one by one in a reason."""
+_BEFORE_PLACES = ("accelerators", "providers")
+"""Limits that a reason names before those on places."""
 
 
 def explain_exclusions(
@@ -29,24 +33,19 @@ def explain_exclusions(
     shown = ", ".join(traits(name).label for name in names)
     names_text = shown if len(names) <= _FEW else "rental"
     filters = Filters(**{**vars(selection.filters), "purchase_options": tuple(names)})
-    total, excluded = count_exclusions(selection.catalog_offers, filters)
+    total, excluded = _count_each(selection, filters)
+    conflict = describe_conflict(selection.guard_rails.places)
+    if conflict:
+        return (conflict,)
     if not total:
         return (f"the catalog has no {names_text} offer on sale",)
     share = f"of {pluralize(total, f'{names_text} offer')}"
-    reasons = tuple(
-        f"{_limit_name(selection.filters, name)} excludes {count:,} {share}"
-        for name, count in excluded
-        if count
-    )
+    reasons = tuple(f"{words} excludes {count:,} {share}" for words, count in excluded if count)
     whole = f"all {total:,} {names_text} offers" if total > 1 else f"the only {names_text} offer"
-    each_enough = tuple(
-        f"{_limit_name(selection.filters, name)} excludes {whole}"
-        for name, count in excluded
-        if count == total
-    )
+    each_enough = tuple(f"{words} excludes {whole}" for words, count in excluded if count == total)
     if each_enough:
         return each_enough
-    every = filters.rows(selection.catalog_offers)
+    every = _in_places(selection, filters.rows(selection.catalog_offers))
     for name, admitted in selection.guard_rails.admitted(selection.catalog_offers, every).items():
         if len(admitted) < len(every):
             reasons += (f"{name} excludes {len(every) - len(admitted):,} more",)
@@ -111,3 +110,23 @@ def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tup
         (name, total - len(filters.restrict_to((name,)).rows(table))) for name in filters.active()
     ]
     return total, excluded
+
+
+def _count_each(selection: OfferSelection, filters: Filters) -> tuple[int, list[tuple[str, int]]]:
+    """The same with each limit in words, those on places after the choice of providers."""
+    table, guard_rails = selection.catalog_offers, selection.guard_rails
+    total, excluded = count_exclusions(table, filters)
+    every = filters.restrict_to(()).rows(table)
+    of_places = [
+        (limit.words, total - len(guard_rails.rows_in(table, every, limit)))
+        for limit in guard_rails.places.limits
+    ]
+    first = sum(name in _BEFORE_PLACES for name, _ in excluded)
+    words = [(_limit_name(filters, name), count) for name, count in excluded]
+    return total, [*words[:first], *of_places, *words[first:]]
+
+
+def _in_places(selection: OfferSelection, rows: Rows) -> Rows:
+    for limit in selection.guard_rails.places.limits:
+        rows = selection.guard_rails.rows_in(selection.catalog_offers, rows, limit)
+    return rows

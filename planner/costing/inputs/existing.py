@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
 from planner.contract.months import count_months
+from planner.contract.place_limits import PlaceLimits
 from planner.contract.request.existing import ExistingCommitment, LeasedServer
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -43,6 +44,8 @@ class ExistingContracts:
     """Last month of each contract."""
     term_end: str = "full"
     """What counts of what is owed after the horizon: all of it, or nothing."""
+    places: PlaceLimits = field(default_factory=PlaceLimits)
+    """The limits on places that commitments serve in."""
 
     @property
     def accelerators(self) -> frozenset[str]:
@@ -60,11 +63,11 @@ class ExistingContracts:
         hours: Floats,
     ) -> Iterator[CapacitySource]:
         """Sources whose payments are due whatever the plan; of an accelerator that does not do the
-        work the payments alone."""
+        work, or in a place that may not be used, the payments alone."""
         for i, one in enumerate(self.commitments):
             slug = _slug(i, one)
             source = self._commitment(one, slug, assumptions, calendar)
-            if slug in throughput:
+            if slug in throughput and not self.places.broken_at(one.provider, one.region):
                 usable = float(usable_accelerators(one.accelerator_count, job_sizes.get(slug, 1)))
                 source = replace(source, capacity=throughput[slug] * usable)
                 beside = build_charges_beside_rent(source, assumptions, calendar, hours, data)
@@ -166,6 +169,23 @@ class ExistingContracts:
         """[L] 1 in the months in which a contract is paid."""
         last = calendar.length if self.term_end == "full" else calendar.months
         return np.asarray(np.arange(calendar.length) < min(max(ends, 0), last), dtype=np.float64)
+
+
+def warn_of_places(commitments: Iterable[ExistingCommitment], places: PlaceLimits) -> Iterator[str]:
+    """Which commitments may not serve where they are, and which limits cannot judge one."""
+    for one in commitments:
+        place = one.provider, one.region
+        for limit in places.broken_at(*place):
+            yield (
+                f"The commitment {one.label!r} is paid for and serves nothing: "
+                f"{places.describe(*place)} is outside {limit.words}."
+            )
+        for limit in places.unknown_at(*place):
+            words = limit.words
+            yield (
+                f"{words[0].upper()}{words[1:]} does not bind the commitment {one.label!r}, whose "
+                "place is not known."
+            )
 
 
 def _slug(number: int, one: ExistingCommitment) -> str:

@@ -12,7 +12,7 @@ from pricing.market.accelerators import get as sheet_of
 from pricing.market.coverage import CoverageRow, PriceState, compute_coverage
 from pricing.market.offers import PurchaseOption
 
-_PLACES = ("accelerators", "providers", "regions", "geographies")
+_SELLERS = ("accelerators", "providers")
 _MOST_FAMILIES = 4
 """Families of machines that a sentence names."""
 _SOLD_AS: Mapping[str, str] = {
@@ -32,11 +32,11 @@ _SOLD_AS: Mapping[str, str] = {
 def cover_request(selection: OfferSelection) -> tuple[CoverageRow, ...]:
     """What is known of the prices of every accelerator that can do the work, at every provider
     that may be used, under every purchase option asked for, in the places that may be used; none
-    where the catalog is left aside."""
+    where the catalog is left aside or limits on places leave none."""
     table, limits = selection.catalog_offers, selection.request.constraints
-    if not len(table):
+    if not len(table) or selection.guard_rails.places.conflict:
         return ()
-    filters = selection.filters.restrict_to(_PLACES)
+    filters = selection.filters.restrict_to(_SELLERS)
     rows = selection.guard_rails.rows_in_places(table, filters.rows(table))
     software = selection.guard_rails
     return compute_coverage(

@@ -86,8 +86,8 @@ def bundled() -> Catalog:
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ({"geographies": ["switzerland"]}, "the choice of places excludes"),
-        ({"countries": ["CH"]}, "the choice of countries excludes"),
+        ({"geographies": ["switzerland"]}, "the choice of places (switzerland) excludes"),
+        ({"countries": ["CH"]}, "the choice of countries (CH) excludes"),
     ],
 )
 def test_what_chose_the_places_is_named_and_nothing_is_said_to_meet_every_limit(
