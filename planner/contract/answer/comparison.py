@@ -29,7 +29,7 @@ from planner.contract.answer.sensitivity import DefaultEffect, PriceGrid, Sensit
 from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
 from planner.contract.months import add_months, month_labels, parse_month
 
-VERSION = 9
+VERSION = 10
 """Version of the answer's form; saved answers of older forms are upgraded when read."""
 
 

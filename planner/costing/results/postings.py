@@ -18,6 +18,10 @@ from pricing.common.invalid_input import InvalidInput
 Floats = NDArray[np.float64]
 Cents = NDArray[np.int64]
 
+EXPENSES, UPFRONT = "Tax relief on expenses", "Tax relief on upfront payments"
+RELIEF_OF_PAYMENTS = frozenset({EXPENSES, UPFRONT})
+"""Lines of the tax saved with what contracts cost; that of servers is saved as they are written
+off, for the last time when they are sold."""
 RESALE_TAX_UNIT = "taxable"
 """Unit of the line that taxes what servers are sold for."""
 MAX_CENTS = 2.0**53
@@ -91,9 +95,9 @@ def build_tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[
             paid[when] = paid.get(when, np.zeros(calendar.length)) + amounts
     rate = np.full(calendar.length, calendar.tax_rate)
     tax_streams = (
-        ("Tax relief on expenses", "deductible", expenses, -rate, paid),
+        (EXPENSES, "deductible", expenses, -rate, paid),
         ("Tax relief on capital written off", "deductible", capital, -rate, None),
-        ("Tax relief on upfront payments", "deductible", upfront, -rate, {PaidWhen.DATED: upfront}),
+        (UPFRONT, "deductible", upfront, -rate, {PaidWhen.DATED: upfront}),
         ("Tax on the residual value", RESALE_TAX_UNIT, resale, rate, None),
     )
     tax_source = CapacitySource("tax", "Tax", "", "", 0.0, 0.0)

@@ -20,6 +20,7 @@ from planner.costing.cost_model.charges import FINANCING
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.optimizer.problem import ConflictingConstraint
 from planner.costing.results.entries import Entry
+from planner.costing.results.postings import RELIEF_OF_PAYMENTS
 
 Floats = NDArray[np.float64]
 
@@ -160,11 +161,14 @@ def cents(amount: float) -> Decimal:
 
 def owed_after(lines: Iterable[CostLine], months: int) -> Decimal:
     """What falls due after a horizon of so many months: payments of commitments that outlast it,
-    with the tax on them."""
-    late = (
-        line.amount
-        for line in lines
-        if (line.month >= months and line.category in _OWED_CATEGORIES)
-        or (line.month > months and line.category is Category.TAX)
-    )
+    with the tax saved on them."""
+    late = (line.amount for line in lines if line.month >= months and _is_owed(line, months))
     return sum(late, Decimal("0.00"))
+
+
+def _is_owed(line: CostLine, months: int) -> bool:
+    """Whether a line from the horizon's end on is of a contract that outlasts it: tax of the end
+    itself is on resale and what is written off with it, but for that on payments."""
+    if line.category is Category.TAX:
+        return line.month > months or line.label in RELIEF_OF_PAYMENTS
+    return line.category in _OWED_CATEGORIES

@@ -7,7 +7,14 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_9 = frozenset({"budget", "reasons", "cheaper_if", "change"})
+_NEW_IN_VERSION_10 = frozenset(
+    {"within_horizon", "owed_after", "headline", "reasons", "budget", "cheaper_if", "change"}
+    | {"relaxations", "internal_rate_of_return", "why_no_internal_rate"}
+)
+"""Before, tax saved on the first payments after a plan counted within it, the least budget that
+would do could be that of a plan with costs of its own, and an internal rate was missing where bills
+and instalments fall on different days of a month."""
+_NEW_IN_VERSION_9 = _NEW_IN_VERSION_10 | {"reasons", "cheaper_if", "change"}
 """Before, the capital budgets of fiscal years did not stand among the budgets, and no reason or
 alternative told what a budget keeps out; what was then the budget for purchases is called
 the capital budget."""
@@ -32,6 +39,7 @@ _NEW_IN_VERSION_3 = (
     }
 )
 _NEW_SINCE = {
+    9: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_10,
     8: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_9,
     7: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_8,
     6: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_7,

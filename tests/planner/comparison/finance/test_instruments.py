@@ -189,6 +189,18 @@ def test_what_the_examples_say_besides() -> None:
     assert says(SECTIONS["Tax and depreciation"], 343_800 - 0.25 * (43_800 + 60_000))
 
 
+def test_tax_saved_on_what_is_owed_is_taken_off_it_from_the_first_month_on() -> None:
+    """Three months of 14,600 after the plan, and with a quarter of it that of the 60,000 paid
+    upfront for a year, 1,250 a month."""
+    taxed = answer("A reservation that outlasts the plan",
+                   '{"finance": {"tax_rate": 0.25}, "on_prem": {"servers": []}}')  # fmt: skip
+    committed = taxed.by_key["committed"]
+    assert committed.owed_after == 3 * 14_600 - 3 * (3_650 + 1_250)
+    assert committed.within_horizon == committed.total_cost - 29_100
+    assert taxed.verdict is not None
+    assert "29,100 USD of it owed after September 2028" in taxed.verdict.sentence
+
+
 def test_the_range_of_a_price_between_quotes() -> None:
     title = "A price between quotes"
     found = answer(title, '{"risk": {"demand_growth_sd": 0, "slip_months_sd": 0}}').risk
