@@ -57,7 +57,7 @@ def _returns(own: Scenario, rent: Scenario, calendar: Calendar, edition: int) ->
         "internal_rate_of_return": _rounded(internal),
         "why_no_internal_rate": ""
         if internal is not None
-        else why_no_internal_rate(flows) or NO_SINGLE_RATE,
+        else why_no_internal_rate(flows, years) or NO_SINGLE_RATE,
         "modified_internal_rate_of_return": _rounded(
             modified_rate_of_return(flows, years, rate, rate)
         ),

@@ -19,6 +19,8 @@ _GRID = np.concatenate(
 """Yearly rates between which a sign change is looked for."""
 _HALVINGS = 100
 _HALF_A_CENT = 0.005
+_SAME_MONTH = 1e-6
+"""Months by which the time of a payment may be rounded."""
 
 
 def present_value(flows: Floats, years: Floats, rate_per_year: float) -> float:
@@ -30,16 +32,22 @@ def present_value(flows: Floats, years: Floats, rate_per_year: float) -> float:
     return float(flows @ (1.0 + rate_per_year) ** -years)
 
 
-def why_no_internal_rate(flows: Floats) -> str:
+def why_no_internal_rate(flows: Floats, years: Floats | None = None) -> str:
     """Why flows in the order of their time have no rate of return that means anything; "" where
     they have one: money is spent first, and what is received and paid after it adds up to more
-    than that from some moment on, or never (Norstrom, 1972).
+    than that from some moment on, or never (Norstrom, 1972). With their times those of one month
+    are added up: an instalment on its first day and a bill on its last are no change of mind.
 
     >>> why_no_internal_rate(np.array([-100.0, 60.0, 60.0]))
     ''
     >>> why_no_internal_rate(np.array([-100.0, 230.0, -132.0]))
     'what is saved turns into more spent and back 2 times'
+    >>> why_no_internal_rate(np.array([-9.0, 6.0, -5.0, 7.0]), np.array([0.0, 0.05, 0.09, 0.13]))
+    ''
     """
+    if years is not None:
+        months = np.floor(years * 12 + _SAME_MONTH).astype(np.int64)
+        flows = np.asarray(np.bincount(months - months.min(initial=0), weights=flows), float)
     signs = _sign_changes(flows)
     if not (flows < 0).any():
         return "nothing is spent that a return could be of"
@@ -67,7 +75,7 @@ def internal_rate_of_return(flows: Floats, years: Floats) -> float | None:
     >>> internal_rate_of_return(np.array([-100.0, 230.0, -132.0]), np.array([0.0, 1.0, 2.0]))
     >>> internal_rate_of_return(np.array([10.0, 10.0]), np.array([0.0, 1.0]))
     """
-    if why_no_internal_rate(flows):
+    if why_no_internal_rate(flows, years):
         return None
     scale = float(np.abs(flows).sum())
     values = ((1.0 + _GRID)[:, None] ** -years[None, :]) @ (flows / scale)

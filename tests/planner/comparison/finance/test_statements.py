@@ -181,6 +181,19 @@ def test_a_second_server_bought_later_leaves_the_rate_its_meaning() -> None:
     assert why_no_internal_rate(np.array([-100.0, 130.0, -150.0, 190.0])).endswith("back 3 times")
 
 
+def test_instalments_and_bills_on_other_days_of_a_month_leave_it_too() -> None:
+    """60 down and 10 a month on its first day, 18 of rent saved on its last."""
+    paid, saved = np.arange(24.0), np.arange(24.0) + 30 / 31
+    flows = np.concatenate([[-60.0], np.full(24, -10.0), np.full(24, 18.0)])
+    years = np.concatenate([[0.0], paid, saved]) / 12
+    order = np.argsort(years, kind="stable")
+    flows, years = flows[order], years[order]
+    assert why_no_internal_rate(flows).endswith("times")
+    rate = internal_rate_of_return(flows, years)
+    assert rate is not None
+    assert flows @ (1 + rate) ** -years == pytest.approx(0.0, abs=1e-9)
+
+
 def test_the_payback_of_annual_and_monthly_models_is_that_of_cumulative_cash() -> None:
     """200,000 USD with network and spares against 50 USD an hour less colocation and the rest,
     counted by hand from the cash of each month."""
