@@ -9,6 +9,7 @@ from rich.table import Table
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.relaxation import least_changes
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.costing.advice.limit_words import describe_alternative, describe_budget
 from pricing.common.pluralize import pluralize
@@ -42,7 +43,7 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
             if reason:
                 console.print(f"{scenario.key.value}: {reason}")
     widest = answer.by_key[ScenarioKey.HYBRID]
-    for relaxation in widest.relaxations:
+    for relaxation in least_changes(answer.by_key):
         console.print(f"To ask for it: {relaxation.field} = {relaxation.required_value:.10g}")
     # What is proven is proven of the widest scenario, whose warnings say which prices it lacks.
     for warning in dict.fromkeys((*answer.warnings, *widest.warnings)):

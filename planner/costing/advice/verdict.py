@@ -9,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.relaxation import least_changes
 from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED, TRAITS, options_where
 from planner.contract.reasons import join_reasons
@@ -290,7 +291,7 @@ def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[s
     there is to say."""
     widest = scenarios[ScenarioKey.HYBRID]
     if widest.relaxations:
-        yield describe_relaxations(widest.relaxations)
+        yield describe_relaxations(least_changes(scenarios))
     others = widest.why_not[len(widest.relaxations) :]
     if others:
         yield f"In the way: {join_reasons(others)}."

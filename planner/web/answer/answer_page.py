@@ -14,7 +14,7 @@ from planner.contract.answer.break_even import BreakEvenRow
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
-from planner.contract.answer.relaxation import Relaxation
+from planner.contract.answer.relaxation import Relaxation, least_changes
 from planner.contract.answer.verdict import Alternative, Verdict
 from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.web.answer import charts, tables
@@ -129,7 +129,7 @@ class AnswerPage:
     def loosenings(self) -> list[tuple[str, str]]:
         """Where nothing is feasible: what would do, each with the address that asks for it, empty
         where the answer is a kept one. Limits that must change together are one."""
-        needed = () if self.recommended else self.answer.by_key[ScenarioKey.HYBRID].relaxations
+        needed = () if self.recommended else least_changes(self.answer.by_key)
         groups = [[one] for one in needed if one.is_sufficient]
         together = [one for one in needed if not one.is_sufficient]
         return [

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.relaxation import least_changes
 from planner.exports.frames import lines_frame
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared
@@ -95,6 +96,24 @@ def test_they_count_towards_budgets() -> None:
     limit = {"constraints": {"monthly_budget": float(most) + 100}}
     assert asked(**limit).scenarios[ScenarioKey.ON_DEMAND].feasible
     assert not asked(LINK, **limit).scenarios[ScenarioKey.ON_DEMAND].feasible
+
+
+def test_the_least_budget_is_that_of_a_way_without_them() -> None:
+    """Owning, and owning and renting together, pay for the move: committing does not."""
+    most = asked(MOVE, on_prem={"servers": []}).scenarios[ScenarioKey.COMMITTED].total_cost
+    found = asked(MOVE, on_prem={"servers": []}, constraints={"total_budget": float(most) - 1})
+    (needed,) = least_changes(found.answer.by_key)
+    assert needed.required_value == pytest.approx(float(most), abs=1)
+    assert any(needed.sentence in sentence for sentence in found.answer.recommendation.because)
+    (widest,) = found.scenarios[ScenarioKey.HYBRID].relaxations
+    assert widest.required_value == pytest.approx(float(most) + 40_000, abs=1)
+
+
+def test_a_cheaper_plan_has_no_costs_of_another_way() -> None:
+    spot = catalog(offer("50"), offer("10", "spot"))
+    found = compared(spot, hours=4000, horizon_months=12, other_costs=[MOVE], cheaper_if=True)
+    (one,) = [x for x in found.answer.cheaper_if if x.field == "workload.interruptible"]
+    assert one.total == found.scenarios[ScenarioKey.SPOT].total_cost
 
 
 def test_the_risk_has_them_in_every_outcome() -> None:
