@@ -278,7 +278,9 @@ class _ScenarioSolver:
             (False, True): "No commitment fits",
             (False, False): "No commitment has a known price here",
         }[offered, is_known]
-        suffix = " beside the servers in place" if has_existing_servers(inputs) else ""
+        existing = [s for s in inputs.sources if s.existing is not None and s.existing.any()]
+        names = {"servers" if s.is_owned else "contracts" for s in existing}
+        suffix = f" beside the {' and '.join(sorted(names))} in place" if names else ""
         return f"{reason}: this is renting on demand alone{suffix}."
 
     def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:

@@ -123,7 +123,8 @@ def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
         if source.existing is not None and source.existing.any():
             verb = "serves" if source.existing.max() == 1 else "serve"
             share = shares.get(source.key, NONE)
-            yield f"{source.existing.max()} × {source.label}, {verb} {share}."
+            comma = "," if "," in source.label else ""  # DGX H100, already owned, serves …
+            yield f"{source.existing.max()} × {source.label}{comma} {verb} {share}."
 
 
 def _describe_saving(

@@ -172,3 +172,13 @@ def test_what_the_advised_plan_owes_of_a_minimum_is_said() -> None:
         "nothing, which its total counts."
     )
     assert not any("minimum spend" in one for one in answer(minimum()).warnings)
+
+
+def test_a_contract_in_place_is_called_neither_owned_nor_a_server() -> None:
+    fields = signed(accelerator="H100 SXM")
+    answer = compare(request_of(start="2027-01", **fields), MARKET, today=TODAY)
+    assert any(line.startswith("1 × Reserved serves ") for line in answer.recommendation.because)
+    notes = [note for one in answer.scenarios for note in one.warnings]
+    assert any(
+        note.endswith("renting on demand alone beside the contracts in place.") for note in notes
+    )
