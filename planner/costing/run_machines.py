@@ -142,15 +142,19 @@ def _beside_units(keys: Collection[str], job: int, inputs: ModelInputs) -> Itera
     So it is only where any of them holds a run of `job` by itself, and nothing counts machines at
     once: no quota, share of a provider, wait for data or reservation by the day.
     """
-    if not inputs.rents_the_rest:
-        return
-    if inputs.quotas or inputs.supply.tells_providers_apart or inputs.data.home is not None:
+    if not inputs.rents_the_rest or counts_machines(inputs):
         return
     sources = {key: inputs.by_key[key] for key in keys}
     plain = {key: source for key, source in sources.items() if not is_list_price_by_date(source)}
     has_units = any(source.term is not None or _is_own(source) for source in plain.values())
     if has_units and all(source.accelerators >= job for source in plain.values()):
         yield RunGroup(frozenset(plain), inputs.hours / HOURS_PER_MONTH, is_level=True)
+
+
+def counts_machines(inputs: ModelInputs) -> bool:
+    """Whether a limit counts the machines that are at work at once."""
+    supply, data = inputs.supply, inputs.data
+    return bool(inputs.quotas) or supply.tells_providers_apart or data.home is not None
 
 
 def _steps(count: int) -> list[int]:

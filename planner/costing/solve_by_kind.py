@@ -60,7 +60,9 @@ def solve_by_kind(
     if peaks:
         parts = [replace(part, peak=peak) for part, peak in zip(parts, peaks, strict=True)]
     levels = np.array(are_level or [False] * len(parts), dtype=bool)
-    parts = [_in_parts(part) if level else part for part, level in zip(parts, levels, strict=True)]
+    parts = [
+        rent_in_parts(part) if level else part for part, level in zip(parts, levels, strict=True)
+    ]
     floors = [least_cost(part) for part in parts]
     best, bound, refused = known, np.inf, []
     ceiling = min(ceiling, known.cost) if known is not None else ceiling
@@ -88,7 +90,8 @@ def solve_by_kind(
     return replace(best, bound=min(bound, best.cost))
 
 
-def _in_parts(problem: PlanProblem) -> PlanProblem:
+def rent_in_parts(problem: PlanProblem) -> PlanProblem:
+    """The problem with machines that may be rented for less than the hours at peak."""
     rentals = tuple(replace(one, in_parts=True) for one in problem.rental_options)
     return replace(problem, rental_options=rentals)
 

@@ -13,7 +13,9 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CommitmentOption, PlanProblem
 from planner.costing.optimizer.solve import restrict_sources
+from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
+from planner.costing.solve_by_kind import rent_in_parts
 from planner.portfolio.optimizer.problem import JointProblem, ProjectProblem
 from planner.portfolio.preparation import PreparedProject, fixed_cash, fixed_cost
 
@@ -77,6 +79,8 @@ def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool
     if not may_buy:
         keys = frozenset(k for k in keys if not _is_to_buy(inputs.by_key[k]))
     problem = restrict_sources(inputs.problem, keys)
+    if inputs.rents_the_rest and not counts_machines(inputs):  # runs take whole machines, for less
+        problem = rent_in_parts(problem)
     kinds = {}
     if inputs.one_accelerator:
         kinds = {key: inputs.by_key[key].accelerator for key in keys}
