@@ -56,6 +56,19 @@ def round_shares(fractions: Sequence[float], digits: int = 0) -> list[int]:
     return [wholes[i] for i in range(len(fractions))]
 
 
+def fractions_of_whole(amounts: Mapping[str, int], whole: int) -> dict[str, float]:
+    """Amounts as fractions of their sum, to a millionth: those with the largest remainders are
+    rounded up, of equals the first name, so that as decimals they sum to exactly one.
+
+    >>> fractions_of_whole({"c": 1, "a": 1, "b": 1}, 3)
+    {'a': 0.333334, 'b': 0.333333, 'c': 0.333333}
+    """
+    names = sorted(amounts)
+    exact = [Decimal(amounts[name]).scaleb(_DIGITS_OF_NOISE) / whole for name in names]
+    pairs = zip(names, whole_parts(exact), strict=True)
+    return {name: float(Decimal(part).scaleb(-_DIGITS_OF_NOISE)) for name, part in pairs}
+
+
 def _describe(fraction: float, whole: int, digits: int) -> str:
     """A share that was rounded to `whole` units, said as less or more where that is none or all."""
     unit, every = Decimal(1).scaleb(-digits), 10 ** (digits + 2)

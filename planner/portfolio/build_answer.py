@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -25,6 +25,7 @@ from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.labels import comes_first
 from planner.contract.months import format_month
 from planner.contract.reasons import join_reasons
+from planner.contract.shares import fractions_of_whole
 from planner.costing.advice.payback import capital_to_approve, is_of_resale
 from planner.costing.assumptions.defaults import default
 from planner.costing.results.scenario_result import Scenario
@@ -186,9 +187,7 @@ class _Builder:
             alone_total=None if alone.books is None else alone.books.total_cost,
             alone_way=alone.way,
             share=share,
-            fraction=None
-            if share is None or plan is None or not plan.cents
-            else round((cents or 0) / plan.cents, 6),
+            fraction=None if waits else self.fractions.get(name),
             saving=None if share is None or cost is None else cost - share,
             without=without,
             adds=None if without is None or plan is None else plan.books.net_present_cost - without,
@@ -198,6 +197,17 @@ class _Builder:
             busy_months=self._busy_months(alone),
             explanation="",
         )
+
+    @cached_property
+    def fractions(self) -> Mapping[str, float]:
+        """Its part of the plan by project, to a millionth; under rules 6 they sum to one."""
+        results, plan = self.results, self.plan
+        if results.shares is None or plan is None or not plan.cents:
+            return {}
+        cents = results.shares.cents
+        if results.request.rules >= 6:
+            return fractions_of_whole(cents, plan.cents)
+        return {name: round(own / plan.cents, 6) for name, own in cents.items()}
 
     def _shared_hours(self, name: str) -> tuple[float, float]:
         """Accelerator-hours that a project, and all of them, use of machines that are shared."""

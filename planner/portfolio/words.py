@@ -12,6 +12,11 @@ from planner.contract.shares import format_named_shares, format_shares
 
 MOST_NAMED = 3
 """Purchases, months or projects that a sentence names."""
+SAME_COST = Decimal("0.001")
+"""Part of the cost of planning apart below which a saving is none: rounding and the search's gap
+make as much."""
+SMALL_SAVING = 0.01
+"""Part below which a saving is said to a tenth of a per cent."""
 
 
 def join(parts: Sequence[str]) -> str:
@@ -53,9 +58,13 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
         return f"{sentence}."
     if answer.saving <= 0:
         return f"{sentence}; planning together saves nothing here."
+    if answer.saving < SAME_COST * answer.apart:
+        return f"{sentence}; planning together costs the same as planning apart."
     saved = format_money(answer.saving, answer.currency)
     apart = format_money(answer.apart, answer.currency)
-    return f"{sentence}, {saved} ({answer.saving_fraction:.0%}) less than {apart} planned apart."
+    part = float(answer.saving / answer.apart)
+    percent = f"{part:.1%}" if part < SMALL_SAVING else f"{part:.0%}"
+    return f"{sentence}, {saved} ({percent}) less than {apart} planned apart."
 
 
 def _resale(answer: PortfolioAnswer) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 from itertools import permutations
 
 import pytest
 
-from planner.contract.shares import format_named_shares, format_shares, round_shares
+from planner.contract.shares import (
+    format_named_shares,
+    format_shares,
+    fractions_of_whole,
+    round_shares,
+)
 
 WHOLES = [
     (0.8749, 0.1249, 0.0002),
@@ -65,3 +71,14 @@ def test_the_order_of_names_changes_no_share() -> None:
     parts = {"rent": 0.335, "reserve": 0.335, "buy": 0.33}
     told = [format_named_shares(dict(order)) for order in permutations(parts.items())]
     assert all(one == {"rent": "34%", "reserve": "33%", "buy": "33%"} for one in told)
+
+
+def test_fractions_of_amounts_sum_to_one_whatever_their_order() -> None:
+    drawn = random.Random(7)
+    for count in range(1, 20):
+        amounts = {f"p{i}": drawn.randrange(0, 10**7) for i in range(count - 1)} | {"last": 1}
+        whole = sum(amounts.values())
+        fractions = fractions_of_whole(amounts, whole)
+        assert sum(Decimal(str(one)) for one in fractions.values()) == 1
+        assert all(abs(fractions[k] - own / whole) < 1e-6 for k, own in amounts.items())
+        assert fractions_of_whole(dict(reversed(amounts.items())), whole) == fractions

@@ -139,6 +139,15 @@ def test_shares_by_use_follow_the_hours():
     assert max(fractions) - min(fractions) < 0.05
 
 
+@pytest.mark.parametrize(("rules", "whole"), [(5, "0.999999"), (6, "1")])
+def test_fractions_of_the_plan_sum_to_one(rules, whole):
+    answer = plan(relay(4, 24), rules=rules, shares="use", what_if=False)
+    fractions = [one.fraction for one in answer.projects]
+    assert sum(Decimal(str(fraction)) for fraction in fractions) == Decimal(whole)
+    for one in answer.projects:
+        assert one.fraction == pytest.approx(float(one.share / answer.net_present_cost), abs=1e-6)
+
+
 def test_where_a_budget_binds_the_last_in_priority_waits():
     request = relay(3, 24)
     for i, one in enumerate(request["projects"]):
