@@ -75,6 +75,10 @@ NAMES = {
     "labels": ("num_labels",),
 }
 """Our name → the names that families give it."""
+FAMILY_RULES = 6
+"""Edition of the rules from which `_by_family` is read, 2026."""
+NEW_FAMILIES = frozenset({"qwen", "xlnet"})
+"""Families that were read as a Llama before that."""
 NESTED = ("attn_config", "ffn_config")
 """Parts of a config in which MPT and DBRX keep sizes of a layer (their configs, 2023-2024)."""
 NESTED_DEFAULTS: Mapping[str, Mapping[str, int]] = {
@@ -159,9 +163,12 @@ class ConfigFields:
         return value if isinstance(value, bool) else None
 
 
-def read_fields(text: str, is_size_given: bool = False) -> ConfigFields:
-    """The sizes of a config's text; refuses, on `config`, what is no config of a transformer, and
-    layers that are not counted unless the request gives the parameters itself.
+def read_fields(
+    text: str, is_size_given: bool = False, edition: int = FAMILY_RULES
+) -> ConfigFields:
+    """The sizes of a config's text, as an edition of the rules reads it; refuses, on `config`, what
+    is no config of a transformer, and layers that are not counted unless the request gives the
+    parameters itself.
 
     >>> fields = read_fields('{"model_type": "gpt2", "n_layer": 12, "n_embd": 768}')
     >>> fields.family, fields.need("layers"), fields.get("experts")
@@ -173,10 +180,31 @@ def read_fields(text: str, is_size_given: bool = False) -> ConfigFields:
     family = _family(config)
     refuse_uncounted(config, family, is_size_given)
     sizes = {name: _size(config, names) for name, names in NAMES.items()}
+    if edition >= FAMILY_RULES:
+        sizes |= _by_family(family, config, sizes)
+    elif family in NEW_FAMILIES:
+        family = ""
     thinker = whole.get("thinker_config")
     parts = (*whole, *(thinker if isinstance(thinker, Mapping) else ()))
     others = tuple(dict.fromkeys(OTHER_PARTS[key] for key in parts if key in OTHER_PARTS))
     return ConfigFields(family, sizes, config, others)
+
+
+def _by_family(
+    family: str, config: Mapping[str, Any], sizes: Mapping[str, int | None]
+) -> dict[str, int | None]:
+    """Sizes that some families mean otherwise, or alone have (their code, 2019-2025): the first
+    Qwen's feed-forward part is half as wide as its config says, ELECTRA and OPT-350M embed in fewer
+    units than they work in, and Qwen's windows leave its first layers out."""
+    if family == "qwen":
+        return {"feed_forward": (sizes["feed_forward"] or 0) // 2 or None}
+    if family == "xlnet":
+        return {"feed_forward": _size(config, ("d_inner",))}
+    if family in ("electra", "opt"):
+        return {"embedding_width": _size(config, ("embedding_size", "word_embed_proj_dim"))}
+    if family.startswith(("qwen2", "qwen3")):
+        return {"whole_first": _size(config, ("max_window_layers",))}
+    return {}
 
 
 def _family(config: Mapping[str, Any]) -> str:

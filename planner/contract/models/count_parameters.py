@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.models.config_fields import ConfigFields, read_fields
+from planner.contract.models.config_fields import FAMILY_RULES, ConfigFields, read_fields
+from planner.contract.models.families import (
+    BIASED_EXPERTS,
+    BIASED_FAMILIES,
+    NORMED_HEADS,
+    NORMED_PROJECTIONS,
+    PADDED_POSITIONS,
+    PLAIN_FAMILIES,
+    POSITION_FAMILIES,
+    RELATIVE_FAMILIES,
+    TIED_FAMILIES,
+    UNCOUNTED_INPUT,
+    VISION_FAMILIES,
+)
 from planner.contract.models.uncounted import (
     AS_SAMPLES,
     STATE_WINDOW,
@@ -17,44 +30,6 @@ from planner.contract.models.uncounted import (
 )
 from pricing.common.invalid_input import InvalidInput
 
-PLAIN_FAMILIES = frozenset(
-    {"gpt2", "gpt_neo", "gpt_neox", "gptj", "opt", "bloom", "falcon", "phi", "mpt", "gpt_bigcode"}
-    | {"starcoder2", "bert", "roberta", "xlm-roberta", "distilbert", "electra", "clip_text_model"}
-    | {"vit", "deit", "dinov2", "nemotron", "persimmon", "codegen", "xglm", "biogpt", "esm"}
-    | {"deberta", "deberta-v2", "mpnet", "camembert", "longformer", "big_bird", "xlm-roberta-xl"}
-)
-"""Families whose feed-forward part has no gate (their code in huggingface/transformers, 2025)."""
-TIED_FAMILIES = frozenset(
-    {"gpt2", "gpt_neo", "opt", "bloom", "mpt", "gpt_bigcode", "starcoder2", "cohere", "cohere2"}
-    | {"gemma", "gemma2", "gemma3", "gemma3_text", "bert", "roberta", "xlm-roberta", "electra"}
-    | {"distilbert", "modernbert", "deberta", "deberta-v2", "mpnet", "camembert", "longformer"}
-    | {"big_bird", "xlm-roberta-xl", "esm", "xglm", "biogpt", "nomic_bert"}
-)
-"""Families that share input and output embedding unless the config says otherwise (same source,
-2025)."""
-BIASED_FAMILIES = frozenset({"qwen2", "qwen2_moe", "qwen2_vl", "gpt_oss"})
-"""Families with a bias on queries, keys and values that the config does not name."""
-NORMED_HEADS = frozenset({"qwen3", "qwen3_moe", "gemma3", "gemma3_text"})
-"""Families that scale queries and keys, with one vector of a head's size each (Qwen3 and Gemma 3
-reports, 2025)."""
-NORMED_PROJECTIONS = frozenset({"olmo2", "olmo3"})
-"""The same with a vector over all heads (OLMo 2 report, 2024)."""
-BIASED_EXPERTS = frozenset({"gpt_oss"})
-"""Families whose router, experts and output of attention have a bias, and each head a sink
-(gpt-oss model card, 2025)."""
-POSITION_FAMILIES = frozenset(
-    {"gpt2", "gpt_neo", "opt", "bert", "roberta", "distilbert", "electra", "xlm-roberta"}
-    | {"camembert", "mpnet", "longformer", "big_bird"}
-)
-"""Families that learn an embedding of each position."""
-VISION_FAMILIES = frozenset(["vit", "deit", "dinov2"])
-"""Families whose input is patches of an image."""
-UNCOUNTED_INPUT = frozenset(
-    {"gpt_oss", "deepseek_v2", "deepseek_v3", "ernie4_5_moe", "glm4_moe", "granitemoe"}
-    | {"minimax", "minimax_m2"}
-)
-"""Families whose published active figure leaves the input embedding out (model cards of gpt-oss,
-ERNIE 4.5, GLM-4.5 and MiniMax-M2, 2025, DeepSeek-V2-Lite, Granite 3.1 and Kimi K2, 2024-2025)."""
 NORMS = {"gemma2": 4, "gemma3": 4, "gemma3_text": 4, "olmo2": 2, "gpt_neox": 4, "gpt2": 4}
 """Vectors of the hidden size that a layer's norms hold, 2 elsewhere (scale and shift each)."""
 MOST_LAYERS = 10_000
@@ -93,22 +68,29 @@ class ModelFigures:
     """Layers that attend to the window alone."""
     positions: int | None
     """Longest sequence."""
+    has_learned_positions: bool
+    """Whether each position has an embedding of its own, beyond which there is none."""
     output_parameters: int
     """Of an output over the vocabulary that is not the embedding itself."""
     uncounted_input: int = 0
     """Of the input embedding where `active_parameters`, as the family publishes it, has it not."""
+    heads: int = 0
+    """Of attention, those of queries; 0 where they are not known."""
 
 
-def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
-    """Figures of a config's text; refuses, on `config`, what it cannot count. Where the request
-    gives the parameters, those of layers that are not counted are no reason to refuse.
+def read_config(
+    text: str, is_size_given: bool = False, edition: int = FAMILY_RULES
+) -> ModelFigures:
+    """Figures of a config's text, as an edition of the rules reads it; refuses, on `config`, what
+    it cannot count. Where the request gives the parameters, those of layers that are not counted
+    are no reason to refuse.
 
     >>> llama = read_config('{"model_type": "llama", "hidden_size": 4096, "vocab_size": 32000,'
     ...     '"num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008}')
     >>> llama.parameters
     6738415616
     """
-    fields = read_fields(text, is_size_given)
+    fields = read_fields(text, is_size_given, edition)
     _check(fields)
     layers, hidden = fields.need("layers"), fields.need("hidden_size")
     dense_layers = _dense_layers(fields)
@@ -137,10 +119,26 @@ def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
         cached_values=_cached_values(fields),
         sliding_window=window,
         sliding_layers=sliding,
-        positions=fields.get("positions"),
+        positions=_longest_sequence(fields),
+        has_learned_positions=fields.family in POSITION_FAMILIES,
         output_parameters=outputs,
         uncounted_input=uncounted,
+        heads=fields.need("heads"),
     )
+
+
+def _longest_sequence(fields: ConfigFields) -> int | None:
+    """Tokens of the longest sequence: the positions, of which some families keep two for padding
+    (514 of RoBERTa, 2,050 of OPT).
+
+    >>> from planner.contract.models.known_models import find_model
+    >>> [find_model(name).figures.positions for name in ("RoBERTa-base", "OPT-1.3B", "gpt2")]
+    [512, 2048, 1024]
+    """
+    positions = fields.get("positions") or None
+    if positions and fields.family in POSITION_FAMILIES and positions % 64 == PADDED_POSITIONS:
+        return positions - PADDED_POSITIONS
+    return positions
 
 
 def _check(fields: ConfigFields) -> None:
@@ -189,6 +187,8 @@ def _attention(fields: ConfigFields) -> int:
         return queries + keys + heads * value * hidden
     head, kv = _head_size(fields), _key_value_heads(fields)
     weights = hidden * head * (2 * heads + 2 * kv)
+    if fields.family in RELATIVE_FAMILIES:
+        weights += hidden * head * heads
     has_bias = fields.flag("attention_bias") or fields.family in BIASED_FAMILIES
     biases = head * (heads + 2 * kv) if has_bias else 0
     if fields.family in BIASED_EXPERTS:
@@ -289,9 +289,11 @@ def _embeddings(fields: ConfigFields) -> tuple[int, int]:
         patch, side = fields.get("patch_size") or 16, fields.get("image_size") or 224
         places = (side // max(1, patch)) ** 2 + 1
         return (3 * patch**2 + places) * hidden, hidden * (fields.get("labels") or 0)
-    table = fields.need("vocabulary") * hidden
+    width = fields.get("embedding_width") or hidden
+    table = fields.need("vocabulary") * width
     positions = fields.get("positions") or 0
-    inputs = table + (positions * hidden if fields.family in POSITION_FAMILIES else 0)
+    inputs = table + (positions * width if fields.family in POSITION_FAMILIES else 0)
+    inputs += 0 if width == hidden else width * hidden
     tied = fields.flag("tie_word_embeddings")
     is_tied = fields.family in TIED_FAMILIES if tied is None else tied
     return inputs, 0 if is_tied else table
@@ -319,6 +321,9 @@ def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
     types = fields.config.get("layer_types")
     if isinstance(types, list):
         return window, sum(kind == "sliding_attention" for kind in types[:layers])
+    whole_first = fields.get("whole_first")
+    if whole_first is not None:
+        return (window, layers - whole_first) if whole_first < layers else (None, 0)
     pattern = fields.config.get("sliding_window_pattern")
     if pattern is None:
         pattern = fields.config.get("global_attn_every_n_layers")

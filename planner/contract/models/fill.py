@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 from planner.contract.models.count_parameters import ModelFigures, read_config
 from planner.contract.models.known_models import find_model
@@ -75,6 +77,61 @@ def count_input_at_work(name: object, config: object, active_parameters: float) 
     filled = figures.active_parameters - figures.output_parameters
     is_filled = active_parameters == float(filled)
     return float(filled + figures.uncounted_input) if is_filled else active_parameters
+
+
+@dataclass(frozen=True)
+class Context:
+    """The longest sequence of a model."""
+
+    tokens: int
+    is_learned: bool
+    """Whether it has no position beyond them."""
+
+
+@lru_cache(maxsize=64)
+def fields_before(
+    config: str, is_classifier: bool, edition: int
+) -> tuple[tuple[str, object, object], ...]:
+    """Fields that a config fills otherwise than under an edition of the rules: each with what it
+    is now, and what it was."""
+    readings = (
+        _fields(read_config(config, True, *editions), is_classifier)
+        for editions in ((), (edition,))
+    )
+    now, before = readings
+    names = dict.fromkeys((*now, *before))
+    pairs = ((name, now.get(name), before.get(name)) for name in names)
+    return tuple((name, new, old) for name, new, old in pairs if new != old)
+
+
+@lru_cache(maxsize=64)
+def context_of(name: str | None, config: str | None) -> Context | None:
+    """Context of a model by its name or its config's text; None where neither says.
+
+    >>> context_of("gpt2", None), context_of("7B", None), context_of(None, None)
+    (Context(tokens=1024, is_learned=True), None, None)
+    """
+    if name is not None and read_size(name) is not None:
+        return None
+    figures = figures_of(name, config, is_size_given=True)
+    if figures is None or not figures.positions:
+        return None
+    return Context(figures.positions, figures.has_learned_positions)
+
+
+def count_heads(name: str | None, config: str | None, width: int | None) -> int | None:
+    """Heads of attention of a model `width` wide by its name or config; None where they are not
+    known or the request says another width than the model has.
+
+    >>> count_heads("falcon-7b", None, 4544), count_heads("falcon-7b", None, 4096)
+    (71, None)
+    >>> count_heads("7B", None, 4096), count_heads(None, None, None)
+    (None, None)
+    """
+    if name is not None and read_size(name) is not None:
+        return None
+    figures = figures_of(name, config, is_size_given=True)
+    return figures.heads or None if figures and figures.hidden_size == width else None
 
 
 def _text(config: Mapping[str, object]) -> str:

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from planner.contract.models.config_fields import NAMES
 from planner.contract.models.count_parameters import ModelFigures, read_config
-from planner.contract.models.same_shapes import SAME_SHAPES
+from planner.contract.models.same_shapes import OWN_FIELDS, SAME_SHAPES
 from planner.contract.models.uncounted import AS_SAMPLES, IN_ITS_PLACE
+from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 
 _OTHER_WORK = (
@@ -81,7 +82,9 @@ def find_model(name: str) -> KnownModel:
         if pattern.search(name):
             raise InvalidInput("model", f"{name!r} {words}")
     near = difflib.get_close_matches(_key(name), _by_key(), n=4, cutoff=0.4)
-    listed = ", ".join(_by_key()[key].name for key in near) or ", ".join(list(model_names())[:4])
+    listed = ", ".join(dict.fromkeys(_by_key()[key].name for key in near)) or ", ".join(
+        list(model_names())[:4]
+    )
     raise InvalidInput(
         "model", f"{name!r} is not known; closest are {listed}; a config.json can be pasted"
     )
@@ -115,8 +118,20 @@ def model_names() -> tuple[str, ...]:
 @cache
 def _by_key() -> dict[str, KnownModel]:
     rows = {_key(model.name): model for model in known_models()}
-    others = [(other, rows[_key(name)]) for name, same in SAME_SHAPES.items() for other in same]
-    return {**{_key(other): model for other, model in others}, **rows}
+    others = {
+        _key(other): _with_own_fields(rows[_key(name)], other)
+        for name, same in SAME_SHAPES.items()
+        for other in same
+    }
+    return {**others, **rows}
+
+
+def _with_own_fields(twin: KnownModel, name: str) -> KnownModel:
+    """A model with the shapes of its twin and what its own config says otherwise."""
+    own = {NAMES[field][0]: value for field, value in OWN_FIELDS.get(name, {}).items()}
+    sizes = {**json.loads(twin.config), **own}
+    stated = {field: value for field, value in sizes.items() if value is not None}
+    return replace(twin, config=json.dumps(stated))
 
 
 def _key(name: str) -> str:

@@ -1,10 +1,13 @@
 """Names of models that have the shapes of one in the table, trained otherwise. PURE.
 
-Their configs say the same layers, widths and vocabulary (that of distilled and fine-tuned models
-is their base's); what they were trained on changes nothing here.
+Their configs say the same layers and widths (those of distilled and fine-tuned models are their
+base's); what they were trained on changes nothing here. Where a config says another context,
+vocabulary or window, it stands in `OWN_FIELDS`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 SAME_SHAPES = {
     "Llama-3.1-8B": ("DeepSeek-R1-Distill-Llama-8B", "Hermes-3-Llama-3.1-8B"),
@@ -49,3 +52,33 @@ SAME_SHAPES = {
     "gpt2": ("gpt2-small",),
 }
 """Name in the table → other names of the same shapes (configs and model cards, 2019-2025)."""
+
+OWN_FIELDS: Mapping[str, Mapping[str, int | None]] = {
+    "vicuna-7b": {"positions": 2048},
+    "Llama-7B": {"positions": 2048},
+    "CodeLlama-7b": {"positions": 16384, "vocabulary": 32016},
+    "Llama-13B": {"positions": 2048},
+    "vicuna-13b": {"positions": 2048},
+    "CodeLlama-13b": {"positions": 16384, "vocabulary": 32016},
+    "Qwen2-0.5B": {"positions": 131072},
+    "Qwen2.5-Coder-1.5B": {"positions": 32768},
+    "Qwen2.5-Math-1.5B": {"positions": 4096},
+    "Qwen2.5-Coder-7B": {"positions": 32768},
+    "Qwen2.5-Math-7B": {"positions": 4096},
+    "Qwen2.5-Coder-14B": {"positions": 32768},
+    "Qwen2.5-Coder-32B": {"positions": 32768},
+    "Qwen2.5-Math-72B": {"positions": 4096},
+    "DeepSeek-R1-0528-Qwen3-8B": {"positions": 131072},
+    "Qwen3-Coder-30B-A3B": {"positions": 262144},
+    "GLM-4.6": {"positions": 202752},
+    "phi-4-reasoning": {"positions": 32768},
+    "phi-4-reasoning-plus": {"positions": 32768},
+    "Phi-3-mini-128k": {"positions": 131072, "sliding_window": None},
+    "Phi-3.5-mini": {"positions": 131072, "sliding_window": None},
+    "Mistral-7B-v0.2": {"vocabulary": 32000},
+    "Devstral-Small": {"positions": 131072},
+    "Magistral-Small": {"positions": 40960},
+}
+"""Name → what its config says otherwise than that of its twin; None for a field that it lacks, or
+whose value no sequence reaches (the window of 262,144 tokens of Phi-3-mini-128k and Phi-3.5-mini).
+From the config.json of each at huggingface.co, 2023-2025."""

@@ -155,7 +155,7 @@ class Training(_SizedWork):
     active_parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
     """Parameters at work on one token, for mixture-of-experts models."""
     sequence_length: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
-    """Tokens of one sequence; absent: 4,096 for memory and hours."""
+    """Tokens of one sequence; absent: 4,096, or a shorter context."""
     tokens_per_example: Annotated[Number, Field(ge=1, le=1e8)] | None = None
     """Mean tokens of an example where a sequence packs several, each seeing itself alone."""
     layers: Annotated[Whole, Field(ge=1, le=10_000)] | None = None

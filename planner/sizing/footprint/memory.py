@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.training_flops import (
-    TYPICAL_SEQUENCE_LENGTH,
     USUAL_VOCABULARY,
     Shape,
     is_adapter,
     shape_of_training,
+    usual_length,
 )
 
 GIB = 2.0**30
@@ -232,8 +232,8 @@ def kv_cache_bytes(
 
 
 def sequence_length(training: Training) -> int:
-    """Tokens of one sequence, the typical one where none is given."""
-    return training.sequence_length or TYPICAL_SEQUENCE_LENGTH
+    """Tokens of one sequence, the usual ones where none are given."""
+    return usual_length(training)
 
 
 def micro_batch_tokens(training: Training) -> int:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.models.fill import count_input_at_work
+from planner.contract.models.fill import context_of, count_input_at_work, fields_before
+from planner.contract.models.uncounted import AS_SAMPLES
 from planner.contract.request.workload import Training
+from pricing.common.invalid_input import InvalidInput
 
 DENSE_FLOPS_PER_PARAMETER = 6.0
 """FLOPs per parameter and token: 2 forward, 4 backward (Kaplan et al., arXiv 2001.08361, 2020)."""
@@ -144,9 +146,9 @@ def attention_span(training: Training) -> float:
 
 
 def under_rules(training: Training, rules: int) -> Training:
-    """The training as an edition of the rules reads it: before 6 without attention's own width and
-    windows, which fill themselves from a model's name or config; from then on a mixture that
-    classifies with its input embedding at work.
+    """The training as an edition of the rules reads it: before 6 without attention's own width,
+    windows and context, which fill themselves from a model's name or config; from then on a mixture
+    that classifies with its input embedding at work.
 
     >>> gemma = Training(kind="training", model="Gemma-3-4b", tokens=1)
     >>> under_rules(gemma, 6).attention_width, under_rules(gemma, 5).attention_width
@@ -154,10 +156,65 @@ def under_rules(training: Training, rules: int) -> Training:
     """
     changed = ("attention_width", "sliding_window", "sliding_layers")
     if rules >= ATTENTION_RULES:
+        _refuse_images(training)
+        _refuse_windows(training)
         return _with_input(training)
+    training = named_under_rules(training, rules)
     if all(getattr(training, name) is None for name in changed):
         return training
     return training.model_copy(update=dict.fromkeys(changed))
+
+
+def named_under_rules(training: Training, rules: int) -> Training:
+    """The training as an edition of the rules reads the name or config of its model: before 6 it
+    told nothing of a length that the request leaves open, and some families' configs were read
+    otherwise.
+
+    >>> gpt = Training(kind="training", model="gpt2", tokens=1)
+    >>> [usual_length(named_under_rules(gpt, rules)) for rules in (5, 6)]
+    [4096, 1024]
+    """
+    if rules >= ATTENTION_RULES or (training.model is None and training.config is None):
+        return training
+    update: dict[str, object] = {}
+    for name, now, before in _filled_before(training, rules):
+        if getattr(training, name) == now:
+            update[name] = before
+    if training.sequence_length is None:
+        update |= {"model": None, "config": None}
+    return training.model_copy(update=update) if update else training
+
+
+def _filled_before(training: Training, rules: int) -> tuple[tuple[str, object, object], ...]:
+    if training.config is None:
+        return ()
+    return fields_before(training.config, training.is_classifier, rules)
+
+
+def usual_length(training: Training) -> int:
+    """Tokens of one sequence; where the request does not say the typical ones, or all that the
+    model has positions for where those are fewer."""
+    if training.sequence_length:
+        return training.sequence_length
+    context = context_of(training.model, training.config)
+    return min(TYPICAL_SEQUENCE_LENGTH, context.tokens if context else TYPICAL_SEQUENCE_LENGTH)
+
+
+def _refuse_images(training: Training) -> None:
+    """Refuses the config of a model that reads patches of images, which alone has no vocabulary."""
+    if training.config is not None and training.vocabulary_size is None:
+        raise InvalidInput("config", f"is of a model that reads images, not tokens; {AS_SAMPLES}")
+
+
+def _refuse_windows(training: Training) -> None:
+    """Refuses more layers with a window than there are, where the request itself says both."""
+    windowed, layers = training.sliding_layers or 0, training.layers
+    is_own = training.model is None and training.config is None
+    if is_own and layers is not None and windowed > layers:
+        raise InvalidInput(
+            "sliding_layers",
+            f"{windowed:,} are more than the {layers:,} layers; allowed are 0 to {layers:,}",
+        )
 
 
 def _with_input(training: Training) -> Training:
@@ -214,7 +271,7 @@ def attended_length(training: Training) -> float:
     ...     packed.model_copy(update={"tokens_per_example": 840.0}))
     (32768.0, 840.0)
     """
-    length = float(training.sequence_length or TYPICAL_SEQUENCE_LENGTH)
+    length = float(usual_length(training))
     return min(length, training.tokens_per_example or length)
 
 

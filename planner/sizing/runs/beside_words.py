@@ -8,18 +8,17 @@ from functools import lru_cache
 
 from planner.contract.models.config_fields import read_fields
 from planner.contract.models.count_parameters import read_config
+from planner.contract.models.families import KNOWN_FAMILIES
 from planner.contract.models.uncounted import other_layers
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import is_adapter
+from planner.sizing.footprint.training_flops import is_adapter, usual_length
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.performance.confidence import has_user_rate
+from planner.sizing.runs.context_words import beyond_context
 from pricing.market.accelerators import Accelerator
 
 BESIDE_RULES = 6
 """Edition of the rules from which it is said, 2026."""
-USUAL_LENGTH = 4096
-"""Tokens of a sequence where the request does not say (`Training.sequence_length`); a planning
-choice, 2026."""
 HALF_BYTES, STATE_BYTES = 2.0, 16.0
 """Bytes of a parameter in 16 bits, and with gradient and AdamW's states (ZeRO, arXiv 1910.02054,
 2020)."""
@@ -39,11 +38,13 @@ def left_out(training: Training, one: Accelerator, precision: str, rules: int) -
     return (
         *beside_language(training),
         *mixed_layers(training),
+        *unknown_family(training),
         *long_answers(training),
         *beside_steps(training),
         *without_matrices(training, one, precision),
         *unused_adapters(training),
         *long_examples(training),
+        *beyond_context(training),
     )
 
 
@@ -78,10 +79,33 @@ def mixed_layers(training: Training) -> tuple[str, ...]:
     )
 
 
+def unknown_family(training: Training) -> tuple[str, ...]:
+    """A config of a family that nobody has read the code of.
+
+    >>> shape = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    >>> foo = {**shape, "vocab_size": 99, "model_type": "foo"}
+    >>> one = Training.model_validate({"kind": "training", "tokens": 1e9, "config": foo})
+    >>> unknown_family(one)[0][:46]
+    'the model_type foo of the config is not known:'
+    """
+    config = _read(training.config)
+    if config is None or training.parameters not in config.filled:
+        return ()
+    if not config.family or config.family in KNOWN_FAMILIES:
+        return ()
+    return (
+        f"the model_type {config.family} of the config is not known: its "
+        f"{training.parameters:,.0f} parameters are counted as a Llama's, with a gated "
+        "feed-forward part and an output of its own where nothing else is said; parameters given "
+        "beside the config replace them",
+    )
+
+
 @dataclass(frozen=True)
 class _Config:
     """What a config says beside the sizes of a request."""
 
+    family: str
     beside: tuple[str, ...]
     """What stands beside its language model."""
     filled: tuple[float, ...]
@@ -100,6 +124,7 @@ def _read(text: str | None) -> _Config | None:
     figures = read_config(text, is_size_given=True)
     filled = (figures.parameters, figures.parameters - figures.output_parameters)
     return _Config(
+        family=fields.family,
         beside=fields.beside,
         filled=tuple(float(count) for count in filled),
         other=other_layers(fields.config, fields.family),
@@ -117,7 +142,7 @@ def long_answers(training: Training) -> tuple[str, ...]:
     'prompts and answers are 8,256 tokens together in the mean and'
     """
     rollouts = training.rollouts
-    length = training.sequence_length or USUAL_LENGTH
+    length = usual_length(training)
     if rollouts is None or rollouts.prompt_tokens + rollouts.response_tokens <= length:
         return ()
     whole = rollouts.prompt_tokens + rollouts.response_tokens
@@ -135,7 +160,7 @@ def long_examples(training: Training) -> tuple[str, ...]:
     >>> long_examples(one)[0][:58], long_examples(one.model_copy(update={"sequence_length": 8192}))
     ('the mean example of 5,000 tokens is longer than a sequence', ())
     """
-    example, length = training.tokens_per_example, training.sequence_length or USUAL_LENGTH
+    example, length = training.tokens_per_example, usual_length(training)
     if example is None or example <= length:
         return ()
     return (

@@ -19,6 +19,7 @@ from planner.sizing.footprint.training_flops import (
     Work,
     compute_work,
     is_adapter,
+    named_under_rules,
     under_rules,
 )
 from planner.sizing.layout.grid import CHECKPOINTING, FULL
@@ -63,8 +64,7 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 
 ADAPTER_RECOMPUTE = 1.5
-"""Executed over model FLOPs with full checkpointing and frozen weights: 6 N D for 4 N D
-(from Hu et al., arXiv 2106.09685, 2021)."""
+"""Executed over model FLOPs, fully checkpointed on frozen weights: 6 N D for 4 N D (LoRA, 2021)."""
 ROLLOUT_RULES = 3
 """Edition of the rules from which rollouts are known, 2026."""
 ATTENTION_SHOWS, MOST_MFU = 0.9, 0.95
@@ -119,7 +119,7 @@ class PlacedSize:
         training, layout = self.training, self.layout
         about = (
             *above_peak(self.mfu, self.hfu, f"{self.accelerators} {self.accelerator.slug}"),
-            *fewer_than_a_step(training, layout.global_batch_tokens),
+            *fewer_than_a_step(training, layout.global_batch_tokens, self.rules),
             *of_few_teams(training, self.rules),
             *borrowed_rate(training, self.accelerator, self.precision, self.rules),
         )
@@ -303,7 +303,7 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
     if training.rollouts and rules < ROLLOUT_RULES:
         raise InvalidInput("rollouts", f"need rules {ROLLOUT_RULES} and the request says {rules}")
     check_split(training, rules)
-    requested, training = training, under_rules(training, rules)
+    requested, training = named_under_rules(training, rules), under_rules(training, rules)
     precision = precision_on(training, one)
     layouts = LayoutTask(training, one, precision, rates_on(training, one, precision, rules))
     least = layouts.least()

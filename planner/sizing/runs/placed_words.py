@@ -47,6 +47,8 @@ LONG_YEARS = 10.0
 """Years from which a run is said to take too long to be one; a planning choice, 2026."""
 MUCH_SKIPPED = 0.1
 """Part of the work from which what windows save is said; a planning choice, 2026."""
+ANSWER_RULES = 6
+"""Edition of the rules from which a step of reinforcement learning is all its answers, 2026."""
 MUCH_LONGER = 1.5
 """Hours over others from which they are told as a multiple; a planning choice, 2026."""
 SAME_BATCH = 0.05
@@ -122,8 +124,17 @@ def of_few_teams(training: Training, rules: int) -> tuple[str, ...]:
     )
 
 
-def fewer_than_a_step(training: Training, batch: float) -> tuple[str, ...]:
-    """Tokens that do not fill one step."""
+def fewer_than_a_step(training: Training, batch: float, rules: int) -> tuple[str, ...]:
+    """Tokens that do not fill one step; of reinforcement learning, from rules 6 on, one of all its
+    prompts and answers."""
+    rollouts = training.rollouts
+    if rollouts and rules >= ANSWER_RULES:
+        step = rollouts.per_step * (rollouts.prompt_tokens + rollouts.response_tokens)
+        if training.tokens < step:
+            return (
+                f"the {training.tokens:,.0f} tokens are less than one step of {step:,} "
+                f"({rollouts.per_step:,} answers with prompts): tokens are those of all steps",
+            )
     if training.tokens >= batch:
         return ()
     return (

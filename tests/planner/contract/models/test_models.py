@@ -8,7 +8,7 @@ from planner.contract.models.config_fields import MOST_CHARACTERS
 from planner.contract.models.count_parameters import read_config
 from planner.contract.models.fill import fill_from_model
 from planner.contract.models.known_models import find_model, known_models, model_names
-from planner.contract.models.same_shapes import SAME_SHAPES
+from planner.contract.models.same_shapes import OWN_FIELDS, SAME_SHAPES
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.footprint.serving_memory import cache_bytes
@@ -104,6 +104,25 @@ def test_names_of_the_same_shapes_are_told_apart():
     found = [find_model(name).name for name in others]
     assert found == [known for known, same in SAME_SHAPES.items() for _ in same]
     assert len({find_model(name).name for name in model_names()}) == len(model_names())
+
+
+def test_a_name_of_the_same_shapes_keeps_what_its_own_config_says_otherwise():
+    others = {name for same in SAME_SHAPES.values() for name in same}
+    assert set(OWN_FIELDS) <= others
+    for name, own in OWN_FIELDS.items():
+        figures = find_model(name).figures
+        twin = find_model(find_model(name).name).figures
+        assert (figures.layers, figures.hidden_size) == (twin.layers, twin.hidden_size)
+        assert figures != twin
+        assert figures.positions == own.get("positions", twin.positions)
+        assert figures.vocabulary_size == own.get("vocabulary", twin.vocabulary_size)
+
+
+@pytest.mark.parametrize("name", ["Phi-3.5-mini", "microsoft/Phi-3-mini-128k-instruct"])
+def test_the_long_forms_of_phi_3_have_no_window_that_a_sequence_reaches(name):
+    figures = find_model(name).figures
+    assert (figures.sliding_window, figures.sliding_layers) == (None, 0)
+    assert find_model("Phi-3-mini-4k-instruct").figures.sliding_window == 2048
 
 
 @pytest.mark.parametrize(
@@ -314,3 +333,11 @@ def test_sizes_in_parts_and_lists_of_a_config_count():
 def test_layers_with_a_window_are_counted_as_the_config_says():
     model = read_config(json.dumps(MODERNBERT))
     assert (model.sliding_window, model.sliding_layers) == (128, 15)
+
+
+@pytest.mark.parametrize("name", ["gpt3", "Llama-9", "Llama-2-7c"])
+def test_hints_name_each_model_once(name):
+    with pytest.raises(InvalidInput) as refusal:
+        find_model(name)
+    listed = refusal.value.message.partition("closest are ")[2].partition(";")[0].split(", ")
+    assert len(set(listed)) == len(listed)

@@ -6,6 +6,7 @@ from planner.contract.request.workload import Samples, Training
 from planner.contract.validation import parse
 from planner.sizing.runs.placed_run import placed_on
 from planner.sizing.runs.sample_run import size_samples
+from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 
 H100, GB10 = "nvidia-h100-80gb-sxm", "nvidia-gb10"
@@ -153,3 +154,20 @@ def test_too_many_accelerators_for_a_step_are_named():
     assert not thin(128, rules=5)
     assert not thin(128, mfu=0.3)
     assert not thin(128, global_batch_tokens=4e6)
+
+
+def test_tokens_of_less_than_one_step_of_answers_are_said():
+    asked = {"model": "Qwen2.5-7B", "tokens": 1e5}
+    asked["rollouts"] = {"prompt_tokens": 256, "response_tokens": 2000, "per_step": 1024}
+    words = "the 100,000 tokens are less than one step of 2,310,144 (1,024 answers"
+    assert words in warnings(**asked)
+    assert words not in warnings(rules=5, **asked)
+    assert "less than one step" not in warnings(**asked | {"tokens": 1e9})
+
+
+def test_more_layers_with_a_window_than_there_are_are_refused():
+    asked = {"parameters": 7e9, "layers": 32, "hidden_size": 4096, "sliding_window": 128}
+    with pytest.raises(InvalidInput, match=r"sliding_layers: 100 .* allowed are 0 to 32"):
+        warnings(**asked, sliding_layers=100)
+    assert warnings(rules=5, **asked, sliding_layers=100)
+    assert warnings(**asked, sliding_layers=32)
