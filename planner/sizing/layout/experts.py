@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.training_flops import is_mixture
-from planner.sizing.layout.search import USUAL_EXPERTS
+from planner.sizing.layout.grid import WHOLE_EXPERT_SIZES, Floats, Grid
 from pricing.common.invalid_input import InvalidInput
+
+USUAL_EXPERTS = 64
+"""Experts of a mixture where the request does not say (DeepSeek and Qwen3 have 64 to 256,
+2024-2025)."""
+
+
+def sizes_that_divide(experts: int) -> tuple[int, ...]:
+    """Ranks over which experts are spread evenly: of the sizes that are looked at what divides
+    their number.
+
+    >>> sizes_that_divide(128), sizes_that_divide(16), sizes_that_divide(60), sizes_that_divide(61)
+    ((4, 8, 16, 32, 64), (4, 8, 16), (4,), ())
+    """
+    return tuple(sorted({math.gcd(experts, size) for size in WHOLE_EXPERT_SIZES} - {1}))
+
+
+def replicas_at_once(grid: Grid) -> Floats:
+    """Replicas of which a multiple spreads the experts evenly: e divides the d c t ranks of a stage
+    (NVIDIA/Megatron-LM core/parallel_state.py, 2024), so that d is a multiple of e / gcd(e, c t).
+
+    >>> from planner.sizing.layout.grid import make_grid
+    >>> replicas_at_once(make_grid([(1, 4, 1, 8, 1, 0), (2, 4, 1, 8, 1, 0)])).tolist()
+    [8.0, 4.0]
+    """
+    expert = grid.expert.astype(np.int64)
+    ranks = (grid.tensor * grid.context).astype(np.int64)
+    replicas: Floats = (expert // np.gcd(expert, ranks)).astype(np.float64)
+    return replicas
 
 
 def check_experts(training: Training) -> None:

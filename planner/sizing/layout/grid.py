@@ -19,6 +19,9 @@ TENSOR_SIZES, PIPELINE_SIZES = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32, 64)
 """Sizes that are looked at; planning choices of this project, 2026."""
 CONTEXT_SIZES, EXPERT_SIZES = (2, 4, 8, 16), (8, 32, 64)
 """The same for long sequences and for mixtures; planning choices of this project, 2026."""
+WHOLE_EXPERT_SIZES = (4, 8, 16, 32, 64)
+"""Sizes for mixtures from rules 6 on, whose experts are spread evenly: ranks that 8 does not divide
+may be a multiple of 4; planning choices of this project, 2026."""
 LONG_SEQUENCE = 16_384
 """Tokens from which a sequence may be split over accelerators; a planning choice, 2026."""
 
@@ -46,11 +49,11 @@ class Grid:
 
 
 @cache
-def all_splits(domain: int, is_long: bool, is_mixture: bool) -> Grid:
+def all_splits(domain: int, is_long: bool, expert_sizes: tuple[int, ...]) -> Grid:
     """Splits for accelerators whose fast links join `domain`: tensor parallelism stays within it,
-    ZeRO stages 2 and 3 go without pipeline stages.
+    ZeRO stages 2 and 3 go without pipeline stages, experts are spread over none or `expert_sizes`.
 
-    >>> float(all_splits(1, False, False).tensor.max())
+    >>> float(all_splits(1, False, ()).tensor.max())
     1.0
     """
     rows = [
@@ -59,7 +62,7 @@ def all_splits(domain: int, is_long: bool, is_mixture: bool) -> Grid:
         if t <= domain
         for p in PIPELINE_SIZES
         for c in ((1, *CONTEXT_SIZES) if is_long else (1,))
-        for e in ((1, *EXPERT_SIZES) if is_mixture else (1,))
+        for e in (1, *expert_sizes)
         for z in ((0, 1, 2, 3) if p == 1 else (0, 1))
         for k in (NONE, SELECTIVE, FULL)
     ]

@@ -70,6 +70,8 @@ class Shard:
     layer: Floats
     embedding: Floats
     """Of one layer, and of one embedding."""
+    fullest: Floats
+    """Layers of the fullest stage over those of a mean one."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,29 @@ class MemoryPlan:
         return whole
 
 
-def shard_of(shape: ModelShape, states: StateBytes, grid: Grid, is_latest: bool = False) -> Shard:
-    """Parameters of the first stage's rank: layers / p and an embedding
+def fullest_stage(layers: float, grid: Grid) -> Floats:
+    """Layers of the fullest stage over those of a mean one, ceil(L / p) p / L: it holds the most
+    and all others wait for it.
+
+    >>> from planner.sizing.layout.grid import make_grid
+    >>> stages = make_grid([(1, 16, 1, 1, 0, 0), (1, 32, 1, 1, 0, 0)])
+    >>> [round(float(over), 3) for over in fullest_stage(126.0, stages)]
+    [1.016, 1.016]
+    >>> [round(float(over), 3) for over in fullest_stage(36.0, stages)]
+    [1.333, 1.778]
+    """
+    over: Floats = np.ceil(layers / grid.pipeline) * grid.pipeline / layers
+    return over
+
+
+def shard_of(
+    shape: ModelShape,
+    states: StateBytes,
+    grid: Grid,
+    is_latest: bool = False,
+    fullest: Floats | None = None,
+) -> Shard:
+    """Parameters of the first stage's rank: layers / p, or those of the `fullest`, and an embedding
     (without stages the output too), over t; experts over e.
 
     What ZeRO shares of a dense layer is shared by the d c copies of its slice; experts that are
@@ -133,14 +156,16 @@ def shard_of(shape: ModelShape, states: StateBytes, grid: Grid, is_latest: bool 
     t, p = grid.tensor, grid.pipeline
     embeddings = shape.embedding * np.where(p > 1, 1.0, shape.embeddings)
     spread = np.maximum(t, grid.expert)
-    dense, experts = (shape.dense / p + embeddings) / t, shape.experts / p / spread
+    over = np.ones_like(p) if fullest is None else fullest
+    dense = (shape.dense / p * over + embeddings) / t
+    experts = shape.experts / p * over / spread
     resident = dense + experts
     wider = (dense + experts * spread / t) / resident if is_latest else np.ones_like(t)
     layer = (shape.dense / t + shape.experts / spread) / shape.layers
     share = states.trained / shape.parameters
     embedding = shape.embedding / t
     largest = np.maximum(layer, embedding)
-    return Shard(resident, resident * share, wider, largest, layer, embedding)
+    return Shard(resident, resident * share, wider, largest, layer, embedding, over)
 
 
 def memory_plan(
@@ -171,6 +196,7 @@ def memory_plan(
     optimizer = _part(shard.trained * moments, z >= 1, wider)
     inputs = _quantised_inputs(training, shape) if is_quantised and by_parts else 0.0
     layers, at_work, logits = _working(training, shape, grid, inputs)
+    layers = layers * shard.fullest
     if by_parts and shape.is_adapter:
         logits = _beyond_the_layer(grid, at_work, logits)
     return MemoryPlan(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.contract.request.workload import Training
 from planner.sizing.layout.experts import check_experts
+from planner.sizing.layout.heads import heads_of
 from planner.sizing.layout.search import LayoutTask
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
@@ -11,7 +12,8 @@ from pricing.common.invalid_input import InvalidInput
 EXPERT_RULES = 5
 """Edition of the rules from which experts that cannot be are refused, 2026."""
 SPLIT_RULES = 6
-"""Edition of the rules from which a width has to divide into tensor-parallel slices, 2026."""
+"""Edition of the rules from which width and heads have to divide into tensor-parallel slices,
+2026."""
 MOST_STAGED_ZERO = 1
 """Highest ZeRO stage beside pipeline stages: from 2 on gradients or weights would be gathered in
 every micro-batch, which pipelines avoid (DeepSpeed documentation of its pipeline engine, 2024)."""
@@ -21,7 +23,8 @@ def check_split(training: Training, rules: int) -> None:
     """Refuse a split of one's own that no number of accelerators makes work.
 
     Raises `InvalidInput` on `zero_stage` where it does not go with pipeline stages, from rules 5 on
-    on experts, and from rules 6 on on `layout` where layers do not divide into as many slices.
+    on experts, and from rules 6 on on `layout` where width or heads do not divide into as many
+    slices.
 
     >>> from planner.contract.request.own_layout import OwnLayout
     >>> one = Training(kind="training", parameters=8e9, tokens=1e9, hidden_size=4096)
@@ -49,6 +52,23 @@ def check_split(training: Training, rules: int) -> None:
                 f"tensor {own.tensor} does not divide the {width:,} of {name}: a layer is split "
                 "into slices of one width; a divisor of it does",
             )
+    heads = heads_of(training)
+    if heads and heads % own.tensor:
+        raise InvalidInput(
+            "layout",
+            f"tensor {own.tensor} does not divide the {heads:,} attention heads of a layer: a "
+            f"slice takes whole heads; {_divisors(heads)} do",
+        )
+
+
+def _divisors(whole: int) -> str:
+    """Sizes that divide a number, up to the widest that is used, in words.
+
+    >>> _divisors(28), _divisors(71), _divisors(8)
+    ('1, 2, 4, 7, 14 or 28', '1 or 71', '1, 2, 4 or 8')
+    """
+    *first, last = (str(size) for size in range(1, whole + 1) if whole % size == 0)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def refuse_states(task: LayoutTask) -> None:

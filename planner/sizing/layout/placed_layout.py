@@ -30,6 +30,8 @@ class PlacedLayout:
     """Rate under this split over the level of the accelerator."""
     pipeline_bubble: float
     exposed_communication: float
+    at_once: int
+    """Accelerators of which it takes a multiple."""
     global_batch_tokens: float
 
     @cached_property

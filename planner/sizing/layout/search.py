@@ -9,11 +9,13 @@ import numpy as np
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import GIB, Memory
+from planner.sizing.layout.experts import USUAL_EXPERTS
 from planner.sizing.layout.grid import CHECKPOINTING, Floats, Mask
 from planner.sizing.layout.links import Links, is_tpu, links_of
 from planner.sizing.layout.memory_fit import RESERVE
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.splits import Splits, splits_of
+from planner.sizing.layout.stated_batch import kept_share, micro_batches_for, replicas_for
 from planner.sizing.layout.step_time import Rates, StepTime, host_seconds, step_time
 from planner.sizing.layout.usable_memory import MARGIN, usable_gib
 from pricing.common.copies import replace
@@ -34,9 +36,6 @@ and PaLM split layers over axes of a TPU pod (arXiv 2201.08239 section 4, 2204.0
 LARGEST_GUESSED_BATCH = 4_194_304.0
 """Tokens of a step up to which a stated micro-batch on every accelerator makes it larger than usual
 (LLaMA and Llama 2 use 4 million, arXiv 2302.13971, 2023)."""
-USUAL_EXPERTS = 64
-"""Experts of a mixture where the request does not say (DeepSeek and Qwen3 have 64 to 256,
-2024-2025)."""
 SHORT_TOKENS = 32_768.0
 """Tokens of a micro-batch up to which short sequences share one from rules 5 on: BERT on A100 works
 on 256 sequences of 128 at once (NVIDIA/DeepLearningExamples BERT README, 2021)."""
@@ -58,7 +57,8 @@ class LayoutTask:
     def splits(self) -> Splits:
         rates = self.rates
         domain = self._tensor_domain
-        return splits_of(self.training, self.precision, domain, rates.is_latest, rates.by_parts)
+        editions = rates.is_latest, rates.by_parts, rates.is_whole
+        return splits_of(self.training, self.precision, domain, *editions)
 
     @property
     def _tensor_domain(self) -> int:
@@ -94,7 +94,7 @@ class LayoutTask:
         """Fewest accelerators that hold the training under any split; None where none does.
 
         n = t p c · d for each split, from the least d that leaves room for what the ZeRO stage
-        divides.
+        divides and over whose ranks experts are spread evenly.
         """
         splits, memory = self.splits, self.splits.memory
         size = np.full_like(splits.parts, float(self.training.micro_batch_size or 1))
@@ -103,7 +103,8 @@ class LayoutTask:
         left = (self.limit_bytes - fixed) / (1 + RESERVE)
         with np.errstate(divide="ignore", invalid="ignore"):
             data = np.ceil(memory.shared / splits.grid.context / left - 1e-9)
-        counts = splits.parts * np.maximum(1.0, data)
+        data = np.ceil(np.maximum(1.0, data) / splits.replicas) * splits.replicas
+        counts = splits.parts * data
         counts = np.maximum(counts, splits.grid.expert * splits.grid.pipeline)
         fits = left > 0
         if self.rates.is_latest:
@@ -114,11 +115,11 @@ class LayoutTask:
         """The fastest split over n accelerators that fits: of the usual ones within a global
         batch, else of all within it, else of all; None where none fits."""
         splits = self.splits
-        data = np.floor(accelerators / splits.parts)
+        data = self._most_replicas(accelerators)
         possible = data >= 1
         if not possible.any():
             return None
-        data = np.maximum(data, 1.0)
+        data = self._kept_replicas(np.maximum(data, splits.replicas))
         group = data * splits.grid.context
         size = self._sequences(data, group)
         per_pass = size * data * splits.shape.sequence
@@ -134,6 +135,8 @@ class LayoutTask:
         mask = usual if usual.any() else within if within.any() else possible
         times = self._times(data, group, size, batches)
         worth = times.share * (data * splits.parts) * (1 - STAGE_COST * splits.complexity)
+        if self._is_batch_kept:
+            worth = worth * kept_share(batches * per_pass, batch)
         best = int(np.argmax(np.where(mask, worth, -1.0)))
         return self._placed(best, accelerators, data, size, batches, times)
 
@@ -144,7 +147,7 @@ class LayoutTask:
             return placed
         own = self.training.layout
         field = "layout" if own else "accelerators"
-        parts = int(self.splits.parts.min())
+        parts = self.at_once
         if parts > accelerators:
             raise InvalidInput(
                 field,
@@ -153,10 +156,21 @@ class LayoutTask:
             )
         raise InvalidInput(field, self._too_much(accelerators))
 
+    @property
+    def at_once(self) -> int:
+        """Accelerators of which the split with the fewest takes a multiple: those of one replica,
+        or of as many as experts are spread over."""
+        return int((self.splits.parts * self.splits.replicas).min())
+
+    def _most_replicas(self, accelerators: int) -> Floats:
+        """Replicas of each split on n accelerators, over which experts are spread evenly."""
+        splits = self.splits
+        return np.floor(accelerators / (splits.parts * splits.replicas)) * splits.replicas
+
     def _too_much(self, accelerators: int) -> str:
         """What one's own layout holds at least, and one that fits."""
         splits = self.splits
-        data = np.maximum(1.0, np.floor(accelerators / splits.parts))
+        data = np.maximum(1.0, self._most_replicas(accelerators))
         size = np.full_like(data, float(self.training.micro_batch_size or 1))
         held = splits.memory.total(data * splits.grid.context, splits.grid.pipeline, size)
         free = replace(self, training=self.training.model_copy(update={"layout": None}))
@@ -176,9 +190,30 @@ class LayoutTask:
         of_all = float(accelerators * stated * self.splits.shape.sequence)
         return max(usual, min(of_all, LARGEST_GUESSED_BATCH))
 
+    @property
+    def _is_batch_kept(self) -> bool:
+        """Whether a stated batch is kept as nearly as replicas and micro-batches can."""
+        return self.rates.is_whole and self.training.global_batch_tokens is not None
+
+    @property
+    def _batch_sequences(self) -> float:
+        return self.splits.batch_tokens / self.splits.shape.sequence
+
+    def _kept_replicas(self, most: Floats) -> Floats:
+        """Replicas that work on a stated batch: of an advised split fewer than there may be where
+        the batch would lose more and they hold it."""
+        if not self._is_batch_kept or self.training.layout:
+            return most
+        splits, size = self.splits, self.training.micro_batch_size or 1
+        passes = float(np.floor(self._batch_sequences / size + 1e-9))
+        fewer = replicas_for(passes, most, splits.replicas)
+        stages = splits.grid.pipeline
+        held = splits.memory.total(fewer * splits.grid.context, stages, np.full_like(most, size))
+        return np.where(held <= self.limit_bytes, fewer, most)
+
     def _sequences(self, data: Floats, group: Floats) -> Floats:
         """Sequences of a micro-batch: as asked, else the largest power of two that fits memory and
-        global batch, at least 1."""
+        global batch, from rules 6 on the largest number that keeps a stated one; at least 1."""
         splits, stated = self.splits, self.training.micro_batch_size
         if stated is not None:
             return np.full_like(data, float(stated))
@@ -191,6 +226,8 @@ class LayoutTask:
         if self.rates.is_latest:
             most = np.maximum(most, SHORT_TOKENS / splits.shape.sequence)
         room = np.clip(room, 1.0, most)
+        if self._is_batch_kept:
+            return micro_batches_for(self._batch_sequences, data, room)
         sizes: Floats = np.exp2(np.floor(np.log2(room)))
         return sizes
 
@@ -262,6 +299,7 @@ class LayoutTask:
             share_of_level=float(times.share[i]) * used / accelerators,
             pipeline_bubble=float(times.bubble[i]),
             exposed_communication=float(times.exposed[i]),
+            at_once=int(splits.parts[i] * splits.replicas[i]),
             global_batch_tokens=tokens,
         )
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.layout.experts import USUAL_EXPERTS, replicas_at_once, sizes_that_divide
 from planner.sizing.layout.grid import (
+    EXPERT_SIZES,
     FULL,
     LONG_SEQUENCE,
     NONE,
@@ -20,7 +22,14 @@ from planner.sizing.layout.grid import (
     all_splits,
     make_grid,
 )
-from planner.sizing.layout.memory_fit import MemoryPlan, Shard, memory_plan, shard_of
+from planner.sizing.layout.heads import heads_of
+from planner.sizing.layout.memory_fit import (
+    MemoryPlan,
+    Shard,
+    fullest_stage,
+    memory_plan,
+    shard_of,
+)
 from planner.sizing.layout.shapes import ModelShape, model_shape, usual_global_batch
 from planner.sizing.layout.states import StateBytes, state_bytes
 from planner.sizing.layout.step_time import StepWork, TimePlan, time_plan
@@ -50,6 +59,9 @@ class Splits:
     memory: MemoryPlan
     time: TimePlan
     parts: Floats
+    """Accelerators of one replica."""
+    replicas: Floats
+    """Replicas of which a multiple spreads the experts evenly; 1 where that is not asked."""
     most_sequences: Floats
     """Sequences of a micro-batch at most."""
     complexity: Floats
@@ -57,15 +69,22 @@ class Splits:
 
 @lru_cache(maxsize=64)
 def splits_of(
-    training: Training, precision: str, domain: int, is_latest: bool = False, by_parts: bool = False
+    training: Training,
+    precision: str,
+    domain: int,
+    is_latest: bool = False,
+    by_parts: bool = False,
+    is_whole: bool = False,
 ) -> Splits:
     """Splits that keep to what the request asks for, by the latest step model or that of before;
-    `by_parts` counts what adapters on frozen weights hold by its parts."""
+    `by_parts` counts what adapters on frozen weights hold by its parts, `is_whole` the layers of
+    the fullest stage, heads that are not split and experts that are spread evenly."""
     shape, states = model_shape(training, by_parts), state_bytes(training, precision, by_parts)
     work = compute_work(training)
     matrix = (work.executed_flops - work.attention_flops) / training.tokens
-    grid = _candidates(training, shape, domain)
-    shard = shard_of(shape, states, grid, is_latest)
+    grid = _candidates(training, shape, domain, is_whole)
+    fullest = fullest_stage(shape.layers, grid) if is_whole and _is_shape_known(training) else None
+    shard = shard_of(shape, states, grid, is_latest, fullest)
     usual = usual_global_batch(matrix * training.tokens)
     most = np.where(grid.pipeline > 1, MOST_SEQUENCES_STAGED, MOST_SEQUENCES)
     return Splits(
@@ -78,16 +97,24 @@ def splits_of(
         memory=memory_plan(training, shape, states, grid, shard, by_parts),
         time=time_plan(shape, grid, shard),
         parts=grid.parts,
+        replicas=replicas_at_once(grid) if is_whole else np.ones_like(grid.parts),
         most_sequences=most,
         complexity=grid.zero_stage + np.log2(grid.parts * grid.expert),
     )
 
 
-def _candidates(training: Training, shape: ModelShape, domain: int) -> Grid:
-    """Splits that keep to what the request asks for; of one's own layout what it leaves open."""
+def _is_shape_known(training: Training) -> bool:
+    """Whether layers are stated: those of a guess may be as many as fill the stages."""
+    return training.layers is not None
+
+
+def _candidates(training: Training, shape: ModelShape, domain: int, is_whole: bool) -> Grid:
+    """Splits that keep to what the request asks for and, where `is_whole`, split no head and
+    spread experts evenly; of one's own layout what it leaves open."""
     own = training.layout
     if own is None:
-        grid = all_splits(domain, shape.sequence >= LONG_SEQUENCE, shape.experts > 0)
+        experts = _expert_sizes(training, shape, is_whole)
+        grid = all_splits(domain, shape.sequence >= LONG_SEQUENCE, experts)
     else:
         stages = (0, 1, 2, 3) if own.pipeline == 1 else (0, 1)
         sizes = (own.tensor, own.pipeline, own.context, own.expert)
@@ -101,12 +128,22 @@ def _candidates(training: Training, shape: ModelShape, domain: int) -> Grid:
     mask: Mask = grid.pipeline <= shape.layers
     if own is None:
         mask &= (grid.tensor == 1) | (grid.tensor * THINNEST <= shape.hidden_size)
+    heads = heads_of(training) if is_whole else None
+    if heads is not None:
+        mask &= heads % grid.tensor == 0
     if training.zero_stage is not None:
         mask &= grid.zero_stage == training.zero_stage
     kind = _checkpointing(training)
     if kind is not None:
         mask &= grid.checkpointing == kind
     return grid if mask.all() else grid.where(mask)
+
+
+def _expert_sizes(training: Training, shape: ModelShape, is_whole: bool) -> tuple[int, ...]:
+    """Ranks over which the experts may be spread; none of a dense model."""
+    if not shape.experts:
+        return ()
+    return sizes_that_divide(training.experts or USUAL_EXPERTS) if is_whole else EXPERT_SIZES
 
 
 def _checkpointing(training: Training) -> int | None:

@@ -51,6 +51,8 @@ INTERLEAVED = 4.0
 QLORA_BYTES_MOVED = 2.5
 """Bytes per frozen weight that a pass reads in 4 bits and writes in 16 (Dettmers et al., arXiv
 2305.14314, 2023)."""
+WHOLE_RULES = 6
+"""Edition of the rules from which stages hold whole layers, 2026."""
 HOST_GB_PER_S, HOST_PARAMETERS_PER_S = 20.0, 1e9
 """GB/s of PCIe 4.0 to the host's memory, and parameters that a server's CPUs update a second and
 accelerator (DeepSpeed ZeRO-Offload, arXiv 2101.06840, 2021)."""
@@ -71,6 +73,8 @@ class Rates:
     """Bytes/s of 4-bit weights made 16-bit ones, both counted."""
     by_parts: bool = False
     """Whether memory counts what frozen weights hold by its parts, as rules 6 do."""
+    is_whole: bool = False
+    """Whether stages hold whole layers, as rules 6 count."""
 
 
 @dataclass(frozen=True)
@@ -125,18 +129,19 @@ def time_plan(shape: ModelShape, grid: Grid, shard: Shard) -> TimePlan:
     Else once a step: gradients reduced and weights spread again.
     """
     t, e, c = grid.tensor, grid.expert, grid.context
-    layers = shape.layers / grid.pipeline
+    mean = shape.layers / grid.pipeline
+    layers = mean * shard.fullest
     copy = 2.0 * shape.hidden_size / c * layers
     times = np.where(grid.checkpointing == FULL, 6.0, 4.0)
     is_sharded = grid.zero_stage >= 3
     gathers = 2.0 if shape.is_adapter else 3.0
     return TimePlan(
-        slowdown=_slowdown(shape, grid),
+        slowdown=_slowdown(shape, grid) * shard.fullest,
         tensor_bytes=times * 2 * (t - 1) / t * copy,
         expert_bytes=4.0 * shape.experts_per_token * copy * (e - 1) / e / t,
         gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),
         step_bytes=np.where(is_sharded, 0.0, 4.0 * shard.trained),
-        chunks=np.clip(np.floor(layers), 1.0, INTERLEAVED),
+        chunks=np.clip(np.floor(mean), 1.0, INTERLEAVED),
         passes=layers * np.where(grid.checkpointing == FULL, RECOMPUTE_FACTOR, 1.0),
         dequantised_bytes=QLORA_BYTES_MOVED
         * np.where(grid.checkpointing == FULL, 3.0, 2.0)

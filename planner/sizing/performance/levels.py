@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.training_flops import Work, is_adapter, is_mixture, size_at_work
 from planner.sizing.layout.states import PARTS_RULES
-from planner.sizing.layout.step_time import Rates
+from planner.sizing.layout.step_time import WHOLE_RULES, Rates
 from planner.sizing.performance.throughput import benchmark_level, small_model_share
 from pricing.market.accelerators import Accelerator
 
@@ -127,6 +127,7 @@ def rates_on(training: Training, one: Accelerator, precision: str, rules: int = 
         _launch_seconds(training, one),
         DEQUANTISED_SHARE * bandwidth * 1e9 if is_quantised and bandwidth else math.inf,
         rules >= PARTS_RULES,
+        rules >= WHOLE_RULES,
     )
 
 

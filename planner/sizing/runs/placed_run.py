@@ -125,7 +125,7 @@ class PlacedSize:
         )
         if self.rules >= STEP_RULES:
             long = too_long(self.wall_clock_hours, self.accelerators)
-            about = (*about, *self.count_words, *long, *unasked(training, layout))
+            about = (*about, *self.count_words, *long, *unasked(training, layout, self.rules))
         about += thin_steps(training, layout, self.accelerators, self.min_accelerators, self.rules)
         about += left_out(training, self.accelerator, self.precision, self.rules)
         return (*high_mfu(self.mfu, training), *about, *uncertain)

@@ -16,6 +16,8 @@ from planner.sizing.footprint.training_flops import (
 )
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
+from planner.sizing.layout.stated_batch import SAME_BATCH
+from planner.sizing.layout.step_time import WHOLE_RULES
 from planner.sizing.performance.confidence import has_user_rate
 from planner.sizing.performance.levels import CAUSAL_SHARE, STEP_RULES, is_vector
 from planner.sizing.performance.teams import team_fit
@@ -51,8 +53,6 @@ ANSWER_RULES = 6
 """Edition of the rules from which a step of reinforcement learning is all its answers, 2026."""
 MUCH_LONGER = 1.5
 """Hours over others from which they are told as a multiple; a planning choice, 2026."""
-SAME_BATCH = 0.05
-"""Share by which a step may differ from the batch that was asked for; a planning choice, 2026."""
 
 
 class FewerAccelerators(Protocol):
@@ -143,14 +143,14 @@ def fewer_than_a_step(training: Training, batch: float, rules: int) -> tuple[str
     )
 
 
-def unasked(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
+def unasked(training: Training, layout: PlacedLayout, rules: int) -> tuple[str, ...]:
     """What was worked out otherwise than asked for, or guessed."""
     return (
         *another_batch(training, layout),
         *idle_accelerators(training, layout),
         *unlikely_shape(training),
         *guessed_stage(training),
-        *own_split(training, layout),
+        *own_split(training, layout, rules),
         *skipped_by_windows(training),
         *lone_experts(training),
     )
@@ -289,10 +289,17 @@ def guessed_stage(training: Training) -> tuple[str, ...]:
     )
 
 
-def own_split(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
+def _takers(training: Training, layout: PlacedLayout) -> str:
+    """Who takes accelerators at once under a split of one's own."""
+    if training.layout is None or layout.at_once == training.layout.parts:
+        return "one replica takes"
+    return f"spread experts evenly: expert {layout.expert} divides the ranks of a stage"
+
+
+def own_split(training: Training, layout: PlacedLayout, rules: int) -> tuple[str, ...]:
     """What is wrong with a team's own split, although it fits.
 
-    >>> own_split(Training(kind="training", parameters=7e9, tokens=1e9), None)
+    >>> own_split(Training(kind="training", parameters=7e9, tokens=1e9), None, 6)
     ()
     """
     if training.layout is None:
@@ -301,12 +308,18 @@ def own_split(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
     if layout.unused:
         faults.append(
             f"the layout leaves {pluralize(layout.unused, 'accelerator')} idle, to be paid for: "
-            f"their number is no multiple of the {training.layout.parts} that one replica takes"
+            f"their number is no multiple of the {layout.at_once} that {_takers(training, layout)}"
         )
     if training.layers and training.layers % layout.pipeline:
+        fullest = math.ceil(training.layers / layout.pipeline)
+        counted = (
+            f"holds {fullest}, and the others wait for it: hours and memory count {fullest} a stage"
+            if rules >= WHOLE_RULES
+            else "stage sets the pace, and these hours do not count that"
+        )
         faults.append(
             f"{training.layers} layers do not divide into {layout.pipeline} stages: the fullest "
-            "stage sets the pace, and these hours do not count that"
+            + counted
         )
     if layout.exposed_communication > MUCH_EXPOSED:
         faults.append(

@@ -114,15 +114,16 @@ def task(one=A100, precision="bf16", **changes):
 
 
 def megatron_states_gib(layout, asked, accelerators):
-    """Megatron-LM's formula: 18 bytes a parameter, 6 + 12 / d with a distributed optimizer, and
-    DeepSpeed's 16 / n where everything is sharded; experts over their own ranks."""
+    """Megatron-LM's formula: 18 bytes a parameter, 6 + 12 / d with a distributed optimizer,
+    2 + 16 / d where gradients are divided too (ZeRO stage 2), and DeepSpeed's 16 / n where
+    everything is sharded; experts over their own ranks."""
     active = asked.get("active_parameters", asked["parameters"])
     experts = asked["parameters"] - active
     if layout.zero_stage == 3:
         return 16 * asked["parameters"] / accelerators / 2**30
     wide = max(layout.tensor, layout.expert)
     shard = (active / layout.tensor + experts / wide) / layout.pipeline
-    per = 18 if layout.zero_stage == 0 else 6 + 12 / layout.data
+    per = {0: 18, 2: 2 + 16 / layout.data}.get(layout.zero_stage, 6 + 12 / layout.data)
     return shard * per / 2**30
 
 

@@ -50,7 +50,7 @@ def test_a_cliff_beside_the_least_is_left():
 
 @pytest.mark.parametrize(
     ("model", "accelerator", "most"),
-    [("Kimi-K2", "amd-mi300x", 128), ("GLM-4.5", "nvidia-l40s", 256)],
+    [("Kimi-K2", "amd-mi300x", 128), ("GLM-4.5", "nvidia-rtx-6000-ada", 256)],
 )
 def test_a_number_of_the_planner_s_own_leaves_none_idle(model, accelerator, most):
     big = parse(Training, {"kind": "training", "model": model, "tokens": 1e9})
@@ -71,7 +71,7 @@ def test_a_stated_number_and_a_rate_of_one_s_own_stand():
 
 def test_a_job_takes_no_more_than_the_request_says():
     (words,) = [words for words in task(6).at().warnings if "would hold it" in words]
-    assert words.endswith("accelerators_per_job = 7 asks for fewer")
+    assert words.endswith("; stating jobs of 7 accelerators asks for fewer")
     for stated, counted in ((1, 7), (7, 7), (8, 8), (12, 8)):
         assert task(6, accelerators_per_job=stated).at_least(7).accelerators == counted
     few = task(6, accelerators_per_job=7).at()

@@ -1,0 +1,77 @@
+"""Stages hold whole layers: the fullest decides on memory and pace under rules 6."""
+
+import math
+
+import pytest
+
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
+from planner.sizing.layout.usable_memory import MARGIN, usable_gib
+from planner.sizing.runs.placed_run import placed_on
+from pricing.market.accelerators import get
+
+H100 = get("nvidia-h100-80gb-sxm")
+LAYERS = {"gpt-oss-120b": 36, "Qwen3-235B-A22B": 94, "DBRX": 40, "Mixtral-8x22B": 56}
+SEVENTY = {
+    "parameters": 70e9,
+    "tokens": 1e10,
+    "hidden_size": 8192,
+    "sequence_length": 4096,
+    "micro_batch_size": 1,
+    "activation_checkpointing": False,
+    "zero_stage": 1,
+    "global_batch_tokens": 4096 * 4096,
+}
+
+
+def size(rules=6, count=64, **asked):
+    work = parse(Training, {"kind": "training", "tokens": 1e12} | asked)
+    return placed_on(work, H100, rules).at(count)
+
+
+@pytest.mark.parametrize(
+    ("model", "count"),
+    [("gpt-oss-120b", 64), ("Qwen3-235B-A22B", 256), ("DBRX", 64), ("Mixtral-8x22B", 256)],
+)
+def test_what_is_advised_holds_the_layers_of_its_fullest_stage(model, count):
+    """18 bytes a parameter, or 6 and 12 shared, of the layers alone."""
+    one = size(model=model, count=count)
+    layout, work = one.layout, one.training
+    fullest = math.ceil(LAYERS[model] / layout.pipeline)
+    share = fullest / LAYERS[model] / max(layout.tensor, layout.expert)
+    states = 6 * share * 0.9 * work.parameters / 2**30 if layout.zero_stage < 3 else 0.0
+    assert states <= layout.memory.total_gib <= MARGIN * usable_gib(H100)
+    assert fullest * layout.pipeline / LAYERS[model] < 1.4
+
+
+def test_an_uneven_pipeline_holds_and_takes_as_much_as_its_fullest_stage():
+    """37 layers in 4 stages of 10 take the memory of 40 in 4 stages, and 40 / 37 of the time."""
+    uneven = size(layers=37, layout={"tensor": 8, "pipeline": 4}, **SEVENTY).layout
+    before = size(5, layers=37, layout={"tensor": 8, "pipeline": 4}, **SEVENTY).layout
+    over = 40 / 37
+    assert uneven.memory.activations_gib == pytest.approx(
+        over * before.memory.activations_gib, rel=0.01
+    )
+    assert uneven.memory.weights_gib > 1.06 * before.memory.weights_gib
+    assert uneven.share_of_level == pytest.approx(before.share_of_level / over, rel=0.01)
+
+
+def test_stages_of_as_many_layers_cost_nothing_more():
+    even = {"layers": 40, "layout": {"tensor": 8, "pipeline": 4}, **SEVENTY}
+    now, before = size(6, **even).layout, size(5, **even).layout
+    assert now.share_of_level == before.share_of_level
+    assert now.memory == before.memory
+
+
+def test_the_words_on_uneven_stages_agree_with_what_is_counted():
+    uneven = {"layers": 126, "layout": {"tensor": 8, "pipeline": 16}}
+    asked = {"parameters": 405e9, "hidden_size": 16384, "count": 16384, **uneven}
+    words = " ".join(size(**asked).warnings)
+    assert "126 layers do not divide into 16 stages: the fullest holds 8, and" in words
+    assert "do not count" not in words
+    assert "these hours do not count that" in " ".join(size(5, **asked).warnings)
+
+
+def test_who_names_stages_and_no_layers_has_layers_that_fill_them():
+    own = {"parameters": 70e9, "layout": {"tensor": 8, "pipeline": 7}, "count": 56}
+    assert size(**own).layout.share_of_level == size(5, **own).layout.share_of_level
