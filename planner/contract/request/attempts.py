@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_serializer, model_validator
 
 from planner.contract.validation import Month, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
@@ -25,6 +26,11 @@ class Run(RequestModel):
     """Month at whose end it must be done; absent: none."""
     count: Annotated[Whole, Field(ge=1, le=100_000)] = 1
     """Runs of this kind side by side."""
+
+    @field_serializer("start", "deadline", when_used="json")
+    def _as_written(self, month: dt.date | None) -> str | None:
+        """A month as requests write it."""
+        return f"{month:%Y-%m}" if month else None
 
     @model_validator(mode="after")
     def _deadline_after_start(self) -> Run:

@@ -122,6 +122,8 @@ MEASURED = ("tokens_per_second_per_accelerator", "measured_accelerator_hours")
 """Fields of a training that hold what was measured on one kind of accelerator."""
 RATES = ("mfu", "hfu", *MEASURED)
 """Fields of a training that stand in for the calibrated throughput; at most one is given."""
+SAMPLE_FACTS = ("loader", "architecture", "code")
+"""Fields of samples that say more of their FLOPs, which a measured rate holds already."""
 
 
 class _SizedWork(_Work):
@@ -322,8 +324,7 @@ class Samples(_SizedWork):
             raise InvalidInput(
                 "benchmark", "give a benchmark, samples_per_second or forward_gflops_per_sample"
             )
-        facts = ("loader", "architecture", "code")
-        beside = [name for name in facts if getattr(self, name) is not None]
+        beside = [name for name in SAMPLE_FACTS if getattr(self, name) is not None]
         if beside and (self.benchmark or self.samples_per_second):
             raise InvalidInput(
                 beside[0],

@@ -18,7 +18,15 @@ from planner.contract.answer.calibration import (
     PlanChange,
 )
 from planner.contract.request.comparison import CURRENT_RULES
-from planner.contract.request.workload import RATES, Count, Samples, Slug, Training, Workload
+from planner.contract.request.workload import (
+    RATES,
+    SAMPLE_FACTS,
+    Count,
+    Samples,
+    Slug,
+    Training,
+    Workload,
+)
 from planner.contract.validation import Number, RequestModel, parse
 from planner.sizing.calibration.calibration import Calibration, calibrate
 from planner.sizing.estimate import Estimate, EstimateRequest, estimate
@@ -89,8 +97,8 @@ def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
     if isinstance(workload, Training):
         field = "tokens_per_second_per_accelerator"
     measured = {field: rate, "accelerator": slug}
-    cleared = {name: None for name in (*RATES, "samples_per_second") if hasattr(workload, name)}
-    plain = _estimate(workload.model_copy(update=cleared), slug, pilot.accelerators)
+    cleared = dict.fromkeys(replaced_by_rate(workload.kind))
+    plain = _estimate(_without_rate(workload), slug, pilot.accelerators)
     sized = _estimate(workload.model_copy(update=cleared | measured), slug, pilot.accelerators)
     before, after = plain.answer.accelerator_hours, sized.answer.accelerator_hours
     return PilotFigures(
@@ -104,13 +112,28 @@ def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
     )
 
 
+def replaced_by_rate(kind: str) -> tuple[str, ...]:
+    """Fields of a kind of work that its measured rate replaces, as it holds what they say.
+
+    >>> replaced_by_rate("samples")
+    ('samples_per_second', 'loader', 'architecture', 'code')
+    """
+    return ("samples_per_second", *SAMPLE_FACTS) if kind == "samples" else (*RATES, "mfu_of")
+
+
+def _without_rate(workload: Training | Samples) -> Training | Samples:
+    """The work as it is estimated without a rate; samples that have nothing but a rate keep it."""
+    if isinstance(workload, Training):
+        return workload.model_copy(update=dict.fromkeys(replaced_by_rate(workload.kind)))
+    if workload.benchmark is None and workload.forward_gflops_per_sample is None:
+        return workload
+    return workload.model_copy(update={"samples_per_second": None})
+
+
 def _estimate(workload: Training | Samples, slug: str, count: int) -> Estimate:
+    request = {"workload": workload, "accelerator": slug, "accelerators": count}
     try:
-        return estimate(
-            EstimateRequest(
-                workload=workload, accelerator=slug, accelerators=count, rules=CURRENT_RULES
-            )
-        )
+        return estimate(parse(EstimateRequest, {**request, "rules": CURRENT_RULES}))
     except InvalidInput as error:
         raise error.under("pilot") from error
 

@@ -61,6 +61,8 @@ _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
 STATE_BYTES, MEMORY_RULES = 16.0, 6
 """Bytes that mixed precision with AdamW keeps of a parameter (ZeRO, arXiv 1910.02054, 2020), and
 the edition of the rules from which it is held against the accelerator's memory, 2026."""
+PEAK_RULES = 6
+"""Edition of the rules from which a measured rate is held against the dense peak, 2026."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ def _largest(rules: int) -> tuple[Largest, Largest]:
 def rate_on(workload: Samples, one: Accelerator, rules: int = 2) -> _Rate:
     """Samples/s of one accelerator, its source and the range of hours it leaves."""
     if workload.samples_per_second is not None:
-        return _user_rate(workload, one)
+        return _user_rate(workload, one, rules)
     if workload.benchmark is None and workload.forward_gflops_per_sample is not None:
         return _rate_of_flops(workload, workload.forward_gflops_per_sample, one, rules)
     measured = benchmark(workload.benchmark or "")
@@ -208,15 +210,38 @@ def _precision_class(workload: Samples) -> str:
     return _CLASSES.get(workload.precision or "", MIXED)
 
 
-def _user_rate(workload: Samples, one: Accelerator) -> _Rate:
+def _user_rate(workload: Samples, one: Accelerator, rules: int) -> _Rate:
     rate = workload.samples_per_second or 0.0
     if workload.benchmark:
         benchmark(workload.benchmark)
     there = resolve(workload.accelerator or "")
+    if rules >= PEAK_RULES:
+        _refuse_above_peak(workload, rate, there)
     if there.slug == one.slug:
         return _Rate(rate, "given", USER_RANGE)
     source = f"given on {there.slug}, moved by the throughput index"
     return _Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
+
+
+def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None:
+    """Refuses a rate whose FLOPs, 3 · forward · samples/s, are more than the dense peak where it
+    was measured.
+
+    >>> work = Samples(kind="samples", samples=1, epochs=1, forward_gflops_per_sample=123)
+    >>> _refuse_above_peak(work, 176.0, get("nvidia-t4"))
+    """
+    gflops = TRAINING_FACTOR * (workload.forward_gflops_per_sample or 0.0)
+    peak = peak_tflops(one, _precision_class(workload))
+    most = peak * 1e3 / gflops if gflops and peak else math.inf
+    if rate <= most:
+        return
+    highest = f"{math.floor(most):,}" if most >= 100 else f"{most:.3g}"
+    raise InvalidInput(
+        "samples_per_second",
+        f"{rate:,.0f} samples/s would be {rate / most:,.0%} of the dense peak of {one.slug}, as a "
+        f"sample takes {TRAINING_FACTOR:g} times its forward pass; allowed are up to {highest}, or "
+        "no forward_gflops_per_sample beside it",
+    )
 
 
 def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator, rules: int) -> _Rate:

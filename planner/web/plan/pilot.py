@@ -11,6 +11,7 @@ from django.http import QueryDict
 from planner.contract.answer.calibration import PilotFigures
 from planner.contract.request.workload import RATES
 from planner.services.projects.comparisons import calibrate_run
+from planner.sizing.calibration.pilot import replaced_by_rate
 from planner.web.common.base_form import Form
 from planner.web.common.choices import list_choices
 from planner.web.common.plan_request import read_plan_request
@@ -88,9 +89,8 @@ def _address(values: dict[str, Any], plan: QueryDict, figures: PilotFigures) -> 
     """The plan with the measured rate in place of every other one."""
     kind = figures.workload["kind"]
     rate = "samples_per_second" if kind == "samples" else "tokens_per_second_per_accelerator"
-    changes: dict[str, Any] = {
-        name: None for name in plan if name.partition("~")[0] in _MEASURED or name == "edit"
-    }
+    replaced = {"edit", *(f"workload.{name}" for name in replaced_by_rate(kind))}
+    changes: dict[str, Any] = {name: None for name in plan if name.partition("~")[0] in replaced}
     changes |= {f"workload.{name}~bn": values[name] for name in _SIZES if name in values}
     changes |= {
         "workload.kind": kind,

@@ -88,6 +88,15 @@ def test_a_log_and_a_pilot_are_what_the_document_says() -> None:
     assert again["accelerator_hours"] == after
 
 
+def test_a_pilot_of_samples_may_say_more_of_them() -> None:
+    facts = {"loader": "usual", "architecture": "convolutional", "code": "standard"}
+    work = {"kind": "samples", "samples": 1e6, "epochs": 10, "forward_gflops_per_sample": 8.2}
+    pilot = {"workload": work | facts, "accelerators": 8, "per_second": 8000, "accelerator": "H100"}
+    answer = post("calibrations", {"pilot": pilot})["pilot"]
+    assert answer["workload"]["samples_per_second"] == 1000
+    assert not set(facts) & set(answer["workload"])
+
+
 def test_reinforcement_learning_and_serving_are_what_the_document_says() -> None:
     rollouts = {"response_tokens": 800, "per_step": 512}
     request = {

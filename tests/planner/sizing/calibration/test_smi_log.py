@@ -226,6 +226,8 @@ def test_uneven_gpus_are_reported():
 def test_real_power_is_reported_against_its_limit():
     use = calibrate(log(line())).gpus[0]
     assert (use.power_mean_w, use.power_share_of_limit) == (350.0, 0.875)
+    (power,) = [one.message for one in calibrate(log(line())).changes if one.kind == "power"]
+    assert power.endswith(" kW of a server's power for each accelerator")
 
 
 @pytest.mark.parametrize("missing", ["[GPU requires reset]", "ERR!", "-"])

@@ -4,6 +4,7 @@ import pytest
 
 from planner.contract.request.workload import Samples
 from planner.contract.validation import parse
+from planner.sizing.estimate import estimate
 from planner.sizing.runs.sample_run import size_samples
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
@@ -40,3 +41,23 @@ def test_twice_the_operations_take_twice_the_hours():
 def test_without_any_rate_it_is_refused():
     with pytest.raises(InvalidInput, match="forward_gflops_per_sample"):
         parse(Samples, {"kind": "samples", "samples": 1, "epochs": 1})
+
+
+def measured(rate, rules=6, **changes):
+    work = {"kind": "samples", "samples": 1_281_167, "epochs": 90, "samples_per_second": rate}
+    work |= {"forward_gflops_per_sample": 123, "accelerator": "T4", **changes}
+    return estimate({"workload": work, "accelerators": 1, "rules": rules}).answer
+
+
+def test_a_rate_above_the_peak_is_refused_with_the_highest_possible():
+    """65 TFLOP/s are 176 samples of 3 x 123 GFLOPs a second."""
+    with pytest.raises(InvalidInput, match=r"566,820% of .*nvidia-t4.*up to 176,") as refusal:
+        measured(1e6)
+    assert refusal.value.field == "workload.samples_per_second"
+    assert measured(176).accelerator_hours.p50 > 180
+
+
+@pytest.mark.parametrize("changes", [{"rules": 5}, {"forward_gflops_per_sample": None}])
+def test_a_rate_is_held_against_the_peak_by_its_flops_from_rules_6_on(changes):
+    asked = {"forward_gflops_per_sample": 123, **changes}
+    assert measured(1e6, **asked).accelerator_hours.p50 < 0.1

@@ -108,3 +108,19 @@ def test_the_boxes_ask_only_for_what_the_plan_does_not_say(client, db):
     assert 'name="parameters"' in bare
     assert 'name="parameters"' not in of_plan
     assert re.search(r'value="nvidia-h100-80gb-sxm"\s+selected', of_plan)
+
+
+def test_what_the_rate_of_samples_holds_leaves_the_plan_with_it(client, work):
+    plan = {**SAMPLES, "workload.forward_gflops_per_sample": "8.2", "workload.loader": "usual"}
+    plan |= {"workload.architecture": "convolutional", "workload.code": "standard"}
+    del plan["workload.benchmark"]
+    left = query(send(client, plan, parameters=None, tokens=None, per_second="8,000"))
+    assert left["workload.samples_per_second"] == ["1000"]
+    assert not {"workload.loader", "workload.architecture", "workload.code"} & set(left)
+
+
+def test_a_given_mfu_of_a_run_is_replaced_with_what_says_so(client, work):
+    plan = {**PLAN, "workload.mfu_of": "run", "workload.code": "standard"}
+    left = query(send(client, plan, parameters=None, tokens=None))
+    assert "workload.mfu_of" not in left
+    assert left["workload.code"] == ["standard"]
