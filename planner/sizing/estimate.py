@@ -43,12 +43,14 @@ from planner.sizing.candidates.ranking import Ranked, rank
 from planner.sizing.candidates.reasons import TIERS, cards_of, tier_of, weights_gb
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
 from planner.sizing.footprint.serving_memory import serving
+from planner.sizing.footprint.training_flops import named_under_rules
 from planner.sizing.job_in_peak import refuse_job_above_peak
 from planner.sizing.performance.beyond_published import warn_never_built
 from planner.sizing.performance.confidence import has_user_throughput
+from planner.sizing.runs.context_words import served_beyond_context
 from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
-from planner.sizing.serving.serving_plan import plan_serving
+from planner.sizing.serving.serving_plan import fewer_at_once, plan_serving
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
@@ -150,7 +152,7 @@ class Estimate:
     def _inference(self) -> ServingMemory | None:
         if not isinstance(self.workload, Training):
             return None
-        return serving(self.workload, self.accelerator)
+        return serving(named_under_rules(self.workload, self.rules), self.accelerator)
 
 
 def _check_serving(training: Training) -> None:
@@ -220,6 +222,7 @@ def _size_workload(
     if request.accelerators:
         size = size_run(workload, chosen, request.accelerators, request.rules)
     runs = sum(window.count for window in windows)
+    plan = _serve(request, chosen)
     same_count = schedule.hours.sum() if size is schedule.largest else None
     return Estimate(
         workload=workload,
@@ -229,8 +232,12 @@ def _size_workload(
         method=describe_method(size),
         size=size,
         rules=request.rules,
-        serving=_serve(request, chosen),
-        warnings=(*size.warnings, *_late(windows, size, workload.attempts_factor)),
+        serving=plan,
+        warnings=(
+            *size.warnings,
+            *_late(windows, size, workload.attempts_factor),
+            *_served_words(request, plan),
+        ),
     )
 
 
@@ -238,7 +245,17 @@ def _serve(request: EstimateRequest, one: Accelerator) -> ServingPlan | None:
     """Serving of what was trained, on the same accelerator."""
     if request.serving is None or not isinstance(request.workload, Training):
         return None
-    return plan_serving(request.workload, request.serving, one)
+    training = named_under_rules(request.workload, request.rules)
+    return plan_serving(training, request.serving, one, request.rules)
+
+
+def _served_words(request: EstimateRequest, plan: ServingPlan | None) -> tuple[str, ...]:
+    """Why to doubt the serving that is asked for."""
+    training, wanted = request.workload, request.serving
+    if wanted is None or plan is None or not isinstance(training, Training):
+        return ()
+    beyond = served_beyond_context(training, wanted, request.rules)
+    return (*beyond, *fewer_at_once(wanted, plan, request.rules))
 
 
 def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:

@@ -57,3 +57,5 @@ class Load:
     """At once; absent: as many as memory and engine take."""
     latency: str = "offline"
     engine: str = "standard"
+    is_paced: bool = False
+    """Whether a limit on latency holds fewer sequences at once, so that each is faster."""

@@ -9,7 +9,13 @@ from planner.contract.request.serving import Serving
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.served_model import Load
 from planner.sizing.serving.served_model import served_model
-from planner.sizing.serving.serving_rate import RATE_RANGE, Replica, fewest_for, replica_on
+from planner.sizing.serving.serving_rate import (
+    PACE_RULES,
+    RATE_RANGE,
+    Replica,
+    fewest_for,
+    replica_on,
+)
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import HOURS_PER_MONTH
@@ -19,7 +25,9 @@ MOST_PER_REPLICA = 512
 served on 32 to 144 (arXiv 2412.19437 section 3.4, 2024)."""
 
 
-def plan_serving(training: Training, serving: Serving, one: Accelerator) -> ServingPlan:
+def plan_serving(
+    training: Training, serving: Serving, one: Accelerator, rules: int = PACE_RULES
+) -> ServingPlan:
     """Whole replicas that give the tokens asked for.
 
     Raises `InvalidInput` on `serving` where the accelerator cannot serve the model.
@@ -31,7 +39,7 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
     ('fp8', 1, 1)
     """
     precision = serving.precision or ("fp8" if one.fp8_tflops else "bf16")
-    replica = _replica(training, serving, one, precision)
+    replica = _replica(training, serving, one, precision, rules)
     low, high = RATE_RANGE
     counts = [
         _replicas(serving, replica, factor) * replica.accelerators for factor in (high, 1.0, low)
@@ -40,7 +48,7 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
     return ServingPlan(
         precision=precision,
         accelerators_per_replica=replica.accelerators,
-        sequences_per_replica=math.floor(replica.sequences),
+        sequences_per_replica=max(1, math.floor(replica.sequences)),
         tokens_per_second_per_accelerator=replica.tokens_per_second,
         tokens_per_second_p10=replica.tokens_per_second * low,
         tokens_per_second_p90=replica.tokens_per_second * high,
@@ -52,7 +60,21 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
     )
 
 
-def _replica(training: Training, serving: Serving, one: Accelerator, precision: str) -> Replica:
+def fewer_at_once(serving: Serving, plan: ServingPlan, rules: int) -> tuple[str, ...]:
+    """Fewer answers at once than asked for, as no more fit."""
+    wanted, held = serving.sequences or 0, plan.sequences_per_replica
+    if rules < PACE_RULES or wanted <= held:
+        return ()
+    return (
+        f"of {wanted:,} sequences at once {held:,} fit the memory of a replica beside its weights, "
+        "and these figures are theirs: fewer bits (precision), shorter prompts or an accelerator "
+        "with more memory hold more",
+    )
+
+
+def _replica(
+    training: Training, serving: Serving, one: Accelerator, precision: str, rules: int
+) -> Replica:
     model = served_model(training)
     load = Load(
         serving.prompt_tokens,
@@ -60,6 +82,7 @@ def _replica(training: Training, serving: Serving, one: Accelerator, precision: 
         serving.sequences,
         serving.latency,
         serving.engine,
+        is_paced=rules >= PACE_RULES,
     )
     count = fewest_for(model, one, precision)
     while count <= MOST_PER_REPLICA:

@@ -3,6 +3,8 @@
     step = (weights + B · cache) / (t · bandwidth) + 2 N B / (t · peak) + traffic + B · host
     rate = B / ((step + prefill · B / output) · engine) / t
 
+    rate of a latency class = its share of the rate of as many sequences as fit
+
 B sequences at once on t accelerators, N parameters at work on a token. What a step reads of a
 mixture grows with B. The constants are fitted to `serving_throughput.csv`; the page on accuracy
 says how far they carry to teams that the fit has not seen.
@@ -10,6 +12,7 @@ says how far they carry to teams that the fit has not seen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from planner.sizing.evidence.served_model import Load, ServedModel
@@ -22,6 +25,10 @@ from pricing.market.accelerators import Accelerator
 RATE_RANGE = (0.25, 1.63)
 """p10 and p90 of measured over predicted rates, each team predicted by the others, one vote a team
 (`serving_throughput.csv`, 17 teams, 2023-2025)."""
+PACE_RULES = 6
+"""Edition of the rules from which a limit on latency holds fewer sequences at once, 2026."""
+PACE_STEPS = 40
+"""Halvings in search of that number: 500 sequences to 1e-9 of one; a planning choice, 2026."""
 ROOM = 1.12
 """Memory of a replica over its weights, at least: room for the cache; planning value, 2026."""
 
@@ -117,17 +124,40 @@ def replica_on(
         return None
     wanted = load.sequences or constants.most_sequences * count
     sequences = max(1.0, min(wanted, free / cache))
-    weights = model.touched_parameters(sequences) * WEIGHT_BYTES[precision]
-    reading = (weights + sequences * cache) / (bandwidth * 1e9 * constants.bandwidth_share)
-    flops = 2 * model.active_parameters * sequences
-    computing = flops / (peak * constants.decode_share)
-    step = (reading + computing) / count + sequences * constants.host_seconds
-    step += _traffic(model, one, count, sequences, constants)
-    prompts = flops * load.prompt_tokens / load.output_tokens
-    step += prompts / (peak * constants.prefill_share * count)
-    step *= constants.slower[load.engine]
-    rate = sequences / step / count * constants.latency_share[load.latency]
-    return Replica(count, sequences, step, rate)
+
+    def step_of(at_once: float) -> float:
+        weights = model.touched_parameters(at_once) * WEIGHT_BYTES[precision]
+        reading = (weights + at_once * cache) / (bandwidth * 1e9 * constants.bandwidth_share)
+        flops = 2 * model.active_parameters * at_once
+        computing = flops / (peak * constants.decode_share)
+        step = (reading + computing) / count + at_once * constants.host_seconds
+        step += _traffic(model, one, count, at_once, constants)
+        prompts = flops * load.prompt_tokens / load.output_tokens
+        step += prompts / (peak * constants.prefill_share * count)
+        return step * constants.slower[load.engine]
+
+    rate = sequences / step_of(sequences) * constants.latency_share[load.latency]
+    if load.is_paced and load.sequences is None:
+        sequences = _sequences_at(rate, sequences, step_of)
+    return Replica(count, sequences, step_of(sequences), rate / count)
+
+
+def _sequences_at(rate: float, most: float, step_of: Callable[[float], float]) -> float:
+    """Sequences at once, up to a number, whose step gives a rate: B / step(B) rises with B, as a
+    step reads the weights once however many they are. Below 1 it is the part of the time in which
+    there is one.
+
+    >>> round(_sequences_at(50.0, 100.0, lambda at_once: 1.0 + 0.01 * at_once / 2), 3)
+    66.667
+    """
+    low, high = 0.0, most
+    for _ in range(PACE_STEPS):
+        middle = (low + high) / 2
+        if middle / step_of(middle) < rate:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _traffic(

@@ -99,3 +99,48 @@ def test_what_is_no_language_model_is_not_served(workload):
 
 def test_without_serving_asked_nothing_is_said_of_it():
     assert estimate({"workload": LLAMA, "accelerator": "H100"}).answer.serving is None
+
+
+def paced(latency, rules=6, **serving):
+    """Llama-3.1-70B on A100, prompts of 512 tokens and answers of 256."""
+    wanted = {"tokens_per_second": 1000, "prompt_tokens": 512, "output_tokens": 256, **serving}
+    request = {
+        "workload": LLAMA | {"model": "Llama-3.1-70B"},
+        "accelerator": "A100-80GB",
+        "serving": wanted | {"latency": latency},
+        "rules": rules,
+    }
+    return estimate(request).answer.serving
+
+
+def test_a_tighter_limit_on_latency_holds_fewer_at_once_and_each_is_faster():
+    """Before rules 6 as many as ever waited the longer, at the same rates."""
+    classes = ("offline", "server", "interactive")
+    now, before = ([paced(name, rules) for name in classes] for rules in (6, 5))
+    waits = [plan.seconds_between_tokens for plan in now]
+    at_once = [plan.sequences_per_replica for plan in now]
+    assert waits == sorted(waits, reverse=True)
+    assert at_once == sorted(at_once, reverse=True)
+    assert waits[2] < 0.8 * waits[0]
+    assert at_once[2] < 0.5 * at_once[0]
+    for new, old in zip(now, before, strict=True):
+        rate = new.tokens_per_second_per_accelerator * new.accelerators_per_replica
+        assert rate * new.seconds_between_tokens == pytest.approx(new.sequences_per_replica, abs=1)
+        assert new.tokens_per_second_per_accelerator == old.tokens_per_second_per_accelerator
+        assert new.accelerators == old.accelerators
+    assert [plan.sequences_per_replica for plan in before] == [at_once[0]] * 3
+    assert before[2].seconds_between_tokens > before[0].seconds_between_tokens
+
+
+def test_sequences_as_stated_stay_and_those_that_do_not_fit_are_said():
+    assert paced("interactive", sequences=16).sequences_per_replica == 16
+    asked = {"workload": LLAMA, "accelerator": "H100"}
+    words = "of 1,000 sequences at once 7"
+
+    def told(rules, sequences):
+        wanted = {"tokens_per_second": 100, "precision": "bf16", "sequences": sequences}
+        return " ".join(estimate({**asked, "serving": wanted, "rules": rules}).answer.warnings)
+
+    assert words in told(6, 1000)
+    assert "at once" not in told(6, 100)
+    assert words not in told(5, 1000)
