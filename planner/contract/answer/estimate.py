@@ -182,8 +182,9 @@ class EstimateCandidate(AnswerModel):
     energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
     rent_usd: float | None = Field(
         default=None,
-        description="Renting it for one run at the lowest price on demand; null where no price is "
-        "at hand.",
+        description="Renting it for one run at the lowest price on demand that a plan may take: in "
+        "commercial regions of the large clouds, on machines that hold its jobs or join them; null "
+        "where no price is at hand.",
         json_schema_extra={"unit": "USD"},
     )
     choice: str | None = Field(

@@ -22,6 +22,7 @@ from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.optimizer.work import WorkMeter
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
+from planner.services.projects.lowest_rents import LowestRents
 from planner.services.teams.team_rates import inherit
 from planner.services.work_budget import current_budget
 from planner.sizing.calibration.pilot import calibrate_request
@@ -29,7 +30,6 @@ from planner.sizing.candidates.price_time import with_prices
 from planner.sizing.estimate import estimate
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog
 
 MAX_BATCH = 100
@@ -191,19 +191,16 @@ def estimate_request(request: object) -> EstimateAnswer:
     at the current prices."""
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
-    return price_estimate(estimate(request).answer)
+    return price_estimate(estimate(request).answer, request)[0]
 
 
-def price_estimate(answer: EstimateAnswer) -> EstimateAnswer:
-    """The estimate with the lowest current prices on demand of its candidates."""
-    offers = catalogs.current().offers
-
-    def usd_per_hour(slug: str) -> float | None:
-        rows = offers.select(accelerators=[slug], purchase_options=[PurchaseOption.ON_DEMAND.value])
-        best = offers.cheapest(rows, 1)
-        return float(offers.usd_per_accelerator_hour[best[0]]) if len(best) else None
-
-    return with_prices(answer, usd_per_hour)
+def price_estimate(
+    answer: EstimateAnswer, request: Mapping[str, Any]
+) -> tuple[EstimateAnswer, LowestRents]:
+    """The estimate with the lowest current prices on demand that a plan of `request` may take,
+    and what sells at them."""
+    rents = LowestRents.read(request, catalogs.current(), answer.candidates)
+    return with_prices(answer, rents.usd_per_hour), rents
 
 
 def calibrate_run(request: object) -> CalibrationAnswer:

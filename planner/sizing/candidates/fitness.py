@@ -102,6 +102,27 @@ def exclusion(one: Accelerator, least: int = 1) -> str | None:
     return None
 
 
+_WORDS = {
+    "memory_gib": "memory",
+    "memory_bandwidth_gb_per_s": "memory bandwidth",
+    "interconnect_gb_per_s": "bandwidth to other accelerators",
+    "interconnect": "link to other accelerators",
+    "tdp_w": "power",
+}
+"""Figures of a sheet by the words for them; rates go by their precision."""
+
+
+def _in_words(name: str) -> str:
+    """A figure of a sheet as people call it.
+
+    >>> _in_words("tf32_tflops"), _in_words("tdp_w"), _in_words("year")
+    ('TF32 rate', 'power', 'year')
+    """
+    if name.endswith("_tflops"):
+        return f"{name.removesuffix('_tflops').upper()} rate"
+    return _WORDS.get(name, name)
+
+
 def notes_on(one: Accelerator) -> tuple[str, ...]:
     """Limits of licence and needs of software that go with the choice.
 
@@ -116,5 +137,5 @@ def notes_on(one: Accelerator) -> tuple[str, ...]:
     if market_status_of(one) == SERVES_ONLY:
         notes.append(BUILT_TO_SERVE)
     if one.unverified:
-        notes.append(f"no source was seen for its {', '.join(one.unverified)}")
+        notes.append(f"no source was seen for its {', '.join(map(_in_words, one.unverified))}")
     return tuple(notes)

@@ -72,8 +72,8 @@ def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> Chi
     saving = gpu_usd - asic_usd - chip.porting_usd
     verdict, does = ("worth a port", "saves") if saving > 0 else ("not worth a port", "costs")
     words = (
-        f"{verdict}: on demand {asic} {does} {abs(saving):,.0f} USD"
-        f"{'' if saving > 0 else ' more'} against {gpu}, the port included"
+        f"{verdict}: on demand {get(asic).name} {does} {abs(saving):,.0f} USD"
+        f"{'' if saving > 0 else ' more'} against {get(gpu).name}, the port included"
     )
     return _asic_advice(saving > 0, words, saving)
 

@@ -34,3 +34,20 @@ def test_an_estimate_is_priced_by_its_hours():
     h100 = known["nvidia-h100-80gb-sxm"]
     assert h100.rent_usd == h100.accelerator_hours * 3.0
     assert {one.choice for one in priced} >= {"cheapest", None}
+
+
+def test_a_chip_is_judged_by_names_that_people_know():
+    workload = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
+    prices = {"nvidia-h100-80gb-sxm": 3.0, "google-tpu-v6e": 2.0}
+    answer = with_prices(estimate({"workload": workload}).answer, prices.get)
+    words = " ".join(answer.other_chips)
+    assert "Google TPU v6e" in words
+    assert "google-tpu" not in words
+    assert "nvidia-h100" not in words
+
+
+def test_figures_without_a_source_are_named_in_words():
+    answer = estimate({"workload": {"kind": "training", "parameters": 7e9, "tokens": 1e11}}).answer
+    notes = [note for one in answer.candidates for note in one.notes if "no source" in note]
+    assert notes
+    assert not any("_" in note for note in notes)

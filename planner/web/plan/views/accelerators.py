@@ -13,16 +13,15 @@ from django.views.decorators.http import require_safe
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.contract.labels import comes_first
 from planner.services.projects.comparisons import price_estimate
+from planner.services.projects.lowest_rents import LowestRents
 from planner.web.common.access import open_page
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
-from planner.web.market.lowest_prices import find_lowest_price
+from planner.web.market.lowest_prices import cheapest_of, name_place
 from planner.web.plan.live import estimate_plan
-from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
-from pricing.market.offer_table import OfferTable
-from pricing.market.offers import PurchaseOption
+from pricing.market.offers import Offer
 
 CHOICES = {
     "cheapest": "cheapest",
@@ -55,11 +54,12 @@ def accelerators(request: HttpRequest) -> HttpResponse:
     if isinstance(workload, dict) and len(workload) > 1:
         open_workload = {k: v for k, v in workload.items() if k != "accelerator"}
         try:
-            estimate = price_estimate(_estimate(plan_request, open_workload))
+            estimate, rents = price_estimate(
+                _estimate(plan_request, open_workload), {**plan_request, "workload": open_workload}
+            )
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
-            offers = catalog.current().offers
             context |= {
                 "first_warnings": [one for one in estimate.warnings if comes_first(one)],
                 "cpu": estimate.cpu,
@@ -67,8 +67,8 @@ def accelerators(request: HttpRequest) -> HttpResponse:
                 "tier": TIER_WORDS.get(estimate.tier or ""),
                 "tier_cards": estimate.tier_cards,
                 "weights_gb": estimate.weights_gb,
-                "rows": [_row(one, offers, query) for one in estimate.candidates],
-                "front": _front(estimate.candidates),
+                "rows": [_row(one, rents, query) for one in estimate.candidates],
+                "front": _front(estimate.candidates, rents),
                 "chosen": _chosen(workload),
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
@@ -87,11 +87,19 @@ def _chosen(workload: dict[str, Any]) -> str:
     return str(workload.get("accelerator", ""))
 
 
-def _front(candidates: Sequence[EstimateCandidate]) -> list[FrontCard]:
+def _front(candidates: Sequence[EstimateCandidate], rents: LowestRents) -> list[FrontCard]:
     """Cards that no other beats in money and time, the cheapest first."""
     front = [one for one in candidates if one.choice and one.rent_usd is not None]
     ordered = sorted(front, key=lambda one: one.rent_usd or 0.0)
-    return [FrontCard(one, get(one.accelerator).name, CHOICES[one.choice or ""]) for one in ordered]
+    return [
+        FrontCard(
+            one,
+            get(one.accelerator).name,
+            CHOICES[one.choice or ""],
+            name_place(_cheapest(rents, one.accelerator)[0]),
+        )
+        for one in ordered
+    ]
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,8 @@ class FrontCard:
     candidate: EstimateCandidate
     name: str
     choice: str
+    place: str
+    """Where it is rented at that price."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,8 @@ class Row:
     candidate: EstimateCandidate
     name: str
     usd_per_hour: float | None
+    place: str
+    """Where it is rented at that price; empty where a plan may rent none."""
     address: str
 
     @property
@@ -124,12 +136,17 @@ class Row:
         return CHOICES.get(self.candidate.choice or "", "")
 
 
-def _row(candidate: EstimateCandidate, offers: OfferTable, query: QueryDict) -> Row:
+def _cheapest(rents: LowestRents, accelerator: str) -> tuple[Offer | None, float | None]:
+    return cheapest_of(rents.offers, rents.rows(accelerator))
+
+
+def _row(candidate: EstimateCandidate, rents: LowestRents, query: QueryDict) -> Row:
     slug = candidate.accelerator
-    _, usd = find_lowest_price(offers, slug, PurchaseOption.ON_DEMAND)
+    offer, usd = _cheapest(rents, slug)
     return Row(
         candidate=candidate,
         name=get(slug).name,
         usd_per_hour=usd,
+        place=name_place(offer),
         address=write(query, **{"workload.accelerator": slug, "edit": "1"}),
     )

@@ -95,6 +95,16 @@ def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
     assert rows["nvidia-l4"].usd_per_hour is None
 
 
+def test_the_chooser_names_who_rents_at_the_price(client, prices):
+    response = get(client, "plan-accelerators", TRAINING)
+    assert response.context["front"][0].place.startswith("AWS")
+    assert "within its limits, in the parts of the clouds that it allows" in text(response)
+    elsewhere = {**TRAINING, "constraints.regions": "eu-west-1"}
+    shown = get(client, "plan-accelerators", elsewhere)
+    assert not shown.context["front"]
+    assert "none that this plan may take" in text(shown)
+
+
 @pytest.mark.sweep
 def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, prices):
     small = {**TRAINING, "workload.parameters~bn": "0.001", "workload.tokens~bn": "0.1"}

@@ -1,0 +1,87 @@
+"""Prices of what a plan may rent on demand, for sizing before there is a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from planner.contract.answer.estimate import EstimateCandidate
+from planner.contract.place_limits import limit_places
+from planner.contract.request.comparison import ComparisonRequest, read_request, with_rules
+from planner.contract.request.rules import resolve_rules
+from planner.costing.inputs.dominance import WHOLE_NODE, Filters
+from planner.costing.inputs.guard_rails import GuardRails
+from planner.costing.inputs.job_nodes import JobNodes
+from planner.sizing.demand import Candidate
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.offer_table import OfferTable, Rows
+from pricing.market.offers import PurchaseOption
+from pricing.market.snapshot import Catalog
+
+_ANY_WORK = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 1}
+"""Stands for work that no plan can be read from: where a plan may rent does not depend on it."""
+
+
+@dataclass(frozen=True)
+class LowestRents:
+    """Offers on demand that a plan may take: in its places, under its limits, on machines that
+    hold its jobs or join them. The software stays open, as it is what the accelerator decides."""
+
+    offers: OfferTable
+    request: ComparisonRequest
+    rails: GuardRails
+    nodes: JobNodes
+
+    @staticmethod
+    def read(
+        request: Mapping[str, Any], catalog: Catalog, candidates: Sequence[EstimateCandidate]
+    ) -> LowestRents:
+        """Of a plan's request, or of a workload alone, whose plan keeps to the usual rules."""
+        plan = next(_readable(request))
+        rules = resolve_rules(plan)
+        rails = GuardRails(rules, limit_places(plan, catalog.regions))
+        # A run keeps as many busy at once as its candidate says: the throughput is of that size.
+        sized = tuple(
+            Candidate(one.accelerator, 1 / max(one.accelerators or 1, 1), one.min_accelerators or 1)
+            for one in candidates
+        )
+        return LowestRents(catalog.offers, plan, rails, JobNodes(rules, sized, run_width=1.0))
+
+    def rows(self, accelerator: str) -> Rows:
+        """Rows of the catalog that sell it."""
+        limits = self.request.constraints
+        options = limits.purchase_options
+        if options and PurchaseOption.ON_DEMAND not in options:
+            return np.empty(0, dtype=np.intp)
+        filters = Filters(
+            accelerators=(accelerator,),
+            providers=limits.providers or (),
+            purchase_options=(PurchaseOption.ON_DEMAND.value,),
+            min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
+            min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
+            interconnect=limits.interconnect,
+        )
+        rows = self.rails.rows_in_places(self.offers, filters.rows(self.offers))
+        return self.nodes.fitting(self.offers, rows)
+
+    def usd_per_hour(self, accelerator: str) -> float | None:
+        """The lowest price of an accelerator-hour, USD; None where a plan may rent none."""
+        best = self.offers.cheapest(self.rows(accelerator), 1)
+        return float(self.offers.usd_per_accelerator_hour[best[0]]) if len(best) else None
+
+
+def _readable(request: Mapping[str, Any]) -> Iterator[ComparisonRequest]:
+    """The request as far as it can be read: with its limits, else its work alone, else neither."""
+    named = {
+        name: request[name] for name in ("workload", "constraints", "rules") if name in request
+    }
+    work = {name: value for name, value in named.items() if name != "constraints"}
+    limits = {name: value for name, value in named.items() if name != "workload"}
+    for one in (named, {"workload": _ANY_WORK, **limits}, work, {"workload": _ANY_WORK}):
+        try:
+            yield read_request(with_rules(one))
+        except InvalidInput:
+            continue
