@@ -271,6 +271,7 @@ _AMOUNT = re.compile(
     r"'((?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,6})?(?:e\+?\d{1,2})?) ?(m|b|bn|t)?'",
     re.IGNORECASE,
 )
+_PERCENT = re.compile(r"'(\d{1,15}(?:\.\d{1,6})?) ?%'")
 _MAGNITUDES = {"": 1.0, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
@@ -279,9 +280,14 @@ def _as_number(kind: str, value: str) -> str:
 
     >>> _as_number("float_type", "'1.5B'"), _as_number("int_type", "'4,096'")
     ('; write 1500000000', '; write 4096')
+    >>> _as_number("float_type", "'12.5%'")
+    '; write 0.125'
     >>> _as_number("float_type", "'many'"), _as_number("bool_type", "'1'")
     ('', '')
     """
+    percent = _PERCENT.fullmatch(value) if kind == "float_type" else None
+    if percent:
+        return f"; write {float(percent[1]) / 100:.15g}"
     match = _AMOUNT.fullmatch(value) if kind in ("float_type", "int_type") else None
     if match is None:
         return ""

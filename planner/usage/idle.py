@@ -14,6 +14,7 @@ from planner.usage.cells import amount
 from planner.usage.ledger import REASONS, Ledger, Reason
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.typed_number import plain_number, spell_out_round
 
 ALLOCATED = "allocated_idle"
 """Reason of hours that jobs held while no kernel ran."""
@@ -41,11 +42,13 @@ def read_price(text: str) -> HourPrice | None:
 
     >>> read_price("1.95 EUR")
     HourPrice(amount=Decimal('1.95'), currency='EUR')
+    >>> read_price("2,10").amount
+    Decimal('2.10')
     """
     if not text.strip():
         return None
     number, _, currency = text.strip().partition(" ")
-    price = amount(number, "idle_price")
+    price = amount(plain_number(spell_out_round(number)), "idle_price")
     currency = currency.strip().upper() or "USD"
     is_code = len(currency) == 3 and currency.isascii() and currency.isalpha()
     if price is None or not 0 <= price <= MAX_PRICE or not is_code:

@@ -21,6 +21,7 @@ from planner.usage.summary import Usage
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
+from pricing.common.typed_number import spell_out_round
 from pricing.market import accelerators
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -137,7 +138,8 @@ def _carry_on(history: History, begin: str, gap: int, months: int) -> Demand:
     carried = forecast(history.hours, gap + months)
     if gap:
         notes.append(
-            f"The history ends {gap} months before {begin}; its forecast goes on to there."
+            f"The history ends {pluralize(gap, 'month')} before {begin}; its forecast goes on to "
+            "there."
         )
     return Demand(
         history=history,
@@ -211,7 +213,7 @@ def read_run(text: str, field_name: str) -> KnownRun:
     hours, _, name = rest.partition(":")
     try:
         valid = dt.date.fromisoformat(f"{month.strip()}-01")
-        count = float(hours)
+        count = float(spell_out_round(hours.strip()))
         if not 0 < count < 1e12:
             raise ValueError
     except ValueError:

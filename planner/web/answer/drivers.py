@@ -116,16 +116,18 @@ def _price_factor(query: QueryDict) -> tuple[str, Decimal]:
     return (names[0], value) if names == [_DISCOUNT.format(0)] and value else ("", Decimal(1))
 
 
-def _decimal(typed: str | None) -> Decimal | None:
-    """One number as it was typed; None where it is none, or several."""
-    value = number(typed or "")
-    return None if isinstance(value, str) else Decimal(str(value))
+def _decimal(typed: str | None, scale: str = "") -> Decimal | None:
+    """One number as it was typed, in the unit of its box; None where it is none, or several."""
+    value = number(typed or "", scale)
+    if isinstance(value, str):
+        return None
+    return Decimal(str(value)) / SCALES.get(scale, Decimal(1))
 
 
 def _of_address(row: SensitivityRow, path: str, currency: str, query: QueryDict) -> Driver | None:
     """A figure that the address gives as one number."""
     name = next((one for one in query if one.partition("~")[0] == path), "")
-    value = _decimal(query.get(name))
+    value = _decimal(query.get(name), name.partition("~")[2])
     field = _FIELDS.get(path.replace(".0.", ".*."))
     if field is None or not value:
         return None

@@ -6,6 +6,43 @@ from typing import Any
 
 from django import forms
 
+from planner.web.common.query_codec import number
+from pricing.common.bounded import number_problem
+from pricing.common.typed_number import spell_out
+
+
+class NumberField(forms.FloatField):
+    """A number as people type it, read as the plan form reads it: with a decimal comma, with marks
+    of thousands, with the unit behind the box. What may be read in two ways is asked about."""
+
+    widget = forms.TextInput(attrs={"inputmode": "decimal"})
+
+    def to_python(self, value: Any) -> Any:
+        text = "" if value is None else str(value).strip()
+        text = text.removesuffix(getattr(self, "unit", "")).rstrip()
+        if not text:
+            return None
+        typed = text if text.endswith("%") else self.read(text)
+        if isinstance(typed, str):
+            raise forms.ValidationError(number_problem(typed), code="invalid")
+        return typed
+
+    def read(self, text: str) -> int | float | str:
+        """The number; text that asks, or is none, where it cannot be read."""
+        return number(text)
+
+
+class BudgetField(NumberField):
+    """An amount that nobody gives to a tenth of a cent: of `50.000` is asked what it means.
+    Its value is the amount as projects store it, a text that is empty for none."""
+
+    def read(self, text: str) -> int | float | str:
+        return number(spell_out(text))
+
+    def clean(self, value: Any) -> Any:
+        amount = super().clean(value)
+        return "" if amount is None else str(amount)
+
 
 class Form(forms.Form):
     """Fields with a unit behind the box, ids that stay apart on a page with several forms."""

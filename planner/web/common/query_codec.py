@@ -31,6 +31,10 @@ SCALES = {
     "bn": Decimal(10**9),
     "tn": Decimal(10**12),
 }
+_MAGNITUDE = re.compile(
+    r"(.*\d)\s*(k|thousand|m|mn|million|b|bn|billion|t|tn|trillion)", re.IGNORECASE
+)
+_OF_MAGNITUDE = {"t": "tn", "k": "k", "m": "mn", "b": "bn", "thousand": "k"}
 _OF_BUDGETS = "_budget"
 _SEPARATORS = re.compile(r"[\s,;]+")
 _BETWEEN_NUMBERS = re.compile(r"[^\S\u00a0\u202f]*(?:[^\S\u00a0\u202f]|;|,\s)[^\S\u00a0\u202f]*")
@@ -46,15 +50,28 @@ def number(text: str, scale: str = "") -> int | float | str:
     (1250000, 0.08, 0.08, 7000000000, 'many')
     >>> number("1,460"), number("1.460"), number("1.085")
     (1460, '1.460: 1.46 or 1460?', 1.085)
+    >>> number("140B", "bn"), number("350 million", "bn"), number("140B")
+    (140000000000, 350000000, '140B')
     """
-    tidy = spell_out_round(text.strip())
+    written, scale = _apart(text.strip(), scale)
+    tidy = spell_out_round(written)
     if tidy.endswith("%") and scale in ("", "pct"):
         tidy, scale = tidy[:-1].rstrip(), "pct"
     tidy = plain_number(tidy)
     if number_problem(tidy):
-        return spell_out_round(text.strip())
+        return spell_out_round(written)
     value = read_decimal(tidy) * SCALES.get(scale, Decimal(1))
     return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _apart(text: str, scale: str) -> tuple[str, str]:
+    """A figure and its unit, which is that of the box where the text names no other: model sizes
+    are known as 7B and 350M. Only boxes that count in thousands and more take such a letter."""
+    match = _MAGNITUDE.fullmatch(text) if scale not in ("", "pct") else None
+    if match is None:
+        return text, scale
+    word = match[2].lower()
+    return match[1], _OF_MAGNITUDE.get(word) or _OF_MAGNITUDE[word[0]]
 
 
 def numbers(text: str) -> int | float | str | list[int | float | str]:

@@ -11,7 +11,7 @@ from planner.models import BudgetPeriod, Project, Role, Scope, WebhookEvent
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
-from planner.web.common.base_form import Form
+from planner.web.common.base_form import BudgetField, Form
 from planner.web.common.choices import list_choices
 from planner.web.team.watch_form import WatchForm, version_field
 from pricing.discovery import all_providers
@@ -50,15 +50,6 @@ def _name(label: str, **options: Any) -> forms.CharField:
 def _note(label: str = "Note") -> forms.CharField:
     widget = forms.Textarea(attrs={"rows": 2})
     return forms.CharField(label=label, required=False, max_length=NOTE_LENGTH, widget=widget)
-
-
-def _budget(label: str, **options: Any) -> forms.CharField:
-    return forms.CharField(label=label, required=False, max_length=40, **options)
-
-
-def _without_separators(amount: str) -> str:
-    """`1,200,000` as the service reads it."""
-    return amount.replace(",", "").replace("\u00a0", "")
 
 
 class TeamForm(Form):
@@ -113,17 +104,13 @@ class ProjectForm(WatchForm):
 
     name = _name("Name")
     description = _note("Purpose")
-    budget = _budget("Budget")
+    budget = BudgetField(label="Budget", required=False)
     budget_period = forms.ChoiceField(label="Budget period", choices=list(PERIOD_WORDS.items()))
     field_order = ("name", "description", "budget", "budget_period")
 
     def __init__(self, *args: Any, currency: str = "USD", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.unit(budget=currency)
-
-    def values(self) -> dict[str, Any]:
-        """What the service takes: the budget without separators too."""
-        return super().values() | {"budget": _without_separators(self.cleaned_data["budget"])}
 
     @staticmethod
     def of_project(project: Project) -> dict[str, Any]:
@@ -146,8 +133,9 @@ class SavePlanForm(Form):
     new_project = _name(
         "Name of the new project", required=False, help_text="Only for a new project."
     )
-    budget = _budget(
-        "Budget of the new project",
+    budget = BudgetField(
+        label="Budget of the new project",
+        required=False,
         help_text="For the whole plan; only for a new project. Change it later on the project.",
     )
     kind = forms.ChoiceField(
@@ -177,9 +165,6 @@ class SavePlanForm(Form):
             for team in teams
         ]
         self.fields["project"].choices = [*new, *old]  # type: ignore[attr-defined]
-
-    def clean_budget(self) -> str:
-        return _without_separators(self.cleaned_data["budget"])
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

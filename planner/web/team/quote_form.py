@@ -8,7 +8,7 @@ from django import forms
 
 from planner.models import ServerQuote
 from planner.models.team import NAME_LENGTH
-from planner.web.common.base_form import Form
+from planner.web.common.base_form import Form, NumberField
 from planner.web.common.choices import list_choices
 
 _SERVER = (
@@ -23,8 +23,8 @@ _SERVER = (
 )
 
 
-def _number(label: str, help_text: str = "") -> forms.FloatField:
-    return forms.FloatField(label=label, required=False, help_text=help_text)
+def _number(label: str, help_text: str = "") -> NumberField:
+    return NumberField(label=label, required=False, help_text=help_text)
 
 
 class QuoteForm(Form):
@@ -45,7 +45,7 @@ class QuoteForm(Form):
     running_cost_per_hour = _number(
         "All-in running cost", "Replaces power, colocation, support and staff."
     )
-    max_units = forms.IntegerField(label="At most", required=False, min_value=0)
+    max_units = NumberField(label="At most", required=False, min_value=0)
     supplier = forms.CharField(label="Supplier", required=False, max_length=NAME_LENGTH)
     quoted_on = forms.DateField(
         label="Quoted on", required=False, widget=forms.DateInput(attrs={"type": "date"})

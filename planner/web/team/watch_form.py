@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from planner.models import Project, SavedPortfolio
-from planner.web.common.base_form import Form
+from planner.web.common.base_form import Form, NumberField
 
 
 def version_field() -> forms.IntegerField:
@@ -19,7 +19,7 @@ class WatchForm(Form):
     """Whether a plan is priced again after each refresh, and which move raises an alert."""
 
     watched = forms.BooleanField(label="Watch prices", required=False)
-    watch_threshold = forms.FloatField(
+    watch_threshold = NumberField(
         label="Alert when the plan's cost changes by more than",
         min_value=0,
         max_value=1000,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, model_validator
 
+from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.validation import Month, Number, RequestModel, Whole, parse
 from pricing.common.invalid_input import InvalidInput
 
@@ -110,3 +111,9 @@ def test_what_means_no_number_is_refused_alone(length):
     with pytest.raises(InvalidInput) as refused:
         parse(Trip, trip(vehicle={"kind": "boat", "length": length}))
     assert "write" not in refused.value.message
+
+
+def test_a_percentage_is_refused_with_how_to_write_it():
+    hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730}
+    with pytest.raises(InvalidInput, match=r"tax_rate: '25%' is not a number; write 0\.25$"):
+        parse(ComparisonRequest, {"workload": hours, "finance": {"tax_rate": "25%"}})

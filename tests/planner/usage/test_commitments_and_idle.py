@@ -222,7 +222,7 @@ def test_without_a_price_the_cost_is_not_known():
         assert "say what an accelerator-hour costs" in row["not_known"]
 
 
-@pytest.mark.parametrize("text", ["-1", "nan", "2,5 EUR EUR", "20000", "2 euros", "x"])
+@pytest.mark.parametrize("text", ["-1", "nan", "2,5 EUR EUR", "1.500", "20000", "2 euros", "x"])
 def test_a_price_that_is_none_is_refused(text):
     with pytest.raises(InvalidInput, match="idle_price"):
         answer(sacct({}), idle_price=text)

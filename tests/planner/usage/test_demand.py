@@ -120,6 +120,11 @@ def test_a_later_start_is_forecast_over_the_gap():
     assert any("ends 5 months before" in note for note in demand.notes)
 
 
+def test_a_gap_of_one_month_is_said_in_the_singular():
+    demand = plan_demand(read(history_of(100, 110, 120)), 2, "2025-05")
+    assert any("ends 1 month before 2025-05" in note for note in demand.notes)
+
+
 def test_a_start_within_the_history_is_named():
     demand = plan_demand(read(history_of(100, 110, 120)), 2, "2025-02")
     assert demand.start == "2025-04"
@@ -247,7 +252,9 @@ def test_a_name_of_several_accelerators_is_asked_for():
     assert "may mean several" in demand.notes[-1]
 
 
-@pytest.mark.parametrize("text", ["2027-13=5", "2027-01", "2027-01=-5", "2027-01=nan", "=5"])
+@pytest.mark.parametrize(
+    "text", ["2027-13=5", "2027-01", "2027-01=-5", "2027-01=nan", "=5", "2027-01=8.000"]
+)
 def test_a_run_that_is_none_is_refused(text):
     with pytest.raises(InvalidInput, match="is not a run like"):
         read_run(text, "add_run")

@@ -53,6 +53,24 @@ def test_repeated_choices_are_a_list_and_empty_ones_are_absent():
     assert found == {"constraints": {"providers": ["aws", "gcp"]}}
 
 
+@pytest.mark.parametrize(
+    ("typed", "suffix", "figure"),
+    [
+        ("140B", "bn", 140_000_000_000),
+        ("7b", "bn", 7_000_000_000),
+        ("140 billion", "bn", 140_000_000_000),
+        ("1,5 T", "bn", 1_500_000_000_000),
+        ("350M", "bn", 350_000_000),
+        ("500 thousand", "mn", 500_000),
+        ("1.500B", "bn", "1.500: 1.5 or 1500?"),
+        ("7e9B", "pct", "7e9B"),
+        ("many B", "bn", "many B"),
+    ],
+)
+def test_a_size_may_name_its_own_magnitude(typed, suffix, figure):
+    assert query_codec.number(typed, suffix) == figure
+
+
 def test_text_that_is_no_number_reaches_the_core_as_it_is():
     assert read("horizon_months=many") == {"horizon_months": "many"}
 

@@ -49,6 +49,38 @@ def test_a_budget_that_is_none_is_refused_beside_its_box(work, signed_in):
     assert 'value="much"' in text(answer)
 
 
+@pytest.mark.parametrize(
+    ("typed", "amount"),
+    [
+        ("1.234,56", "1234.56"),
+        ("50,5", "50.5"),
+        ("300 000", "300000"),
+        ("1.250.000", "1250000"),
+        ("50000 USD", "50000"),
+        ("", ""),
+    ],
+)
+def test_a_budget_is_read_as_the_plan_form_reads_it(typed, amount, work, signed_in):
+    values = {**CHANGES, "name": "New", "budget": typed}
+    signed_in(Role.EDITOR).post("/team/alpha/projects/new/", values)
+    assert Project.objects.get(name="New").budget == amount
+
+
+@pytest.mark.parametrize("typed", ["50.000", "50.125"])
+def test_a_budget_that_may_be_two_amounts_is_asked_about(typed, work, signed_in):
+    answer = signed_in().post("/team/alpha/projects/new/", {**CHANGES, "budget": typed})
+    assert answer.status_code == 400
+    assert f"'{typed}' can be read in two ways" in text(answer)
+    assert f'value="{typed}"' in text(answer)
+    assert not Project.objects.exists()
+
+
+def test_a_threshold_takes_a_decimal_comma_and_its_unit(work, signed_in):
+    values = {**CHANGES, "name": "New", "watch_threshold": "2,5 %"}
+    signed_in(Role.EDITOR).post("/team/alpha/projects/new/", values)
+    assert Project.objects.get(name="New").watch_threshold == 0.025
+
+
 def test_an_edit_of_what_changed_meanwhile_is_refused_and_kept(work, project, here, signed_in):
     projects.change_project(work.access(), project, {"name": "Theirs"})
     values = {**CHANGES, "name": "Mine", "version": project.version}

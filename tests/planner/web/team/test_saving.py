@@ -72,6 +72,13 @@ def test_a_new_project_takes_the_total_budget_of_the_plan(work, signed_in):
     assert Project.objects.get().budget == "1250000"
 
 
+def test_a_budget_that_may_be_two_amounts_keeps_nothing(work, signed_in):
+    answer = signed_in(Role.EDITOR).post(HERE, {**NEW, "budget": "50.000"})
+    assert answer.status_code == 400
+    assert "can be read in two ways: 50 or 50000?" in text(answer)
+    assert not Project.objects.exists()
+
+
 def test_a_budget_that_is_none_keeps_nothing(work, signed_in):
     answer = signed_in(Role.EDITOR).post(HERE, {**NEW, "budget": "much"})
     assert answer.status_code == 400

@@ -116,6 +116,20 @@ def test_a_quote_is_added_in_the_team_s_currency(work, signed_in):
     assert "310,000 USD" in text(signed_in(Role.VIEWER).get(SERVERS))
 
 
+def test_numbers_of_a_quote_are_read_as_the_plan_form_reads_them(work, signed_in):
+    typed = {"unit_price": "310.000,50", "power_kw": "10,2", "max_units": "1 000"}
+    signed_in(Role.EDITOR).post(SERVERS, {**QUOTE, **typed})
+    server = ServerQuote.objects.get().server
+    read = (server["unit_price"], server["power_kw"], server["max_units"])
+    assert read == (310000.5, 10.2, 1000)
+
+
+def test_a_price_of_a_quote_that_may_be_two_amounts_is_asked_about(work, signed_in):
+    answer = signed_in().post(SERVERS, {**QUOTE, "unit_price": "310.000"})
+    assert answer.status_code == 400
+    assert "can be read in two ways: 310 or 310000?" in text(answer)
+
+
 def test_a_quote_that_lacks_a_value_is_refused_beside_its_box(work, signed_in):
     values = {**QUOTE, "server": "custom"}
     answer = signed_in().post(SERVERS, values)
