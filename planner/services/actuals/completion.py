@@ -35,6 +35,8 @@ class Completion:
     months_done: int
     months_left: int
     """Months of the plan without an upload."""
+    is_due_after: bool
+    """Whether what is left holds money of the months after the plan, such as a last invoice."""
     actual: Decimal
     remaining_plan: Decimal
     remaining_today: Decimal
@@ -184,6 +186,7 @@ def _estimate(
     budget: Decimal | None,
 ) -> Completion:
     left = {month: cost for month, cost in planned.items() if month not in actual}
+    of_plan = set(table.plan.read_answer().months) if table.plan else set()
     remaining = sum(left.values(), Decimal(0))
     paid = sum(actual.values(), Decimal(0))
     ratios = observed_ratios(table, planned, actual)
@@ -195,7 +198,8 @@ def _estimate(
     return Completion(
         currency=table.currency,
         months_done=len(actual),
-        months_left=len(left),
+        months_left=len(of_plan - actual.keys()),
+        is_due_after=any(left[month] for month in left.keys() - of_plan),
         actual=paid,
         remaining_plan=remaining,
         remaining_today=still.total,

@@ -42,12 +42,16 @@ class FigureRow:
         return f"{self.words} ({beside})" if beside else self.words
 
 
-def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
+def figure_rows(
+    answer: ComparisonAnswer, budget_of_project: FigureRow | None = None
+) -> list[FigureRow]:
     """Rows of an answer with a verdict; a figure that there is none of is left out."""
-    return list(_rows(answer, answer.verdict)) if answer.verdict else []
+    return list(_rows(answer, answer.verdict, budget_of_project)) if answer.verdict else []
 
 
-def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
+def _rows(
+    answer: ComparisonAnswer, verdict: Verdict, budget_of_project: FigureRow | None
+) -> Iterator[FigureRow]:
     currency = answer.currency
     yield FigureRow("Total", money(verdict.total, currency))
     if verdict.range:
@@ -66,9 +70,7 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     dated = _paid_ahead(answer, verdict)
     if dated:
         yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
-    yield from (_budget(one, verdict, currency) for one in verdict.budget)
-    if not verdict.budget:
-        yield FigureRow("Budget", "none given")
+    yield from _budgets(verdict, currency, budget_of_project)
     months = f"Due within {pluralize(answer.horizon_months, 'month')}"
     resale = f"after {money(verdict.resale, currency)} of resale" if verdict.resale else ""
     yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
@@ -92,6 +94,17 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if rate:
         day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _budgets(
+    verdict: Verdict, currency: str, budget_of_project: FigureRow | None
+) -> Iterator[FigureRow]:
+    """Those of the request, and that of the project that keeps the answer."""
+    yield from (_budget(one, verdict, currency) for one in verdict.budget)
+    if budget_of_project:
+        yield budget_of_project
+    elif not verdict.budget:
+        yield FigureRow("Budget", "none given")
 
 
 def _owed(verdict: Verdict, currency: str) -> FigureRow:
@@ -163,11 +176,17 @@ def _of_which(answer: ComparisonAnswer) -> str:
 
 
 def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
-    is_over = use.headroom < 0
-    left = f"{money(abs(use.headroom), currency)} {'over' if is_over else 'left of'}"
-    words = f"{left} {money(use.budget, currency)}"
     note = " ".join(filter(None, (use.sentence, _may_exceed(use, verdict))))
-    return FigureRow(budget_title(use.kind, use.fiscal_year), words, note=note, is_over=is_over)
+    title = budget_title(use.kind, use.fiscal_year)
+    return budget_row(title, use.headroom, use.budget, currency, note)
+
+
+def budget_row(
+    title: str, left: Decimal, budget: Decimal, currency: str, note: str = ""
+) -> FigureRow:
+    """`826,020 USD left of 1,000,000 USD`."""
+    rest = f"{money(abs(left), currency)} {'over' if left < 0 else 'left of'}"
+    return FigureRow(title, f"{rest} {money(budget, currency)}", note=note, is_over=left < 0)
 
 
 def _may_exceed(use: BudgetUse, verdict: Verdict) -> str:

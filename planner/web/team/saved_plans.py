@@ -12,16 +12,52 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
-from planner.models import Project, SavedComparison, Team, Variant
+from planner.models import BudgetPeriod, Project, SavedComparison, Team, Variant
+from planner.services.alerts.budget_watch import budget_over_horizon
 from planner.services.projects.comparisons import compare_for_team
-from planner.services.projects.projects import compose
+from planner.services.projects.projects import compose, project_currency
 from planner.services.projects.reprice import Repriced
+from planner.web.answer.answer_page import AnswerPage
+from planner.web.answer.figure_rows import FigureRow, budget_row, figure_rows
+from planner.web.common.formatting import money
 from planner.web.common.view_helpers import describe_refusal
 from planner.web.plan.forms import as_query
 from planner.web.team.plan_links import encode_in_units
+from planner.web.team.sentences import budget_line
 from pricing.common.invalid_input import InvalidInput
 
+BUDGET = "Budget of the project"
 MOST_COMPARED = 4
+
+
+class SavedPage(AnswerPage):
+    """A kept answer, with what it leaves of the budget of its project."""
+
+    def __init__(self, saved: SavedComparison, shown: str = "") -> None:
+        super().__init__(saved.read_answer(), shown)
+        self._saved = saved
+
+    @property
+    def figure_rows(self) -> list[FigureRow]:
+        return figure_rows(self.answer, self._budget_of_project())
+
+    def _budget_of_project(self) -> FigureRow | None:
+        """None where there is none, or where the plan was asked to keep to the same."""
+        project = self._saved.project
+        budget, verdict = budget_over_horizon(project, self._saved), self.verdict
+        if budget is None or verdict is None or verdict.total is None:
+            return None
+        if any(one.kind == "total" and one.budget == budget for one in verdict.budget):
+            return None
+        own = project_currency(project)
+        if own != self.currency:
+            words = f"{money(project.budget, own)}, in another currency than this plan"
+            return FigureRow(BUDGET, words)
+        set_for = budget_line(project, own)
+        parts = [] if project.budget_period == BudgetPeriod.TOTAL else [set_for]
+        if verdict.resale:
+            parts.append(f"after {money(verdict.resale, own)} of resale")
+        return budget_row(BUDGET, budget - verdict.total, budget, own, "; ".join(parts))
 
 
 @dataclass(frozen=True)

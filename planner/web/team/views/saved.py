@@ -22,7 +22,6 @@ from planner.models import Access, Role, SavedComparison, State
 from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
-from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.board_pack import PackFacts, board_pack
 from planner.web.common.current_team import get_access, remember_team
 from planner.web.common.view_helpers import (
@@ -57,7 +56,7 @@ def comparison(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpResponse:
     access = get_access(request)
-    page = AnswerPage(saved.read_answer(), request.GET.get("scenario", ""))
+    page = saved_plans.SavedPage(saved, request.GET.get("scenario", ""))
     context = {
         "team": saved.team,
         "saved": saved,
@@ -85,7 +84,7 @@ def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         address=request.build_absolute_uri(reverse("comparison", args=[pk])),
         context=context_of(saved),
     )
-    return as_download(board_pack(AnswerPage(saved.read_answer()), facts), facts)
+    return as_download(board_pack(saved_plans.SavedPage(saved), facts), facts)
 
 
 @signed_in

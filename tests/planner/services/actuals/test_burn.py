@@ -67,7 +67,7 @@ def test_a_month_without_an_upload_is_estimated_and_never_nothing(
     assert [one.actual for one in months[:3]] == [30000, None, None]
     assert months[1].estimate == pytest.approx(30000 + MONTHLY * ratio)
     done = estimate_completion(project)
-    assert done.months_left == 4
+    assert (done.months_left, done.is_due_after) == (4, False)
     assert months[-1].estimate == done.estimate == pytest.approx(180_000)
 
 
@@ -124,3 +124,18 @@ def test_an_approved_plan_comes_before_a_submitted_one_and_that_before_a_draft(
     assert actuals.variance(project).plan == first
     saved_comparisons.approve(work.access(), second)
     assert actuals.variance(project).plan == second
+
+
+def test_months_after_the_plan_are_none_of_those_left(work: Workspace) -> None:
+    row = work.project(
+        assumptions={
+            **PLAIN,
+            "term_end": "full",
+            "constraints": {"purchase_options": ["reserved"]},
+            "on_prem": {"servers": []},
+        }
+    )
+    work.saved(row)
+    pay(work, row, m01=30000, m02=30000)
+    done = estimate_completion(row)
+    assert (done.months_left, done.is_due_after) == (4, True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from planner.models import Role, SavedComparison, State
 from planner.services.projects import saved_comparisons
+from tests.planner.web.paper import read_paper
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import market
 
@@ -21,6 +24,11 @@ def here(kept) -> str:
     return f"/c/{kept.pk}/"
 
 
+def seen(page: str) -> str:
+    """The words between the tags of a page."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
 def state_of(kept: SavedComparison) -> str:
     kept.refresh_from_db()
     return kept.state
@@ -31,6 +39,33 @@ def test_the_frozen_answer_is_shown_after_prices_moved(here, signed_in):
     page = text(signed_in(Role.VIEWER).get(here))
     assert "173,980" in page  # 165,120 of rent, 5 % of support plan, 604 of people
     assert "aws revision 1 → 2" in page
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"budget": "1000000"}, "826,020 USD left of 1,000,000 USD"),
+        ({"budget": "100000"}, "73,980 USD over 100,000 USD"),
+        (
+            {"budget": "20000", "budget_period": "monthly"},
+            "53,980 USD over 120,000 USD Budget 20,000 USD a month",
+        ),
+    ],
+)
+def test_page_and_pack_show_what_is_left_of_the_budget_of_the_project(
+    values, words, work, signed_in
+):
+    kept = work.saved(work.project(**values))
+    browser = signed_in(Role.VIEWER)
+    page = text(browser.get(f"/c/{kept.pk}/"))
+    _, paper = read_paper(browser.get(f"/c/{kept.pk}/pack/").content)
+    assert f"Budget of the project {words}" in seen(page)
+    assert f"Budget of the project {words}" in paper.replace(" (", " ").replace(")", "")
+    assert "none given" not in page + paper
+
+
+def test_a_project_without_a_budget_says_that_none_is_given(here, signed_in):
+    assert "Budget none given" in seen(text(signed_in(Role.VIEWER).get(here)))
 
 
 def test_another_way_of_buying_can_be_laid_out(here, signed_in):
