@@ -5,11 +5,12 @@
   let first = null;
   let open = [];
 
+  const openFolds = () => [...document.querySelectorAll("details[id][open]")].map((one) => one.id);
   function remember(event) {
     const id = event.detail.target?.id;
     if (id !== "answer-total" && id !== "figures") return;
     first ??= text("total");
-    if (id === "figures") open = [...document.querySelectorAll("details[id][open]")].map((one) => one.id);
+    if (id === "figures") open = openFolds();
   }
 
   function reopen() {
@@ -74,6 +75,17 @@
     if (event.detail.elt.id === "assumption-boxes" && isRefused(event)) tellUnanswered(event);
   });
 
+  /* A request that a later change overtakes is ended on purpose: the console hears of no error. */
+  let isEnding = false;
+  const end = (isStarting) => () => {
+    isEnding = isStarting;
+  };
+  document.addEventListener("htmx:abort", end(true), true);
+  document.addEventListener("htmx:abort", end(false));
+  window.htmx.logger = (_, name, detail) => {
+    if (isEnding) delete detail.error;
+  };
+
   /* A press outlives no element that is replaced under it: the rest that comes during one is asked again after it. */
   let isPressed = false;
   let isHeld = false;
@@ -118,6 +130,33 @@
     if (id === "answer-bar") takeRest();
     if (id.startsWith("fold-")) reopen();
   });
+
+  /* Undo goes back by one address, which loads the page anew. What it must still know then is kept in the tab: the
+     addresses from the first on, which of them is in view, the total of the first, and the folds that were open. */
+  const WAY = "answer-way";
+  const here = () => window.location.pathname + window.location.search;
+  const keep = (way) => window.sessionStorage.setItem(WAY, JSON.stringify(way));
+  let way = { places: [here()], at: 0 };
+  document.addEventListener("htmx:pushedIntoHistory", () => {
+    way = { places: [...way.places.slice(0, way.at + 1), here()], at: way.at + 1 };
+    keep({ ...way, first });
+  });
+  window.addEventListener("popstate", () => {
+    const at = Math.max(way.at - 1, 0);
+    way.at = way.places[at] === here() ? at : way.places.lastIndexOf(here());
+    keep({ ...way, first, open: openFolds() });
+  });
+  function resume() {
+    const kept = JSON.parse(window.sessionStorage.getItem(WAY) || "null");
+    const isOpened = window.performance.getEntriesByType("navigation")[0]?.type === "navigate";
+    if (isOpened || !kept || kept.places[kept.at] !== here()) return void window.sessionStorage.removeItem(WAY);
+    way = { places: kept.places, at: kept.at };
+    first = kept.first;
+    open = kept.open || [];
+    reopen();
+    if (way.at > 0) tellWas();
+  }
+  document.addEventListener("DOMContentLoaded", resume);
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) window.history.back();
   });

@@ -130,6 +130,48 @@ def test_undo_works_before_the_rest_has_come(answer):
     expect(page.locator("#rest")).to_have_count(0)
 
 
+def test_undo_keeps_the_folds_open_and_goes_on_while_there_is_something_to_undo(answer):
+    page = answer.page
+    page.locator("details#over-time").evaluate("one => { one.open = false; }")
+    folds = "all => all.filter(one => one.open).map(one => one.id)"
+    before, opened = total(page), page.locator("details.fold").evaluate_all(folds)
+    totals = [before]
+    for value in ("20", "25"):
+        change(page, TREND, value)
+        expect(page.locator("[data-total]")).not_to_have_text(totals[-1])
+        expect(page.locator("#rest")).to_have_count(0)
+        totals.append(total(page))
+    undo = page.get_by_role("button", name="Undo")
+    undo.click()
+    expect(page.locator("[data-total]")).to_have_text(totals[1])
+    expect(page.locator("[data-was]")).to_have_text(f"was {before}")
+    assert page.locator("details.fold").evaluate_all(folds) == opened
+    undo.click()
+    expect(page.locator("[data-total]")).to_have_text(before)
+    expect(undo).to_be_hidden()
+    assert page.locator("details.fold").evaluate_all(folds) == opened
+
+
+def test_an_answer_opened_anew_has_nothing_to_undo(answer):
+    page = answer.page
+    change(page, TREND, "20")
+    expect(page.locator("#rest")).to_have_count(0)
+    page.goto(page.url)
+    expect(page.locator("[data-undo]")).to_be_hidden()
+
+
+def test_a_change_that_is_overtaken_is_no_error_in_the_console(answer):
+    page = answer.page
+    held = Held(page)
+    change(page, TREND, "20")
+    held.wait(1)
+    change(page, TREND, "25")
+    held.wait(2)
+    held.let_through()
+    expect(page.locator("#rest")).to_have_count(0)
+    assert answer.problems == []
+
+
 def press_while_the_rest_comes(page, held, target):
     """Presses, and lets nothing go for as long as the answer would take to be swapped in."""
     target.hover()
