@@ -1,37 +1,36 @@
 /* Draws the chart documents that pages carry beside their tables (planner/web/common/chart.py). */
 (() => {
   "use strict";
-  const SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
-  const DECALS = [
-    null, { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0.8 },
-    { symbol: "circle", symbolSize: 0.6 }, { symbol: "rect", dashArrayX: [[8, 8], [0, 8, 8, 0]], dashArrayY: [6, 0] },
-    { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -0.8 }, { symbol: "triangle", symbolSize: 0.7 },
-    { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 4] }, { symbol: "diamond", symbolSize: 0.4 },
-  ];
-  const DASHES = ["solid", "solid", "dotted", "dashed"];
-
-  const { theme, colour } = window.chartPalette;
+  const { theme, colour, SYMBOLS, DECALS, DASHES } = window.chartPalette;
+  const { linesOf, legendHeight, labelSide, besideLines, endLabel, partNames } = window.chartNames;
   const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
   const full = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
   const money = (value) => (value === null || value === undefined ? "not known" : full.format(value));
 
-  /* Lines that a legend takes, on paper too: every name stays in view. */
-  const legendLines = (doc) => doc.series.reduce(([lines, taken], one) => {
-    const wide = one.name.length * 6.4 + 45;
-    return taken > 0 && taken + wide > Math.min(doc.width, 620) ? [lines + 1, wide] : [lines, taken + wide];
-  }, [1, 0])[0];
-
+  const [ABOVE, BELOW, LEAST_PLOT] = [32, 40, 210];
+  const titleLines = (doc) => linesOf(doc, doc.y_label, 110);
   function base(doc) {
     const paint = theme();
     return {
       animation: false,
       textStyle: { color: paint.text, fontFamily: "inherit" },
       color: doc.series.map((one, i) => colour(one.role, i)),
-      grid: { left: 12, right: 24, top: 24 + 20 * legendLines(doc), bottom: 40, containLabel: true },
-      legend: { top: 0, textStyle: { color: paint.text } },
+      grid: {
+        left: 12, right: 24, top: ABOVE + 14 * (titleLines(doc).length - 1), bottom: BELOW + legendHeight(doc),
+        containLabel: true,
+      },
+      legend: {
+        bottom: 0, textStyle: { color: paint.text, lineHeight: 14 },
+        formatter: (name) => linesOf(doc, name).join("\n"),
+      },
       tooltip: { trigger: "axis", renderMode: "richText", confine: true, valueFormatter: money },
       aria: { enabled: true, label: { description: doc.summary || doc.title } },
     };
+  }
+  function withoutLegend(option) {
+    option.legend.show = false;
+    option.grid.bottom = BELOW + 4;
+    return option;
   }
   const axis = (name, more) => ({
     name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: theme().text },
@@ -41,22 +40,13 @@
   const valueLabel = (unit, by = 0) => ({
     color: theme().text, hideOverlap: true, formatter: (v) => `${short.format(v + by)} ${unit || ""}`.trim(),
   });
-  const valueAxis = (doc, more) => axis(doc.y_label, {
+  const valueAxis = (doc, more) => axis(titleLines(doc).join("\n"), {
     type: "value", axisLabel: valueLabel(doc.unit), nameLocation: "end", nameGap: 10,
-    nameTextStyle: { color: theme().text, align: "left" }, ...more,
+    nameTextStyle: { color: theme().text, align: "left", lineHeight: 14 }, ...more,
   });
   const valueAxisBelow = (doc, more) => valueAxis(doc, { nameLocation: "middle", nameGap: 28, ...more });
   const categoryAxis = (doc, name, more) => axis(name, { type: "category", data: doc.x.map(String), ...more });
   const rowAxis = (doc, more) => categoryAxis(doc, "", { inverse: true, ...more });
-
-  /* A label near the end of the axis stands inside the chart. */
-  function labelSide(doc, mark) {
-    const first = doc.x[0], last = doc.x[doc.x.length - 1];
-    const isNumeric = typeof mark.x === "number" && typeof last === "number";
-    const share = isNumeric ? (mark.x - first) / (last - first) : doc.x.indexOf(mark.x) / (doc.x.length - 1);
-    if (share > 0.75) return "left";
-    return share < 0.1 ? "right" : "top";
-  }
 
   function markPoints(doc) {
     if (!doc.marks.length) return undefined;
@@ -78,30 +68,6 @@
   const lineStyle = (one, i) => ({
     width: { advised: 3, low: 1, high: 1 }[one.role] || 2, type: one.dashed && i < 2 ? "dashed" : DASHES[i % 4],
   });
-  const besideLines = (doc) => Math.min(170, doc.width * 0.28);
-
-  /* Names at the ends of the lines; `partNames` moves them apart where they would meet. */
-  const endLabel = (doc, one, i) => ({
-    endLabel: {
-      show: true, formatter: one.name, color: colour(one.role, i), width: besideLines(doc) - 12, overflow: "break",
-    },
-  });
-  const nameHeight = (doc, i) => 14 * Math.ceil(doc.series[i].name.length * 6.4 / (besideLines(doc) - 12));
-  function partNames(chart, doc) {
-    const last = doc.x.length - 1;
-    const offset = doc.series.map(() => 0);
-    let free = -Infinity;
-    doc.series.map((one, i) => [i, one.values[last]])
-      .filter(([, value]) => typeof value === "number")
-      .map(([i, value]) => [i, chart.convertToPixel({ yAxisIndex: 0 }, value)])
-      .sort((one, other) => one[1] - other[1])
-      .forEach(([i, y]) => {
-        const top = Math.max(y - nameHeight(doc, i) / 2, free);
-        offset[i] = top + nameHeight(doc, i) / 2 - y;
-        free = top + nameHeight(doc, i);
-      });
-    chart.setOption({ series: offset.map((down) => ({ endLabel: { offset: [0, down] } })) });
-  }
   const bar = (one, i, more) => ({
     type: "bar", stack: "all", name: one.name, data: one.values,
     itemStyle: { decal: DECALS[i % DECALS.length] }, ...more,
@@ -115,8 +81,7 @@
     const isNumeric = doc.x.length > 0 && doc.x.every((v) => typeof v === "number");
     const option = base(doc);
     if (doc.labels_at_lines) {
-      option.legend.show = false;
-      option.grid.top = 44;
+      withoutLegend(option).grid.top = 44;
       option.grid.right = besideLines(doc);
     }
     return {
@@ -169,8 +134,7 @@
   function drawFan(doc) {
     const [low, middle, high] = doc.series.map((one) => one.values);
     const paint = theme();
-    const option = base(doc);
-    option.legend.show = false;
+    const option = withoutLegend(base(doc));
     option.tooltip.formatter = (rows) => {
       const i = rows[0].dataIndex;
       return `${doc.x[i]}\np10 ${money(low[i])}\np50 ${money(middle[i])}\np90 ${money(high[i])}`;
@@ -209,16 +173,34 @@
   const DRAW = {
     line: drawLine, bar: drawBar, hbar: drawHorizontalBar, tornado: drawTornado, fan: drawFan, points: drawPoints,
   };
-  const TOOLS = { base, theme, short, money, valueAxisBelow, rowAxis, longNames };
+  const TOOLS = { base, withoutLegend, theme, short, money, valueAxisBelow, rowAxis, longNames };
   const getInstance = (element) => window.echarts?.getInstanceByDom(element);
 
-  function draw(element) {
-    const source = document.getElementById(element.dataset.chart);
-    if (!source || !window.echarts) return;
-    const doc = { ...JSON.parse(source.textContent), width: element.clientWidth };
+  /* A tall legend makes the chart taller, not the plot lower. */
+  function heightOf(element, { grid, legend }, paper) {
+    element.style.minHeight = "";
+    const least = paper ? paper.height : parseFloat(getComputedStyle(element).minHeight);
+    const height = Math.max(least, legend.show === false ? 0 : grid.top + LEAST_PLOT + grid.bottom);
+    element.style.minHeight = `${height}px`;
+    return height;
+  }
+  function read(element, width) {
+    const doc = { ...JSON.parse(document.getElementById(element.dataset.chart).textContent), width };
+    for (const part of ["series", "marks"]) doc[part] = doc[part].filter((one) => one.in_picture !== false);
+    return doc;
+  }
+
+  /* As wide as its place, or as paper. */
+  const PAPER = { width: 640, height: 300 };
+  function draw(element, paper) {
+    if (!document.getElementById(element.dataset.chart) || !window.echarts) return;
     getInstance(element)?.dispose();
-    const chart = window.echarts.init(element, null, { renderer: "canvas" });
-    chart.setOption({ ...DRAW, ...window.chartKinds }[doc.kind](doc, TOOLS));
+    const doc = read(element, paper ? paper.width : element.clientWidth);
+    const option = { ...DRAW, ...window.chartKinds }[doc.kind](doc, TOOLS);
+    const height = heightOf(element, option, paper);
+    const size = paper && { width: paper.width, height };
+    const chart = window.echarts.init(element, null, { renderer: "canvas", ...size });
+    chart.setOption(option);
     if (doc.labels_at_lines) partNames(chart, doc);
     element.setAttribute("role", "img");
     element.setAttribute("aria-label", `${doc.title} ${doc.summary}`);
@@ -237,12 +219,16 @@
   document.addEventListener("DOMContentLoaded", watch);
   document.addEventListener("htmx:afterSwap", watch);
   document.addEventListener("htmx:oobAfterSwap", watch);
+  /* Paper does not wait for the next frame. */
   window.addEventListener("beforeprint", () => charts().forEach((one) => {
-    if (!getInstance(one)) draw(one);
-    getInstance(one)?.resize({ width: 640, height: 300 });
-    getInstance(one)?.getZr().flush(); /* Paper does not wait for the next frame. */
+    draw(one, PAPER);
+    getInstance(one)?.getZr().flush();
   }));
-  const fit = (one) => getInstance(one)?.resize({ width: "auto", height: "auto" });
-  window.addEventListener("afterprint", () => charts().forEach(fit));
-  window.addEventListener("resize", () => charts().forEach((one) => getInstance(one)?.resize()));
+  function redraw(element) {
+    getInstance(element)?.dispose();
+    near.observe(element);
+  }
+  window.addEventListener("afterprint", () => charts().forEach(redraw));
+  window.addEventListener("resize", () => charts()
+    .filter((one) => getInstance(one) && getInstance(one).getWidth() !== one.clientWidth).forEach(redraw));
 })();

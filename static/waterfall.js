@@ -41,8 +41,7 @@
 
   function drawWaterfall(doc, tools) {
     const [{ name, values }] = doc.series;
-    const option = tools.base(doc);
-    option.legend.show = false;
+    const option = tools.withoutLegend(tools.base(doc));
     option.grid.top = 12;
     option.tooltip.formatter = ([one]) => (
       `${doc.x[one.dataIndex]}\n${tools.money(values[one.dataIndex])} ${doc.y_label}`

@@ -17,7 +17,7 @@ from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.relaxation import Relaxation, least_changes
 from planner.contract.answer.verdict import Alternative, Verdict
 from planner.contract.labels import SCENARIO_TITLES, comes_first
-from planner.web.answer import charts, tables
+from planner.web.answer import charts, hours_chart, tables
 from planner.web.answer.assumption_rows import (
     AssumptionRow,
     DefaultRow,
@@ -175,7 +175,7 @@ class AnswerPage:
         if self.is_short or self.recommended is None:
             return []
         total = self.recommended.require_total()
-        return _drawn(charts.tornado(self.answer, total), charts.hours_curve(self.answer))
+        return _drawn(charts.tornado(self.answer, total), hours_chart.hours_curve(self.answer))
 
     @cached_property
     def time_charts(self) -> list[Chart]:

@@ -13,10 +13,9 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
 from planner.contract.labels import SCENARIO_TITLES, category_title
-from planner.contract.purchase_options import CHART_ROLES, OWNED, ROLE_TITLES, traits
-from planner.web.answer.place_names import with_place
+from planner.contract.purchase_options import CHART_ROLES, ROLE_TITLES, traits
 from planner.web.answer.scenario_rows import scenario_rows
-from planner.web.common.chart import Chart, Mark, Series
+from planner.web.common.chart import Chart, Series
 from planner.web.common.form_fields import ALL
 from planner.web.common.formatting import figures
 
@@ -76,45 +75,6 @@ def categories(answer: ComparisonAnswer) -> Chart:
         x=[row.title for row in rows],
         series=series,
         summary="Cost by category of each scenario.",
-    )
-
-
-def hours_curve(answer: ComparisonAnswer) -> Chart | None:
-    """Cost of a node against its hours of use a month: owned and each purchase option."""
-    curve = answer.cost_curve
-    if not curve.series:
-        return None
-    labels = {one.key: with_place(one.key, one.label, answer.region_names) for one in curve.series}
-    series = [
-        Series(
-            labels[one.key],
-            [float(value) for value in one.cost],
-            traits(one.purchase_option).chart_role,
-        )
-        for one in curve.series
-    ]
-    marks = [
-        Mark(one.hours_per_month, float(one.cost), f"{one.hours_per_month:,.0f} h")
-        for one in curve.crossings
-    ]
-    sentences = [
-        f"{labels[one.one]} and {labels[one.other]} cost the same at "
-        f"{one.hours_per_month:,.0f} h a month"
-        for one in curve.crossings
-    ]
-    is_bought = any(one.purchase_option == OWNED for one in curve.series)
-    months = "while a bought one serves" if is_bought else "over the horizon"
-    return Chart(
-        key="hours-curve",
-        title="How busy must it be before owning is cheaper?",
-        kind="line",
-        x_label="hours of use per month",
-        y_label=f"cost of one machine {months}, {answer.currency} in today's money",
-        unit=answer.currency,
-        x=list(curve.hours_per_month),
-        series=series,
-        marks=marks,
-        summary=". ".join([*sentences, ""]).strip() or "The lines do not cross.",
     )
 
 

@@ -13,12 +13,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Series:
-    """One line or bar series. `role` picks the colour; None leaves a gap."""
+    """One line or bar series. `role` picks the colour; None leaves a gap. One that is not
+    `in_picture` stands in the table alone."""
 
     name: str
     values: Sequence[float | None]
     role: str = ""
     dashed: bool = False
+    in_picture: bool = True
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Mark:
     x: float | str
     y: float
     label: str
+    in_picture: bool = True
 
 
 @dataclass(frozen=True)
