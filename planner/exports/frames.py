@@ -248,6 +248,8 @@ def format_csv(frame: pd.DataFrame) -> str:
 def _format_cell(value: Any) -> Any:
     if isinstance(value, Decimal):
         return f"{value:f}"
+    if isinstance(value, pd.Timestamp):
+        return value.date().isoformat()
     return text_cell(value) if isinstance(value, str) else value
 
 

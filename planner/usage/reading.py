@@ -86,12 +86,12 @@ def read_file(
 
 
 _NO_HOURS = {
-    "<?xml": "is XML; logs of nvidia-smi are read by the command calibrate",
+    "<?xml": "is XML, which states no hours; calibrate reads a log of nvidia-smi",
     "<": "is XML or HTML, which no export of usage is",
     "# HELP": "is one moment of a monitor, which states no hours; query a range of Prometheus",
     "# TYPE": "is one moment of a monitor, which states no hours; query a range of Prometheus",
-    "GPU 0:": "lists accelerators and states no hours; nvidia-smi logs are read by calibrate",
-    "timestamp, ": "looks like a log of nvidia-smi, which the command calibrate reads",
+    "GPU 0:": "lists accelerators and states no hours; calibrate reads a log of nvidia-smi",
+    "timestamp, ": "looks like a log of nvidia-smi, which states no hours; calibrate reads it",
     '{"accounts"': "lists what runs now; hours are in sacct",
 }
 """How files begin that are near and state no hours, and where to turn."""

@@ -202,7 +202,7 @@ def _power(use: GpuUse) -> Iterator[Change]:
     yield Change(
         "power",
         f"GPU {use.gpu}: drew {use.power_mean_w:.0f} W on average{against}; about "
-        f"{server_kw:.2f} kW of a server's power_kw for each accelerator",
+        f"{server_kw:.2f} kW of a server's power for each accelerator",
     )
 
 

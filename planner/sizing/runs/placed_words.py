@@ -262,8 +262,8 @@ def beyond_the_least(count: int, hours: float, fewer: FewerAccelerators) -> tupl
     return (
         f"{pluralize(fewer.accelerators, 'accelerator')} would hold it, with {more} "
         f"accelerator-hours: {count:,} are counted on, the smallest number up to twice the least "
-        "whose hours are near the fewest; accelerators_per_job = "
-        f"{fewer.accelerators} asks for fewer",
+        "whose hours are near the fewest; stating jobs of "
+        f"{pluralize(fewer.accelerators, 'accelerator')} asks for fewer",
     )
 
 

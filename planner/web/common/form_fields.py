@@ -60,9 +60,9 @@ WORK = (
     _f("workload.sweep.share", "Length of a trial", unit="%", scale="pct", typical="10",
        help="Part of the final run's hours that one trial takes in the mean."),
     _f("workload.accelerators_per_job", "Accelerators of one job",
-       typical="from the model; 1 for known hours",
-       help="Most that one job uses at the same time. It runs on machines that hold all of them, "
-            "or eight."),
+       typical="from the model",
+       help="Most that one job uses at the same time; 1 for known hours where it is left empty. "
+            "It runs on machines that hold all of them, or eight."),
     _f("workload.interruptible", "Can the work be interrupted?", term="spot", kind="choice",
        choices="interruptible",
        help="Spot is recommended only for work that survives losing its machines at any time."),

@@ -183,6 +183,16 @@ def test_the_verdict_is_one_row_with_what_to_approve_and_to_sign() -> None:
     assert row["currency"] == "USD"
 
 
+def test_a_day_is_written_as_a_date() -> None:
+    verdict = analysed().verdict
+    assert verdict is not None
+    assert verdict.oldest_price is not None
+    undated = changed(analysed(), verdict=verdict.model_copy(update={"oldest_price": None}))
+    for answer, day in ((analysed(), str(verdict.oldest_price)), (undated, "")):
+        (row,) = csv.DictReader(io.StringIO(format_csv(verdict_frame(answer))))
+        assert row["oldest_price"] == day
+
+
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_table_without_rows_has_the_same_columns_and_types(name: str) -> None:
     bare, full = FRAMES[name](empty()), FRAMES[name](analysed())

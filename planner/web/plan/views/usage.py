@@ -24,6 +24,8 @@ from planner.web.plan.usage import (
 )
 from pricing.common.invalid_input import InvalidInput
 
+SMI = "nvidia-smi"
+"""Names the logs that state no hours and that another page reads."""
 MAX_MAPPED = 50
 """Most columns that may be mapped."""
 
@@ -53,6 +55,7 @@ def usage(request: HttpRequest) -> HttpResponse:
         except InvalidInput as refusal:
             facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
             if facts is None:
+                context["is_of_calibrate"] = SMI in refusal.message
                 raise upload.beside_the_box(refusal) from None
             return {"job": describe_job(facts)}
         return {"answer": describe_answer(answer)}

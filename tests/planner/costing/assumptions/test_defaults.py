@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from planner.costing.assumptions.defaults import all_defaults, default
@@ -35,6 +37,12 @@ def test_every_field_of_the_contract_has_a_sourced_default(field: str) -> None:
     assert one.source
     assert one.unit
     assert 2010 <= one.year <= 2030
+
+
+@pytest.mark.parametrize("field", CONTRACT_FIELDS)
+def test_no_source_names_a_field(field: str) -> None:
+    """Pages print it as it stands."""
+    assert not re.search(r"[a-z]_[a-z]", default(field).source)
 
 
 def test_a_field_without_default_is_named() -> None:

@@ -88,6 +88,12 @@ def test_choosing_fills_the_accelerator_of_the_form(client, prices):
     assert re.search(r'value="nvidia-h100-80gb-sxm" selected', page)
 
 
+def test_what_stands_in_an_empty_box_of_a_job_is_short_enough_to_read(client, prices):
+    page = text(get(client, "plan", {**TRAINING, "edit": "1"}))
+    box = re.search(r'<input[^>]*name="workload.accelerators_per_job"[^>]*>', page)[0]
+    assert 'placeholder="from the model"' in box
+
+
 def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
     response = get(client, "plan-accelerators", TRAINING)
     rows = {row.candidate.accelerator: row for row in response.context["rows"]}

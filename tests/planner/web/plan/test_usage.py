@@ -42,6 +42,23 @@ def test_the_first_look_asks_for_a_file_and_folds_the_rest(client, db):
         assert word not in folded
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        b"timestamp, index, utilization.gpu [%]\n2026/01/01 00:00:00.000, 0, 50 %\n",
+        b"GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n",
+    ],
+)
+def test_a_log_of_nvidia_smi_leads_to_the_page_that_reads_it(log, client, db):
+    page = text(send(client, log))
+    assert "nvidia-smi" in page
+    assert '<a href="/calibrate/">Calibrate</a> reads it' in page
+
+
+def test_other_files_without_hours_lead_nowhere_else(client, db):
+    assert "Calibrate</a> reads it" not in text(send(client, b"# HELP gpu_busy\n"))
+
+
 def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
     page = text(send(client, table(MONTHS), months="3", start="2025-08"))
     assert "use of accelerators: hours and money count" in page

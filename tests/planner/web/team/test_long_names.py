@@ -1,0 +1,46 @@
+"""Names without a space in a real browser: no page is wider than its window."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.models import Role
+from planner.services.projects import saved_comparisons
+from tests.planner.web.browser import PHONE, visit
+from tests.planner.web.team.test_browser import cookies_of, settled
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.sweep,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser"),
+]
+LONG = "W" * 120
+
+
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_a_name_without_a_space_widens_no_page(chromium, live_server, work, width):
+    project = work.project(name=LONG)
+    plan = saved_comparisons.save_comparison(work.access(), project, name=LONG, note=LONG)
+    portfolio = work.portfolio(name=LONG)
+    pages = (
+        "/team/alpha/", "/team/alpha/portfolio/?plan=1", f"/team/alpha/projects/{project.pk}/",
+        f"/c/{plan.pk}/", f"/portfolios/{portfolio.pk}/",
+    )  # fmt: skip
+    cookies = cookies_of(work.users[Role.OWNER], live_server)
+    with visit(chromium, live_server.url, cookies=cookies, width=width) as here:
+        wide = {}
+        for address in pages:
+            settled(here, address)
+            wide[address] = here.overflow()
+        assert {address: by for address, by in wide.items() if by > 0} == {}
+
+
+def test_a_long_name_leaves_budget_and_plan_of_a_project_in_view(chromium, live_server, work):
+    project = work.project(name=LONG, budget="900000")
+    plan = saved_comparisons.save_comparison(work.access(), project, name=LONG)
+    saved_comparisons.submit(work.access(), plan)
+    cookies = cookies_of(work.users[Role.OWNER], live_server)
+    with visit(chromium, live_server.url, cookies=cookies, width=1280) as here:
+        table = settled(here, "/team/alpha/").get_by_role("region", name="Projects")
+        assert table.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
