@@ -19,21 +19,11 @@ from planner.api.views import (
     usage,
 )
 from planner.exports import FORMATS
+from planner.exports.address_format import address_format
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 
-
-class FormatConverter:
-    """One of the export formats."""
-
-    regex = "|".join(FORMATS)
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
-
-
-register_converter(FormatConverter, "export_format")
+register_converter(address_format(FORMATS), "export_format")
+register_converter(address_format(PORTFOLIO_FORMATS), "portfolio_format")
 
 app_name = "api"
 router = SimpleRouter(use_regex_path=False)
@@ -66,7 +56,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("portfolios/", portfolios.PortfoliosView.as_view(), name="portfolios"),
     path(
-        "portfolios/exports/<export_format:form>/",
+        "portfolios/exports/<portfolio_format:form>/",
         portfolios.PortfolioExportView.as_view(),
         name="portfolio-export",
     ),

@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import as_csv
-from planner.exports.focus import as_focus
+from planner.exports.focus import as_focus, choose_scenario
 from planner.exports.focus_commitments import as_commitments, as_focus14
 from planner.exports.rows import Context
 
@@ -72,5 +72,7 @@ FORMATS = {
 
 
 def export(answer: ComparisonAnswer, context: Context, form: str) -> bytes:
-    """The answer in one of `FORMATS`."""
+    """The answer in one of `FORMATS`; a scenario that is none is refused in each, though only the
+    FOCUS files are of one scenario."""
+    choose_scenario(answer, context)
     return FORMATS[form].make(answer, context)

@@ -192,7 +192,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         return self.answer(self._with_visible_part(approved))
 
     @extend_schema(responses=EXPORT_SCHEMA)
-    @action(detail=True, url_path="exports/<export_format:form>")
+    @action(detail=True, url_path="exports/<portfolio_format:form>")
     def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """The portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project."""
         row = self.get_object()

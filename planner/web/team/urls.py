@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from planner.exports import FORMATS
+from planner.exports.address_format import address_format
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.web.common import resume
 from planner.web.team.views import (
     audit,
@@ -21,21 +23,9 @@ from planner.web.team.views import (
     team_rates,
 )
 
-
-class ExportConverter:
-    """One of the export formats."""
-
-    regex = "|".join(FORMATS)
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
-
-
 Routes = list[URLPattern | URLResolver]
-register_converter(ExportConverter, "page_export")
+register_converter(address_format(FORMATS), "page_export")
+register_converter(address_format(PORTFOLIO_FORMATS), "page_portfolio_export")
 
 _project = [
     path("", projects.project, name="project"),
@@ -105,7 +95,7 @@ _saved_portfolio = [
     path("approve/", portfolio.approve, name="saved-portfolio-approve"),
     path("delete/", portfolio.delete, name="saved-portfolio-delete"),
     path("pack/", portfolio.saved_pack, name="saved-portfolio-pack"),
-    path("export/<page_export:form>/", portfolio.export, name="saved-portfolio-export"),
+    path("export/<page_portfolio_export:form>/", portfolio.export, name="saved-portfolio-export"),
 ]
 
 urlpatterns = [

@@ -8,6 +8,7 @@ import pytest
 from django.core.cache import cache
 from rest_framework.test import APIClient
 
+from planner.exports import FORMATS
 from planner.models import Role, Scope
 from tests.planner.api.creating import COMPARE, PROJECTS, create, errors
 from tests.planner.workspace import REQUEST, Workspace, market, person
@@ -272,7 +273,11 @@ def test_focus_rows_are_of_the_scenario_that_is_asked_for(
     address = f"/api/v1/saved-comparisons/{work.saved().pk}/exports/focus/"
     text = client.get(address, {"scenario": "on_demand"}).content.decode()
     assert ",on_demand," in text
-    assert "scenario" in errors(client.get(address, {"scenario": "cheapest"}))
+    for form in FORMATS:
+        refused = client.get(address.replace("focus", form), {"scenario": "cheapest"})
+        assert (refused.status_code, [*errors(refused)]) == (400, ["scenario"])
+    unsaved = client.post("/api/v1/comparisons/exports/csv/?scenario=zzz", REQUEST, format="json")
+    assert (unsaved.status_code, [*errors(unsaved)]) == (400, ["scenario"])
 
 
 @pytest.mark.parametrize(("is_staff", "told"), [(False, False), (True, True)])

@@ -3,6 +3,8 @@
 import pytest
 from rest_framework.test import APIClient
 
+from planner.exports import FORMATS
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import Alert, Role, Scope
 from tests.planner.api.routes import PORTFOLIO
 from tests.planner.api.world import World
@@ -19,6 +21,17 @@ def test_a_portfolio_is_planned_without_saving_it(world):
     answer = world.clients["anonymous"].post("/api/v1/portfolios/", PORTFOLIO, format="json")
     assert answer.status_code == 200
     assert answer.json()["projects"][0]["share"] == answer.json()["net_present_cost"]
+
+
+def test_exports_are_of_the_forms_that_a_portfolio_has(world):
+    """Forms of a comparison alone (FOCUS 1.4, commitments) are no address of a portfolio."""
+    saved = f"/api/v1/saved-portfolios/{world.ids['portfolio']}/exports"
+    for form in FORMATS:
+        expected = 200 if form in PORTFOLIO_FORMATS else 404
+        client = world.clients["owner"]
+        asked = client.post(f"/api/v1/portfolios/exports/{form}/", PORTFOLIO, format="json")
+        assert asked.status_code == expected, form
+        assert client.get(f"{saved}/{form}/").status_code == expected, form
 
 
 def test_a_refusal_names_the_project_s_field(world):

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 import pytest
 
+from planner.exports import FORMATS, export
 from planner.exports.focus import as_focus, focus_rows
 from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from planner.exports.focus_commitments import (
@@ -178,6 +179,13 @@ def test_a_scenario_that_is_none_is_refused_with_its_first_forty_letters(length:
     with pytest.raises(InvalidInput) as refusal:
         list(focus_rows(typed(), context("x" * length)))
     assert refusal.value.message.startswith(f"{'x' * 40!r} is no feasible one: on_demand, ")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_form_refuses_an_unknown_scenario_in_the_same_words(form: str) -> None:
+    with pytest.raises(InvalidInput, match="scenario: 'zzz' is no feasible one: on_demand, "):
+        export(typed(), Context(scenario="zzz"), form)
+    assert export(typed(), context("on_demand"), form)
 
 
 def test_without_a_scenario_the_recommended_one_is_written() -> None:
