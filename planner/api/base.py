@@ -21,6 +21,7 @@ from planner.api.idempotency import idempotent
 from planner.api.permissions import SignedIn
 from planner.models import Access, Team
 from planner.services.teams.permissions import EDIT, VIEW, Need, require, require_scope
+from pricing.api.plain_view import METHODS
 from pricing.api.rest import Query, check_if_match, is_not_modified, make_etag, not_modified
 from pricing.common.invalid_input import InvalidInput
 
@@ -71,7 +72,7 @@ class TeamViewSet(GenericViewSet[Any]):
     """
 
     permission_classes = (SignedIn,)
-    http_method_names = ("get", "post", "patch", "delete", "head")
+    http_method_names = METHODS
     lookup_value_converter = "uuid"
 
     model: ClassVar[type[models.Model]]

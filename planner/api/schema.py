@@ -113,12 +113,18 @@ class PlannerSchema(AutoSchema):
         action = getattr(self.view, "action", "")
         if action in ("partial_update", "destroy", "submit", "send_back", "approve"):
             yield _IF_MATCH
-        if action == "retrieve":
+        if self._is_conditional():
             yield _IF_NONE_MATCH
+
+    def _is_conditional(self) -> bool:
+        """Whether it answers with an ETag, and 304 to one that is still current."""
+        return getattr(self.view, "action", "") == "retrieve" or getattr(
+            self.view, "is_conditional", False
+        )
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
-        if getattr(self.view, "action", "") == "retrieve":
+        if self._is_conditional():
             bodies.setdefault("304", {"description": "Not modified."})
         for code in self._problem_codes():
             response = OpenApiResponse(ProblemSerializer, description=_PROBLEMS[code])
@@ -128,7 +134,10 @@ class PlannerSchema(AutoSchema):
 
     def _problem_codes(self) -> tuple[str, ...]:
         if self.method == "GET":
-            return _ALWAYS
+            may_conflict = getattr(self.view, "action", "") in getattr(
+                self.view, "conflicting_reads", ()
+            )
+            return (*_ALWAYS, "409") if may_conflict else _ALWAYS
         return (*_ALWAYS, "409", "411", "412", "413", "415", "507")
 
 

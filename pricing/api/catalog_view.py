@@ -8,15 +8,16 @@ from functools import lru_cache
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from pricing import catalog
 from pricing.api import schema
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import Query, is_not_modified, make_etag, not_modified
 from pricing.market.catalog_document import to_document
 
 
-class CatalogView(APIView):
+class CatalogView(PlainView):
+    is_conditional = True
     throttle_cost = 10
 
     @extend_schema(operation_id="get_catalog", responses=schema.CatalogSerializer)

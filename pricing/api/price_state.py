@@ -8,10 +8,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from pricing import catalog
 from pricing.api import schema
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import Query, is_not_modified, make_etag, not_modified
 from pricing.api.views import offer_search
 from pricing.freshness import freshness
@@ -21,7 +21,9 @@ from pricing.offer_search import catalog_for, check_known_names, search_coverage
 COVERAGE_FILTERS = ("provider", "region", "geography", "accelerator", "purchase_option", "as_of")
 
 
-class FreshnessView(APIView):
+class FreshnessView(PlainView):
+    is_conditional = True
+
     @extend_schema(operation_id="list_freshness", responses=schema.FreshnessListSerializer)
     def get(self, request: Request) -> Response:
         """How old each provider's prices are, and what the last refresh did."""
@@ -33,7 +35,9 @@ class FreshnessView(APIView):
         return Response({"results": rows}, headers={"ETag": etag})
 
 
-class CoverageView(APIView):
+class CoverageView(PlainView):
+    is_conditional = True
+
     @extend_schema(
         operation_id="list_coverage",
         parameters=[one for one in schema.OFFER_FILTERS if one.name in COVERAGE_FILTERS],

@@ -301,6 +301,14 @@ class CursorPages(CursorPagination):
                 raise
             raise _foreign_cursor() from None
 
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """As OpenAPI 3.1 says what may be null."""
+        document = super().get_paginated_response_schema(schema)
+        for link in (document["properties"][name] for name in ("next", "previous")):
+            del link["nullable"]
+            link["type"] = ["string", "null"]
+        return document
+
     def decode_cursor(self, request: Request) -> Cursor | None:
         try:
             return super().decode_cursor(request)

@@ -21,10 +21,10 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
-from rest_framework.views import APIView
 
 from pricing import catalog, models
 from pricing.api import schema
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import CursorPages, Query, is_not_modified, make_etag, not_modified
 from pricing.api.schema import parameter
 from pricing.common.invalid_input import InvalidInput
@@ -50,7 +50,9 @@ _MAX_ACCELERATORS = 100_000
 _MAX_MEMORY_GIB = 1_000_000
 
 
-class OffersView(APIView):
+class OffersView(PlainView):
+    is_conditional = True
+
     @extend_schema(
         operation_id="list_offers",
         parameters=schema.OFFER_FILTERS,
@@ -132,7 +134,9 @@ def _build_link(request: Request, cursor: str) -> str:
     return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
 
 
-class PriceHistoryView(APIView):
+class PriceHistoryView(PlainView):
+    is_conditional = True
+
     @extend_schema(
         operation_id="get_price_history",
         parameters=[parameter("offer_id", "`id` of an offer.", required=True)],
@@ -152,7 +156,9 @@ class PriceHistoryView(APIView):
         return Response({"offer_id": offer_id, "results": prices}, headers={"ETag": etag})
 
 
-class AcceleratorsView(APIView):
+class AcceleratorsView(PlainView):
+    is_conditional = True
+
     @extend_schema(
         operation_id="list_accelerators",
         parameters=[parameter("vendor"), parameter("retired", "", OpenApiTypes.BOOL)],
@@ -171,7 +177,9 @@ class AcceleratorsView(APIView):
         return _respond_unchanging(request, {"results": rows}, "accelerators", vendor, retired)
 
 
-class AcceleratorView(APIView):
+class AcceleratorView(PlainView):
+    is_conditional = True
+
     @extend_schema(responses=schema.AcceleratorSerializer)
     def get(self, request: Request, name: str) -> Response:
         """One accelerator, by slug or usual name."""
@@ -199,7 +207,7 @@ def _respond_unchanging(request: Request, body: Any, *key: object) -> Response:
     return Response(body, headers={"ETag": etag})
 
 
-class _PagedList(ListAPIView[Any]):
+class _PagedList(PlainView, ListAPIView[Any]):
     """A list in pages, the newest first, limited by `filters` (parameter → column)."""
 
     pagination_class = CursorPages
@@ -225,7 +233,9 @@ class RevisionsView(_PagedList):
         return super().get(request, *args, **kwargs)
 
 
-class RevisionView(APIView):
+class RevisionView(PlainView):
+    is_conditional = True
+
     @extend_schema(responses=schema.RevisionSerializer)
     def get(self, request: Request, provider: str, number: int) -> Response:
         """One revision of one provider."""
@@ -257,7 +267,9 @@ class RefreshRunsView(_PagedList):
         return super().get(request, *args, **kwargs)
 
 
-class ExchangeRatesView(APIView):
+class ExchangeRatesView(PlainView):
+    is_conditional = True
+
     @extend_schema(
         operation_id="list_exchange_rates",
         parameters=[
@@ -288,7 +300,9 @@ class ExchangeRatesView(APIView):
         return Response({"results": results}, headers={"ETag": etag})
 
 
-class RegionsView(APIView):
+class RegionsView(PlainView):
+    is_conditional = True
+
     @extend_schema(
         operation_id="list_regions",
         parameters=[parameter("provider"), parameter("geography")],

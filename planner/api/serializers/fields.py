@@ -42,10 +42,18 @@ class ObjectsField(serializers.JSONField):
 
 
 class ModelField(serializers.Field[Any, Any, Any, Any]):
-    """A part of an answer, as the contract's model describes it; read only."""
+    """A part of an answer, as the contract's model describes it; read only. One that an answer
+    may lack is `required=False`: the document takes what is read only for always there."""
 
-    def __init__(self, model: type[AnswerModel], *, many: bool = False, **options: Any) -> None:
-        super().__init__(read_only=True, **options)
+    def __init__(
+        self,
+        model: type[AnswerModel],
+        *,
+        many: bool = False,
+        required: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(read_only=required, required=None if required else False, **options)
         self.model = model
         self.many = many
 

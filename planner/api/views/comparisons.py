@@ -9,7 +9,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from planner.api.authentication import access_of_request
 from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
@@ -29,6 +28,7 @@ from planner.services.projects import comparisons
 from planner.services.teams.teams import resolve_team
 from planner.sizing.calibration.pilot import CalibrationRequest
 from planner.sizing.estimate import EstimateRequest
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import Query, StrictSerializer
 from pricing.common.invalid_input import InvalidInput
 
@@ -73,7 +73,7 @@ class BatchResultsSerializer(serializers.Serializer[Any]):
     results = BatchResultSerializer(many=True)
 
 
-class MarketView(APIView):
+class MarketView(PlainView):
     """What anyone who can reach the server may ask, unless LOGIN_REQUIRED."""
 
     throttle_cost = 3

@@ -17,6 +17,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRen
 from rest_framework.request import Request
 
 from planner.api.permissions import MarketAccess
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import PROBLEM_JSON, is_not_modified, make_etag, not_modified, problem_body
 
 _making = threading.Lock()
@@ -54,7 +55,7 @@ def _render(renderer: BaseRenderer) -> str | bytes:
     return _documents[kind]
 
 
-class SchemaView(SpectacularAPIView):
+class SchemaView(PlainView, SpectacularAPIView):
     """OpenAPI 3.1, as YAML or JSON by content negotiation."""
 
     permission_classes = (MarketAccess,)
@@ -78,7 +79,7 @@ class _PlainTemplate(TemplateHTMLRenderer):
         return render_to_string(name, data) if name else JSONRenderer().render(data)
 
 
-class DocsView(SpectacularSwaggerSplitView):
+class DocsView(PlainView, SpectacularSwaggerSplitView):
     """Swagger UI from our own server, without inline scripts."""
 
     permission_classes = (MarketAccess,)

@@ -9,12 +9,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from planner.api.authentication import access_of_request
 from planner.api.permissions import SignedIn
 from planner.services.jobs import quarantine
 from planner.services.jobs.price_refreshes import require_operator
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import CursorPages, Query
 from pricing.models import HeldBatch
 
@@ -34,7 +34,7 @@ class HeldBatchesSerializer(serializers.Serializer[Any]):
     results = HeldBatchSerializer(many=True)
 
 
-class OperatorView(APIView):
+class OperatorView(PlainView):
     """For operators, or a token with the scope refresh."""
 
     permission_classes = (SignedIn,)

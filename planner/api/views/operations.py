@@ -11,7 +11,6 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
-from rest_framework.views import APIView
 
 from planner.api.authentication import access_of_request
 from planner.api.base import (
@@ -46,6 +45,7 @@ from planner.services.jobs.kinds import KINDS
 from planner.services.jobs.recovery import recover_jobs
 from planner.services.teams.permissions import EDIT, OWN
 from planner.services.webhooks import webhooks
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import Query
 
 
@@ -82,7 +82,7 @@ class JobsView(ReadMixin):
         return self.answer(jobs.cancel(self.access, self.get_object()))
 
 
-class RefreshesView(APIView):
+class RefreshesView(PlainView):
     """Reads the providers' prices again; for operators, or a token with the scope refresh."""
 
     permission_classes = (SignedIn,)

@@ -55,6 +55,7 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         "watched": by_flag("watched"),
     }
     needs = {"request_of": VIEW, "variance": VIEW, "completion": VIEW, "reprice": EDIT}
+    conflicting_reads = ("completion",)
 
     def create_row(self) -> tuple[Project, Values]:
         values = self.read_body(serializers.NewProjectSerializer)

@@ -11,9 +11,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from planner.costing.assumptions.reference_servers import all_servers
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import Query, is_not_modified, make_etag, not_modified
 
 _MONEY = ("unit_price_usd", "unit_price_low_usd", "unit_price_high_usd")
@@ -67,7 +67,9 @@ def _etag() -> str:
     return make_etag("servers", _rows())
 
 
-class ServersView(APIView):
+class ServersView(PlainView):
+    is_conditional = True
+
     @extend_schema(responses=ReferenceServersSerializer, operation_id="list_servers")
     def get(self, request: Request) -> Response:
         """Every server of the reference list."""
@@ -77,7 +79,9 @@ class ServersView(APIView):
         return Response({"results": list(_rows().values())}, headers={"ETag": _etag()})
 
 
-class ServerView(APIView):
+class ServerView(PlainView):
+    is_conditional = True
+
     @extend_schema(responses=ReferenceServerSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """One server of the reference list."""
@@ -85,4 +89,6 @@ class ServerView(APIView):
         server = _rows().get(slug)
         if server is None:
             raise Http404
+        if is_not_modified(request, _etag()):
+            return not_modified(_etag())
         return Response(server, headers={"ETag": _etag()})

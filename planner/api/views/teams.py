@@ -6,7 +6,6 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from planner.api.authentication import access_of_request
 from planner.api.base import (
@@ -33,6 +32,7 @@ from planner.models import (
 from planner.services.invitations import invite_by_mail
 from planner.services.teams import teams, tokens
 from planner.services.teams.permissions import OWN, TAKE_PART
+from pricing.api.plain_view import PlainView
 from pricing.api.rest import CursorPages, Query
 
 
@@ -52,7 +52,7 @@ class BySlug(CursorPages):
     ordering = ("slug", "id")  # type: ignore[assignment]
 
 
-class MeView(APIView):
+class MeView(PlainView):
     """Who the caller is and what they may do."""
 
     permission_classes = (SignedIn,)
@@ -143,7 +143,7 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
         teams.revoke_invitation(self.access, row)
 
 
-class AcceptInvitationView(APIView):
+class AcceptInvitationView(PlainView):
     """Makes the caller a member of the team that the link is of."""
 
     permission_classes = (SignedIn,)

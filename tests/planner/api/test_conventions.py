@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from planner.exports import FORMATS
 from planner.models import Role, Scope
 from tests.planner.api.creating import COMPARE, PROJECTS, create, errors
+from tests.planner.api.routes import views_of_the_api
 from tests.planner.workspace import REQUEST, Workspace, market, person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
@@ -265,6 +266,15 @@ def test_every_other_address_answers_as_problem_details(path: str) -> None:
         missing = getattr(APIClient(enforce_csrf_checks=True), method)(f"/api/v1/{path}")
         assert missing.status_code == 404
         assert errors(missing) == {}
+
+
+def test_no_route_names_options_which_none_answers(client: APIClient) -> None:
+    for path in ("comparisons/", "offers/", "servers/", "me/", "projects/", "schema/", "docs/"):
+        refused = client.options(f"/api/v1/{path}")
+        assert (refused.status_code, "OPTIONS" in refused["Allow"]) == (405, False), path
+        assert refused["Allow"], path
+    for view in views_of_the_api():
+        assert "options" not in view.http_method_names, view
 
 
 def test_focus_rows_are_of_the_scenario_that_is_asked_for(
