@@ -26,11 +26,15 @@ class RequestLog:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = accept_request_id(request.headers.get(HEADER, ""))
+        # What the framework logs of an answer is logged after all of this.
+        request.request_id = request_id  # type: ignore[attr-defined]
         start = time.perf_counter()
         with use_request_id(request_id):
             response = self.get_response(request)
             _note(request, response, time.perf_counter() - start)
         response.headers[HEADER] = request_id
+        if request.method == "HEAD" and not response.streaming:
+            response.content = b""  # The server warns of a body that it may not send.
         return response
 
 

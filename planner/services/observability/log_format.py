@@ -8,10 +8,17 @@ import logging
 from typing import Any
 
 from planner.services.observability.request_id import current_request_id
+from planner.services.observability.routes import hide_secrets, name_route
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _LEFT_OUT = frozenset({"request", "response", "sock", "exc_info", "data"})
 """Extras of other programs that are no figures: objects, and what a task was called with."""
+
+
+def _request_id(record: logging.LogRecord) -> str:
+    """The id that a line was given, of what is being done, or of the request that it names."""
+    named = getattr(getattr(record, "request", None), "request_id", "")
+    return str(getattr(record, "request_id", "") or current_request_id() or named)
 
 
 class JsonFormatter(logging.Formatter):
@@ -24,7 +31,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if request_id := getattr(record, "request_id", "") or current_request_id():
+        if request_id := _request_id(record):
             line["request_id"] = request_id
         line |= {
             name: value
@@ -41,20 +48,23 @@ class PlainFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record)
-        request_id = current_request_id()
+        request_id = _request_id(record)
         return f"{text} [{request_id}]" if request_id else text
 
 
 class RouteForPath(logging.Filter):
     """Names the route where the framework names the path of a request, which may hold the secret
-    of an invitation or of a new password."""
+    of an invitation or of a new password. A request that was refused before its route was looked
+    up is looked up here; of a path that has none, words are kept."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)
         match, path = getattr(request, "resolver_match", None), getattr(request, "path", "")
-        if match is not None and path and isinstance(record.args, tuple):
-            route = f"/{match.route}"
-            record.args = tuple(route if part == path else part for part in record.args)
+        if path and isinstance(record.args, tuple):
+            # The framework escapes what it logs.
+            forms = (path, path.encode("unicode_escape").decode("ascii"))
+            route = f"/{match.route}" if match else name_route(path) or hide_secrets(path)
+            record.args = tuple(route if part in forms else part for part in record.args)
         return True
 
 

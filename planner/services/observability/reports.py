@@ -12,7 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
-from django.urls import Resolver404, resolve
+
+from planner.services.observability.routes import name_route
 
 SERVICE = "gpu-cost-planner"
 _ADDRESSES = {"http.url", "http.target", "url.full", "url.path", "url.query"}
@@ -65,18 +66,6 @@ def hide_typed_text(event: Any, _hint: object = None) -> Any:
         for name in ("query_string", "data", "cookies", "headers", "env"):
             request.pop(name, None)
     return event
-
-
-def name_route(path: str) -> str:
-    """The route that answers a path, "" where none does.
-
-    >>> name_route("/join/inv_secret/")
-    '/join/<str:secret>/'
-    """
-    try:
-        return "/" + resolve(path).route
-    except Resolver404:
-        return ""
 
 
 def start_traces() -> None:

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import OperationalError
+from django.http import HttpResponse
+from django.test import RequestFactory
 
 from planner.models import Job
 from planner.services.jobs import jobs
 from planner.services.observability import readiness
+from planner.web.probes import Probes
+from planner.web.request_log import RequestLog
 from tests.planner.workspace import REQUEST, SEEN, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +139,12 @@ def _json() -> Any:
     from planner.services.observability.log_format import JsonFormatter
 
     return JsonFormatter()
+
+
+@pytest.mark.parametrize("path", ["/livez", "/market/"])
+def test_an_answer_to_head_has_no_body(path: str) -> None:
+    """Of the test client it never has one."""
+    view = RequestLog(Probes(lambda request: HttpResponse(b"page", headers={"Content-Length": 4})))
+    answer = view(RequestFactory().head(path))
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert view(RequestFactory().get(path)).content != b""

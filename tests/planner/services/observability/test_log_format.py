@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from django.test import RequestFactory
+from django.core.cache import cache
+from django.test import Client, RequestFactory
 from django.urls import Resolver404, resolve
 
+from planner.services.fair_use import rates
 from planner.services.observability.log_format import (
     JsonFormatter,
     PlainFormatter,
@@ -81,17 +84,55 @@ def test_an_id_that_a_log_line_could_not_carry_is_replaced(text: str) -> None:
     [
         ("/join/inv_secret/", "Service Unavailable: /join/<str:secret>/"),
         ("/nothing/here/", "Service Unavailable: /nothing/here/"),
+        ("/join/inv_secret/)", "Service Unavailable: /join/…/…"),
+        ("/join/inv_secretÄ/more/", "Service Unavailable: /join/…/more/"),
+        ("/accounts/password/reset/key/1-cx2-4f5e/)",
+         "Service Unavailable: /accounts/password/reset/key/…/…"),
     ],
-)
+)  # fmt: skip
 def test_the_framework_names_no_secret_of_a_path(path: str, message: str) -> None:
     request = RequestFactory().get(path)
     with suppress(Resolver404):
         request.resolver_match = resolve(path)
+    escaped = path.encode("unicode_escape").decode("ascii")  # as the framework logs it
     record = logging.getLogger("django.request").makeRecord(
-        "django.request", 40, "f.py", 1, "%s: %s", ("Service Unavailable", path), None,
+        "django.request", 40, "f.py", 1, "%s: %s", ("Service Unavailable", escaped), None,
         extra={"request": request},
     )  # fmt: skip
     handler = configure_logging("json", "INFO")["handlers"]["console"]
     assert handler["filters"] == ["route"]
     assert RouteForPath().filter(record)
     assert json.loads(JsonFormatter().format(record))["message"] == message
+
+
+@pytest.mark.django_db
+def test_a_request_that_a_limit_refuses_leaves_no_secret(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused before its route is looked up."""
+    monkeypatch.setattr(rates.time, "time", lambda: 1_800_000_000.0)
+    settings.PAGES_ANONYMOUS_PER_MINUTE = 1
+    cache.clear()
+    lines = refusals(client, ["/hardware/", "/join/inv_secret/", "/join/inv_secret/)"])
+    cache.clear()
+    assert [line["message"] for line in lines] == [
+        "Too Many Requests: /join/<str:secret>/",
+        "Too Many Requests: /join/…/…",
+    ]
+    assert {line.get("request_id") for line in lines} == {"asked-1"}
+
+
+def refusals(client: Client, paths: list[str]) -> list[Any]:
+    """What a server logs while it answers."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(RouteForPath())
+    handler.setFormatter(JsonFormatter())
+    logger = logging.getLogger("django.request")
+    logger.addHandler(handler)
+    try:
+        for path in paths:
+            client.get(path, headers={"X-Request-Id": "asked-1"})
+    finally:
+        logger.removeHandler(handler)
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
