@@ -16,6 +16,7 @@ KINDS = {
     "number": "whole number",
     "words": "list, by comma",
     "text": "text",
+    "database": "text",
     "choice": "one of",
     "cron": "schedule",
     "group_roles": "list, by comma",

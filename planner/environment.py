@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -153,6 +154,20 @@ class Environment:
         if self.variables.get(name, "").strip():
             raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; unset one of them.")
         return _read_secret(name, path)
+
+    def database(self, name: str, default: str) -> dj_database_url.DBConfig:
+        """Django's settings of the database at an address, whose password no refusal shows."""
+        url = self.text(name) or default
+        try:
+            return dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+        except dj_database_url.UnknownSchemeError as error:
+            what = f"{error.scheme!r} is no kind of database"
+        except dj_database_url.ParseError:
+            what = "it cannot be read as an address (in a password, write @ as %40, : as %3A)"
+        raise ImproperlyConfigured(
+            f"{name}: {what}; write postgres://user:password@host:5432/name, or "
+            "sqlite:////folder/file.sqlite3."
+        )
 
     def flag(self, name: str, default: bool = False) -> bool:
         if name not in self.variables:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-import dj_database_url
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as message_levels
 from django.core.exceptions import ImproperlyConfigured
@@ -103,11 +102,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {
-    "default": dj_database_url.parse(
-        env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'db.sqlite3'}",
-        conn_max_age=60,
-        conn_health_checks=True,
-    )
+    "default": env.database("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {

@@ -117,6 +117,18 @@ def test_links_of_the_repository_s_own_pages_lead_somewhere():
         assert [link for link in targets if not (ROOT / link).exists()] == [], path.name
 
 
+def test_links_between_pages_lead_to_a_page():
+    """The strict build passed over one with an anchor. Pages of the reference are made by it."""
+    for page in PAGES:
+        targets = [link for link in LINK.findall(page.read_text()) if link.endswith(".md")]
+        missing = [
+            link
+            for link in targets
+            if "://" not in link and "reference/" not in link and not (page.parent / link).exists()
+        ]
+        assert missing == [], page
+
+
 def test_requests_that_a_page_shows_are_accepted():
     shown = [
         (path.stem, tomllib.loads(textwrap.dedent(block)))

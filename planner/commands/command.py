@@ -9,16 +9,40 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
+T = TypeVar("T")
 REFUSED = 2
 """Exit status of a request that cannot be used."""
 LoadCatalog = Callable[[], Catalog]
 Options = Mapping[str, Any]
 """Arguments by name."""
+
+
+NO_PRICES = (
+    "No prices are loaded yet. Run `manage.py load_catalog`; a request can also do without them, "
+    "with custom_offers."
+)
+
+
+def answer_at_prices(
+    does_without: bool, load_catalog: LoadCatalog, answer: Callable[[Catalog], T]
+) -> T:
+    """What `answer` gives. Of an empty catalog it is refused, after what else is wrong with the
+    request, unless the request does without."""
+    catalog = load_catalog()
+    if len(catalog.offers) or does_without:
+        return answer(catalog)
+    lacking = InvalidInput("", NO_PRICES)
+    try:
+        answer(catalog)
+    except InvalidInput as refusal:
+        others = (*refusal.others, lacking)
+        raise InvalidInput(refusal.field, refusal.message, others) from None
+    raise lacking
 
 
 class Warned(NamedTuple):

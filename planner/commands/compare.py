@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 
-from planner.commands.command import Command, LoadCatalog, Options
+from planner.commands.command import Command, LoadCatalog, Options, answer_at_prices
 from planner.commands.reading import read_request
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.table_names import TABLES
@@ -28,7 +28,9 @@ def _answer(options: Options, load_catalog: LoadCatalog) -> str:
     # Help and refusals of a file come without the solver, which takes half a second to import.
     from planner.comparison import compare
 
-    return _format(compare(request, load_catalog()), options["json"], options["table"])
+    does_without = request.get("use_catalog") is False or bool(request.get("custom_offers"))
+    answer = answer_at_prices(does_without, load_catalog, lambda known: compare(request, known))
+    return _format(answer, options["json"], options["table"])
 
 
 def _format(answer: ComparisonAnswer, as_json: bool, table: str | None) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 
-from planner.commands.command import Command, LoadCatalog, Options
+from planner.commands.command import Command, LoadCatalog, Options, answer_at_prices
 from planner.commands.reading import read_request
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.exports.portfolio_csv import PORTFOLIO_TABLES, portfolio_csv
+from pricing.market.snapshot import Catalog
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -38,7 +39,11 @@ def _answer(options: Options, load_catalog: LoadCatalog) -> str:
     from planner.portfolio.portfolio import plan_portfolio
     from planner.portfolio.processes import open_in_processes
 
-    answer = plan_portfolio(request, load_catalog(), open_lanes=open_in_processes())
+    def plan(catalog: Catalog) -> PortfolioAnswer:
+        return plan_portfolio(request, catalog, open_lanes=open_in_processes())
+
+    does_without = not request.use_catalog or bool(request.custom_offers)
+    answer = answer_at_prices(does_without, load_catalog, plan)
     return _format(answer, options["json"], options["table"])
 
 

@@ -17,6 +17,20 @@ _DENIED_STATUS = frozenset({401, 403})
 _FAILURE_KEY = "recorded_failure"
 _REFUSAL_KEY = "recorded_refusal"
 """As recordings of former versions have a refusal."""
+CERTIFICATE_HINT = (
+    "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
+    "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
+)
+_STAY = "The last published prices stay in force; "
+SLOW_HINT = f"{_STAY}try again when the network is faster, or limit the run with --region."
+PAUSE_HINT = f"{_STAY}try again after that pause."
+NETWORK_HINT = (
+    f"{_STAY}try again later, and if it lasts, check the network and the provider's status page."
+)
+TIME_HINT = (
+    f"{_STAY}check the network and the provider's status page, or give the run more time with "
+    "--deadline."
+)
 _PREFIXES = tuple(f'{{"{key}"'.encode() for key in (_FAILURE_KEY, _REFUSAL_KEY))
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -65,10 +66,6 @@ CALL_TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 10.0
 MAX_CALL_TIMEOUTS = 3
 """Longest time of a whole call, as a multiple of the longest silence."""
-_CERTIFICATE_HINT = (
-    "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
-    "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
-)
 
 T = TypeVar("T")
 
@@ -189,7 +186,7 @@ class ProviderHttpClient:
             retry=tenacity.retry_if_exception(is_retryable),
             stop=tenacity.stop_after_attempt(MAX_CALLS),
             wait=wait_s,
-            before_sleep=lambda state: self._check_wait(name, state.upcoming_sleep),
+            before_sleep=lambda state: self._check_wait(name, state),
             sleep=sleep,
             reraise=True,
         )
@@ -218,12 +215,11 @@ class ProviderHttpClient:
             return type(error)(self.provider, what, hint)
         if fault := certificate_error(error):
             what = f"{name}: the server's certificate is refused ({fault})"
-            return ProviderUnavailable(self.provider, what, _CERTIFICATE_HINT)
+            return ProviderUnavailable(self.provider, what, failures.CERTIFICATE_HINT)
         return ProviderUnavailable(
             self.provider,
             self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
-            "The last published prices stay in force; try again later, and if it lasts, "
-            "check the network and the provider's status page.",
+            failures.NETWORK_HINT,
         )
 
     def record_page(self, name: str, body: bytes) -> None:
@@ -307,24 +303,28 @@ class ProviderHttpClient:
             "Record the prices again with --record.",
         ) from None
 
-    def _check_deadline(self, name: str, wait_s: float = 0.0) -> None:
-        deadline, now = self.context.deadline, time.monotonic()
-        if deadline is not None and now + wait_s >= deadline:
-            raise (RunStopped if now >= deadline else ProviderUnavailable)(
-                self.provider,
-                f"the run's time limit passed before {name} was read",
-                "The last published prices stay in force; try again when the network is faster, "
-                "or limit the run with --region.",
-            )
+    def _check_deadline(self, name: str) -> None:
+        if self._left_s() <= 0:
+            what = f"the run's time limit passed before {name} was read"
+            raise RunStopped(self.provider, what, failures.SLOW_HINT)
 
-    def _check_wait(self, name: str, wait_s: float) -> None:
+    def _left_s(self) -> float:
+        """Seconds until the run's time limit."""
+        deadline = self.context.deadline
+        return math.inf if deadline is None else deadline - time.monotonic()
+
+    def _check_wait(self, name: str, state: tenacity.RetryCallState) -> None:
+        """Before a pause: one that passes the time limit is not begun, and what failed is said."""
+        wait_s = state.upcoming_sleep
+        error = state.outcome.exception() if state.outcome else None
         if wait_s > LONGEST_RETRY_AFTER_S:
-            raise ProviderUnavailable(
-                self.provider,
-                f"{name}: the server asks for a pause of {wait_s:,.0f} s",
-                "The last published prices stay in force; try again after that pause.",
-            )
-        self._check_deadline(name, wait_s)
+            what = f"{name}: the server asks for a pause of {wait_s:,.0f} s"
+            raise ProviderUnavailable(self.provider, what, failures.PAUSE_HINT)
+        if (left_s := self._left_s()) <= wait_s:
+            what = self.secrets.scrub(f"{name}: {getattr(error, 'what', error)}")
+            what += "; the next try would come after the run's time limit"
+            kind = RunStopped if left_s <= 0 else ProviderUnavailable
+            raise kind(self.provider, what, failures.TIME_HINT)
 
 
 def _call_and_translate(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+import manage
 from planner.environment import SECRETS, VARIABLES, Environment
 
 
@@ -42,6 +43,30 @@ def test_a_missing_file_and_two_values_stop_the_start() -> None:
     both = Environment({"SECRET_KEY_FILE": "/etc/hostname", "SECRET_KEY": "x"})
     with pytest.raises(ImproperlyConfigured, match="both set"):
         both.text("SECRET_KEY")
+
+
+def test_an_address_of_no_database_is_refused_without_its_password() -> None:
+    for url, message in (
+        ("nonsense://ada:s3cret@host/x", "DATABASE_URL: 'nonsense' is no kind of database"),
+        ("postgres://ada:s3:cret@host:port/x", "DATABASE_URL: it cannot be read as an address"),
+    ):
+        with pytest.raises(ImproperlyConfigured, match=f"{message}.*; write postgres://") as error:
+            Environment({"DATABASE_URL": url}).database("DATABASE_URL", "")
+        assert "cret" not in str(error.value)
+    kept = Environment({}).database("DATABASE_URL", "sqlite:////data/db.sqlite3")
+    assert kept["NAME"] == "/data/db.sqlite3"
+
+
+def test_a_setting_that_cannot_be_used_ends_a_command_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_: list[str]) -> None:
+        raise ImproperlyConfigured("LOG_FORMAT='xml' is none of plain, json.")
+
+    monkeypatch.setattr("django.core.management.execute_from_command_line", refuse)
+    monkeypatch.setattr("sys.argv", ["manage.py", "check"])
+    with pytest.raises(SystemExit, match="The settings cannot be used: LOG_FORMAT='xml'"):
+        manage.main()
 
 
 def test_a_choice_is_one_of_those_allowed() -> None:

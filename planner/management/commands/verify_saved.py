@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from planner.models import SavedComparison
 from planner.services.projects.saved_comparisons import replay
+from pricing.common.arguments import whole_number_from
 from pricing.management.database_command import DatabaseCommand
 
 
@@ -21,7 +22,11 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--limit", type=int, default=0, metavar="N", help="only the N newest; 0, all of them"
+            "--limit",
+            type=whole_number_from(0),
+            default=0,
+            metavar="N",
+            help="only the N newest; 0, all of them",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

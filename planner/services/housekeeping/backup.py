@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -18,6 +19,8 @@ from django.utils import timezone
 PREFIX = "planner-"
 MAX_FINDINGS = 10_000_000
 SUFFIXES = {"sqlite": ".sqlite3", "postgresql": ".dump"}
+TABLES = frozenset({"django_migrations", "planner_team", "pricing_revision"})
+"""Tables of every version of the planner, by which a copy is known as one of its own."""
 
 
 class BackupError(Exception):
@@ -38,6 +41,11 @@ def back_up(folder: Path) -> Path:
             part.rename(target)
         finally:
             part.unlink(missing_ok=True)
+    except sqlite3.Error as error:
+        raise BackupError(
+            f"The database {_name()} cannot be read ({error}). Check DATABASE_URL, and that the "
+            "file is there and may be read."
+        ) from None
     except OSError as error:
         raise BackupError(f"{part} cannot be written: {error.strerror or error}.") from None
     return target
@@ -73,9 +81,11 @@ def restore(file: Path) -> None:
     if connection.vendor == "sqlite":
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as source:
             _check_whole(source, file)
+            _check_ours(_tables(source), file)
             with closing(sqlite3.connect(_name())) as target:
                 source.backup(target)
     else:
+        _check_ours(_dumped_tables(_list_dump(file)), file)
         _run("pg_restore", "--no-owner", "--exit-on-error", str(file), database_option=True)
 
 
@@ -100,7 +110,31 @@ def _copy(target: Path) -> None:
             _check_whole(copy, target)
     else:
         _run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
-        _run_tool(["pg_restore", "--list", str(target)], {})
+        _list_dump(target)
+
+
+def _tables(database: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+
+
+def _list_dump(file: Path) -> str:
+    """What `pg_restore` says is in a dump; a file that is none of its own is refused by it."""
+    return _run_tool(["pg_restore", "--list", str(file)], {})
+
+
+def _dumped_tables(listing: str) -> set[str]:
+    """The tables of a dump, of lines such as `215; 1259 16399 TABLE public planner_team owner`."""
+    return {match[1] for match in re.finditer(r"^\d+; \d+ \d+ TABLE \S+ (\S+) ", listing, re.M)}
+
+
+def _check_ours(tables: set[str], file: Path) -> None:
+    """Raise `BackupError` for a whole database that is not the planner's, or is empty."""
+    if lacking := sorted(TABLES - tables):
+        what = f"holds no table {lacking[0]}" if tables else "holds no tables"
+        raise BackupError(
+            f"{file} is no copy of a planner's database: it {what}. Name a file that "
+            "`manage.py backup` wrote."
+        )
 
 
 def _check_whole(database: sqlite3.Connection, file: Path) -> None:
@@ -127,7 +161,8 @@ def _run(tool: str, *arguments: str, database_option: bool = False) -> None:
     _run_tool([tool, *place, *arguments], environment or {})
 
 
-def _run_tool(command: Sequence[str], environment: dict[str, str]) -> None:
+def _run_tool(command: Sequence[str], environment: dict[str, str]) -> str:
+    """What the program prints."""
     if shutil.which(command[0]) is None:
         raise BackupError(f"{command[0]} is not here; install PostgreSQL's client programs.")
     done = subprocess.run(  # noqa: S603 - no shell, our own settings
@@ -135,3 +170,4 @@ def _run_tool(command: Sequence[str], environment: dict[str, str]) -> None:
     )
     if done.returncode:
         raise BackupError(f"{command[0]} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout

@@ -131,3 +131,19 @@ def test_a_database_without_tables_is_named_with_its_remedy(
     monkeypatch.setattr("pricing.catalog.current", no_tables)
     with pytest.raises(CommandError, match=r"manage\.py migrate"):
         call_command("compare", str(LENOVO))
+
+
+@pytest.mark.parametrize("command", ["compare", "portfolio"])
+def test_an_empty_database_is_named_with_its_remedy(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730}
+    request = {"workload": work} if command == "compare" else {
+        "projects": [{"name": "A", "workload": work}]
+    }  # fmt: skip
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(request))
+    with pytest.raises(SystemExit) as caught:
+        call_command(command, str(path))
+    assert caught.value.code == 2
+    assert "No prices are loaded yet. Run `manage.py load_catalog`" in capsys.readouterr().err

@@ -7,11 +7,13 @@ import pytest
 from django.core.management import call_command
 
 from tests.planner.portfolio.portfolios import relay
+from tests.planner.workspace import market
 
 pytestmark = pytest.mark.django_db
 
 
 def test_a_portfolio_is_planned_and_a_refusal_exits_with_2(tmp_path):
+    market()
     path = tmp_path / "portfolio.json"
     path.write_text(json.dumps(relay(2, 24, what_if=False)))
     out, err = StringIO(), StringIO()

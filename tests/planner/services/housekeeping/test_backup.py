@@ -122,6 +122,46 @@ def test_a_foreign_file_and_a_database_in_use_are_refused(tmp_path: Path) -> Non
             call_command("restore", str(file))
 
 
+@pytest.mark.django_db
+def test_a_whole_file_that_is_not_the_planner_s_is_refused(tmp_path: Path) -> None:
+    """An interrupted copy of 0 bytes, and a database of another program that also migrates."""
+    empty, other = tmp_path / "planner-1.sqlite3", tmp_path / "planner-2.sqlite3"
+    empty.touch()
+    with closing(sqlite3.connect(other)) as database:
+        database.execute("CREATE TABLE django_migrations (id INTEGER PRIMARY KEY)")
+    for file, message in (
+        (empty, "it holds no tables"),
+        (other, "it holds no table planner_team"),
+    ):
+        with (
+            sqlite_at(tmp_path / "new.sqlite3"),
+            pytest.raises(CommandError, match=f"is no copy of a planner's database: {message}"),
+        ):
+            call_command("restore", str(file))
+        with closing(sqlite3.connect(tmp_path / "new.sqlite3")) as database:
+            assert backup._tables(database) == set()
+
+
+LISTING = """;
+; Archive created at 2026-11-22 20:00:00 UTC
+;     Format: CUSTOM
+;
+216; 1259 16391 TABLE public django_migrations planner
+238; 1259 16509 TABLE public planner_team planner
+254; 1259 16700 TABLE public pricing_revision planner
+3609; 0 16391 TABLE DATA public django_migrations planner
+"""
+
+
+def test_a_dump_is_known_by_its_tables(tmp_path: Path) -> None:
+    file = tmp_path / "planner-1.dump"
+    backup._check_ours(backup._dumped_tables(LISTING), file)
+    other = LISTING.replace("planner_team", "shop_order")
+    for listing, message in ((other, "no table planner_team"), ("", "no tables")):
+        with pytest.raises(backup.BackupError, match=f"it holds {message}"):
+            backup._check_ours(backup._dumped_tables(listing), file)
+
+
 @pytest.mark.parametrize("at", [100, 4096])
 def test_a_damaged_file_is_refused(tmp_path: Path, at: int) -> None:
     file = tmp_path / "planner-1.sqlite3"
@@ -158,6 +198,23 @@ def test_a_folder_that_cannot_be_written_leaves_nothing(tmp_path: Path, db: Any)
     blocked.write_text("")
     with pytest.raises(CommandError, match="cannot be written"):
         call_command("backup", str(blocked / "folder"))
+
+
+@pytest.mark.django_db
+def test_a_database_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with (
+        sqlite_at(tmp_path / "missing.sqlite3"),
+        pytest.raises(CommandError, match=r"missing.sqlite3 cannot be read .*Check DATABASE_URL"),
+    ):
+        call_command("backup", str(tmp_path / "copies"))
+    assert list((tmp_path / "copies").iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("backup", "x", "--retain-days=-1"),
+                                     ("verify_saved", "--limit=-3")])  # fmt: skip
+def test_less_than_nothing_is_refused(command: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match=r"'-\d' is no whole number from 0 on"):
+        call_command(*command)
 
 
 @pytest.mark.django_db
