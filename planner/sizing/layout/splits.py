@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.footprint.training_flops import compute_work, multiplied_parameters
 from planner.sizing.layout.experts import USUAL_EXPERTS, replicas_at_once, sizes_that_divide
 from planner.sizing.layout.grid import (
     EXPERT_SIZES,
@@ -95,7 +95,7 @@ def splits_of(
         grid=grid,
         shard=shard,
         memory=memory_plan(training, shape, states, grid, shard, by_parts),
-        time=time_plan(shape, grid, shard),
+        time=time_plan(shape, grid, shard, multiplied_parameters(training)),
         parts=grid.parts,
         replicas=replicas_at_once(grid) if is_whole else np.ones_like(grid.parts),
         most_sequences=most,

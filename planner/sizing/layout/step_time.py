@@ -120,8 +120,35 @@ class TimePlan:
     """A micro-batch, read in 4 and written in 16 bits."""
 
 
-def time_plan(shape: ModelShape, grid: Grid, shard: Shard) -> TimePlan:
-    """Work and traffic of each split.
+def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float) -> Floats:
+    """Time of the fullest stage over that of a mean one, m p / (L + h): its m layers set the pace,
+    and the output, worth h of L layers by its part of the `at_work` parameters, is left to a stage
+    that holds fewer, as far as those lack layers; 1 where no stage does.
+
+    >>> from planner.contract.request.workload import Training
+    >>> from planner.sizing.layout.grid import make_grid
+    >>> from planner.sizing.layout.memory_fit import fullest_stage, shard_of
+    >>> from planner.sizing.layout.shapes import model_shape
+    >>> from planner.sizing.layout.states import state_bytes
+    >>> work = Training(kind="training", model="DeepSeek-V3", tokens=1)
+    >>> shape, grid = model_shape(work), make_grid([(1, 16, 1, 1, 1, 0), (1, 1, 1, 1, 1, 0)])
+    >>> fullest = fullest_stage(61, grid)
+    >>> shard = shard_of(shape, state_bytes(work, "bf16"), grid, fullest=fullest)
+    >>> pace_of_fullest(shape, grid, shard, 37e9).round(3).tolist(), fullest.round(3).tolist()
+    ([1.022, 1.0], [1.049, 1.0])
+    """
+    layer = max(at_work - shape.embeddings * shape.embedding, 0.0) / shape.layers
+    output = shape.embedding / layer if shape.outputs > 1 and layer else 0.0
+    held = shard.fullest * shape.layers / grid.pipeline
+    lacking = held * grid.pipeline - shape.layers
+    pace: Floats = (shape.layers + lacking) / (
+        shape.layers + np.minimum(output, np.minimum(lacking, held))
+    )
+    return pace
+
+
+def time_plan(shape: ModelShape, grid: Grid, shard: Shard, at_work: float) -> TimePlan:
+    """Work and traffic of each split, of a model with `at_work` parameters multiplied for a token.
 
     Tensor parallelism: four all-reduces of 2 s b d bytes a layer, six with recomputation. Experts:
     there and back, forward and backward, k copies of each token. ZeRO stage 3: weights gathered
@@ -136,7 +163,7 @@ def time_plan(shape: ModelShape, grid: Grid, shard: Shard) -> TimePlan:
     is_sharded = grid.zero_stage >= 3
     gathers = 2.0 if shape.is_adapter else 3.0
     return TimePlan(
-        slowdown=_slowdown(shape, grid) * shard.fullest,
+        slowdown=_slowdown(shape, grid) * pace_of_fullest(shape, grid, shard, at_work),
         tensor_bytes=times * 2 * (t - 1) / t * copy,
         expert_bytes=4.0 * shape.experts_per_token * copy * (e - 1) / e / t,
         gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),

@@ -75,3 +75,12 @@ def test_the_words_on_uneven_stages_agree_with_what_is_counted():
 def test_who_names_stages_and_no_layers_has_layers_that_fill_them():
     own = {"parameters": 70e9, "layout": {"tensor": 8, "pipeline": 7}, "count": 56}
     assert size(**own).layout.share_of_level == size(5, **own).layout.share_of_level
+
+
+def test_the_output_is_left_to_a_stage_that_holds_fewer_layers():
+    """126 layers in 16 stages of 8: the output is worth 2.10 of (406 - 2 2.10) / 126 billion
+    parameters, 0.66 layers, of the 2 that the others lack: a step is 128 / 126.66 longer."""
+    split = {"layout": {"tensor": 8, "pipeline": 16}, "micro_batch_size": 1, "count": 2048}
+    asked = {"model": "Llama-3.1-405B", "global_batch_tokens": 16e6, **split}
+    now, before = size(**asked).layout, size(5, **asked).layout
+    assert before.share_of_level / now.share_of_level == pytest.approx(128 / 126.66, rel=0.002)
