@@ -10,7 +10,17 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
 from tests.golden.expected_finance import budget_words
-from tests.golden.shown import PROVIDERS, TITLES, add_up, exact, money, number, percent, short
+from tests.golden.shown import (
+    PROVIDERS,
+    TITLES,
+    add_up,
+    exact,
+    money,
+    number,
+    percent,
+    plain,
+    short,
+)
 
 BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
 ACCELERATORS = {"nvidia-h100-80gb-sxm": "H100 SXM5 80 GB"}
@@ -211,7 +221,10 @@ def _machine_hours(answer: ComparisonAnswer, source: str) -> str:
         for line in plan.lines
         if line.source == source and line.category == "compute" and line.unit == "node-hours"
     ]
-    return f"{number(sum(hours))} machine-hours · " if hours else ""
+    if not hours:
+        return ""
+    worked = exact(sum(hours))
+    return f"{plain(round(worked, 1 if worked < 10 else 0))} machine-hours · "
 
 
 def alternatives(answer: ComparisonAnswer) -> tuple[list[str], list[str]]:

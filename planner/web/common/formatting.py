@@ -98,31 +98,33 @@ def number(value: Any, digits: int = 0) -> str:
     return _UNKNOWN if figure is None else f"{figure:,.{digits}f}"
 
 
-def _in_minutes(hours: Decimal) -> str:
+def _shorten(hours: Decimal) -> tuple[str, bool]:
+    """Hours, below 10 with tenths; below 1 minutes, and that they are."""
+    if abs(hours) >= 1:
+        return plain(round(hours, 1 if abs(hours) < _FEW else 0)), False
     minutes = round(hours * _MINUTES)
-    return number(minutes) if minutes or not hours else _LESS
+    return number(minutes) if minutes or not hours else _LESS, True
 
 
 @register.filter
 def worked(hours: Any, what: str) -> str:
-    """Hours that something works, below 1 as minutes: `524 machine-hours`, `14 machine-minutes`."""
+    """Hours that it works: `524 machine-hours`, `3.4 machine-hours`, `14 machine-minutes`."""
     figure = _decimal(hours)
     if figure is None:
         return _UNKNOWN
-    if abs(figure) >= 1:
-        shown = number(figure)
-        return f"{shown} {what}-hour{'' if shown == '1' else 's'}"
-    shown = _in_minutes(figure)
-    return f"{shown} {what}-minute{'' if shown in ('1', _LESS) else 's'}"
+    shown, are_minutes = _shorten(figure)
+    ending = "" if shown in ("1", _LESS) else "s"
+    return f"{shown} {what}-{'minute' if are_minutes else 'hour'}{ending}"
 
 
 @register.filter
 def duration(hours: Any) -> str:
-    """Hours, below 1 as minutes: `524 h`, `30 min`."""
+    """The same in short: `524 h`, `3.4 h`, `30 min`."""
     figure = _decimal(hours)
     if figure is None:
         return _UNKNOWN
-    return f"{number(figure)} h" if abs(figure) >= 1 else f"{_in_minutes(figure)} min"
+    shown, are_minutes = _shorten(figure)
+    return f"{shown} {'min' if are_minutes else 'h'}"
 
 
 @register.filter
@@ -295,14 +297,7 @@ def signed(value: Any, currency: str = "USD") -> str:
     return f"{sign}{money(abs(figure), currency)}"
 
 
-@register.filter
-def absolute(value: Decimal) -> Decimal:
-    """An amount without its sign: what a budget is exceeded by."""
-    return abs(value)
-
-
 _UNIT_WORDS: Mapping[str, str] = {"node-hours": "machine-hours", "futures": "simulated cases"}
-"""What pages call a unit of the answer: one word for one thing."""
 
 
 @register.filter

@@ -45,12 +45,15 @@ def test_a_quantity_without_a_value_has_no_unit() -> None:
 
 def test_hours_below_1_are_told_in_minutes() -> None:
     assert formatting.worked(524.2, "machine") == "524 machine-hours"
-    assert formatting.worked(1.2, "machine") == "1 machine-hour"
+    assert formatting.worked(3.44, "machine") == "3.4 machine-hours"
+    assert formatting.worked(9.96, "machine") == "10 machine-hours"
+    assert formatting.worked(1.02, "machine") == "1 machine-hour"
     assert formatting.worked(0.24, "machine") == "14 machine-minutes"
     assert formatting.worked(1 / 60, "machine") == "1 machine-minute"
     assert formatting.worked(0.001, "accelerator") == "less than 1 accelerator-minute"
     assert formatting.worked(None, "machine") == "not known"
     assert formatting.duration(524.2) == "524 h"
+    assert formatting.duration(3.44) == "3.4 h"
     assert formatting.duration(0.5) == "30 min"
     assert formatting.duration(0) == "0 min"
     assert formatting.duration(0.001) == "less than 1 min"
