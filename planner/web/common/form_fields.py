@@ -264,6 +264,8 @@ FIELD_TYPES: dict[str, str] = {
 
 _FIELDS = {to_pattern(field.path): field for field in reversed(ALL)}
 _UNKNOWN, _MOST_SHOWN = "is not a known field", 60
+_NAME = re.compile(r"(?<![\w'\"“./])[a-z]+(?:_[a-z]+)+(?![\w'\"”./])")
+_LABELS = {field.path.rpartition(".")[2]: field.label for field in reversed(SINGLE)}
 _BOUND = re.compile(r"(\S+) is not allowed; must be (more than|at least|less than|at most) (\S+)")
 
 
@@ -286,7 +288,8 @@ def find_label(path: str) -> str:
 
 
 def in_unit_of_box(path: str, message: str) -> str:
-    """A refusal of the core as the box of its field is read: `140%` for a share of 1.4.
+    """A refusal of the core as the box of its field is read: `140%` for a share of 1.4, and other
+    fields by their labels.
 
     >>> in_unit_of_box("constraints.max_spot_share", "1.4 is not allowed; must be at most 1")
     '140% is not allowed; must be at most 100%'
@@ -294,12 +297,14 @@ def in_unit_of_box(path: str, message: str) -> str:
     '200 is not allowed; must be at most 120'
     >>> in_unit_of_box("horizon_month", "is not a known field; did you mean horizon_months?")
     'the address gives “horizon_month”, which no question is called; did you mean “Horizon”?'
+    >>> in_unit_of_box("accelerator", "does not fit; a shorter sequence_length would")
+    'does not fit; a shorter “Sequence length” would'
     """
     if message.startswith(_UNKNOWN):
         return _explain_unknown(path)
     field, bound = find_field(path), _BOUND.fullmatch(message)
     if field is None or bound is None or not field.scale:
-        return message
+        return _NAME.sub(_name_as_labelled, message)
     value, words, limit = bound.groups()
     if number_problem(value) or number_problem(limit):
         return message
@@ -307,11 +312,14 @@ def in_unit_of_box(path: str, message: str) -> str:
     return f"{shown[0]} is not allowed; must be {words} {shown[1]}"
 
 
+def _name_as_labelled(name: re.Match[str]) -> str:
+    return f"“{_LABELS[name[0]]}”" if name[0] in _LABELS else name[0]
+
+
 def _explain_unknown(path: str) -> str:
     """That the address has a name which nothing is called, and the question that is nearest."""
     typed = path if len(path) <= _MOST_SHOWN else f"{path[:_MOST_SHOWN]}…"
-    named = {field.path.rpartition(".")[2]: field.label for field in reversed(SINGLE)}
-    named |= {field.label.lower(): field.label for field in SINGLE}
+    named = _LABELS | {field.label.lower(): field.label for field in SINGLE}
     last = path[-_MOST_SHOWN:].rpartition(".")[2].lower()
     near = get_close_matches(last, named, n=1)
     hint = f"did you mean “{named[near[0]]}”?" if near else "take it out of the address"
