@@ -20,8 +20,10 @@ from planner.comparison_steps.liftable import (
     list_limits,
     list_rails,
 )
+from planner.comparison_steps.paying_purchases import buy_what_pays_back
 from planner.comparison_steps.preparation import Preparation
-from planner.comparison_steps.results import ANALYSIS_SHARE, SCENARIO_SHARE, ComparisonResults
+from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.scenario_results import ANALYSIS_SHARE, SCENARIO_SHARE
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.request.rules import LARGEST_NODE
@@ -182,7 +184,7 @@ def _best_allowed(
 
     def solve(key: ScenarioKey, ceiling: float = inf) -> Scenario:
         if is_same:
-            return results.scenarios[key]
+            return results.solved_scenarios[key]
         return solve_scenario(lifted.inputs, key, work, ceiling)
 
     plans = [solve(key, ceiling + ROUNDED) for key in _ways_to_try(lifted)]
@@ -190,8 +192,9 @@ def _best_allowed(
     rules = lifted.preparation.rules
     if rules.needs_payback and best.feasible and best.buys:
         renting = solve(ScenarioKey.CLOUD_MIX)
-        if why_not_bought(best, renting, lifted.payback_margin, rules):
-            best = renting
+        terms = lifted.payback_margin, rules
+        if why_not_bought(best, renting, *terms):
+            best = buy_what_pays_back(lifted.inputs, renting, *terms, work, ceiling) or renting
     return best if best.feasible else None
 
 

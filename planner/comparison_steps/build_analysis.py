@@ -200,13 +200,14 @@ def build_default_effects(rows: Iterable[MeasuredEffect]) -> tuple[DefaultEffect
 
 
 def build_explanation(
-    results: ComparisonResults, best: ScenarioAnswer
+    results: ComparisonResults, scenarios: Iterable[ScenarioAnswer]
 ) -> answer.Explanation | None:
-    """What the cheapest plan buys and when; what limits cost and where the advice changes, if
+    """What the advised plan buys and when; what limits cost and where the advice changes, if
     the request asks for it."""
     explanation, inputs = results.explanation, results.inputs
-    if explanation is None:
+    if explanation is None or results.explained is None:
         return None
+    best = next(one for one in scenarios if one.key is results.explained.key)
     units = [row for row in best.purchases if row.kind != "capacity_block"]
     return answer.Explanation(
         purchases=tuple(units),

@@ -89,7 +89,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             for source in sources
             if source.is_owned
         ),
-        explanation=build_explanation(results, scenarios[-1]),
+        explanation=build_explanation(results, scenarios),
         risk=build_risk(results.risk, holds=caveats.holds),
         robust_plan=build_robust_plan(results),
         sensitivity=build_sensitivity(results.tornado),

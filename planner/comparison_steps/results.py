@@ -2,151 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import TypeVar
 
-from planner.comparison_steps.explain_scenarios import explain_scenarios
 from planner.comparison_steps.hours_range import range_of_plan
-from planner.comparison_steps.preparation import Preparation
+from planner.comparison_steps.scenario_results import (
+    ANALYSIS_SHARE,
+    EXPLANATION_SHARE,
+    SMALL_SHARE,
+    ScenarioResults,
+)
 from planner.comparison_steps.server_break_even import (
     against_cheapest_rent,
     list_break_even,
     list_cost_lines,
 )
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.idle_instruments import warn_of_idle_instruments
-from planner.costing.advice.payback import best_without_buying, why_not_bought
-from planner.costing.advice.verdict import Recommendation, choose, recommend
+from planner.costing.advice.verdict import Recommendation, choose, choose_widest, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
     warn_of_purchases,
     warn_of_sizing,
     warn_without_deadline,
 )
-from planner.costing.analysis.break_even import (
-    BreakEven,
-    CostLine,
-)
+from planner.costing.analysis.break_even import BreakEven, CostLine
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.default_effects import DefaultEffect, measure_default_effects
 from planner.costing.analysis.fit_simulation import fit_simulation
-from planner.costing.analysis.monte_carlo import (
-    RiskParameters,
-    build_risk_parameters,
-)
-from planner.costing.analysis.progress import Report, nobody_waits
+from planner.costing.analysis.monte_carlo import RiskParameters, build_risk_parameters
 from planner.costing.analysis.risk_result import RiskResult
 from planner.costing.analysis.robust_plan import RobustPlan, find_robust_plan
 from planner.costing.analysis.sensitivity import TornadoBar, one_way_sensitivity
 from planner.costing.analysis.simulation import Simulation, assess_risk
 from planner.costing.analysis.turning_points import TurningPoint, find_turning_points
-from planner.costing.cost_model.terms import Calendar
-from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.optimizer.work import WorkSpentError
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
-from planner.sizing.demand import Demand
+from planner.costing.scenarios import scenario_options
 from pricing.market.offers import HOURS_PER_MONTH
 
-T = TypeVar("T")
 MOST_SERVERS = 5
 """Servers whose break-even an answer gives unless all are asked for."""
 SMALL_USD = Decimal(1000)
 """Cost of a plan below which owning is no question; advice of this project, 2026."""
 
-PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
-"""Units of work for what every comparison does, and for a month of a source."""
-SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
-"""Share of the work left that the scenarios may search with, then each of the analyses."""
 
-
-@dataclass(frozen=True)
-class ComparisonResults:
+class ComparisonResults(ScenarioResults):
     """The results of one comparison, before they become its answer."""
-
-    preparation: Preparation
-    work: WorkMeter = field(default_factory=WorkMeter)
-    """What may be spent, on the scenarios first."""
-    parts: dict[str, WorkMeter] = field(default_factory=dict)
-    """Shares of it by what they are for."""
-    report: Report = nobody_waits
-    """Told how many of the simulated outcomes are costed."""
-
-    @property
-    def request(self) -> ComparisonRequest:
-        """What is compared."""
-        return self.preparation.request
-
-    @property
-    def demand(self) -> Demand:
-        """Hours and peak of each month."""
-        return self.preparation.demand
-
-    @property
-    def inputs(self) -> ModelInputs:
-        """Everything that the plans are made from."""
-        return self.preparation.inputs
-
-    @property
-    def calendar(self) -> Calendar:
-        """Months of the plan."""
-        return self.preparation.calendar
-
-    @cached_property
-    def scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """Each way to buy, with what it owes later or the reasons why there is none."""
-        self.charge_preparation()
-        part = self.parts["scenarios"] = self.work.share(SCENARIO_SHARE, stops=False)
-        return explain_scenarios(solve_scenarios(self.inputs, part), self.preparation)
-
-    def within(self, name: str, share: float, compute: Callable[[WorkMeter], T], otherwise: T) -> T:
-        """What is computed with a share of the work left, `otherwise` where that is not enough."""
-        part = self.parts[name] = self.work.share(share)
-        with suppress(WorkSpentError):
-            return compute(part)
-        return otherwise
-
-    def charge_preparation(self) -> None:
-        """Charges what every comparison does before its scenarios."""
-        sources, months = len(self.inputs.sources), self.calendar.length
-        self.work.charge(PREPARATION_UNITS + sources * months * SOURCE_MONTH_UNITS)
-        if self.inputs.monthly_budget is not None:  # which holds the cash of every start by month
-            starts = sum(source.term is not None for source in self.inputs.sources)
-            self.work.charge_model(starts * self.calendar.months**2)
-
-    @cached_property
-    def allowed_scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """Scenarios that may be recommended."""
-        return {k: s for k, s in self.scenarios.items() if not self.why_not_allowed(k)}
-
-    @cached_property
-    def consented_scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """Scenarios that the work agrees with."""
-        consent = self.inputs.interruptible
-        return {k: s for k, s in self.scenarios.items() if is_allowed(k, consent)}
-
-    def why_not_allowed(self, key: ScenarioKey) -> str:
-        """Why a scenario may not be recommended; empty where it may."""
-        if key not in self.consented_scenarios:
-            return "The work is not said to survive losing its machines."
-        rules, margin = self.preparation.rules, self.payback_margin
-        return why_not_bought(self.scenarios[key], self._best_rent, margin, rules)
-
-    @property
-    def payback_margin(self) -> float:
-        """Share of its price that a purchase must save before its resale."""
-        return self.preparation.assumptions["payback_margin"]
-
-    @cached_property
-    def _best_rent(self) -> Scenario | None:
-        return best_without_buying(self.consented_scenarios)
 
     @cached_property
     def all_break_even(self) -> tuple[BreakEven, ...]:
@@ -292,19 +197,32 @@ class ComparisonResults:
         )
 
     @cached_property
+    def explained(self) -> Scenario | None:
+        """The advised plan under the widest way that comes to it; under earlier editions of the
+        rules that of all sources, advised or not."""
+        if self.preparation.rules.limits_to_payback:
+            return choose_widest(self.allowed_scenarios)
+        widest = self.scenarios[ScenarioKey.HYBRID]
+        return widest if widest.feasible else None
+
+    @cached_property
     def explanation(self) -> Explanation | None:
-        """What the cheapest plan buys; with `explain` also what limits cost and where the
-        advice changes. None where nothing is feasible."""
-        best = self.scenarios[ScenarioKey.HYBRID]
-        if not best.feasible:
+        """What the advised plan buys; with `explain` also what limits cost and where the advice
+        changes. None where nothing is feasible."""
+        best = self.explained
+        if best is None:
             return None
         purchases = Explanation(list_purchases(best, self.inputs))
         if not self.request.explain:
             return purchases
+        solved = self.solved_scenarios[ScenarioKey.HYBRID]
+        holds_servers = solved.feasible and solved.net_present_cost < best.net_present_cost
         return self.within(
             "explanation",
             EXPLANATION_SHARE,
-            lambda part: explain(best, self.inputs.for_scenario(best.key), part),
+            lambda part: explain(
+                best, self.inputs.for_scenario(best.key), part, holds_servers=holds_servers
+            ),
             purchases,
         )
 

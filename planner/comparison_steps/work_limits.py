@@ -16,6 +16,7 @@ _MORE = "a job, or a question with fewer months, offers, servers or limits, has 
 _FEWER = "a question with fewer months, offers, servers or limits has room for it"
 """Where memory is the reason, which a job has no more of."""
 _LEFT_OUT = {
+    "fewer_servers": "Whether fewer servers would pay back is not known",
     "explanation": "What limits cost and where the recommendation changes is not complete",
     "robust_plan": "The plan that holds up across simulated outcomes is the best one found so far",
     "turning_points": "What would change the recommendation is not complete",

@@ -38,6 +38,15 @@ def next_month(day: dt.date) -> dt.date:
     return add_months(day, 1)
 
 
+def days_in_month(month: dt.date) -> int:
+    """Days of a month.
+
+    >>> days_in_month(dt.date(2028, 2, 1))
+    29
+    """
+    return (add_months(month, 1) - add_months(month, 0)).days
+
+
 def parse_month(text: str) -> dt.date:
     """First day of a month written YYYY-MM; `ValueError` for anything else.
 

@@ -21,7 +21,8 @@ from planner.comparison_steps.alternatives import (
     find_most_machines,
 )
 from planner.comparison_steps.budgets.uses import exceeds, list_budget_uses
-from planner.comparison_steps.results import SMALL_SHARE, ComparisonResults
+from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.scenario_results import SMALL_SHARE
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, BudgetUse, FieldChange
 from planner.contract.money import format_money

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 
-from planner.comparison_steps.results import SMALL_SHARE, ComparisonResults
+from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.scenario_results import SMALL_SHARE
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import BudgetKind, BudgetUse
 from planner.contract.money import format_money

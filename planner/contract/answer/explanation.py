@@ -34,10 +34,10 @@ class SwitchPoint(AnswerModel):
 
 
 class Explanation(AnswerModel):
-    """What the cheapest plan buys when; with `explain` also its limits and switch points."""
+    """What the advised plan buys when; with `explain` also its limits and switch points."""
 
     purchases: tuple[Purchase, ...] = Field(
-        default=(), description="Servers and commitments of the cheapest plan, in order of months."
+        default=(), description="Servers and commitments of the advised plan, in order of months."
     )
     marginal_values: tuple[MarginalValue, ...] = Field(
         default=(), description="What each limit costs."

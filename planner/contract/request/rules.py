@@ -63,6 +63,8 @@ class PlanRules:
     """Whether servers are bought only where they pay back without their resale."""
     sets_resale_aside: bool = False
     """Whether that leaves the resale of servers in place aside too."""
+    limits_to_payback: bool = False
+    """Whether fewer servers are bought where not all of the cheapest plan's pay back."""
     judges_size: bool = False
     """Whether work too small to own anything for it gets no analysis of owning."""
     all_break_even: bool = True
@@ -90,6 +92,8 @@ class PlanRules:
 
 RESALE_ASIDE_RULES = 6
 """Edition from which a purchase and renting are compared without any resale, 2026."""
+FEWER_SERVERS_RULES = 6
+"""Edition from which a plan buys the servers that pay back where more of them do not, 2026."""
 EDITION_1 = PlanRules()
 """Nothing is ruled out, and of a commitment the months within the horizon count."""
 
@@ -124,6 +128,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         one_accelerator=not is_first and _keeps_to_one_accelerator(request),
         needs_payback=not is_first and not _counts_on_resale(request),
         sets_resale_aside=request.rules >= RESALE_ASIDE_RULES,
+        limits_to_payback=request.rules >= FEWER_SERVERS_RULES and not _counts_on_resale(request),
         judges_size=not is_first,
         all_break_even=is_first or request.break_even == "all",
         is_sized=not is_first and not isinstance(workload, AcceleratorHours),

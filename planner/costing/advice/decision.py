@@ -15,7 +15,7 @@ from planner.contract.answer.scenario import CostLine
 from planner.contract.answer.verdict import Action, DecisionPart
 from planner.contract.durations import format_duration
 from planner.contract.money import format_money
-from planner.contract.months import format_month
+from planner.contract.months import days_in_month, format_month
 from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import savings_plan_label, traits
 from planner.contract.shares import NOISE
@@ -259,8 +259,7 @@ class _Part:
         return None if float(at_peak.min()) >= HOURS_PER_MONTH - 1 else at_peak
 
     def _how_long(self) -> str:
-        """For how many hours each machine works in all, or all of them where their number varies;
-        "" for whole months."""
+        """For how many hours each machine works, or all where that varies; "" for whole months."""
         at_peak = self._at_peak()
         if at_peak is None:
             return ""
@@ -271,12 +270,13 @@ class _Part:
         return f" for {format_duration(float(at_peak.sum()))}{each}"
 
     def _days(self) -> str:
-        """For how many days in all; "" for whole months."""
-        at_peak = self._at_peak()
-        if at_peak is None:
+        """For how many days in all, of a month no more than it has; "" for whole months."""
+        if (at_peak := self._at_peak()) is None:
             return ""
-        days = int(np.ceil(at_peak / HOURS_PER_DAY - WHOLE).sum())
-        return f" for {pluralize(days, 'day')}"
+        busy = map(int, np.flatnonzero(self.plan.used_hours[self.source.key] > 0))
+        most = [days_in_month(self._calendar.month(month)) for month in busy]
+        days = np.minimum(np.ceil(at_peak / HOURS_PER_DAY - WHOLE), most)
+        return f" for {pluralize(int(days.sum()), 'day')}"
 
     def _varies(self) -> bool:
         """Whether some months take more of it than others."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.common import Category
 from planner.contract.money import format_money
+from planner.contract.purchase_options import OWNED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.advice.limit_words import name_limit
 from planner.costing.advice.server_operating_cost import additional_units
@@ -19,10 +20,11 @@ from planner.costing.optimizer.marginal_values import (
     list_unit_starts,
     marginal_values,
 )
-from planner.costing.optimizer.problem import Plan
+from planner.costing.optimizer.problem import Plan, PlanProblem
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
+from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
 
 MARGINAL_GAP, NODES = 0.001, 200
@@ -59,17 +61,26 @@ def list_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[UnitStart, 
     return list_unit_starts(inputs.problem, to_plan(scenario, inputs))
 
 
-def explain(scenario: Scenario, inputs: ModelInputs, work: WorkMeter | None = None) -> Explanation:
-    """The best plan of all sources, its limits and the demand at which it would be another.
+def explain(
+    scenario: Scenario,
+    inputs: ModelInputs,
+    work: WorkMeter | None = None,
+    *,
+    holds_servers: bool = False,
+) -> Explanation:
+    """The best plan of a scenario, its limits and the demand at which it would be another.
 
     The changed problems are solved anew: seconds, not milliseconds. Limits and demands that the
-    `work` does not allow for are left out.
+    `work` does not allow for are left out. With `holds_servers` no more servers are bought than the
+    plan buys, as more would not pay back; at which demand they would is not looked for.
     """
     work = WorkMeter() if work is None else work
-    keys = inputs.keys(scenario_options(ScenarioKey.HYBRID, inputs.interruptible))
+    options = scenario_options(scenario.key, inputs.interruptible)
+    keys = inputs.keys(options | {OWNED} if holds_servers else options)
     plan = to_plan(scenario, inputs)
+    problem = _with_servers_of(scenario, inputs.problem) if holds_servers else inputs.problem
     values = marginal_values(
-        inputs.problem,
+        problem,
         plan,
         keys,
         gap=MARGINAL_GAP,
@@ -77,14 +88,30 @@ def explain(scenario: Scenario, inputs: ModelInputs, work: WorkMeter | None = No
         additional_units=additional_units(inputs.sources, inputs.calendar),
         work=work.share(0.5),
     )
-    points = demand_switch_points(
-        inputs.problem, keys, samples=SAMPLES, tolerance=TOLERANCE, work=work.share(1.0)
+    points = (
+        ()
+        if holds_servers
+        else demand_switch_points(
+            inputs.problem, keys, samples=SAMPLES, tolerance=TOLERANCE, work=work.share(1.0)
+        )
     )
     return Explanation(
         list_unit_starts(inputs.problem, plan),
         tuple(value for value in values if value.saving > 0.005),
         tuple(p for p in points if _groups(p.below, inputs) != _groups(p.above, inputs)),
     )
+
+
+def _with_servers_of(scenario: Scenario, problem: PlanProblem) -> PlanProblem:
+    """The problem in which no more servers may be bought than a scenario buys."""
+    started = scenario.units_started
+    units = tuple(
+        replace(one, max_units=int(started[one.key].sum()) if one.key in started else 0)
+        if one.is_owned
+        else one
+        for one in problem.units
+    )
+    return replace(problem, units=units)
 
 
 def _groups(keys: frozenset[str] | None, inputs: ModelInputs) -> frozenset[str] | None:

@@ -56,12 +56,23 @@ class Recommendation:
 def choose(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
     """The feasible scenario of least net present cost; of those that cost the same the one that
     uses the fewest ways of buying."""
+    return min(_as_cheap(scenarios), key=_width, default=None)
+
+
+def choose_widest(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
+    """The same; of those that cost the same the one that may use the most ways of buying."""
+    return max(_as_cheap(scenarios), key=_width, default=None)
+
+
+def _width(scenario: Scenario) -> int:
+    return list(ScenarioKey).index(scenario.key)
+
+
+def _as_cheap(scenarios: Mapping[ScenarioKey, Scenario]) -> list[Scenario]:
+    """The feasible scenarios that cost the same as the cheapest."""
     ranked = rank_feasible(scenarios)
-    if not ranked:
-        return None
-    edge = _edge(ranked)
-    same = (s for s in ranked if s.net_present_cost <= edge)
-    return min(same, key=lambda s: list(ScenarioKey).index(s.key))
+    edge = _edge(ranked) if ranked else Decimal(0)
+    return [s for s in ranked if s.net_present_cost <= edge]
 
 
 def _edge(ranked: Sequence[Scenario]) -> Decimal:

@@ -128,7 +128,8 @@ def test_one_more_server_is_worth_what_asking_with_it_saves(there, tax_rate) -> 
 
     found = asked(there)
     more = asked([batch | {"units": 2} for batch in there] or [{"units": 1, "bought": "2027-01"}])
-    saved = found.scenarios["hybrid"].cost - more.scenarios["hybrid"].cost
+    advised = found.explained.key
+    saved = found.scenarios[advised].cost - more.scenarios[advised].cost
     (value,) = (v for v in found.explanation.marginal_values if v.limit.startswith("one more"))
     assert value.saving == pytest.approx(saved, rel=1e-9)
     words = " ".join(found.as_dict()["explanation"]["words"])

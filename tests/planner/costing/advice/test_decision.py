@@ -164,6 +164,15 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     assert part.sentence.endswith("in January 2027 for 5 days (3,600 USD in all)")
 
 
+def test_no_month_has_more_days_reserved_than_it_has() -> None:
+    """725 h begin a 31st day, which February and March together do not have twice."""
+    block = offer("30", "capacity_block")
+    hours = {"hours_per_month": [725.0 * 8] * 3 + [0.0] * 9, "peak_accelerators": 8}
+    work = {"kind": "accelerator_hours", "accelerator": H100, **hours}
+    (part,) = parts_of("committed", block, workload=work, **YEAR)
+    assert "from January 2027 to March 2027 for 90 days" in part.sentence
+
+
 def test_what_is_signed_for_is_told_apart_from_support_and_staff() -> None:
     """52,560 USD of reservation and 5 % of it for support."""
     fields = YEAR | {"finance": {**YEAR.get("finance", {}), "cloud_support_rate": 0.05}}

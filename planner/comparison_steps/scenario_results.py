@@ -1,0 +1,131 @@
+"""The scenarios that a comparison finds, and which of them may be advised. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from planner.comparison_steps.explain_scenarios import explain_scenarios
+from planner.comparison_steps.paying_purchases import buy_fewer_servers
+from planner.comparison_steps.preparation import Preparation
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.request.comparison import ComparisonRequest
+from planner.costing.advice.payback import best_without_buying, why_not_bought
+from planner.costing.analysis.progress import Report, nobody_waits
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.results.scenario_result import Scenario
+from planner.costing.scenarios import is_allowed, solve_scenarios
+from planner.sizing.demand import Demand
+
+T = TypeVar("T")
+PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
+"""Units of work for what every comparison does, and for a month of a source."""
+SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
+"""Share of the work left that the scenarios may search with, then each of the analyses."""
+
+
+@dataclass(frozen=True)
+class ScenarioResults:
+    """The scenarios of one comparison, and which of them may be advised."""
+
+    preparation: Preparation
+    work: WorkMeter = field(default_factory=WorkMeter)
+    """What may be spent, on the scenarios first."""
+    parts: dict[str, WorkMeter] = field(default_factory=dict)
+    """Shares of it by what they are for."""
+    report: Report = nobody_waits
+    """Told how many of the simulated outcomes are costed."""
+
+    @property
+    def request(self) -> ComparisonRequest:
+        """What is compared."""
+        return self.preparation.request
+
+    @property
+    def demand(self) -> Demand:
+        """Hours and peak of each month."""
+        return self.preparation.demand
+
+    @property
+    def inputs(self) -> ModelInputs:
+        """Everything that the plans are made from."""
+        return self.preparation.inputs
+
+    @property
+    def calendar(self) -> Calendar:
+        """Months of the plan."""
+        return self.preparation.calendar
+
+    @cached_property
+    def solved_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """The cheapest plan of each way to buy, with what it owes later or why there is none."""
+        self.charge_preparation()
+        part = self.parts["scenarios"] = self.work.share(SCENARIO_SHARE, stops=False)
+        return explain_scenarios(solve_scenarios(self.inputs, part), self.preparation)
+
+    @cached_property
+    def scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """The same; where not all servers of the widest way pay back, with those that do."""
+        return {**self.solved_scenarios, **self._fewer_servers}
+
+    @cached_property
+    def _fewer_servers(self) -> dict[ScenarioKey, Scenario]:
+        """The widest way with the servers that pay back, where others of it do not."""
+        if not self.preparation.rules.limits_to_payback:
+            return {}
+        solved, terms = self.solved_scenarios, (self.payback_margin, self.preparation.rules)
+        nothing: dict[ScenarioKey, Scenario] = {}
+        fewer = self.within(
+            "fewer_servers",
+            SMALL_SHARE,
+            lambda part: buy_fewer_servers(self.inputs, solved, *terms, part),
+            nothing,
+        )
+        return explain_scenarios(fewer, self.preparation)
+
+    def within(self, name: str, share: float, compute: Callable[[WorkMeter], T], otherwise: T) -> T:
+        """What is computed with a share of the work left, `otherwise` where that is not enough."""
+        part = self.parts[name] = self.work.share(share)
+        with suppress(WorkSpentError):
+            return compute(part)
+        return otherwise
+
+    def charge_preparation(self) -> None:
+        """Charges what every comparison does before its scenarios."""
+        sources, months = len(self.inputs.sources), self.calendar.length
+        self.work.charge(PREPARATION_UNITS + sources * months * SOURCE_MONTH_UNITS)
+        if self.inputs.monthly_budget is not None:  # which holds the cash of every start by month
+            starts = sum(source.term is not None for source in self.inputs.sources)
+            self.work.charge_model(starts * self.calendar.months**2)
+
+    @cached_property
+    def allowed_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """Scenarios that may be recommended."""
+        return {k: s for k, s in self.scenarios.items() if not self.why_not_allowed(k)}
+
+    @cached_property
+    def consented_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """Scenarios that the work agrees with."""
+        consent = self.inputs.interruptible
+        return {k: s for k, s in self.scenarios.items() if is_allowed(k, consent)}
+
+    def why_not_allowed(self, key: ScenarioKey) -> str:
+        """Why a scenario may not be recommended; empty where it may."""
+        if key not in self.consented_scenarios:
+            return "The work is not said to survive losing its machines."
+        rules, margin = self.preparation.rules, self.payback_margin
+        return why_not_bought(self.scenarios[key], self._best_rent, margin, rules)
+
+    @property
+    def payback_margin(self) -> float:
+        """Share of its price that a purchase must save before its resale."""
+        return self.preparation.assumptions["payback_margin"]
+
+    @cached_property
+    def _best_rent(self) -> Scenario | None:
+        return best_without_buying(self.consented_scenarios)

@@ -1,0 +1,100 @@
+"""Fewer servers are bought where not all that the cheapest plan buys pay back."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.verdict import Verdict
+from tests.planner.comparison.compared import solved
+
+RENT = 730 * 20
+"""Rent of a machine for a month, USD."""
+PRICE = 250_000
+
+
+def _answer(
+    rules: int = 6, max_units: int | None = None, explain: bool = False, **changed: Any
+) -> ComparisonAnswer:
+    """One machine of work for two years and a second one in the last: of the servers the first
+    saves 24 months of rent, 350,400 USD, the second 12 months, 175,200 USD."""
+    server = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8}
+    terms = {"unit_price": PRICE, "running_cost_per_hour": 0, "max_units": max_units}
+    request = {
+        "start": "2027-01",
+        "horizon_months": 24,
+        "rules": rules,
+        "use_catalog": False,
+        "workload": {
+            "kind": "accelerator_hours",
+            "accelerator": "H100",
+            "hours_per_month": [5840] * 12 + [11680] * 12,
+        },
+        "custom_offers": [
+            {
+                **{"label": "Eight H100", "accelerator": "H100", "accelerator_count": 8},
+                **{"purchase_option": "on_demand", "usd_per_hour": 20},
+            }
+        ],
+        "on_prem": {
+            "servers": [server | terms],
+            **{"lead_time_months": 0, "spare_rate": 0, "network_storage_rate": 0},
+            **changed,
+        },
+        "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
+        "sensitivity": False,
+        "explain": explain,
+    }
+    return solved(request).answer
+
+
+def _verdict(answer: ComparisonAnswer) -> Verdict:
+    assert answer.verdict is not None
+    return answer.verdict
+
+
+def _bought(answer: ComparisonAnswer) -> float:
+    return sum(part.units or 0 for part in _verdict(answer).decision if part.action == "buy")
+
+
+def test_the_server_that_pays_back_is_bought_without_the_one_that_does_not() -> None:
+    """Both together save 525,600 USD before any resale, of 625,000 USD that are asked for."""
+    answer = _answer()
+    assert _bought(answer) == 1
+    rent = next(part for part in _verdict(answer).decision if part.action == "rent")
+    assert (rent.starts, rent.amount) == ("2028-01", Decimal(12 * RENT))
+    own = {one.key: one for one in answer.scenarios}[ScenarioKey.ON_PREM]
+    assert not own.allowed
+    assert own.net_present_cost < _verdict(answer).present_value
+
+
+def test_a_limit_on_servers_makes_nothing_cheaper() -> None:
+    assert _verdict(_answer()).total == _verdict(_answer(max_units=1)).total
+
+
+def test_what_a_narrower_margin_buys_is_told() -> None:
+    told = {row.field: row for row in _answer().cheaper_if}
+    asked = _answer(payback_margin=0)
+    assert _bought(asked) == 2
+    assert told["on_prem.payback_margin"].total == _verdict(asked).total
+
+
+def test_no_server_is_bought_where_none_pays_back() -> None:
+    assert _bought(_answer(payback_margin=0.5)) == 0
+
+
+def test_earlier_editions_rent_where_not_all_servers_pay_back() -> None:
+    assert _bought(_answer(rules=5)) == 0
+
+
+@pytest.mark.parametrize("margin", [0.25, 0.5])
+def test_the_explanation_is_of_the_advised_plan(margin: float) -> None:
+    """Also where servers that are not advised would be cheaper with their resale."""
+    answer = _answer(payback_margin=margin, explain=True)
+    assert answer.explanation is not None
+    assert sum(row.units for row in answer.explanation.purchases) == _bought(answer)
+    assert sum(": buy " in words for words in answer.explanation.words) == _bought(answer)
