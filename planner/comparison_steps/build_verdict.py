@@ -11,6 +11,7 @@ from planner.comparison_steps.late_delivery import describe_certain_delay, descr
 from planner.comparison_steps.paybacks import month_of_payback
 from planner.comparison_steps.range_doubts import SURE, RangeDoubts
 from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.turn_words import describe_turn
 from planner.comparison_steps.verdict_words import VerdictWords
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import (
@@ -101,7 +102,7 @@ class _Builder:
                 "sentence": words.sentence(),
                 "reasons": tuple(words.reasons()),
                 "contested": words.contested(self._rival()),
-                "switch_points": tuple(self._turns(words)),
+                "switch_points": tuple(self._turns()),
             }
         )
 
@@ -178,11 +179,11 @@ class _Builder:
         sources = (self.results.inputs.by_key[key] for key in self.results.priced_keys(self.plan))
         return min((s.native.as_of for s in sources if s.native and s.native.as_of), default=None)
 
-    def _turns(self, words: VerdictWords) -> Iterator[Turn]:
+    def _turns(self) -> Iterator[Turn]:
         for point in self.results.turning_points[:MOST_TURNS]:
             yield Turn(
                 field=point.field,
                 multiplier=round(point.multiplier, 3),
                 scenario=point.scenario,
-                sentence=words.turn(point),
+                sentence=describe_turn(point, self.results.payback_margin),
             )

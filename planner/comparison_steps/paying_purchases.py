@@ -61,7 +61,7 @@ def buy_what_pays_back(
     paid = sum(_payments(inputs.for_scenario(rent.key), rent))
     for free in ROUNDING:
         held = _hold_to(inputs.for_scenario(ScenarioKey.HYBRID), paid * (1.0 - free), margin)
-        plan = solve_scenario(held, ScenarioKey.HYBRID, work, ceiling)
+        plan = solve_scenario(held, ScenarioKey.HYBRID, work, most)
         if not (plan.feasible and plan.buys and plan.net_present_cost < most):
             return None
         if not why_not_bought(plan, rent, margin, rules):

@@ -22,6 +22,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.idle_instruments import warn_of_idle_instruments
+from planner.costing.advice.payback import capital
 from planner.costing.advice.verdict import Recommendation, choose, choose_widest, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
@@ -38,7 +39,11 @@ from planner.costing.analysis.risk_result import RiskResult
 from planner.costing.analysis.robust_plan import RobustPlan, find_robust_plan
 from planner.costing.analysis.sensitivity import TornadoBar, one_way_sensitivity
 from planner.costing.analysis.simulation import Simulation, assess_risk
-from planner.costing.analysis.turning_points import TurningPoint, find_turning_points
+from planner.costing.analysis.turning_points import (
+    Payback,
+    TurningPoint,
+    find_turning_points,
+)
 from planner.costing.optimizer.work import WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
@@ -107,9 +112,20 @@ class ComparisonResults(ScenarioResults):
         return self.within(
             "turning_points",
             SMALL_SHARE,
-            lambda part: find_turning_points(self.inputs, self.allowed_scenarios, advised, part),
+            lambda part: find_turning_points(
+                self.inputs, self.allowed_scenarios, advised, part, self._payback_of(advised)
+            ),
             [],
         )
+
+    def _payback_of(self, advised: ScenarioKey) -> Payback | None:
+        """What the purchases of the advised plan have to save; None where there are none, or they
+        need not."""
+        plan = self.scenarios[advised]
+        rents = [one for one in self.allowed_scenarios.values() if one.feasible and not one.buys]
+        if not (rents and plan.buys and self.preparation.rules.limits_to_payback):
+            return None
+        return Payback(rents, float(capital(plan)) * self.payback_margin)
 
     @cached_property
     def curve_lines(self) -> tuple[CostLine, ...]:

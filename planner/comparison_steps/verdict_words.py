@@ -27,7 +27,6 @@ from planner.costing.advice.payback import capital, renting_cost, total_without_
 from planner.costing.advice.shares import split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
-from planner.costing.analysis.turning_points import TurningPoint
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.pluralize import pluralize
@@ -41,11 +40,6 @@ NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
 _SMALLER = " An accelerator that is rented in smaller machines may cost less."
 _AS_STATED = " if hours and prices are those stated"
-_FIGURES = {
-    "workload.hours": "the hours",
-    "rental_prices": "the prices of renting",
-    "on_prem.servers.unit_price": "the price of servers",
-}
 
 
 class VerdictWords:
@@ -325,15 +319,6 @@ class VerdictWords:
             f"{text}, and {self._money(-extra)} less on average (present value): it is not "
             "advised because it costs more if hours and prices are those given here. Choose it "
             "if you doubt them."
-        )
-
-    def turn(self, point: TurningPoint) -> str:
-        """What would have to change, and for which plan."""
-        change = point.multiplier - 1.0
-        direction = "rose" if change > 0 else "fell"
-        return (
-            f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}, "
-            f"{SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
         )
 
     def _money(self, amount: Decimal | float) -> str:

@@ -132,11 +132,15 @@ class BudgetUse(AnswerModel):
 
 
 class Turn(AnswerModel):
-    """What would have to change for another plan to cost no more than the advised one."""
+    """What would have to change for another plan to cost no more than the advised one, or for its
+    servers no longer to pay back as is asked of them."""
 
     field: str = Field(description="Figure that changes: hours, rental prices, server prices.")
-    multiplier: Factor = Field(description="Times its value at which both plans cost the same.")
-    scenario: ScenarioKey = Field(description="Scenario whose plan is the cheaper one beyond it.")
+    multiplier: Factor = Field(description="Times its value at which that is so.")
+    scenario: ScenarioKey = Field(
+        description="Scenario whose plan is the cheaper one beyond it, or that the servers are "
+        "held against."
+    )
     sentence: str = Field(description="The same in words.")
 
 

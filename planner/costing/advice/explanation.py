@@ -29,6 +29,8 @@ from pricing.common.pluralize import pluralize
 
 MARGINAL_GAP, NODES = 0.001, 200
 """Proof asked of a changed problem, and the nodes of its search."""
+PURCHASES = "max_units "
+"""What the limits on purchases of one server begin with."""
 SAMPLES, TOLERANCE = 7, 0.02
 """Demands tried between half and twice the one given, and how closely a switch point is located."""
 
@@ -97,7 +99,11 @@ def explain(
     )
     return Explanation(
         list_unit_starts(inputs.problem, plan),
-        tuple(value for value in values if value.saving > 0.005),
+        tuple(
+            value
+            for value in values
+            if value.saving > 0.005 and not (holds_servers and value.limit.startswith(PURCHASES))
+        ),
         tuple(p for p in points if _groups(p.below, inputs) != _groups(p.above, inputs)),
     )
 

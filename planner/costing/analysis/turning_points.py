@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from math import floor, isfinite, log, sqrt
 
@@ -30,10 +31,13 @@ STRAIGHT_LOOKS = 5
 
 Floats = NDArray[np.float64]
 Change = Callable[[ModelInputs, float], ModelInputs]
+CostsAt = Callable[[float], Floats]
+"""What plans cost at a multiple of a figure, the advised one first."""
+PRICE = "on_prem.servers.unit_price"
 _CHANGES: Mapping[str, Change] = {
     "workload.hours": ModelInputs.with_demand,
     "rental_prices": ModelInputs.with_rental_prices,
-    "on_prem.servers.unit_price": ModelInputs.with_unit_prices,
+    PRICE: ModelInputs.with_unit_prices,
 }
 
 
@@ -45,7 +49,19 @@ class TurningPoint:
     multiplier: float
     """Times the figure's value."""
     scenario: ScenarioKey
-    """Whose plan is the cheaper one beyond it."""
+    """Whose plan is the cheaper one beyond it; of what no longer pays back that which rents."""
+    ends_payback: bool = False
+    """Whether the purchases of the advised plan no longer pay back beyond it."""
+
+
+@dataclass(frozen=True)
+class Payback:
+    """What the purchases of the advised plan have to save before any resale."""
+
+    rents: Sequence[Scenario]
+    """The plans that buy nothing, against the cheapest of which they are held."""
+    least: float
+    """In the money of the plan."""
 
 
 def find_turning_points(
@@ -53,9 +69,10 @@ def find_turning_points(
     scenarios: Mapping[ScenarioKey, Scenario],
     advised: ScenarioKey,
     work: WorkMeter | None = None,
+    payback: Payback | None = None,
 ) -> list[TurningPoint]:
     """Of each figure the nearest turning point below and above, the nearest first; those that the
-    `work` that may be spent allows for."""
+    `work` that may be spent allows for. With `payback` one may be where it ends."""
     work = WorkMeter() if work is None else work
     plans = distinct_plans(scenarios, advised)
     if len(plans) < 2:
@@ -63,22 +80,66 @@ def find_turning_points(
     keys = {key for plan in plans for key in (*plan.units_started, *plan.used_hours)}
     restricted = inputs.select_sources(keys)
     points: list[TurningPoint] = []
+    units = case_units(restricted) / 4
     with suppress(WorkSpentError):
         for field, change in _CHANGES.items():
-            if field != "on_prem.servers.unit_price" or restricted.servers.to_buy:
-                points.extend(_both_ways(field, change, restricted, plans, work))
-    return sorted(points, key=lambda point: abs(log(point.multiplier)))
+            if field != PRICE or restricted.servers.to_buy:
+                cost_at = _charged(partial(_costs, change, restricted, plans), units, work)
+                turns = _both_ways(cost_at)
+                points += [TurningPoint(field, m, plans[at].key) for m, at in turns]
+                if payback is not None:
+                    held_at = partial(_held, field, change, restricted, plans[0], payback)
+                    turns = _both_ways(_charged(held_at, units, work))
+                    rents = payback.rents
+                    points += [TurningPoint(field, m, rents[at - 1].key, True) for m, at in turns]
+    return _nearest_each_way(points)
 
 
-def _both_ways(
-    field: str, change: Change, inputs: ModelInputs, plans: Sequence[Scenario], work: WorkMeter
-) -> Iterator[TurningPoint]:
-    units = case_units(inputs) / 4
+def _nearest_each_way(points: Sequence[TurningPoint]) -> list[TurningPoint]:
+    """The nearest of each figure below and above, the nearest first."""
+    ranked = sorted(points, key=lambda point: (abs(log(point.multiplier)), point.ends_payback))
+    nearest: dict[tuple[str, bool], TurningPoint] = {}
+    for point in ranked:
+        nearest.setdefault((point.field, point.multiplier > 1), point)
+    return list(nearest.values())
 
-    def cost_at(multiplier: float) -> Floats:
+
+def _costs(
+    change: Change, inputs: ModelInputs, plans: Sequence[Scenario], multiplier: float
+) -> Floats:
+    return np.asarray(cost_plans(plans, change(inputs, multiplier)))
+
+
+def _held(
+    field: str,
+    change: Change,
+    inputs: ModelInputs,
+    plan: Scenario,
+    payback: Payback,
+    multiplier: float,
+) -> Floats:
+    """What the plan pays and has to save, and what each way of renting pays, all before any
+    resale."""
+    unsold = change(inputs.with_assumption("residual_rate", 0.0), multiplier)
+    nominal = replace(unsold.calendar, discount_rate_per_year=0.0)
+    paid, *rents = cost_plans([plan, *payback.rents], unsold, nominal)
+    least = payback.least * (multiplier if field == PRICE else 1.0)
+    return np.array([paid + least, *rents])
+
+
+def _charged(cost_at: CostsAt, units: float, work: WorkMeter) -> CostsAt:
+    """The same, which takes so many units of work each time."""
+
+    def charged(multiplier: float) -> Floats:
         work.charge(units)
-        return np.asarray(cost_plans(plans, change(inputs, multiplier)))
+        return cost_at(multiplier)
 
+    return charged
+
+
+def _both_ways(cost_at: CostsAt) -> Iterator[tuple[float, int]]:
+    """The nearest multiplier below and above 1 at which another plan is cheaper than the first,
+    and which it is."""
     as_planned = _Step(0, 1.0, cost_at(1.0))
     if as_planned.cheapest:
         return
@@ -86,7 +147,7 @@ def _both_ways(
         beyond = _Step(STEPS, furthest, cost_at(furthest))
         if beyond.cheapest:
             turn = _nearest_beyond(as_planned, beyond, cost_at)
-            yield TurningPoint(field, turn.multiplier, plans[turn.cheapest].key)
+            yield turn.multiplier, turn.cheapest
 
 
 @dataclass(frozen=True)
@@ -107,7 +168,7 @@ class _Step:
         return float(self.costs[1:].min() - self.costs[0])
 
 
-def _nearest_beyond(near: _Step, far: _Step, cost_at: Callable[[float], Floats]) -> _Step:
+def _nearest_beyond(near: _Step, far: _Step, cost_at: CostsAt) -> _Step:
     """The step at which another plan is cheaper, next to one at which the advised one is.
 
     Costs are nearly straight lines in the multiplier, so that the point where the lead ends is

@@ -18,7 +18,12 @@ PRICE = 250_000
 
 
 def _answer(
-    rules: int = 6, max_units: int | None = None, explain: bool = False, **changed: Any
+    rules: int = 6,
+    max_units: int | None = None,
+    explain: bool = False,
+    sensitivity: bool = False,
+    usd_per_hour: float = 20,
+    **changed: Any,
 ) -> ComparisonAnswer:
     """One machine of work for two years and a second one in the last: of the servers the first
     saves 24 months of rent, 350,400 USD, the second 12 months, 175,200 USD."""
@@ -37,7 +42,7 @@ def _answer(
         "custom_offers": [
             {
                 **{"label": "Eight H100", "accelerator": "H100", "accelerator_count": 8},
-                **{"purchase_option": "on_demand", "usd_per_hour": 20},
+                **{"purchase_option": "on_demand", "usd_per_hour": usd_per_hour},
             }
         ],
         "on_prem": {
@@ -46,7 +51,7 @@ def _answer(
             **changed,
         },
         "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
-        "sensitivity": False,
+        "sensitivity": sensitivity,
         "explain": explain,
     }
     return solved(request).answer
@@ -98,3 +103,24 @@ def test_the_explanation_is_of_the_advised_plan(margin: float) -> None:
     assert answer.explanation is not None
     assert sum(row.units for row in answer.explanation.purchases) == _bought(answer)
     assert sum(": buy " in words for words in answer.explanation.words) == _bought(answer)
+    assert not any("limit on purchases" in words for words in answer.explanation.words)
+
+
+def test_what_would_change_the_advice_is_where_servers_no_longer_pay_back() -> None:
+    """One server saves 24 months of its rent, of 312,500 USD that are asked for: renting may fall
+    to 0.892 of its price. With its resale the server would stay the cheaper one for longer."""
+    turns = {turn.field: turn for turn in _verdict(_answer(sensitivity=True)).switch_points}
+    least = PRICE * 1.25 / (24 * RENT)
+    turn = turns["rental_prices"]
+    assert turn.multiplier == pytest.approx(least, rel=0.012)
+    assert turn.sentence == (
+        "If the prices of renting fell by 11%, the servers would save no more than 25% of their "
+        "price before any resale: fewer or none would be advised."
+    )
+    assert _bought(_answer(usd_per_hour=20 * (least + 0.01))) == 1
+    assert _bought(_answer(usd_per_hour=20 * (least - 0.01))) == 0
+
+
+def test_earlier_editions_tell_where_another_plan_costs_no_more() -> None:
+    turns = _verdict(_answer(rules=5, sensitivity=True)).switch_points
+    assert not any("before any resale" in turn.sentence for turn in turns)

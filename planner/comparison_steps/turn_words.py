@@ -1,0 +1,30 @@
+"""What would change the advice, in words. PURE."""
+
+from __future__ import annotations
+
+from planner.costing.advice.verdict import SCENARIO_NAMES
+from planner.costing.analysis.turning_points import TurningPoint
+
+_FIGURES = {
+    "workload.hours": "the hours",
+    "rental_prices": "the prices of renting",
+    "on_prem.servers.unit_price": "the price of servers",
+}
+
+
+def describe_turn(point: TurningPoint, margin: float) -> str:
+    """What would have to change, and what follows; `margin` is the share of its price that a
+    purchase has to save.
+
+    >>> from planner.contract.answer.common import ScenarioKey
+    >>> fewer = TurningPoint("workload.hours", 0.9, ScenarioKey.ON_DEMAND)
+    >>> describe_turn(fewer, 0.25)
+    'If the hours fell by 10%, renting on demand would cost no more than this plan.'
+    """
+    change = point.multiplier - 1.0
+    direction = "rose" if change > 0 else "fell"
+    moved = f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}"
+    if not point.ends_payback:
+        return f"{moved}, {SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
+    saved = f"save no more than {margin:.0%} of their price" if margin else "save nothing"
+    return f"{moved}, the servers would {saved} before any resale: fewer or none would be advised."
