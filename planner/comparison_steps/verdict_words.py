@@ -156,7 +156,8 @@ class VerdictWords:
             rents_whole = self.results.inputs.whole_nodes
             return f"{text}; machines rent whole too, used or not." if rents_whole else f"{text}."
         rent = self._name_rent(self.results.inputs.by_key[row.against])
-        return f"{text}; from {row.utilisation_over_life:.0%} on they cost less than {rent}."
+        least = f"{row.utilisation_over_life:.0%}"
+        return f"{text}; over their whole useful life they cost less than {rent} from {least} on."
 
     def _name_rent(self, source: CapacitySource) -> str:
         """A machine, how it is paid for and where, as people call the place."""

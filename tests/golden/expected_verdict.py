@@ -95,7 +95,7 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
         rows.append(["Stays the cheapest", words])
     rows.append(["In today's money", money(told.present_value, currency)])
     rows.append(["Prices", prices(answer)])
-    rents = any(one.action not in ("buy", "lease") for one in told.decision)
+    rents = any(one.purchase_option != "owned" for one in told.decision)
     seen = "its price list has no dates" if rents else "nothing is rented"
     seen = day(told.oldest_price) if told.oldest_price else seen
     rows.append(["Oldest rental price paid", seen])

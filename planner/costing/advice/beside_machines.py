@@ -18,7 +18,8 @@ WORTH_SAYING = Decimal("0.1")
 
 
 def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[str]:
-    """What is paid for data and for other costs; nothing where that is a small part."""
+    """What is paid for data and for other costs, and what credits take off; nothing where that is a
+    small part."""
     paid = [line for line in plan.lines if line.amount > 0 and line.category is not Category.TAX]
     least = sum((line.amount for line in paid), Decimal(0)) * WORTH_SAYING
     before = " before tax" if tax_rate else ""
@@ -29,3 +30,6 @@ def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[
             parts.append(f"{format_money(amount, currency)}{before} for {words}")
     if parts:
         yield f"with {' and '.join(parts)}"
+    used = -sum((one.amount for one in plan.lines if one.category is Category.CREDIT), Decimal(0))
+    if used and used >= least:
+        yield f"after {format_money(used, currency)}{before} of credits"

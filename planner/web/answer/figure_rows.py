@@ -11,6 +11,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import BudgetUse, Verdict
 from planner.contract.labels import NOT_COUNTED, budget_title
 from planner.contract.months import count_months, parse_month
+from planner.contract.purchase_options import OWNED
 from planner.web.answer.verdict_facts import (
     cheapest_cases,
     is_the_only_plan,
@@ -62,6 +63,7 @@ def _rows(
     beside = _beside_leases(verdict)
     capital = _or_nothing(verdict.capital_to_approve or beside, currency)
     note = "network and spares of what is leased" if beside else _rent_alone(verdict)
+    note = note or _due_later(answer, verdict)
     yield FigureRow("Capital to approve now", capital, note=note)
     uncounted = "what they cost after the plan is not counted" if _outlasts(answer) else ""
     if verdict.obligation_to_sign is not None:
@@ -94,6 +96,14 @@ def _rows(
     if rate:
         day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _due_later(answer: ComparisonAnswer, verdict: Verdict) -> str:
+    """When the first servers are bought, if that is not at once."""
+    first = min((one.starts for one in verdict.decision if one.action == "buy"), default=None)
+    if first is None or first == answer.start:
+        return ""
+    return f"due in {parse_month(first):%B %Y}"
 
 
 def _budgets(
@@ -131,7 +141,7 @@ def _oldest(verdict: Verdict) -> str:
     """The day of the oldest price of what is rented; prices of servers have dates of their own."""
     if verdict.oldest_price:
         return f"{verdict.oldest_price:%-d %B %Y}"
-    if all(one.action in ("buy", "lease") for one in verdict.decision):
+    if all(one.purchase_option == OWNED for one in verdict.decision):
         return "nothing is rented"
     return "its price list has no dates"
 
