@@ -324,6 +324,7 @@ class Preparation:
             term_end=self.rules.term_end,
             whole_nodes=self.rules.whole_nodes,
             limits_dates=self.rules.limits_dates,
+            limits_days=self.rules.limits_days,
             is_level=self.demand.is_level,
             interruptible=self.rules.interruptible,
             one_accelerator=self.rules.one_accelerator,

@@ -15,7 +15,7 @@ from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.other_costs import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model import other_costs
-from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date
+from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date, reserved_days
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import price_rental
 from planner.costing.cost_model.spend_pools import SpendPool
@@ -71,6 +71,8 @@ class ModelInputs:
     """Whether machines rented by the hour rent whole."""
     limits_dates: bool = False
     """Whether what is reserved by date is paid for in whole days and limited as clouds sell it."""
+    limits_days: bool = False
+    """Whether that counts the days of each month."""
     is_level: bool = False
     """Whether the peak is the mean of work that goes on all month."""
     job_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -221,7 +223,8 @@ class ModelInputs:
                 hours = self._hours_of_whole_nodes(rental)
             is_limited = self.limits_dates and is_list_price_by_date(rental)
             if is_limited:
-                rental = limit_by_date(rental, self.hours, self.runs.of(rental))
+                days = reserved_days(at_peak, self.calendar.start) if self.limits_days else None
+                rental = limit_by_date(rental, self.hours, self.runs.of(rental), days)
             priced = price_rental(
                 rental,
                 self.assumptions,

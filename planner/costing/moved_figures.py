@@ -31,7 +31,7 @@ IN_SERVERS = frozenset({"servers", "throughput", "assumptions", "calendar", "pac
 IN_RENTALS = frozenset(
     {
         "rentals", "assumptions", "calendar", "hours", "peak", "data", "term_end", "whole_nodes",
-        "price_processes", "limits_dates", "is_level", "fills_machines",
+        "price_processes", "limits_dates", "limits_days", "is_level", "fills_machines",
     }
 )  # fmt: skip
 IN_DATA = frozenset({"data", "hours", "peak"})

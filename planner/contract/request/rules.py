@@ -44,6 +44,8 @@ class PlanRules:
     """Whether machines rented by the hour rent whole."""
     limits_dates: bool = False
     """Whether what is reserved by date is paid for in whole days and limited as clouds sell it."""
+    limits_days: bool = False
+    """Whether a reservation by date that holds whole months counts their days."""
     needs_on_demand_price: bool = False
     """Whether a commitment must be to a machine that is sold on demand in that region too."""
     consumer_in_datacentre: bool = True
@@ -94,6 +96,8 @@ RESALE_ASIDE_RULES = 6
 """Edition from which a purchase and renting are compared without any resale, 2026."""
 FEWER_SERVERS_RULES = 6
 """Edition from which a plan buys the servers that pay back where more of them do not, 2026."""
+RESERVED_DAYS_RULES = 6
+"""Edition from which the days of a month count towards those of a reservation, 2026."""
 EDITION_1 = PlanRules()
 """Nothing is ruled out, and of a commitment the months within the horizon count."""
 
@@ -122,6 +126,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         else workload.interruptible,
         whole_nodes=not (is_first if allows_parts is None else allows_parts),
         limits_dates=not is_first,
+        limits_days=request.rules >= RESERVED_DAYS_RULES,
         needs_on_demand_price=not is_first,
         price_processes=not is_first,
         packs_jobs=not is_first,

@@ -15,13 +15,13 @@ from planner.contract.answer.scenario import CostLine
 from planner.contract.answer.verdict import Action, DecisionPart
 from planner.contract.durations import format_duration
 from planner.contract.money import format_money
-from planner.contract.months import days_in_month, format_month
+from planner.contract.months import format_month
 from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import savings_plan_label, traits
 from planner.contract.shares import NOISE
 from planner.costing.advice.payback import OBLIGATIONS
 from planner.costing.advice.shares import NONE, share_of_hours, shares_in_words
-from planner.costing.cost_model.by_date import HOURS_PER_DAY
+from planner.costing.cost_model.by_date import reserved_days
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.cost_model.terms import Calendar
@@ -271,12 +271,12 @@ class _Part:
 
     def _days(self) -> str:
         """For how many days in all, of a month no more than it has; "" for whole months."""
-        if (at_peak := self._at_peak()) is None:
+        if self._at_peak() is None:
             return ""
-        busy = map(int, np.flatnonzero(self.plan.used_hours[self.source.key] > 0))
-        most = [days_in_month(self._calendar.month(month)) for month in busy]
-        days = np.minimum(np.ceil(at_peak / HOURS_PER_DAY - WHOLE), most)
-        return f" for {pluralize(int(days.sum()), 'day')}"
+        peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
+        days = reserved_days(peak_hours, self._calendar.start)
+        busy = self.plan.used_hours[self.source.key] > 0
+        return f" for {pluralize(int(days[busy].sum()), 'day')}"
 
     def _varies(self) -> bool:
         """Whether some months take more of it than others."""

@@ -6,17 +6,20 @@ the hours that the peak of month t lasts, each machine is paid for
     days(t) = min(24 · ⌈D_t / 24⌉, max(730, D_t)) hours
 
 of which D_t are used. The months of a longer stretch of work than a reservation may last are
-served by its first ones only: nobody promises the next reservation.
+served by its first ones only: nobody promises the next reservation. How long one lasts is counted
+in months, and from edition 6 of the rules on in the days of these months too.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.months import add_months, days_in_month
 from planner.costing.cost_model.capacity_source import CapacitySource
 from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
@@ -36,12 +39,13 @@ class DateLimits:
 
     machines: int
     months: int
-    """Whole months that its longest duration covers."""
+    """Months that its longest duration covers, of 30 days."""
+    days: int
 
 
 LIMITS: Mapping[PurchaseOption, DateLimits] = {
-    PurchaseOption.CAPACITY_BLOCK: DateLimits(64, 5),
-    PurchaseOption.DWS_CALENDAR_MODE: DateLimits(80, 3),
+    PurchaseOption.CAPACITY_BLOCK: DateLimits(64, 5, 182),
+    PurchaseOption.DWS_CALENDAR_MODE: DateLimits(80, 3, 90),
 }
 """AWS: 64 instances for up to 182 days (EC2 user guide, Capacity Blocks for ML, 2025). Google
 Cloud: 80 GPU machines for 1 to 90 days (Compute Engine documentation, future reservation requests
@@ -60,18 +64,32 @@ def reserved_hours(hours_at_peak: Floats) -> Floats:
     return np.divide(paid, hours_at_peak, out=np.ones_like(paid), where=hours_at_peak > 0)
 
 
+def reserved_days(hours_at_peak: Floats, start: dt.date) -> Floats:
+    """[T] days reserved in the months from `start` on, of none more than it has.
+
+    >>> reserved_days(np.array([36.0, 730.0, 0.0]), dt.date(2027, 1, 1)).tolist()
+    [2.0, 28.0, 0.0]
+    """
+    most = [days_in_month(add_months(start, month)) for month in range(hours_at_peak.size)]
+    return np.minimum(np.ceil(hours_at_peak / HOURS_PER_DAY * (1 - _ROUNDING)), most)
+
+
 def is_list_price_by_date(source: CapacitySource) -> bool:
     """Whether it is reserved by date from a provider's list, not quoted to the team."""
     offer = source.offer
     return offer is not None and offer.purchase_option in LIMITS and offer.source != QUOTED
 
 
-def limit_by_date(source: CapacitySource, hours: Floats, peak: Floats) -> CapacitySource:
+def limit_by_date(
+    source: CapacitySource, hours: Floats, peak: Floats, days: Floats | None = None
+) -> CapacitySource:
     """`source`, which is reserved by date, in the months alone in which one reservation could
-    serve all of the peak."""
+    serve all of the peak; of `days` [T] reserved it holds so many."""
     assert source.offer is not None
     limits = LIMITS[source.offer.purchase_option]
     fits = (peak <= limits.machines * source.capacity) & _begins_in(hours > 0, limits.months)
+    if days is not None:
+        fits &= _sum_of_stretch(np.where(hours > 0, days, 0.0)) <= limits.days
     available = fits if source.available is None else fits & source.available
     return replace(source, available=available)
 
@@ -87,3 +105,16 @@ def _begins_in(busy: Bools, months: int) -> Bools:
         length = length + 1 if is_busy else 0
         inside[t] = 0 < length <= months
     return inside
+
+
+def _sum_of_stretch(days: Floats) -> Floats:
+    """[T] the days of a stretch of months with any, up to each of them.
+
+    >>> _sum_of_stretch(np.array([31.0, 28.0, 0.0, 30.0])).tolist()
+    [31.0, 59.0, 0.0, 30.0]
+    """
+    sums, total = np.zeros(len(days)), 0.0
+    for t, of_month in enumerate(days):
+        total = total + of_month if of_month else 0.0
+        sums[t] = total
+    return sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date, reserved_hours
+from planner.costing.cost_model.by_date import (
+    is_list_price_by_date,
+    limit_by_date,
+    reserved_days,
+    reserved_hours,
+)
 from planner.costing.cost_model.rental import price_rental
 from planner.costing.cost_model.storage_egress import CloudData
 from tests.planner.costing.cost_model.test_rental import CALENDAR, HOURS, assumed, source
@@ -27,6 +33,16 @@ def test_a_stretch_longer_than_a_reservation_is_served_at_its_start_alone() -> N
     peak = np.full(6, 8.0)
     assert available("dws_calendar_mode", FULL * 8, peak) == [True] * 3 + [False] * 3
     assert available("capacity_block", FULL * 8, peak) == [True] * 5 + [False]
+
+
+def test_months_that_have_more_days_than_a_reservation_are_not_all_served() -> None:
+    """January to March have 90 days, July to September 92, of which 62 are in the first two."""
+    work = np.full(6, 730.0)
+    for month, held in ((1, [True] * 3 + [False] * 3), (7, [True] * 2 + [False] * 4)):
+        days = reserved_days(work, dt.date(2027, month, 1))
+        found = limit_by_date(source("dws_calendar_mode"), work * 8, np.full(6, 8.0), days)
+        assert found.available is not None
+        assert found.available.tolist() == held
 
 
 def test_every_stretch_of_work_may_be_reserved_anew() -> None:
