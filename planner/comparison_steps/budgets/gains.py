@@ -21,6 +21,7 @@ from planner.comparison_steps.alternatives import (
     find_most_machines,
 )
 from planner.comparison_steps.budgets.uses import exceeds, list_budget_uses
+from planner.comparison_steps.paying_purchases import buy_what_pays_back
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import SMALL_SHARE
 from planner.contract.answer.common import ScenarioKey
@@ -117,8 +118,12 @@ def _find_gain(
     if not other.feasible or plan.net_present_cost - other.net_present_cost <= least_saving:
         return None
     rent = best_without_buying(results.consented_scenarios)
-    if why_not_bought(other, rent, results.payback_margin, results.preparation.rules):
-        return None
+    terms = results.payback_margin, results.preparation.rules
+    if why_not_bought(other, rent, *terms):
+        fewer = buy_what_pays_back(inputs, rent, *terms, work, ceiling)
+        if fewer is None or plan.net_present_cost - fewer.net_present_cost <= least_saving:
+            return None
+        other = fewer
     uses = list_budget_uses(results, other)
     over = tuple(use for use in uses if limit_of(use) in names and exceeds(use))
     return _build_gain(results, plan, other, over) if over else None

@@ -23,6 +23,7 @@ def _answer(
     explain: bool = False,
     sensitivity: bool = False,
     usd_per_hour: float = 20,
+    capex_budget: float | None = None,
     **changed: Any,
 ) -> ComparisonAnswer:
     """One machine of work for two years and a second one in the last: of the servers the first
@@ -51,6 +52,7 @@ def _answer(
             **changed,
         },
         "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
+        "constraints": {"capex_budget": capex_budget},
         "sensitivity": sensitivity,
         "explain": explain,
     }
@@ -86,6 +88,14 @@ def test_what_a_narrower_margin_buys_is_told() -> None:
     asked = _answer(payback_margin=0)
     assert _bought(asked) == 2
     assert told["on_prem.payback_margin"].total == _verdict(asked).total
+
+
+def test_a_budget_that_keeps_out_the_server_that_pays_back_is_told() -> None:
+    (told,) = (
+        row for row in _answer(capex_budget=1000).cheaper_if if row.field.endswith("capex_budget")
+    )
+    assert told.value == PRICE
+    assert told.total == _verdict(_answer(capex_budget=PRICE)).total
 
 
 def test_no_server_is_bought_where_none_pays_back() -> None:
