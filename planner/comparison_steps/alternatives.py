@@ -20,7 +20,6 @@ from planner.comparison_steps.liftable import (
     list_limits,
     list_rails,
 )
-from planner.comparison_steps.paying_purchases import buy_what_pays_back
 from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import ANALYSIS_SHARE, SCENARIO_SHARE
@@ -31,6 +30,7 @@ from planner.costing.advice.decision import describe_parts, leave_unnamed, list_
 from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, solve_scenario
 from pricing.common.copies import replace

@@ -11,7 +11,6 @@ from planner.comparison_steps.late_delivery import describe_certain_delay, descr
 from planner.comparison_steps.paybacks import month_of_payback
 from planner.comparison_steps.range_doubts import SURE, RangeDoubts
 from planner.comparison_steps.results import ComparisonResults
-from planner.comparison_steps.turn_words import describe_turn
 from planner.comparison_steps.verdict_words import VerdictWords
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import (
@@ -29,6 +28,7 @@ from planner.costing.advice.payback import (
     obligation_to_sign,
     resale_value,
 )
+from planner.costing.advice.turn_words import describe_turn
 from planner.costing.advice.verdict import SCENARIO_NAMES, describe_unknown_prices
 from planner.costing.analysis.simulation import cost_of_late_servers
 from planner.costing.results.scenario_result import Scenario, cents

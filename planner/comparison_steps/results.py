@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
+from typing import TypeVar
 
 from planner.comparison_steps.hours_range import range_of_plan
 from planner.comparison_steps.scenario_results import (
@@ -44,11 +46,12 @@ from planner.costing.analysis.turning_points import (
     TurningPoint,
     find_turning_points,
 )
-from planner.costing.optimizer.work import WorkSpentError
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
 from pricing.market.offers import HOURS_PER_MONTH
 
+T = TypeVar("T")
 MOST_SERVERS = 5
 """Servers whose break-even an answer gives unless all are asked for."""
 SMALL_USD = Decimal(1000)
@@ -57,6 +60,13 @@ SMALL_USD = Decimal(1000)
 
 class ComparisonResults(ScenarioResults):
     """The results of one comparison, before they become its answer."""
+
+    def within(self, name: str, share: float, compute: Callable[[WorkMeter], T], otherwise: T) -> T:
+        """What is computed with a share of the work left, `otherwise` where that is not enough."""
+        part = self.parts[name] = self.work.share(share)
+        with suppress(WorkSpentError):
+            return compute(part)
+        return otherwise
 
     @cached_property
     def all_break_even(self) -> tuple[BreakEven, ...]:

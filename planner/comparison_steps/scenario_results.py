@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 from planner.comparison_steps.explain_scenarios import explain_scenarios
-from planner.comparison_steps.paying_purchases import buy_fewer_servers
 from planner.comparison_steps.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.comparison import ComparisonRequest
@@ -18,11 +15,11 @@ from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.paying_purchases import buy_fewer_servers
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, solve_scenarios
 from planner.sizing.demand import Demand
 
-T = TypeVar("T")
 PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
 """Units of work for what every comparison does, and for a month of a source."""
 SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
@@ -79,21 +76,11 @@ class ScenarioResults:
         if not self.preparation.rules.limits_to_payback:
             return {}
         solved, terms = self.solved_scenarios, (self.payback_margin, self.preparation.rules)
-        nothing: dict[ScenarioKey, Scenario] = {}
-        fewer = self.within(
-            "fewer_servers",
-            SMALL_SHARE,
-            lambda part: buy_fewer_servers(self.inputs, solved, *terms, part),
-            nothing,
-        )
-        return explain_scenarios(fewer, self.preparation)
-
-    def within(self, name: str, share: float, compute: Callable[[WorkMeter], T], otherwise: T) -> T:
-        """What is computed with a share of the work left, `otherwise` where that is not enough."""
-        part = self.parts[name] = self.work.share(share)
+        part = self.parts["fewer_servers"] = self.work.share(SMALL_SHARE)
         with suppress(WorkSpentError):
-            return compute(part)
-        return otherwise
+            fewer = buy_fewer_servers(self.inputs, solved, *terms, part)
+            return explain_scenarios(fewer, self.preparation)
+        return {}
 
     def charge_preparation(self) -> None:
         """Charges what every comparison does before its scenarios."""

@@ -11,6 +11,7 @@ from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
 from tests.golden.expected_finance import budget_words
 from tests.golden.shown import (
+    OPTION_HEADS,
     PROVIDERS,
     TITLES,
     add_up,
@@ -24,18 +25,6 @@ from tests.golden.shown import (
 
 BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
 ACCELERATORS = {"nvidia-h100-80gb-sxm": "H100 SXM5 80 GB"}
-OPTIONS = {
-    "on_demand": "On demand",
-    "spot": "Spot",
-    "low_priority": "Low priority",
-    "reserved": "Reserved",
-    "reserved_convertible": "Reserved, convertible",
-    "savings_plan": "Savings plan",
-    "committed_use": "Committed use",
-    "capacity_block": "Capacity block",
-    "dws_flex_start": "Flex start",
-    "dws_calendar_mode": "Calendar mode",
-}
 MONTHS = tuple(calendar.month_name[1:])
 
 
@@ -288,9 +277,9 @@ def coverage(answer: ComparisonAnswer) -> list[list[str]]:
         by_place.setdefault((row.accelerator, row.provider), {})[row.purchase_option] = row
     if not by_place:
         return []
-    options = [o for o in OPTIONS if any(o in found for found in by_place.values())]
+    options = [o for o in OPTION_HEADS if any(o in found for found in by_place.values())]
     assert {row.purchase_option for row in answer.coverage} == set(options)
-    table = [["Accelerator", "Provider", *(OPTIONS[o] for o in options)]]
+    table = [["Accelerator", "Provider", *(OPTION_HEADS[o] for o in options)]]
     for (accelerator, provider), found in by_place.items():
         names = [ACCELERATORS[accelerator], PROVIDERS[provider]]
         table.append([*names, *(_known(found.get(o)) for o in options)])

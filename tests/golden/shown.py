@@ -7,6 +7,18 @@ from decimal import Decimal
 from typing import Any
 
 PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
+OPTION_HEADS = {
+    "on_demand": "On demand",
+    "spot": "Spot",
+    "low_priority": "Low priority",
+    "reserved": "Reserved",
+    "reserved_convertible": "Reserved, convertible",
+    "savings_plan": "Savings plan",
+    "committed_use": "Committed use",
+    "capacity_block": "Capacity block",
+    "dws_flex_start": "Flex start",
+    "dws_calendar_mode": "Calendar mode",
+}
 TITLES = {
     "on_demand": "On demand",
     "spot": "Spot",

@@ -21,7 +21,6 @@ from planner.comparison_steps.alternatives import (
     find_most_machines,
 )
 from planner.comparison_steps.budgets.uses import exceeds, list_budget_uses
-from planner.comparison_steps.paying_purchases import buy_what_pays_back
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import SMALL_SHARE
 from planner.contract.answer.common import ScenarioKey
@@ -32,6 +31,7 @@ from planner.costing.advice.limit_words import NamedLimit, name_limit
 from planner.costing.advice.payback import best_without_buying, resale_value, why_not_bought
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
+from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
 
