@@ -20,6 +20,10 @@ NEAR_THE_FEWEST = 1.1
 tell apart; a planning choice, 2026."""
 TRIED = 8
 """Steps in which numbers up to twice the least are looked at; a planning choice, 2026."""
+STARVED, FURTHER, MUCH_FEWER = 0.5, 4, 1.5
+"""Share of its rate that a split leaves an accelerator, below which numbers up to four times as
+many and down to a fourth are looked at too, and hours over others from which one of those is taken;
+planning choices, 2026."""
 
 
 class Sized(Protocol):
@@ -32,6 +36,10 @@ class Sized(Protocol):
 
 class Laid(Sized, Protocol):
     """A run on a number of accelerators under a split."""
+
+    @property
+    def accelerators(self) -> int:
+        """How many."""
 
     @property
     def layout(self) -> PlacedLayout:
@@ -96,11 +104,35 @@ def choose_count(
     return chosen, None if chosen is start else start
 
 
+def counts_further(count: int, beyond: int, least: int, most: int) -> list[int]:
+    """Numbers of accelerators further away from `count`: beyond `beyond` up to `most`, 2^k and
+    3 2^k since stages come in powers of two, and a half and a fourth of it as far as `least` are
+    left.
+
+    >>> counts_further(7, 14, 7, 28), counts_further(16_384, 144, 80, 16_384)
+    ([16, 24], [4096, 8192])
+    >>> counts_further(136, 272, 133, 544)
+    [384, 512]
+    """
+    more = {whole_count(size << k) for k in range(most.bit_length()) for size in (1, 3)}
+    up = {n for n in more if max(count, beyond) < n <= most}
+    down = {n for n in (whole_count(count // 2), whole_count(count // 4)) if least <= n < count}
+    return sorted(up | down)
+
+
 def choose_at_work(
-    size_on: Callable[[int], L], first: int, most: int, fewest_hours: float, least: int
+    size_on: Callable[[int], L],
+    first: int,
+    held: int,
+    least: int,
+    job: int | None,
+    fewest_hours: float,
 ) -> tuple[L, L | None]:
-    """The same without accelerators that a split leaves idle, where `least` or more are left and
-    the hours are no more."""
+    """The same of numbers up to twice the `held` that hold a run and no more than a `job` is said
+    to take, without accelerators that a split leaves idle, where `least` or more are left and the
+    hours are no more; where each works at less than half of its rate, on the nearest number up to
+    four times as many, or down to a fourth, that takes two thirds of the hours or fewer, if one
+    does."""
 
     def sized(count: int) -> L:
         size = size_on(count)
@@ -113,4 +145,27 @@ def choose_at_work(
             return size
         return smaller if smaller.hours <= size.hours else size
 
-    return choose_count(sized, first, most, fewest_hours)
+    most = most_tried(held, first, job)
+    size, start = choose_count(sized, first, most, fewest_hours)
+    if size.layout.share_of_level >= STARVED:
+        return size, start
+    count = size.accelerators
+    furthest = FURTHER * count if job is None else min(FURTHER * count, max(count, job))
+    other = _further_away(sized, size, counts_further(count, most, least, furthest))
+    return (size, start) if other is size else (other, start or size)
+
+
+def _further_away(size_on: Callable[[int], L], size: L, counts: list[int]) -> L:
+    """The run on the nearest of `counts` whose hours are near the fewest among them, or `size`
+    where they are not much fewer."""
+    sizes = [size]
+    for count in counts:
+        try:
+            sizes.append(size_on(count))
+        except InvalidInput:
+            continue
+    fewest = min(one.hours for one in sizes)
+    if size.hours < MUCH_FEWER * fewest:
+        return size
+    near = [one for one in sizes if one.hours <= NEAR_THE_FEWEST * fewest]
+    return min(near, key=lambda one: abs(math.log(one.accelerators / size.accelerators)))

@@ -47,10 +47,10 @@ from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import excess_beside_standard, team_excess
 from planner.sizing.performance.throughput import default_accelerators
 from planner.sizing.runs.beside_words import left_out, thin_steps
-from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, most_tried, whole_count
+from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, whole_count
 from planner.sizing.runs.placed_words import (
     above_peak,
-    beyond_the_least,
+    another_number,
     borrowed_rate,
     fewer_than_a_step,
     mfu_words,
@@ -212,17 +212,17 @@ class PlacedTask:
 
     def at_least(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators or a few more, so that a usual number works; on the usual
-        number for its work for None. From rules 6 on, up to twice what holds it, on the smallest
-        number whose hours are near the fewest."""
+        number for its work for None. From rules 6 on on the smallest number up to twice what holds
+        it whose hours are near the fewest, or further away where that takes much fewer."""
         count = self._count(None if accelerators is None else whole_count(accelerators))
         if self.rules < COUNT_RULES or has_user_rate(self.layouts.training):
             return self._on(count)
-        most = most_tried(self.min_accelerators, count, self.requested.accelerators_per_job)
-        least = self.min_accelerators if accelerators is None else count
-        size, fewer = choose_at_work(self._on, count, most, self.fewest_hours(count), least)
-        if fewer is None:
+        held, job = self.min_accelerators, self.requested.accelerators_per_job
+        least, fewest = held if accelerators is None else count, self.fewest_hours(count)
+        size, other = choose_at_work(self._on, count, held, least, job, fewest)
+        if other is None:
             return size
-        return replace(size, count_words=beyond_the_least(size.accelerators, size.hours, fewer))
+        return replace(size, count_words=another_number(size.accelerators, size.hours, other))
 
     def at(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators, or on the usual number for its work."""

@@ -55,8 +55,8 @@ MUCH_LONGER = 1.5
 """Hours over others from which they are told as a multiple; a planning choice, 2026."""
 
 
-class FewerAccelerators(Protocol):
-    """A run on fewer accelerators."""
+class OtherNumber(Protocol):
+    """A run on another number of accelerators."""
 
     @property
     def accelerators(self) -> int:
@@ -255,15 +255,20 @@ def skipped_by_windows(training: Training) -> tuple[str, ...]:
     )
 
 
-def beyond_the_least(count: int, hours: float, fewer: FewerAccelerators) -> tuple[str, ...]:
-    """Why a run of so many hours takes more accelerators than would do."""
-    times = fewer.hours / hours
+def another_number(count: int, hours: float, other: OtherNumber) -> tuple[str, ...]:
+    """Why a run of so many hours takes more accelerators than would do, or fewer than usual."""
+    times = other.hours / hours
     more = f"{times:,.1f} times the" if times >= MUCH_LONGER else f"{times - 1:.0%} more"
+    named = pluralize(other.accelerators, "accelerator")
+    if other.accelerators > count:
+        return (
+            f"{named}, the usual number for the work, would take {more} accelerator-hours, as a "
+            f"step leaves each too little to do: {count:,} are counted on",
+        )
     return (
-        f"{pluralize(fewer.accelerators, 'accelerator')} would hold it, with {more} "
-        f"accelerator-hours: {count:,} are counted on, the smallest number up to twice the least "
-        "whose hours are near the fewest; stating jobs of "
-        f"{pluralize(fewer.accelerators, 'accelerator')} asks for fewer",
+        f"{named} would hold it, with {more} accelerator-hours: {count:,} are counted on, the "
+        "smallest number looked at whose hours are near the fewest; stating jobs of "
+        f"{named} asks for fewer",
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.demand import compute_demand
+from planner.sizing.estimate import estimate
 from planner.sizing.runs.counts import NEAR_THE_FEWEST, choose_count, counts_between
 from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
@@ -109,3 +110,39 @@ def test_no_number_looked_at_is_a_tenth_better_and_no_smaller_one_as_good(first,
     assert size.hours <= most
     assert all(hours[n] > most for n in counts if n < size.accelerators)
     assert (fewer is None) == (size.accelerators == first)
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens", "accelerator", "before", "counted"),
+    [
+        ("Gemma-3-27b-it", 1e10, "nvidia-gh200-96gb", 7, 16),
+        ("Qwen3-32B", 5.6e10, "nvidia-rtx-4090", 120, 192),
+        ("Qwen3-4B", 1e13, "nvidia-a10g", 7120, 1792),
+    ],
+)
+def test_a_cliff_further_away_is_left_too(model, tokens, accelerator, before, counted):
+    work = parse(Training, {"kind": "training", "model": model, "tokens": tokens})
+    sized = placed_on(work, get(accelerator), 6)
+    size = sized.at()
+    assert size.accelerators == counted
+    assert sized.at(before).hours > 1.5 * size.hours
+    (words,) = [words for words in size.warnings if "are counted on" in words]
+    named = "the usual number for the work" if before > counted else "would hold it"
+    assert words.startswith(f"{before:,} accelerators")
+    assert named in words
+
+
+def test_a_deadline_alone_changes_few_of_the_hours():
+    hours = []
+    for month in (3, 12):
+        runs = [{"start": "2027-01", "deadline": f"2027-{month:02}"}]
+        work = {"kind": "training", "model": "Gemma-3-27b-it", "tokens": 1e10, "runs": runs}
+        hours.append(estimate({"workload": work, "accelerator": "GH200"}).hours)
+    assert hours[1] == pytest.approx(hours[0], rel=0.15)
+
+
+def test_a_job_of_a_stated_size_goes_no_further():
+    work = {"kind": "training", "model": "Gemma-3-27b-it", "tokens": 1e10}
+    for stated, counted in ((7, 7), (12, 7), (16, 16)):
+        job = parse(Training, work | {"accelerators_per_job": stated})
+        assert placed_on(job, get("nvidia-gh200-96gb"), 6).at_least(7).accelerators == counted
