@@ -158,6 +158,7 @@ def under_rules(training: Training, rules: int) -> Training:
     if rules >= ATTENTION_RULES:
         _refuse_images(training)
         _refuse_windows(training)
+        _refuse_padding(training)
         return _with_input(training)
     training = named_under_rules(training, rules)
     if all(getattr(training, name) is None for name in changed):
@@ -214,6 +215,16 @@ def _refuse_windows(training: Training) -> None:
         raise InvalidInput(
             "sliding_layers",
             f"{windowed:,} are more than the {layers:,} layers; allowed are 0 to {layers:,}",
+        )
+
+
+def _refuse_padding(training: Training) -> None:
+    """Refuses padding beside the hours of a run that is done, which held it."""
+    if training.padding and training.measured_accelerator_hours:
+        raise InvalidInput(
+            "padding",
+            f"{training.padding:g} is already in measured_accelerator_hours, where the run was of "
+            "the same data; leave it out",
         )
 
 

@@ -28,6 +28,7 @@ def replicas_for(passes: float, most: Floats, multiple: Floats) -> Floats:
     >>> replicas_for(976.0, np.array([500.0, 900.0, 8.0]), np.ones(3)).tolist()
     [488.0, 900.0, 8.0]
     """
+    passes = max(1.0, passes)
     rounds = np.floor(passes / most)
     fewer = np.floor(passes / (rounds + 1) / multiple) * multiple
     all_at_work = kept_share(rounds * most, passes)

@@ -92,6 +92,17 @@ def test_padding_is_paid_for():
     assert size(padding=0.5).hours == pytest.approx(2 * size().hours, rel=0.01)
 
 
+def test_padding_is_in_the_hours_of_a_run_that_is_done():
+    done = {"measured_accelerator_hours": 2e5, "accelerator": H100.slug}
+    assert hours(6, **done) == pytest.approx(2e5)
+    with pytest.raises(InvalidInput) as refused:
+        hours(6, **done, padding=0.3)
+    assert refused.value.field == "workload.padding"
+    assert "is already in measured_accelerator_hours" in refused.value.message
+    assert hours(5, **done, padding=0.3) == pytest.approx(2e5 / 0.7)
+    assert hours(6, mfu=0.4, padding=0.3) > hours(6, mfu=0.4)
+
+
 def test_attention_of_packed_examples_reaches_no_further_than_one():
     """OLMo 3 7B on 8 H100 trained 1.81e9 tokens at 32,768, 840 of an example, in 77 h
     (allenai/open-instruct docs/algorithms/sft_running_guide.md, 2025)."""
