@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.stages import PRETRAINING
 from planner.sizing.footprint.training_flops import is_adapter
+from planner.sizing.layout.own_split import refuse_states
 from planner.sizing.layout.search import LayoutTask
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
@@ -50,7 +52,57 @@ def refuse_too_few(task: LayoutTask, requested: int, least: int) -> InvalidInput
     )
 
 
-def _holds(task: LayoutTask, update: dict[str, Any], requested: int) -> bool:
+def refuse_nowhere(task: LayoutTask) -> InvalidInput:
+    """The refusal of a training that no number of accelerators holds, with what would change that;
+    from rules 6 on no more than what does.
+
+    Raises `InvalidInput` where states that another ZeRO stage or split divides are the reason.
+    """
+    training, one = task.training, task.accelerator
+    card = f"{one.slug} ({one.memory_gib:g} GiB)"
+    if (training.micro_batch_size or 1) > 1 and _holds(task, {"micro_batch_size": 1}):
+        return InvalidInput(
+            "accelerator",
+            f"micro_batch_size {training.micro_batch_size:,} does not fit {card}, however the "
+            "model is split; a smaller one would",
+        )
+    refuse_states(task)
+    remedies = _remedies(task) if task.rates.is_whole else list(LONG_SEQUENCES)
+    what = "one sequence" if remedies else "one layer at work"
+    return InvalidInput(
+        "layout" if training.layout else "accelerator",
+        f"{what} does not fit {card}, however it is split; "
+        f"{_join([*remedies, 'an accelerator with more memory'], 'or')} would",
+    )
+
+
+LONG_SEQUENCES: dict[str, dict[str, Any]] = {
+    "a shorter sequence_length": {"sequence_length": SHORTEST},
+    "chunked_loss": {"chunked_loss": True},
+}
+"""What makes room for a sequence."""
+STEP_FIELDS = ("micro_batch_size", "activation_checkpointing", "zero_stage", "layout")
+"""Fields that ask for more memory than has to be."""
+
+
+def _remedies(task: LayoutTask) -> list[str]:
+    """What alone makes room, else what does together; none where a card is too small."""
+    is_short = (task.training.sequence_length or USUAL_LENGTH) <= SHORTEST
+    rest = dict(list(LONG_SEQUENCES.items())[is_short:])
+    alone = [name for name, update in rest.items() if _holds(task, update)]
+    if alone:
+        return alone
+    excess = {name: None for name in STEP_FIELDS if getattr(task.training, name) is not None}
+    freed = [f"leaving out {_join(list(excess), 'and')}"] if excess else []
+    if excess and _holds(task, excess):
+        return freed
+    every = {key: value for update in rest.values() for key, value in update.items()}
+    if _holds(task, {**excess, **every}):
+        return [f"{_join([*rest, *freed], 'and')} together"]
+    return []
+
+
+def _holds(task: LayoutTask, update: dict[str, Any], requested: float = math.inf) -> bool:
     least = replace(task, training=task.training.model_copy(update=update)).least()
     return least is not None and least <= requested
 

@@ -23,10 +23,10 @@ from planner.sizing.footprint.training_flops import (
     under_rules,
 )
 from planner.sizing.layout.grid import CHECKPOINTING, FULL
-from planner.sizing.layout.own_split import check_split, refuse_states
+from planner.sizing.layout.own_split import check_split
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
-from planner.sizing.layout.too_few import refuse_too_few
+from planner.sizing.layout.too_few import refuse_nowhere, refuse_too_few
 from planner.sizing.performance.confidence import (
     has_user_rate,
     has_user_throughput,
@@ -308,21 +308,7 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
     layouts = LayoutTask(training, one, precision, rates_on(training, one, precision, rules))
     least = layouts.least()
     if least is None:
-        one_each = training.model_copy(update={"micro_batch_size": 1})
-        if (training.micro_batch_size or 1) > 1 and LayoutTask(
-            one_each, one, precision, layouts.rates
-        ).least():
-            raise InvalidInput(
-                "accelerator",
-                f"micro_batch_size {training.micro_batch_size:,} does not fit {one.slug} "
-                f"({one.memory_gib:g} GiB), however the model is split; a smaller one would",
-            )
-        refuse_states(layouts)
-        raise InvalidInput(
-            "layout" if training.layout else "accelerator",
-            f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
-            "a shorter sequence_length, chunked_loss or an accelerator with more memory would",
-        )
+        raise refuse_nowhere(layouts)
     work, peak = compute_work(training), peak_flops(one, precision)
     return PlacedTask(layouts, work, peak, least, rules, requested)
 

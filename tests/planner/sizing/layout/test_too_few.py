@@ -73,3 +73,41 @@ def test_a_split_of_one_s_own_is_named_where_another_would_hold_it():
     whole = {"model": "Llama-3.1-70B", "layout": {"tensor": 8, "pipeline": 2}}
     with pytest.raises(InvalidInput, match="a split over 8 or fewer, or 16 accelerators"):
         placed_on(parse(Training, {**LLAMA, **whole}), get(H100), RULES).at(8)
+
+
+T4, L4 = "nvidia-t4", "nvidia-l4"
+
+
+def nowhere(accelerator, rules=RULES, **changes):
+    training = parse(Training, {"kind": "training", "tokens": 1e9, **changes})
+    with pytest.raises(InvalidInput) as refused:
+        placed_on(training, get(accelerator), rules)
+    return refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "changes", "remedies"),
+    [
+        (RTX_4090, {"model": "Llama-3.1-405B"},
+         "one sequence does not fit nvidia-rtx-4090 (24 GiB), however it is split; a shorter "
+         "sequence_length or an accelerator with more memory would"),
+        (T4, {"model": "Llama-3.1-405B"},
+         "one layer at work does not fit nvidia-t4 (16 GiB), however it is split; an accelerator "
+         "with more memory would"),
+        (L4, {"model": "Grok-1", "micro_batch_size": 3, "zero_stage": 2},
+         "; leaving out micro_batch_size and zero_stage or an accelerator with more memory would"),
+        (T4, {"model": "GPT-3 175B", "zero_stage": 1},
+         "; a shorter sequence_length, chunked_loss and leaving out zero_stage together or an "
+         "accelerator with more memory would"),
+    ],
+)  # fmt: skip
+def test_only_what_makes_room_is_named(accelerator, changes, remedies):
+    words = nowhere(accelerator, **changes)
+    assert words.endswith(remedies)
+    assert "; a shorter sequence_length, chunked_loss or" in nowhere(accelerator, 5, **changes)
+
+
+def test_the_remedies_named_do():
+    shorter = {"model": "Llama-3.1-405B", "sequence_length": 512, "tokens": 1e9}
+    training = parse(Training, {"kind": "training", **shorter})
+    assert placed_on(training, get(RTX_4090), RULES).min_accelerators
