@@ -10,7 +10,7 @@ from planner.contract.models.config_fields import read_fields
 from planner.contract.models.count_parameters import read_config
 from planner.contract.models.families import KNOWN_FAMILIES
 from planner.contract.models.uncounted import other_layers
-from planner.contract.request.workload import Training
+from planner.contract.request.workload import MEASURED, RATES, Training
 from planner.sizing.footprint.training_flops import is_adapter, usual_length
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.performance.confidence import has_user_rate
@@ -29,6 +29,9 @@ MATRIX_UNITS_SINCE = 2018
 THIN_SHARE, LEAST_SHARE = 0.5, 0.01
 """Share of an accelerator's rate that a split leaves, below which the answer says so, and the least
 that it tells; planning choices, 2026."""
+MOSTLY = 0.5
+"""Share of the working time that an advised split waits for its links, from which the answer says
+so; a planning choice, 2026."""
 
 
 def left_out(training: Training, one: Accelerator, precision: str, rules: int) -> tuple[str, ...]:
@@ -43,6 +46,8 @@ def left_out(training: Training, one: Accelerator, precision: str, rules: int) -
         *beside_steps(training),
         *without_matrices(training, one, precision),
         *unused_adapters(training),
+        *windows_of_no_layer(training),
+        *beside_a_rate(training),
         *long_examples(training),
         *beyond_context(training),
     )
@@ -225,6 +230,59 @@ def unused_adapters(training: Training) -> tuple[str, ...]:
     return (
         f"the adapters' {trained:,.0f} trainable_parameters are more than the "
         f"{training.parameters:,.0f} parameters of the model",
+    )
+
+
+def windows_of_no_layer(training: Training) -> tuple[str, ...]:
+    """A window that no layer is said to have, or layers of which no window is said.
+
+    >>> one = Training(kind="training", parameters=1e9, tokens=1e9, sliding_window=1024)
+    >>> windows_of_no_layer(one)[0][:62]
+    'sliding_window 1,024 counts for nothing without sliding_layers'
+    >>> windows_of_no_layer(one.model_copy(update={"sliding_layers": 0}))
+    ()
+    """
+    window, layers = training.sliding_window, training.sliding_layers
+    if window and layers is None and training.config is None:
+        return (
+            f"sliding_window {window:,} counts for nothing without sliding_layers, the layers that "
+            "have it: every layer is counted over the whole sequence",
+        )
+    if layers and not window:
+        return (
+            f"sliding_layers {layers:,} counts for nothing without sliding_window, the tokens that "
+            "they look back: every layer is counted over the whole sequence",
+        )
+    return ()
+
+
+def beside_a_rate(training: Training) -> tuple[str, ...]:
+    """What tells nothing beside a rate of the team's own, which holds it.
+
+    >>> one = Training(kind="training", parameters=1e9, tokens=1e9, mfu=0.4, code="standard")
+    >>> beside_a_rate(one)
+    ('code counts for nothing beside mfu, which holds it already',)
+    """
+    stated = next((name for name in RATES if getattr(training, name) is not None), None)
+    if stated is None:
+        return ()
+    held = ("code", "rollouts") if stated in MEASURED else ("code",)
+    useless = [name for name in held if getattr(training, name) is not None]
+    if not useless:
+        return ()
+    verb, them = ("counts", "it") if len(useless) == 1 else ("count", "them")
+    return (f"{_join(useless)} {verb} for nothing beside {stated}, which holds {them} already",)
+
+
+def waiting_for_links(training: Training, layout: PlacedLayout, rules: int) -> tuple[str, ...]:
+    """An advised split that spends more time on its links than on the model."""
+    is_asked = training.layout is not None or has_user_rate(training)
+    if rules < BESIDE_RULES or is_asked or layout.exposed_communication < MOSTLY:
+        return ()
+    return (
+        f"the fastest split that fits waits for its links {layout.exposed_communication:.0%} of "
+        "the working time: accelerators with faster links or more memory, or another number of "
+        "them, may take much fewer accelerator-hours",
     )
 
 

@@ -171,3 +171,33 @@ def test_more_layers_with_a_window_than_there_are_are_refused():
         warnings(**asked, sliding_layers=100)
     assert warnings(rules=5, **asked, sliding_layers=100)
     assert warnings(**asked, sliding_layers=32)
+
+
+def test_a_window_of_no_layer_is_said_to_count_for_nothing():
+    seven = {**SEVEN, "layers": 32}
+    assert "sliding_window 1,024 counts for nothing" in warnings(**seven, sliding_window=1024)
+    assert "sliding_layers 16 counts for nothing" in warnings(**seven, sliding_layers=16)
+    both = {"sliding_window": 1024, "sliding_layers": 16}
+    for fine in (seven | both, seven | {"sliding_layers": 0}, {"model": "Gemma-3-12b"}):
+        assert "counts for nothing" not in warnings(**fine)
+    assert "counts for nothing" not in warnings(**seven, sliding_window=1024, rules=5)
+    config = {**TEXT, "sliding_window": 4096, "layer_types": ["full_attention"] * 28}
+    assert "counts for nothing" not in warnings(config=config)
+
+
+def test_what_tells_nothing_beside_a_rate_is_said():
+    told = {"code": "hand_tuned", "rollouts": ROLLOUTS}
+    words = warnings(**SEVEN, **told, measured_accelerator_hours=2000)
+    assert "code and rollouts count for nothing beside measured_accelerator_hours" in words
+    words = warnings(**SEVEN, **told, mfu=0.4)
+    assert "code counts for nothing beside mfu, which holds it already" in words
+    assert "counts for nothing" not in warnings(**SEVEN, code="hand_tuned")
+
+
+def test_an_advised_split_that_mostly_waits_says_so():
+    big = {"model": "Llama-3.1-8B", "sequence_length": 4096}
+    words = warnings("nvidia-rtx-4090", model="Qwen3-4B", zero_stage=3)
+    assert "the fastest split that fits waits for its links" in words
+    assert "waits for its links" not in warnings(**big)
+    assert "waits for its links" not in warnings("nvidia-rtx-4090", 5, model="Qwen3-4B",
+                                                 zero_stage=3)  # fmt: skip
