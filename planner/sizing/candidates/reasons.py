@@ -10,6 +10,7 @@ from planner.sizing.candidates.fitness import CURRENT, market_status_of, restric
 from planner.sizing.footprint.memory import weight_bytes
 from planner.sizing.footprint.parallelism import fast_domain
 from planner.sizing.layout.links import links_of
+from planner.sizing.layout.step_time import WHOLE_RULES
 from planner.sizing.layout.usable_memory import usable_gib
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
@@ -142,9 +143,11 @@ def _links(one: Accelerator, size: RunSize | None) -> list[str]:
     """What joins several cards, and what their traffic costs where the layout says."""
     if size is None or size.accelerators == 1:
         return []
-    links = links_of(one)
+    rules = size.rules if isinstance(size, PlacedSize) else 1
+    links = links_of(one, by_chip=rules >= WHOLE_RULES)
     kind = "fast links" if links.domain > 1 else "PCIe or the network"
-    reason = f"links: {kind}, {links.inside:,.0f} GB/s within a server"
+    within = "within a server" if links.node > 1 else "between servers of one each"
+    reason = f"links: {kind}, {links.inside:,.0f} GB/s {within}"
     if isinstance(size, PlacedSize):
         reason += f"; traffic takes {size.layout.exposed_communication:.0%} of the working time"
     return [reason]

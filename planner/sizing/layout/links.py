@@ -22,6 +22,10 @@ NODE = 8
 NODE_NETWORK_GB_PER_S = {"hgx-2022": 400.0, "hgx-2020": 200.0, "hgx-2017": 12.5, "pcie": 12.5}
 """GB/s, one way, of a node's network: 8 x 400 Gb/s (DGX H100), 8 x 200 Gb/s (DGX A100), 100 Gb/s
 (AWS p3dn, and usual PCIe servers); vendors' and AWS's data sheets, 2017-2023."""
+SUPERCHIP_GB_PER_S = 25.0
+"""GB/s, one way, of the network of a superchip that is a server of its own, from rules 6 on: 200
+Gb/s for each GH200 of Alps (arXiv 2408.11556 section 2, 2024) and for each GB10 (NVIDIA DGX Spark
+data sheet, 2025)."""
 ICI_GB_PER_S = 45.0
 """GB/s of one TPU link and way (Google Cloud TPU system architecture, 2024); of every generation
 up to rules 4."""
@@ -53,9 +57,10 @@ class Links:
     """Of one server's network, all its accelerators together."""
 
 
-def links_of(one: Accelerator, by_torus: bool = False) -> Links:
+def links_of(one: Accelerator, by_torus: bool = False, by_chip: bool = False) -> Links:
     """Links of an accelerator as it is usually built in; `by_torus` those of a TPU's generation,
-    which join a whole pod.
+    which join a whole pod, `by_chip` those of a superchip as a server of its own, which stood for
+    eight in one on PCIe before.
 
     >>> h100, l4 = links_of(get("nvidia-h100-80gb-sxm")), links_of(get("nvidia-l4"))
     >>> h100.domain, h100.inside, h100.network, l4.domain, l4.inside
@@ -63,8 +68,18 @@ def links_of(one: Accelerator, by_torus: bool = False) -> Links:
     >>> v4 = get("google-tpu-v4")
     >>> links_of(v4).inside, links_of(v4, by_torus=True).inside
     (67.5, 75.0)
+    >>> links_of(get("nvidia-gh200-96gb"), by_chip=True)
+    Links(domain=1, inside=18.75, node=1, network=18.75)
     """
+    if by_chip and is_lone_chip(one):
+        rate = SUPERCHIP_GB_PER_S * LINK_EFFICIENCY
+        return Links(1, rate, 1, rate)
     return _torus(one.slug) if by_torus and is_tpu(one) else _links(one.slug)
+
+
+def is_lone_chip(one: Accelerator) -> bool:
+    """Whether it is a server of its own: a superchip without NVLink to others."""
+    return one.form == "superchip" and fast_domain(one) == 1
 
 
 def is_tpu(one: Accelerator) -> bool:

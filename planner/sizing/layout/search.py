@@ -77,7 +77,7 @@ class LayoutTask:
 
     @cached_property
     def links(self) -> Links:
-        return links_of(self.accelerator, by_torus=self._is_torus)
+        return links_of(self.accelerator, self._is_torus, self.rates.is_whole)
 
     @cached_property
     def limit_bytes(self) -> float:
