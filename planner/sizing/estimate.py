@@ -67,6 +67,8 @@ OPEN_START = dt.date(2000, 1, 1)
 """First month where only an estimate is asked for; which one it is changes nothing, 2026."""
 OPEN_HORIZON_MONTHS = 240
 """Months over which runs are laid out where only an estimate is asked for; planning value, 2026."""
+TIMES_RULES = 6
+"""Edition of the rules from which an estimate says how many runs its hours are of, 2026."""
 
 
 class EstimateRequest(RequestModel):
@@ -229,7 +231,7 @@ def _size_workload(
         accelerator=chosen,
         runs=runs,
         hours=float(same_count or size.hours * runs * workload.attempts_factor),
-        method=describe_method(size),
+        method=describe_method(size) + _times_over(runs, workload.attempts_factor, request.rules),
         size=size,
         rules=request.rules,
         serving=plan,
@@ -239,6 +241,23 @@ def _size_workload(
             *_served_words(request, plan),
         ),
     )
+
+
+def _times_over(runs: int, factor: float, rules: int) -> str:
+    """What the hours hold beside one run, from rules 6 on; empty where that is all.
+
+    >>> _times_over(3, 1.5, 6)
+    '; the accelerator-hours are of 3 runs, each 1.5 times over for attempts and trials'
+    >>> _times_over(1, 1.0, 6)
+    ''
+    """
+    if rules < TIMES_RULES or (runs == 1 and factor == 1):
+        return ""
+    over = f"{factor:.4g} times over for attempts and trials"
+    if runs == 1:
+        return f"; the accelerator-hours are of the run {over}"
+    each = "" if factor == 1 else f", each {over}"
+    return f"; the accelerator-hours are of {runs:,} runs{each}"
 
 
 def _serve(request: EstimateRequest, one: Accelerator) -> ServingPlan | None:

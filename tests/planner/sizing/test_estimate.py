@@ -255,3 +255,22 @@ def test_a_bad_request_is_refused_by_field(request_, field, words):
     error = refusal(request_)
     assert error.field == field
     assert words in error.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ""),
+        ({"sweep": {"trials": 20, "share": 0.1}}, "of the run 3 times over for attempts"),
+        ({"runs": [{"start": "2027-01", "count": 4}]}, "of 4 runs"),
+        ({"runs": [{"start": "2027-01", "count": 4}], "experiments_factor": 1.5},
+         "of 4 runs, each 1.5 times over for attempts"),
+    ],
+)  # fmt: skip
+def test_what_the_hours_hold_beside_one_run_is_said(changes, words):
+    asked = {"workload": training(**changes), "accelerator": "H100 SXM", "accelerators": 64}
+    found = estimate(asked).answer
+    times = found.accelerator_hours.p50 / (found.wall_clock_hours * found.accelerators)
+    assert ("the accelerator-hours are" in found.method) == (times > 1.001)
+    assert words in found.method
+    assert "the accelerator-hours are" not in estimate({**asked, "rules": 5}).answer.method
