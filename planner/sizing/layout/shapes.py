@@ -46,6 +46,9 @@ tokens (pytorch/torchtitan benchmarks @04133643, 2025)."""
 EXPERT_SHARE_OF_ACTIVE = 0.6
 """Part of a mixture's active parameters that is experts, where the request does not give the
 experts: Mixtral 8x7B 0.88, Qwen3-30B-A3B 0.54, DeepSeek-V3 0.6 (from their configs, 2023-2025)."""
+USUAL_GROUP = 4
+"""Heads that share keys and values where the request does not say what a token keeps: of models
+that read long sequences Llama 3 8B, Mistral 7B and Qwen3 8B have 4 (their configs, 2023-2025)."""
 USUAL_EXPERTS_PER_TOKEN = 8
 """Experts a token visits where the request does not say (DeepSeek-V3, Qwen3, 2024-2025)."""
 
@@ -74,6 +77,8 @@ class ModelShape:
     """Bytes per layer and token kept for the backward pass without checkpointing."""
     experts_per_token: int
     is_adapter: bool
+    keys_and_values: float
+    """Values that a token has of both in one layer."""
 
 
 def model_shape(training: Training, by_parts: bool = False) -> ModelShape:
@@ -107,6 +112,9 @@ def model_shape(training: Training, by_parts: bool = False) -> ModelShape:
         * _adapter_share(training, by_parts),
         experts_per_token=training.experts_per_token or USUAL_EXPERTS_PER_TOKEN,
         is_adapter=is_adapter(training),
+        keys_and_values=float(
+            training.cached_values_per_layer or 2 * shape.hidden_size / USUAL_GROUP
+        ),
     )
 
 

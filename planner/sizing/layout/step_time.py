@@ -45,6 +45,10 @@ step, hide; planning values of this project, 2026."""
 CONTEXT_COST = 0.03
 """Time lost to the ring of keys and values per doubling of context parallelism; Llama 3 405B at
 131,072 tokens on 16 ways reaches 38 % against 41 % MFU (arXiv 2407.21783 Table 4, 2024)."""
+RING_PASSES, RING_RECOMPUTING = 3.0, 4.0
+"""Times that keys and values go round the ring of a layer, from rules 6 on: forward, and backward
+with their gradients, and once more where the layer is computed again. What attention itself takes
+hides it (Liu et al., Ring Attention, arXiv 2310.01889 section 3, 2023)."""
 INTERLEAVED = 4.0
 """Most chunks of layers a stage holds: the bubble falls with them (Narayanan et al., arXiv
 2104.04473 section 2.2, 2021)."""
@@ -108,6 +112,10 @@ class TimePlan:
     """A token, within the tensor-parallel group."""
     expert_bytes: Floats
     """A token, between the experts' ranks."""
+    ring_bytes: Floats
+    """A token, of keys and values between the ranks of a sequence; 0 where it is not split."""
+    attention: Floats
+    """FLOPs of attention for a token on one accelerator."""
     gathered_bytes: Floats
     """A micro-batch, of ZeRO stage 3."""
     step_bytes: Floats
@@ -147,13 +155,17 @@ def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float)
     return pace
 
 
-def time_plan(shape: ModelShape, grid: Grid, shard: Shard, at_work: float) -> TimePlan:
-    """Work and traffic of each split, of a model with `at_work` parameters multiplied for a token.
+def time_plan(
+    shape: ModelShape, grid: Grid, shard: Shard, at_work: float, attention: float = 0.0
+) -> TimePlan:
+    """Work and traffic of each split, of a model with `at_work` parameters multiplied for a token
+    and FLOPs of `attention`.
 
     Tensor parallelism: four all-reduces of 2 s b d bytes a layer, six with recomputation. Experts:
-    there and back, forward and backward, k copies of each token. ZeRO stage 3: weights gathered
-    forward and backward and gradients scattered every micro-batch; frozen weights gathered alone.
-    Else once a step: gradients reduced and weights spread again.
+    there and back, forward and backward, k copies of each token. Ring of a split sequence: keys and
+    values in 16 bits. ZeRO stage 3: weights gathered forward and backward and gradients scattered
+    every micro-batch; frozen weights gathered alone. Else once a step: gradients reduced and
+    weights spread again.
     """
     t, e, c = grid.tensor, grid.expert, grid.context
     mean = shape.layers / grid.pipeline
@@ -166,6 +178,8 @@ def time_plan(shape: ModelShape, grid: Grid, shard: Shard, at_work: float) -> Ti
         slowdown=_slowdown(shape, grid) * pace_of_fullest(shape, grid, shard, at_work),
         tensor_bytes=times * 2 * (t - 1) / t * copy,
         expert_bytes=4.0 * shape.experts_per_token * copy * (e - 1) / e / t,
+        ring_bytes=_ring_bytes(shape, grid) * layers,
+        attention=attention / grid.parts,
         gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),
         step_bytes=np.where(is_sharded, 0.0, 4.0 * shard.trained),
         chunks=np.clip(np.floor(mean), 1.0, INTERLEAVED),
@@ -201,6 +215,9 @@ def step_time(
     if plan.expert_bytes.any():
         between = np.where(grid.expert <= links.node, inside, links.network / links.node * 1e9)
         exposed = exposed + tokens * EXPERT_EXPOSED * plan.expert_bytes / between
+    if rates.is_whole and plan.ring_bytes.any():
+        ring = plan.ring_bytes / _ring_rate(links, grid.tensor, grid.context)
+        exposed = exposed + tokens * np.maximum(0.0, ring - plan.attention / rates.attention)
     others = (group - 1) / group / _ring_rate(links, grid.tensor, group)
     gathers = plan.gathered_bytes * others - SHARD_HIDDEN * compute
     once = plan.step_bytes * others + host_seconds - STEP_HIDDEN * compute
@@ -234,6 +251,14 @@ def host_seconds(trained: Floats, grid: Grid, group: Floats) -> Floats:
     own = trained / np.where(grid.zero_stage >= 1, group, 1.0)
     seconds: Floats = own * (4.0 / (HOST_GB_PER_S * 1e9) + 1 / HOST_PARAMETERS_PER_S)
     return seconds
+
+
+def _ring_bytes(shape: ModelShape, grid: Grid) -> Floats:
+    """Bytes a token and layer that one rank of a split sequence passes on."""
+    c = grid.context
+    passes = np.where(grid.checkpointing == FULL, RING_RECOMPUTING, RING_PASSES)
+    moved: Floats = passes * 2.0 * shape.keys_and_values * (c - 1) / c / grid.tensor
+    return moved
 
 
 def _slowdown(shape: ModelShape, grid: Grid) -> Floats:
