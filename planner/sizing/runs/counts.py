@@ -104,18 +104,27 @@ def choose_count(
     return chosen, None if chosen is start else start
 
 
+def round_counts(beyond: int, most: int) -> list[int]:
+    """Numbers of accelerators beyond `beyond` up to `most` over which splits in powers of two are
+    even: 2^k and 3 2^k.
+
+    >>> round_counts(200, 512), round_counts(4, 8)
+    ([256, 384, 512], [6, 8])
+    """
+    sizes = {whole_count(size << k) for k in range(most.bit_length()) for size in (1, 3)}
+    return sorted(size for size in sizes if beyond < size <= most)
+
+
 def counts_further(count: int, beyond: int, least: int, most: int) -> list[int]:
-    """Numbers of accelerators further away from `count`: beyond `beyond` up to `most`, 2^k and
-    3 2^k since stages come in powers of two, and a half and a fourth of it as far as `least` are
-    left.
+    """Numbers of accelerators further away from `count`: even ones beyond `beyond` up to `most`,
+    and a half and a fourth of it as far as `least` are left.
 
     >>> counts_further(7, 14, 7, 28), counts_further(16_384, 144, 80, 16_384)
     ([16, 24], [4096, 8192])
     >>> counts_further(136, 272, 133, 544)
     [384, 512]
     """
-    more = {whole_count(size << k) for k in range(most.bit_length()) for size in (1, 3)}
-    up = {n for n in more if max(count, beyond) < n <= most}
+    up = set(round_counts(max(count, beyond), most))
     down = {n for n in (whole_count(count // 2), whole_count(count // 4)) if least <= n < count}
     return sorted(up | down)
 

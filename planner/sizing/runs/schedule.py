@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from planner.contract.months import count_months
 from planner.contract.request.attempts import Run
 from planner.sizing.performance.beyond_published import LARGEST_CLUSTER
+from planner.sizing.runs.counts import COUNT_RULES, round_counts
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -110,7 +112,7 @@ def _fit(
     fewest_hours: FewestHours | None,
 ) -> RunSize:
     """The run on the fewest accelerators that finish it in its months (fixed point of
-    n = ⌈H(n) / (730 · months)⌉, from the least n upwards: H never falls with n).
+    n = ⌈H(n) / (730 · months)⌉, from the least n upwards; of numbers passed over, the even ones).
 
     Where the fewest hours are known as a function of n, each step allows for their growth.
     """
@@ -119,22 +121,53 @@ def _fit(
     if fewest_hours is not None:
         least = max(least, math.ceil(fewest_hours(least) * per_hour))
         least = max(least, math.ceil(fewest_hours(least) * per_hour))
-    one = size_at(least if window.has_deadline else None)
+    first = one = size_at(least if window.has_deadline else None)
     while True:
         need = math.ceil(one.hours * per_hour)
         if need <= one.accelerators:
-            return one
+            return _fewer_in_time(size_at, first, one, per_hour)
         if need > LARGEST_CLUSTER:
-            raise InvalidInput(
-                window.field,
-                f"{one.hours * experiments_factor:,.0f} accelerator-hours in {window.months} "
-                f"months would need more than {LARGEST_CLUSTER:,} accelerators at once; allowed "
-                "is a later deadline, a longer horizon or less work",
-            )
+            raise InvalidInput(window.field, _too_late(first, one, window, experiments_factor))
         if fewest_hours is not None:
             growth = fewest_hours(need) / max(fewest_hours(one.accelerators), 1e-9)
             need = max(need, math.ceil(need * growth))
         one = size_at(need)
+
+
+def _fewer_in_time(size_at: SizeAt, first: RunSize, settled: RunSize, per_hour: float) -> RunSize:
+    """The run on a number between `first` and `settled` that is in time too with no more hours,
+    from rules 6 on: hours fall again where a split is even."""
+    if not _is_whole(settled) or settled is first:
+        return settled
+    for count in round_counts(first.accelerators, settled.accelerators - 1):
+        try:
+            one = size_at(count)
+        except InvalidInput:
+            continue
+        in_time = math.ceil(one.hours * per_hour) <= one.accelerators
+        if in_time and one.accelerators < settled.accelerators and one.hours <= settled.hours:
+            return one
+    return settled
+
+
+def _too_late(first: RunSize, one: RunSize, window: Window, experiments_factor: float) -> str:
+    """Why no number of accelerators finishes a run in its months."""
+    if not _is_whole(one) or one is first:
+        return (
+            f"{one.hours * experiments_factor:,.0f} accelerator-hours in {window.months} "
+            f"months would need more than {LARGEST_CLUSTER:,} accelerators at once; allowed "
+            "is a later deadline, a longer horizon or less work"
+        )
+    return (
+        f"{first.hours * experiments_factor:,.0f} accelerator-hours on {first.accelerators:,} "
+        f"accelerators do not fit {pluralize(window.months, 'month')}, and on more the hours grow "
+        f"faster than their number, up to {LARGEST_CLUSTER:,} at once; allowed is a later "
+        "deadline, a longer horizon or less work"
+    )
+
+
+def _is_whole(size: RunSize) -> bool:
+    return isinstance(size, PlacedSize) and size.rules >= COUNT_RULES
 
 
 def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:

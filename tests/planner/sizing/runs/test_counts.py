@@ -146,3 +146,27 @@ def test_a_job_of_a_stated_size_goes_no_further():
     for stated, counted in ((7, 7), (12, 7), (16, 16)):
         job = parse(Training, work | {"accelerators_per_job": stated})
         assert placed_on(job, get("nvidia-gh200-96gb"), 6).at_least(7).accelerators == counted
+
+
+def in_months(model, tokens, accelerator, rules=6):
+    runs = [{"start": "2027-01", "deadline": "2027-01"}]
+    work = {"kind": "training", "model": model, "tokens": tokens, "runs": runs}
+    return estimate({"workload": work, "accelerator": accelerator, "rules": rules})
+
+
+def test_a_deadline_takes_an_even_number_that_the_hours_pass_over():
+    sized = in_months("Kimi-K2", 1e12, "nvidia-b200")
+    assert sized.size.accelerators == 256
+    assert sized.size.wall_clock_hours <= 730
+
+
+def test_a_deadline_that_no_number_meets_is_refused_with_hours_that_one_takes():
+    with pytest.raises(InvalidInput) as refused:
+        in_months("DeepSeek-V3", 1e12, "nvidia-l40s")
+    assert refused.value.field == "workload.runs.0.deadline"
+    assert "accelerators do not fit 1 month, and on more the hours grow" in refused.value.message
+    hours = float(refused.value.message.split()[0].replace(",", ""))
+    assert hours < 1e7
+    with pytest.raises(InvalidInput) as refused:
+        in_months("DeepSeek-V3", 1e12, "nvidia-l40s", 5)
+    assert "months would need more than 200,000 accelerators" in refused.value.message
