@@ -94,9 +94,7 @@ def _estimate(answer: EstimateAnswer) -> Table:
         "tier": f"{(answer.tier or '').replace('_', ' ')}: {answer.tier_cards}"
         if answer.tier
         else "",
-        "energy of one run, kWh": _number(
-            answer.energy_kwh, ",.3g" if (answer.energy_kwh or 0) < 10 else ",.0f"
-        ),
+        "energy of one run, kWh": _kwh(answer.energy_kwh),
         "answers written, accelerator-hours": hours_words(
             answer.rollouts.writing_hours if answer.rollouts else None
         ),
@@ -150,7 +148,7 @@ def _candidates(candidates: Sequence[EstimateCandidate]) -> Table:
             hours_words(one.accelerator_hours),
             hours_words(one.wall_clock_hours),
             _number(one.memory_headroom, ".0%"),
-            _number(one.energy_kwh, ",.0f"),
+            _kwh(one.energy_kwh),
         )
     return table
 
@@ -168,6 +166,11 @@ def _hours_between(least: float, most: float) -> str:
     """A range of hours, its unit said where one end is in minutes and the other is not."""
     unit = " h" if least < 1 <= most else ""
     return f"{hours_words(least)} to {hours_words(most)}{unit}"
+
+
+def _kwh(energy: float | None) -> str:
+    """Energy, with three digits below ten, where whole ones would be none."""
+    return _number(energy, ",.3g" if (energy or 0) < 10 else ",.0f")
 
 
 def _number(value: float | None, form: str) -> str:

@@ -91,3 +91,14 @@ def test_another_format_is_refused_with_status_2(written):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     status, _, err = run("calibrate", tmp_path / "none.csv")
     assert (status, "cannot be read" in err) == (2, True)
+
+
+def test_energy_below_one_kwh_is_not_told_as_none(written):
+    small = {"kind": "training", "model": "Llama-3.1-8B", "tokens": 2e6, "optimizer": "lora"}
+    _, out, _ = run("estimate", written(json.dumps({"workload": small}), "small.json"))
+    ranked = out[out.index("Accelerators: fewest") : out.index("Method:")]
+    energy = [
+        line.rstrip(" │").split("│")[-1].strip() for line in ranked.splitlines() if "%" in line
+    ]
+    assert energy
+    assert all(0 < float(kwh) < 1 for kwh in energy)
