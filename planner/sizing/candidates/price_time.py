@@ -51,12 +51,19 @@ def with_prices(
     }
     front = find_front(priced)
     candidates = tuple(_priced(one, priced, front) for one in answer.candidates)
-    rents = {name: rent * answer.runs for name, (rent, _) in priced.items()}
+    times = _times_one_run(answer)
+    rents = {name: rent * times for name, (rent, _) in priced.items()}
     chips = tuple(with_rents(chip, rents) for chip in answer.chips)
     words = tuple(chip.words for chip in chips)
     return answer.model_copy(
         update={"candidates": candidates, "chips": chips, "other_chips": words}
     )
+
+
+def _times_one_run(answer: EstimateAnswer) -> float:
+    """Hours of all runs, attempts and trials over those of one run, over which a port is spread."""
+    one_run = (answer.wall_clock_hours or 0.0) * answer.accelerators
+    return answer.accelerator_hours.p50 / one_run if one_run else float(answer.runs)
 
 
 def _priced(

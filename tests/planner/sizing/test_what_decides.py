@@ -118,6 +118,25 @@ def test_with_prices_an_asic_is_judged_by_what_it_saves(answer, cards, tpu_usd, 
     assert priced.other_chips[0] == advice.words
 
 
+@pytest.mark.parametrize(
+    ("more", "times"),
+    [
+        ({"experiments_factor": 10}, 10),
+        ({"sweep": {"trials": 90, "share": 0.1}}, 10),
+        ({"runs": [{"start": "2027-01"}, {"start": "2027-06"}], "experiments_factor": 2}, 4),
+    ],
+)
+def test_a_port_is_spread_over_all_attempts(more, times):
+    prices = {"nvidia-h100-80gb-sxm": 3.0, "google-tpu-v5e": 0.5}
+    once, often = (
+        with_prices(estimate({"workload": {**SEVEN, **stated}}).answer, prices.get)
+        for stated in ({}, more)
+    )
+    saved_once = chip(once, "TPU").saving_usd + chip(once, "TPU").porting_usd
+    advice = chip(often, "TPU")
+    assert advice.saving_usd == pytest.approx(times * saved_once - advice.porting_usd, rel=1e-6)
+
+
 @pytest.mark.parametrize(("rate", "better"), [(2_000, False), (400_000, True)])
 def test_inferentia_is_better_where_serving_carries_the_port(rate, better):
     serving = {"tokens_per_second": rate, "prompt_tokens": 800, "output_tokens": 200}
