@@ -1,25 +1,38 @@
 """Every form in which the use of GPUs is logged, as the rows of one: nvidia-smi's own CSV. PURE.
 
 Read are `nvidia-smi --query-gpu` with and without its header, `nvidia-smi dmon`, `nvidia-smi -q -x`
-(XML, repeated), the text of DCGM's and of the nvidia-smi exporter for Prometheus, and what
-Prometheus answers to a range query.
+(XML, repeated), what nvidia-smi and dcgmi show on a screen (`shown_forms`), the text of DCGM's and
+of the nvidia-smi exporter for Prometheus, and what Prometheus answers to a range query.
 """
 
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
+from planner.sizing.calibration.headless import guess_header, is_headless
 from planner.sizing.calibration.prometheus_log import is_prometheus, read_prometheus
+from planner.sizing.calibration.shown_forms import (
+    is_dcgm,
+    is_query,
+    is_table,
+    read_dcgm,
+    read_query,
+    read_table,
+    shown_time,
+)
+from pricing.common.invalid_input import InvalidInput
 
+FIELD = "log"
 SHOWN = 40
 """Characters of a value that a message shows; a choice of this project, 2026."""
 MAX_LINE = 10_000
 """Characters of a line; all columns of nvidia-smi need under 3,000. A choice of this project,
 2026."""
+PREAMBLE = 20
+"""Lines of other text that may stand before the header; a choice of this project, 2026."""
 MAX_CELL = 200
 """Characters of a cell; a choice of this project, 2026."""
 DMON = {
@@ -63,15 +76,24 @@ REASONS = (
     "hw_power_brake_slowdown",
 )
 _LINE = re.compile(r"[^\r\n]+")
-_STAMP = re.compile(r"^\d{4}[/-]\d\d[/-]\d\d[ T]")
-_UUID = re.compile(r"^(GPU|MIG)-[0-9a-f-]{8,}", re.I)
-_UNITS = {
-    "%": ("utilization.gpu", "utilization.memory"),
-    "mib": ("memory.used", "memory.total"),
-    "w": ("power.draw", "power.limit"),
-    "mhz": ("clocks.sm", "clocks.max.sm"),
-}
-_UNIT = re.compile(r"^-?[\d.]+ ?(%|mib|w|mhz)$", re.I)
+_DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)(?![\d,])")
+_USE = (
+    "log nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used --format=csv, or "
+    "nvidia-smi dmon -o DT"
+)
+_NO_LOGS = (
+    (
+        re.compile(r"^#\s*(Date\s+Time\s+|Time\s+)?gpu\s+pid\s", re.I),
+        f"is nvidia-smi pmon, which tells the shares of processes and not those of GPUs; {_USE}",
+    ),
+    (
+        re.compile(
+            r"^NVIDIA-SMI has failed|^Failed to initialize NVML|^No devices were found", re.I
+        ),
+        f"is nvidia-smi's message that it reached no GPU; where it does, {_USE}",
+    ),
+)
+"""What nvidia-smi writes that tells nothing of GPUs → why it is refused."""
 _GPU_BLOCK = re.compile(r"<gpu id=\"([^\"]*)\">(.*?)</gpu>", re.S)
 _XML_TIME = re.compile(r"<timestamp>\s*([^<]+?)\s*</timestamp>")
 _HOST = re.compile(r"<hostname>\s*([^<]+?)\s*</hostname>")
@@ -89,87 +111,70 @@ def read_rows(text: str) -> list[list[str]]:
         return _xml(text)
     if is_prometheus(start):
         return read_prometheus(text)
-    if _is_dmon(start):
-        return _dmon(text)
-    rows = list(_csv(text))
-    return [_guess(rows), *rows] if rows and _is_headless(rows[0]) else rows
+    for is_form, read in _SHOWN_FORMS:
+        if is_form(start):
+            return read(text)
+    _refuse_other(start)
+    rows = _from_header(list(_csv(text)))
+    return [guess_header(rows), *rows] if rows and is_headless(rows[0]) else rows
+
+
+def _from_header(rows: list[list[str]]) -> list[list[str]]:
+    """Rows without what a terminal or a script wrote before the header."""
+    if rows and is_headless(rows[0]):
+        return rows
+    places = (i for i, row in enumerate(rows[:PREAMBLE]) if is_header(row))
+    return rows[next(places, 0) :]
+
+
+def is_header(row: Sequence[str]) -> bool:
+    """Whether a line names the columns."""
+    return any(cell.strip().lower().startswith("utilization.gpu") for cell in row)
+
+
+def _refuse_other(start: str) -> None:
+    """Refuses what nvidia-smi writes that is no log of its GPUs, with what to do instead."""
+    for pattern, words in _NO_LOGS:
+        if pattern.search(start):
+            raise InvalidInput(FIELD, words)
+
+
+def _separator(text: str) -> str:
+    """What parts the cells of the header, or of the first line: a spreadsheet may write semicolons
+    or tabs."""
+    lines = [line for line in text[:MAX_LINE].splitlines() if line.strip()]
+    line = next((one for one in lines if "utilization.gpu" in one), lines[0] if lines else "")
+    return max((",", ";", "\t"), key=line.count)
 
 
 def _csv(text: str) -> Iterator[list[str]]:
     """Cells of each line that holds any; a stray quotation mark ends with its line, and what no
     log of a GPU has, a line or a cell too long, is shown by its beginning."""
+    separator = _separator(text)
     for match in _LINE.finditer(text):
         line = match[0]
         row = [f"{line[:SHOWN]}…"]
         if len(line) <= MAX_LINE:
             with suppress(csv.Error):
-                row = next(csv.reader((line,), skipinitialspace=True), [])
+                row = next(csv.reader((line,), delimiter=separator, skipinitialspace=True), [])
+        if separator != ",":
+            row = [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row]
         if any(len(cell) > MAX_CELL for cell in row):
             row = [f"{line[:SHOWN]}…"]
         if any(row):
             yield row
 
 
-def _is_headless(row: Sequence[str]) -> bool:
-    """Whether the first line is values: one of them a share in %, or a time beside memory."""
-    return any(_unit(cell) == "%" for cell in row)
-
-
-def _unit(cell: str) -> str:
-    match = _UNIT.match(cell.strip())
-    return match[1].lower() if match else ""
-
-
-def _guess(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The header of a log without one: units tell what a column is, the first of each unit being
-    the usual first of the query; of two amounts of memory the larger is the total."""
-    first = rows[0]
-    names = [_word(cell) for cell in first]
-    for unit, wanted in _UNITS.items():
-        places = [i for i, cell in enumerate(first) if _unit(cell) == unit]
-        if unit == "mib":
-            places.sort(key=lambda i: _largest(rows, i))
-            places = [places[0], places[-1]] if len(places) > 1 else places
-        for i, name in zip(places, wanted, strict=False):
-            names[i] = name
-    if "index" not in names:
-        bare = [i for i, cell in enumerate(first) if not names[i] and cell.strip().isdigit()]
-        small = [i for i in bare if _largest(rows, i) < 64]
-        if small:
-            names[small[0]] = "index"
-    return [name or f"column {i}" for i, name in enumerate(names)]
-
-
-def _word(cell: str) -> str:
-    """What a cell of words is: a time, an id, a card's name; "" for a number or nothing."""
-    text = cell.strip()
-    if _STAMP.match(text):
-        return "timestamp"
-    if _UUID.match(text):
-        return "uuid"
-    is_card = re.search(r"nvidia|tesla|geforce|quadro|rtx|[ahlvbtp]\d", text, re.I)
-    return "name" if is_card and not _unit(text) and not text.startswith("0x") else ""
-
-
-def _largest(rows: Sequence[Sequence[str]], i: int) -> float:
-    values = [_bare(row[i]) for row in rows if i < len(row)]
-    return max(values, default=0.0)
-
-
-def _bare(cell: str) -> float:
-    match = re.match(r"\s*(\d{1,15}(?:\.\d{1,9})?)", cell)
-    return float(match[1]) if match else 0.0
-
-
 def _is_dmon(start: str) -> bool:
     first = next((line for line in start.splitlines() if line.strip()), "")
-    words = first.lstrip("# ").lower().split()
+    words = first.lstrip("# ").lower().replace(",", " ").split()
     return first.startswith("#") and {"gpu", "sm"} <= set(words) and "pid" not in words
 
 
 def _dmon(text: str) -> list[list[str]]:
-    """Rows of `nvidia-smi dmon`, whose headers come again every page."""
-    lines = [line.split() for line in text.splitlines() if line.strip()]
+    """Rows of `nvidia-smi dmon`, whose headers come again every page, parted by blanks or (with
+    `--format csv`) commas."""
+    lines = [line.replace(",", " ").split() for line in text.splitlines() if line.strip()]
     header = [word.lower() for word in " ".join(lines[0]).lstrip("# ").split()]
     names = [DMON.get(word, f"column {i}") for i, word in enumerate(header)]
     is_timed = header[:2] == ["date", "time"]
@@ -197,7 +202,7 @@ def _xml(text: str) -> list[list[str]]:
     for log in text.split("<nvidia_smi_log")[1:]:
         moment = _XML_TIME.search(log)
         host = _HOST.search(log)
-        stamp = _xml_time(moment[1]) if moment else ""
+        stamp = shown_time(moment[1]) if moment else ""
         for block in _GPU_BLOCK.finditer(log):
             cells = [_tag(block[2], paths) for paths in XML_TAGS.values()]
             cells += [_reason(block[2], name) for name in REASONS]
@@ -223,9 +228,10 @@ def _reason(block: str, name: str) -> str:
     return match[1].strip() if match else "N/A"
 
 
-def _xml_time(text: str) -> str:
-    """`Fri Jan 27 11:32:31 2023` as ISO 8601; as it is where it is something else."""
-    try:
-        return dt.datetime.strptime(text, "%a %b %d %H:%M:%S %Y").isoformat(sep=" ")
-    except ValueError:
-        return text
+_SHOWN_FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], list[list[str]]]], ...] = (
+    (_is_dmon, _dmon),
+    (is_query, read_query),
+    (is_table, read_table),
+    (is_dcgm, read_dcgm),
+)
+"""Whether a text begins like a form, and what reads it."""

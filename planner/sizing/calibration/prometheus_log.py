@@ -121,7 +121,7 @@ def _value(text: str) -> float:
 
 
 def _host(labels: Mapping[str, str]) -> str:
-    names = ("Hostname", "hostname", "node", "exported_instance")
+    names = ("Hostname", "hostname", "node", "exported_instance", "instance")
     return next((labels[name] for name in names if labels.get(name)), "")
 
 

@@ -13,11 +13,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner.sizing.calibration.log_forms import SHOWN, read_rows
+from planner.sizing.calibration.log_forms import FIELD, SHOWN, is_header, read_rows
 from pricing.common.bounded import number_problem
 from pricing.common.invalid_input import InvalidInput
 
-FIELD = "log"
 MIB_PER_GIB = 1024.0
 """MiB in a GiB; definition (IEC 80000-13, 2008)."""
 MAX_BROKEN_SHARE = 0.2
@@ -117,12 +116,15 @@ def read_log(text: str) -> SmiLog:
     rows = iter(read_rows(text))
     header = next(rows, [])
     columns = _columns(header)
+    has_gpu_column = "gpu" in columns
     gpus: dict[str, Series] = {}
     first_broken = ""
     lines = broken_lines = unread_times = 0
     for row in rows:
         lines += 1
-        if _is_header(row):
+        if is_header(row):
+            header, columns = row, _columns(row)
+            has_gpu_column |= "gpu" in columns
             continue
         parsed = _parsed(row, columns, header)
         if isinstance(parsed, str):
@@ -135,7 +137,7 @@ def read_log(text: str) -> SmiLog:
         unread_times += series.times[-1] is None and not _MISSING.match(words.get("timestamp", ""))
     _check_lines(lines, broken_lines, first_broken)
     _check(gpus)
-    return SmiLog(tuple(gpus.values()), broken_lines, "gpu" in columns, unread_times)
+    return SmiLog(tuple(gpus.values()), broken_lines, has_gpu_column, unread_times)
 
 
 def _gpu(words: Mapping[str, str]) -> str:
@@ -167,10 +169,6 @@ def _first_of_each(known: Sequence[str]) -> list[str]:
         columns.append("" if name in seen else name)
         seen.add(name)
     return columns
-
-
-def _is_header(row: Sequence[str]) -> bool:
-    return any(cell.strip().lower().startswith("utilization.gpu") for cell in row)
 
 
 def _parsed(
@@ -206,8 +204,10 @@ def _append(series: Series, words: dict[str, str], numbers: dict[str, float]) ->
     series.name = series.name or words.get("name", "")
     series.times.append(_time(words.get("timestamp", "")))
     series.reasons.append(_mask(words))
-    for name, number in numbers.items():
-        series.values.setdefault(name, []).append(number)
+    for name in {**series.values, **numbers}:
+        values = series.values.setdefault(name, [])
+        values += [math.nan] * (len(series.times) - 1 - len(values))
+        values.append(numbers.get(name, math.nan))
 
 
 def _time(text: str) -> dt.datetime | None:
@@ -266,7 +266,11 @@ def _check_lines(lines: int, broken_lines: int, first_broken: str) -> None:
 def _check(gpus: Mapping[str, Series]) -> None:
     values = [v for s in gpus.values() for v in s.values["utilisation_percent"]]
     if not any(math.isfinite(v) for v in values):
-        raise InvalidInput(FIELD, "holds no value of utilization.gpu; allowed are 0 to 100%")
+        raise InvalidInput(
+            FIELD,
+            "holds no value of utilization.gpu; allowed are 0 to 100%; a GPU that is split (MIG) "
+            "reports none to nvidia-smi: log dcgmi dmon -e 1001,252,155",
+        )
     highest = max(v for v in values if math.isfinite(v))
     if highest > 100:
         raise InvalidInput(
