@@ -51,7 +51,7 @@ class RangeDoubts:
 
 SURE = RangeDoubts()
 """Nothing to say of a range."""
-BEYOND_PUBLISHED = "the work is far beyond every published run"
+BEYOND_PUBLISHED = "the work is far from every published run"
 """Why a range does not hold."""
 
 

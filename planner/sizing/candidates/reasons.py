@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from planner.contract.answer.estimate import EstimateCandidate
 from planner.contract.request.workload import Training
 from planner.sizing.candidates.fitness import CURRENT, market_status_of, restrictions_on
+from planner.sizing.evidence.measured_throughput import MIXED
 from planner.sizing.footprint.memory import weight_bytes
 from planner.sizing.footprint.parallelism import fast_domain
 from planner.sizing.layout.links import links_of
 from planner.sizing.layout.step_time import WHOLE_RULES
 from planner.sizing.layout.usable_memory import usable_gib
+from planner.sizing.performance.relative_throughput import peak_tflops
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize
@@ -125,9 +127,15 @@ def _cores(one: Accelerator) -> str:
 
 
 def dense_tflops(one: Accelerator, size: RunSize | None) -> float | None:
-    """Dense rate of a card at the precision of a work, in fp32 where it lacks that."""
-    precision = "bf16" if size is None or isinstance(size, SampleSize) else size.precision
-    return one.dense_tflops(precision) or one.dense_tflops("fp32")
+    """Dense rate of a card at the precision of a work, in the next best where it lacks that.
+
+    >>> from pricing.market.accelerators import get
+    >>> dense_tflops(get("nvidia-v100-16gb-sxm"), None)
+    125.0
+    """
+    if size is None or isinstance(size, SampleSize):
+        return peak_tflops(one, size.precision_class if size else MIXED)
+    return one.dense_tflops(size.precision) or one.dense_tflops("fp32")
 
 
 def weights_gb(training: Training) -> dict[str, float]:

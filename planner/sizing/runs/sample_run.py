@@ -40,6 +40,7 @@ from planner.sizing.performance.sample_teams import (
 from planner.sizing.performance.sample_time import Sample
 from planner.sizing.performance.sample_times import TIME_RULES, time_fit
 from planner.sizing.performance.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
+from planner.sizing.runs.tiny_samples import warn_tiny
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get, resolve
 
@@ -81,6 +82,8 @@ class SampleSize:
     range_p10_p90: tuple[float, float]
     warnings: tuple[str, ...]
     rules: int = 2
+    precision_class: str = MIXED
+    """Of the numbers that are multiplied."""
 
     @property
     def wall_clock_hours(self) -> float:
@@ -135,8 +138,13 @@ def size_samples(
         goodput_source="given" if workload.goodput else "failures and operations",
         hours=single / (efficiency * goodput),
         range_p10_p90=rate.range_p10_p90,
-        warnings=(*_far(workload, count, rules), *_beyond_memory(workload, one, rules)),
+        warnings=(
+            *_far(workload, count, rules),
+            *warn_tiny(workload, rules),
+            *_beyond_memory(workload, one, rules),
+        ),
         rules=rules,
+        precision_class=_precision_class(workload),
     )
 
 

@@ -65,6 +65,24 @@ def test_interconnect_counts_for_several_cards(cards):
 
 
 @pytest.mark.parametrize(
+    ("precision", "rates"),
+    [
+        (None, {"v100-16gb-sxm": 125.0, "t4": 65.1, "a100-80gb-sxm": 312.0}),
+        ("fp32", {"v100-16gb-sxm": 15.67, "t4": 8.14, "a100-80gb-sxm": 156.0}),
+    ],
+)
+def test_images_name_the_rate_of_the_unit_that_multiplies(precision, rates):
+    """Mixed precision runs in 16 bits on cards without bf16, fp32 as TF32 where there is one."""
+    images = {"kind": "samples", "samples": 1e6, "epochs": 9, "forward_gflops_per_sample": 8.2}
+    answer = estimate({"workload": {**images, "precision": precision}}).answer
+    by_slug = {one.accelerator: one for one in answer.candidates}
+    for slug, tflops in rates.items():
+        card = by_slug[f"nvidia-{slug}"]
+        assert card.dense_tflops == tflops
+        assert any(f"{tflops:,.0f} TFLOP/s dense" in why for why in card.reasons)
+
+
+@pytest.mark.parametrize(
     ("workload", "tier", "serves", "does_not"),
     [
         (TINY, "light", "nvidia-l4", None),

@@ -61,3 +61,23 @@ def test_a_rate_above_the_peak_is_refused_with_the_highest_possible():
 def test_a_rate_is_held_against_the_peak_by_its_flops_from_rules_6_on(changes):
     asked = {"forward_gflops_per_sample": 123, **changes}
     assert measured(1e6, **asked).accelerator_hours.p50 < 0.1
+
+
+@pytest.mark.parametrize(
+    ("gflops", "more", "rules", "is_named"),
+    [
+        (0.0048, {}, 6, True),
+        (0.0048, {}, 5, False),
+        (0.2, {}, 6, False),
+        (8.2, {}, 6, False),
+        (0.0048, {"samples_per_second": 1e6, "accelerator": "nvidia-a100-80gb-sxm"}, 6, False),
+    ],
+)
+def test_samples_far_smaller_than_any_image_are_named(gflops, more, rules, is_named):
+    """A recommendation model is not read like images: its hours are a guess and are said to be."""
+    clicks = {"kind": "samples", "samples": 4.2e9, "epochs": 1, "forward_gflops_per_sample": gflops}
+    request = {"workload": {**clicks, **more}, "accelerator": "nvidia-a100-80gb-sxm"}
+    answer = estimate({**request, "rules": rules}).answer
+    named = [words for words in answer.warnings if "reading an image" in words]
+    assert bool(named) is is_named
+    assert answer.accelerator_hours.holds is not is_named
