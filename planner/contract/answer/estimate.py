@@ -187,10 +187,17 @@ class EstimateCandidate(AnswerModel):
         "where no price is at hand.",
         json_schema_extra={"unit": "USD"},
     )
+    rented_accelerators: Count | None = Field(
+        default=None,
+        description="Accelerators of the machines at that price: a plan's run takes all of them.",
+    )
+    rented_wall_clock_hours: Hours | None = Field(
+        default=None, description="Of one run on all of those, as a plan rents them."
+    )
     choice: str | None = Field(
         default=None,
-        description="cheapest, fastest, knee or front: no other is both cheaper and faster; null "
-        "where another is, or no price is at hand.",
+        description="cheapest, fastest, knee or front: no other is both cheaper and faster on the "
+        "machines that are rented; null where another is, or no price is at hand.",
     )
     notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
     restrictions: dict[str, str] = Field(

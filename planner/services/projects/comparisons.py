@@ -200,7 +200,7 @@ def price_estimate(
     """The estimate with the lowest current prices on demand that a plan of `request` may take,
     and what sells at them."""
     rents = LowestRents.read(request, catalogs.current(), answer.candidates)
-    return with_prices(answer, rents.usd_per_hour), rents
+    return with_prices(answer, rents.usd_per_hour, rents.at_work), rents
 
 
 def calibrate_run(request: object) -> CalibrationAnswer:

@@ -11,12 +11,13 @@ import numpy as np
 from planner.contract.answer.estimate import EstimateCandidate
 from planner.contract.place_limits import limit_places
 from planner.contract.request.comparison import ComparisonRequest, read_request, with_rules
-from planner.contract.request.rules import resolve_rules
+from planner.contract.request.rules import ANY, resolve_rules
 from planner.costing.inputs.dominance import WHOLE_NODE, Filters
 from planner.costing.inputs.guard_rails import GuardRails
-from planner.costing.inputs.job_nodes import JobNodes
+from planner.costing.inputs.job_nodes import FULL_MACHINES, JobNodes
 from planner.sizing.demand import Candidate
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import find, find_software
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog
@@ -28,7 +29,8 @@ _ANY_WORK = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_mont
 @dataclass(frozen=True)
 class LowestRents:
     """Offers on demand that a plan may take: in its places, under its limits, on machines that
-    hold its jobs or join them. The software stays open, as it is what the accelerator decides."""
+    hold its jobs or join them. Software that is not stated stays open, as it is what the
+    accelerator decides."""
 
     offers: OfferTable
     request: ComparisonRequest
@@ -48,13 +50,15 @@ class LowestRents:
             Candidate(one.accelerator, 1 / max(one.accelerators or 1, 1), one.min_accelerators or 1)
             for one in candidates
         )
-        return LowestRents(catalog.offers, plan, rails, JobNodes(rules, sized, run_width=1.0))
+        nodes = JobNodes(rules, sized, run_width=1.0, run_edition=FULL_MACHINES)
+        return LowestRents(catalog.offers, plan, rails, nodes)
 
     def rows(self, accelerator: str) -> Rows:
         """Rows of the catalog that sell it."""
         limits = self.request.constraints
         options = limits.purchase_options
-        if options and PurchaseOption.ON_DEMAND not in options:
+        is_sold = not options or PurchaseOption.ON_DEMAND in options
+        if not is_sold or not self._may_take(accelerator):
             return np.empty(0, dtype=np.intp)
         filters = Filters(
             accelerators=(accelerator,),
@@ -66,6 +70,24 @@ class LowestRents:
         )
         rows = self.rails.rows_in_places(self.offers, filters.rows(self.offers))
         return self.nodes.fitting(self.offers, rows)
+
+    def _may_take(self, accelerator: str) -> bool:
+        """Whether the plan names no other accelerators, and no other software."""
+        software = self.request.workload.software
+        known = map(find, self.request.constraints.accelerators or ())
+        named = {one.slug for one in known if one}
+        is_named = not named or accelerator in named
+        return is_named and software in (None, ANY, find_software(accelerator))
+
+    def at_work(self, accelerator: str, used: int) -> int:
+        """Accelerators of the machines at the lowest price that hold `used`: a run takes all of
+        them and ends sooner, unless the plan says what a job takes."""
+        rows = self.rows(accelerator)
+        if not self.nodes.fills_machines or not len(rows):
+            return used
+        prices = self.offers.usd_per_accelerator_hour[rows]
+        counts = np.maximum(self.offers.accelerator_count[rows[prices <= prices.min()]], 1.0)
+        return int((np.ceil(used / counts) * counts).min())
 
     def usd_per_hour(self, accelerator: str) -> float | None:
         """The lowest price of an accelerator-hour, USD; None where a plan may rent none."""

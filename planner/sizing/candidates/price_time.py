@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.sizing.candidates.other_chips import with_rents
@@ -38,26 +39,42 @@ def find_front(points: Mapping[str, tuple[float, float]]) -> dict[str, str]:
     return places
 
 
+@dataclass(frozen=True)
+class _Rented:
+    """One run of a candidate on rented machines."""
+
+    usd: float
+    accelerators: int
+    hours: float
+
+
 def with_prices(
-    answer: EstimateAnswer, usd_per_hour: Callable[[str], float | None]
+    answer: EstimateAnswer,
+    usd_per_hour: Callable[[str], float | None],
+    at_work: Callable[[str, int], int] = lambda _, used: used,
 ) -> EstimateAnswer:
-    """The answer with what renting each candidate for one run costs, and its place on the front."""
-    priced = {
-        one.accelerator: (one.accelerator_hours * price, one.wall_clock_hours)
+    """The answer with what renting each candidate for one run costs, and its place on the front:
+    its time is that on the accelerators of the rented machines, `at_work` of those it uses."""
+    rented = {
+        one.accelerator: _rented(one.accelerator_hours, price, at_work(one.accelerator, used))
         for one in answer.candidates
         if one.accelerator_hours
-        and one.wall_clock_hours
+        and (used := one.accelerators)
         and (price := usd_per_hour(one.accelerator)) is not None
     }
-    front = find_front(priced)
-    candidates = tuple(_priced(one, priced, front) for one in answer.candidates)
+    front = find_front({slug: (one.usd, one.hours) for slug, one in rented.items()})
+    candidates = tuple(_priced(one, rented, front) for one in answer.candidates)
     times = _times_one_run(answer)
-    rents = {name: rent * times for name, (rent, _) in priced.items()}
+    rents = {slug: one.usd * times for slug, one in rented.items()}
     chips = tuple(with_rents(chip, rents) for chip in answer.chips)
     words = tuple(chip.words for chip in chips)
     return answer.model_copy(
         update={"candidates": candidates, "chips": chips, "other_chips": words}
     )
+
+
+def _rented(hours: float, usd_per_hour: float, accelerators: int) -> _Rented:
+    return _Rented(hours * usd_per_hour, accelerators, hours / accelerators)
 
 
 def _times_one_run(answer: EstimateAnswer) -> float:
@@ -67,14 +84,19 @@ def _times_one_run(answer: EstimateAnswer) -> float:
 
 
 def _priced(
-    one: EstimateCandidate,
-    priced: Mapping[str, tuple[float, float]],
-    front: Mapping[str, str],
+    one: EstimateCandidate, rented: Mapping[str, _Rented], front: Mapping[str, str]
 ) -> EstimateCandidate:
-    if one.accelerator not in priced:
+    run = rented.get(one.accelerator)
+    if run is None:
         return one
-    rent = priced[one.accelerator][0]
-    return one.model_copy(update={"rent_usd": rent, "choice": front.get(one.accelerator)})
+    return one.model_copy(
+        update={
+            "rent_usd": run.usd,
+            "rented_accelerators": run.accelerators,
+            "rented_wall_clock_hours": run.hours,
+            "choice": front.get(one.accelerator),
+        }
+    )
 
 
 def _knee(front: list[tuple[str, tuple[float, float]]]) -> str:

@@ -36,6 +36,21 @@ def test_an_estimate_is_priced_by_its_hours():
     assert {one.choice for one in priced} >= {"cheapest", None}
 
 
+def test_time_is_that_on_the_machines_that_are_rented():
+    """One B200 in a machine of eight ends in an eighth of the time, at the same rent."""
+    answer = estimate({"workload": {"kind": "training", "parameters": 1e9, "tokens": 1e9}}).answer
+    prices = {"nvidia-gb200": 9.0, "nvidia-b200": 6.0}
+    machines = {"nvidia-gb200": 4, "nvidia-b200": 8}
+    priced = with_prices(answer, prices.get, lambda slug, _: machines[slug]).candidates
+    b200, gb200 = (
+        next(c for c in priced if c.accelerator == f"nvidia-{n}") for n in ("b200", "gb200")
+    )
+    assert gb200.wall_clock_hours < b200.wall_clock_hours
+    assert gb200.rented_wall_clock_hours > b200.rented_wall_clock_hours
+    assert b200.rented_wall_clock_hours * 8 == b200.accelerator_hours
+    assert (b200.rented_accelerators, b200.choice, gb200.choice) == (8, "cheapest", None)
+
+
 def test_a_chip_is_judged_by_names_that_people_know():
     workload = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
     prices = {"nvidia-h100-80gb-sxm": 3.0, "google-tpu-v6e": 2.0}

@@ -39,6 +39,44 @@ def test_a_price_is_of_what_the_plan_may_rent(limits: Any, usd: float | None) ->
     assert rents(constraints=limits) == usd
 
 
+@pytest.mark.parametrize(
+    ("software", "accelerators", "usd"),
+    [
+        ("cuda", None, 5),
+        ("any", ["H100"], 5),
+        ("xla", None, None),
+        (None, ["A100-80GB", "H100"], 5),
+        (None, ["A100-80GB"], None),
+    ],
+)
+def test_stated_software_and_accelerators_bind(
+    software: Any, accelerators: Any, usd: float | None
+) -> None:
+    limits = {"accelerators": accelerators} if accelerators else {}
+    assert rents(constraints=limits, workload={**TRAINING, "software": software}) == usd
+
+
+@pytest.mark.parametrize(
+    ("counts", "used", "more", "at_work"),
+    [
+        ((8,), 1, {}, 8),
+        ((8,), 12, {}, 16),
+        ((1, 8), 3, {}, 3),
+        ((8,), 1, {"workload": {**TRAINING, "accelerators_per_job": 2}}, 1),
+        ((8,), 1, {"constraints": {"allow_partial_nodes": True}}, 1),
+    ],
+)
+def test_a_run_takes_every_accelerator_of_its_machines(
+    counts: Any, used: int, more: Any, at_work: int
+) -> None:
+    """As the plan that follows rents them; not where jobs are of a stated size."""
+    market = catalog(*(offer(str(5 * n), count=n, network_gbps=400.0) for n in counts))
+    candidates = estimate({"workload": TRAINING}).answer.candidates
+    small = [one.model_copy(update={"min_accelerators": 1}) for one in candidates]
+    asked = LowestRents.read({"workload": TRAINING, **more}, market, small)
+    assert asked.at_work(H100, used) == at_work
+
+
 def test_limits_that_cannot_be_read_leave_the_usual_rules() -> None:
     assert rents(constraints={"providers": 7}) == 5
 
