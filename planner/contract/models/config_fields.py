@@ -18,6 +18,8 @@ MOST_CHARACTERS = 200_000
 """Of a config that is read: the longest published ones have a tenth of that, 2026."""
 LARGEST = 1_000_000_000
 """Largest size in a config that is believed, 2026."""
+LEFT_TO_TOKENIZER = -1
+"""Vocabulary of Meta's params.json of Llama 1 and 2 (2023)."""
 NAMES = {
     "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "hidden_dim"),
@@ -217,7 +219,7 @@ def _object(text: str) -> Mapping[str, Any]:
             "config", f"has {len(text):,} characters; allowed are {MOST_CHARACTERS:,}"
         )
     try:
-        config = json.loads(text)
+        config = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise InvalidInput("config", "is not JSON; paste the model's config.json whole") from error
     if not isinstance(config, Mapping):
@@ -247,6 +249,12 @@ def _size(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
             value = int(value)
         if not isinstance(value, int):
             continue
+        if name == "vocab_size" and value == LEFT_TO_TOKENIZER:
+            raise InvalidInput(
+                "config",
+                f"{name} is {value}, as Meta's params.json leaves it to the tokenizer; write its "
+                "size in its place, 32000 of Llama 1 and 2",
+            )
         if not 0 <= value <= LARGEST:
             raise InvalidInput("config", f"{name} is {value}; allowed are 0 to {LARGEST:,}")
         return value

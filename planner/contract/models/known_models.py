@@ -18,7 +18,12 @@ from pathlib import Path
 from planner.contract.models.config_fields import NAMES
 from planner.contract.models.count_parameters import ModelFigures, read_config
 from planner.contract.models.same_shapes import OWN_FIELDS, SAME_SHAPES
-from planner.contract.models.uncounted import AS_SAMPLES, IN_ITS_PLACE
+from planner.contract.models.uncounted import (
+    AS_SAMPLES,
+    HALF_THE_TOKENS,
+    IN_ITS_PLACE,
+    STATE_WINDOW,
+)
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 
@@ -26,14 +31,24 @@ _OTHER_WORK = (
     (
         re.compile(
             r"\b(flux|sdxl|sd3|stable[- ]diffusion|wan2|hunyuanvideo|dit|unet|vit|clip|siglip2?"
-            r"|dinov[23]|yolo\w*|resnet\w*|whisper|wav2vec2|hubert)\b",
+            r"|dinov[23]|yolo\w*|resnet\w*|whisper|wav2vec2|hubert|efficientnet\w*|mobilenet\w*"
+            r"|convnext\w*|swin\w*|segformer|segment[- ]anything|sam2?|detr|mask[- ]?r-?cnn)\b",
             re.IGNORECASE,
         ),
         f"makes or reads images or sound; {AS_SAMPLES}",
     ),
     (
         re.compile(r"\bu?m?t5\b|\bm?bart\b", re.IGNORECASE),
-        f"has two stacks, which are not counted; {IN_ITS_PLACE}",
+        f"has two stacks, which are not counted; {IN_ITS_PLACE}, {HALF_THE_TOKENS}",
+    ),
+    (
+        re.compile(r"\b(dlrm|deepfm|wide[- ]and[- ]deep|(alpha|open|rosetta|esm)fold\d?)\b", re.I),
+        f"is no language model; {AS_SAMPLES}, better a measured rate",
+    ),
+    (
+        re.compile(r"mamba|\b(jamba|rwkv|xlstm|recurrentgemma)", re.IGNORECASE),
+        f"is no transformer; {IN_ITS_PLACE}, and as many sliding_layers with a sliding_window of "
+        f"{STATE_WINDOW}, whose work is about theirs",
     ),
 )
 """Names of models that are no decoder or encoder of text → what to do instead."""

@@ -12,9 +12,7 @@ from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
 
-ENCODER_DECODERS = frozenset(
-    {"t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "whisper", "m2m_100"}
-)
+ENCODER_DECODERS = frozenset({"t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "m2m_100"})
 """Families of two stacks."""
 NOT_TRANSFORMERS = frozenset(
     {"mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv7", "jamba", "recurrent_gemma", "xlstm"}
@@ -29,9 +27,18 @@ TWO_TOWERS = frozenset(
 (huggingface/transformers, 2025)."""
 SOUND = frozenset(
     {"wav2vec2", "wav2vec2-conformer", "wav2vec2-bert", "hubert", "wavlm", "unispeech", "sew"}
-    | {"data2vec-audio"}
+    | {"data2vec-audio", "whisper", "speech_to_text", "speecht5"}
 )
 """Families that hear sound behind convolutions (same source, 2025)."""
+IMAGES = frozenset(
+    {"resnet", "regnet", "bit", "convnext", "convnextv2", "swin", "swinv2", "segformer", "upernet"}
+    | {"mobilenet_v1", "mobilenet_v2", "mobilevit", "efficientnet", "focalnet", "poolformer"}
+    | {"levit", "cvt", "pvt", "pvt_v2", "efficientformer", "dpt", "glpn", "maskformer"}
+    | {"mask2former", "oneformer", "sam", "sam2", "detr", "conditional_detr", "deformable_detr"}
+    | {"rt_detr", "rt_detr_v2", "yolos", "table-transformer", "timm_wrapper"}
+)
+"""Families that read images in stages of several widths, or find things in them (same source,
+2025)."""
 MIXED_FAMILIES = frozenset(
     {"nemotron_h", "zamba", "zamba2", "bamba", "falcon_h1", "lfm2", "lfm2_moe", "qwen3_next"}
     | {"kimi_linear", "minimax_text_01", "plamo2"}
@@ -67,9 +74,14 @@ def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool
     >>> refuse_uncounted({"layer_types": ["mamba", "attention"]}, "granitemoehybrid", True)
     >>> refuse_uncounted({"layer_types": ["attention"]}, "granitemoehybrid", False)
     """
+    _refuse_adapter(config)
     pipeline = config.get("_class_name")
     if isinstance(pipeline, str) and not family:
         _refuse(f"is that of a {pipeline[:60]}, which makes images or video; {AS_SAMPLES}")
+    is_timm = not family and {"architecture", "num_classes"} <= config.keys()
+    if family in IMAGES or is_timm:
+        name = family or str(config["architecture"])[:60]
+        _refuse(f"{name} reads images and writes no text; {AS_SAMPLES}")
     if family in TWO_TOWERS:
         _refuse(f"{family} has two towers, of which neither writes text; {AS_SAMPLES}")
     if family in SOUND:
@@ -92,6 +104,18 @@ def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool
     odd = ODD_LAYERS.get(family, differs if config.get("block_configs") else "")
     if odd and not is_size_given:
         _refuse(f"{family or 'the model'} {odd}")
+
+
+def _refuse_adapter(config: Mapping[str, Any]) -> None:
+    """Refuses the config of adapters, which holds no sizes of the model that they are for."""
+    kind, base = config.get("peft_type"), config.get("base_model_name_or_path")
+    if not isinstance(kind, str):
+        return
+    named = f" of {base[:80]}" if isinstance(base, str) and base else ""
+    _refuse(
+        f"is that of adapters ({kind[:20]}){named}; give that model by its name or its own config, "
+        "and the optimizer lora or qlora"
+    )
 
 
 def other_layers(config: Mapping[str, Any], family: str) -> str:

@@ -132,7 +132,7 @@ def test_the_long_forms_of_phi_3_have_no_window_that_a_sequence_reaches(name):
         ("black-forest-labs/FLUX.1-dev", "images or sound"),
         ("stabilityai/stable-diffusion-xl-base-1.0", "images or sound"),
         ("google/flan-t5-large", "two stacks.*give parameters, layers and hidden_size"),
-        ("google/mt5-xl", "two stacks"),
+        ("google/mt5-xl", "two stacks.*half of the tokens of both stacks"),
         ("Llama-9", "closest are"),
     ],
 )
@@ -210,6 +210,7 @@ def test_a_sliding_window_bounds_the_cache():
         ("{}", "has no num_hidden_layers"),
         ('{"model_type": "t5", "num_layers": 12}', "two stacks"),
         ('{"model_type": "mamba", "num_hidden_layers": 12}', "no transformer"),
+        (json.dumps({**NATIVE_LLAMA, "vocab_size": -1}), "leaves it to the tokenizer; write its"),
         (json.dumps({**LLAMA, "num_hidden_layers": 10**12}), "allowed are 0 to"),
         (json.dumps({**LLAMA, "num_hidden_layers": 20_000}), "allowed are 1 to 10,000"),
         (json.dumps({**LLAMA, "num_attention_heads": 0}), "0 attention heads"),
@@ -221,6 +222,11 @@ def test_what_is_no_config_is_refused(config, words):
     with pytest.raises(InvalidInput, match=words) as refused:
         read_config(config)
     assert refused.value.field == "config"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_config():
+    """Editors of Windows write one before the text."""
+    assert read_config("\ufeff" + json.dumps(LLAMA)) == read_config(json.dumps(LLAMA))
 
 
 def test_a_config_too_long_is_refused_before_it_is_read():

@@ -124,3 +124,35 @@ def test_a_pattern_of_letters_says_which_layers_have_a_window():
         json.dumps({**SHAPE, "sliding_window": 4096, "sliding_window_pattern": "LLLG"})
     )
     assert read.sliding_layers == 24
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ('{"model_type": "whisper", "d_model": 1280}', "whisper hears sound.*kind samples"),
+        ('{"model_type": "resnet", "depths": [3, 4]}', "resnet reads images.*kind samples"),
+        ('{"architecture": "resnet50", "num_classes": 1000}', "resnet50 reads images"),
+        (
+            '{"peft_type": "LORA", "r": 16, "base_model_name_or_path": "meta-llama/Llama-3.1-8B"}',
+            "adapters .LORA. of meta-llama/Llama-3.1-8B; give that model by its name",
+        ),
+    ],
+)
+def test_configs_of_other_things_say_what_to_give(config, words):
+    with pytest.raises(InvalidInput, match=words):
+        read_config(config)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("efficientnet-b0", "images or sound"),
+        ("facebook/sam2-hiera-large", "images or sound"),
+        ("DLRM", "no language model; a workload of kind samples"),
+        ("OpenFold", "no language model"),
+        ("state-spaces/mamba-2.8b", "no transformer.*sliding_window of 128"),
+    ],
+)
+def test_names_of_other_things_say_what_to_give(name, words):
+    with pytest.raises(InvalidInput, match=words):
+        find_model(name)
