@@ -73,6 +73,7 @@ class PilotFigures(AnswerModel):
     workload: dict[str, Any] = Field(
         description="The workload with what was measured, for a comparison or an estimate."
     )
+    warnings: tuple[str, ...] = Field(default=(), description="What to check of the pilot.")
 
 
 class CalibrationAnswer(AnswerModel):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,6 +17,7 @@ from planner.contract.answer.calibration import (
     PilotFigures,
     PlanChange,
 )
+from planner.contract.answer.estimate import HoursRange
 from planner.contract.request.comparison import CURRENT_RULES
 from planner.contract.request.workload import (
     RATES,
@@ -36,6 +37,12 @@ from pricing.market.accelerators import resolve
 MOST_LOG_CHARACTERS = 4_000_000
 """Longest log in a request: six hours of one line a second from eight GPUs, 60 characters each;
 planning value, 2026. The command reads larger ones."""
+
+MEASURED_RATES = ("samples_per_second", "tokens_per_second_per_accelerator")
+"""Fields of samples and of a training that hold the rate of a pilot."""
+FAR = 2.0
+"""Multiple of the range's ends from which a measured rate is doubted; a choice of this project,
+2026."""
 
 
 class Pilot(RequestModel):
@@ -93,13 +100,11 @@ def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
         raise InvalidInput("pilot.workload", "are known hours; allowed is a training or samples")
     slug = _accelerator(pilot, workload, calibration)
     rate = pilot.per_second / pilot.accelerators
-    field = "samples_per_second"
-    if isinstance(workload, Training):
-        field = "tokens_per_second_per_accelerator"
+    field = MEASURED_RATES[isinstance(workload, Training)]
     measured = {field: rate, "accelerator": slug}
     cleared = dict.fromkeys(replaced_by_rate(workload.kind))
     plain = _estimate(_without_rate(workload), slug, pilot.accelerators)
-    sized = _estimate(workload.model_copy(update=cleared | measured), slug, pilot.accelerators)
+    sized = _estimate_with_rate(workload.model_copy(update=cleared | measured), pilot, slug)
     before, after = plain.answer.accelerator_hours, sized.answer.accelerator_hours
     return PilotFigures(
         accelerator=slug,
@@ -109,7 +114,40 @@ def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
         measured=after,
         narrower=math.log(before.p90 / before.p10) / math.log(after.p90 / after.p10),
         workload=_as_json(workload, cleared | measured),
+        warnings=(
+            *_far_off(before, after),
+            *_beside_log(slug, pilot.accelerators, calibration),
+            *sized.answer.warnings,
+        ),
     )
+
+
+def _far_off(before: HoursRange, after: HoursRange) -> Iterator[str]:
+    """That a rate is beyond all that the estimate takes for possible, as one in another unit is."""
+    if before.p10 / FAR <= after.p50 <= before.p90 * FAR:
+        return
+    is_slow = after.p50 > before.p90
+    times = after.p50 / before.p50 if is_slow else before.p50 / after.p50
+    than = "longer" if is_slow else "shorter"
+    yield (
+        f"the rate makes the hours {float(f'{times:.2g}'):,g} times {than} than estimated, far "
+        "outside the range: check that it is that of all accelerators together, a second, and "
+        "that the pilot does the work described"
+    )
+
+
+def _beside_log(slug: str, accelerators: int, calibration: Calibration | None) -> Iterator[str]:
+    """What the log says otherwise than the pilot; a log may hold some of its hosts alone."""
+    uses = calibration.gpus if calibration else ()
+    others = sorted({use.accelerator for use in uses if use.accelerator} - {slug})
+    if others:
+        yield f"the log is of {', '.join(others)}; the rate was taken for that of {slug}"
+    busy = sum(use.busy_share > 0 for use in uses)
+    if busy > accelerators:
+        yield (
+            f"{busy} GPUs of the log work and the pilot names {accelerators}, by which its rate "
+            "was divided: give the rate and the number of the same accelerators"
+        )
 
 
 def replaced_by_rate(kind: str) -> tuple[str, ...]:
@@ -136,6 +174,18 @@ def _estimate(workload: Training | Samples, slug: str, count: int) -> Estimate:
         return estimate(parse(EstimateRequest, {**request, "rules": CURRENT_RULES}))
     except InvalidInput as error:
         raise error.under("pilot") from error
+
+
+def _estimate_with_rate(workload: Training | Samples, pilot: Pilot, slug: str) -> Estimate:
+    """The same with the rate, which is refused where it was given."""
+    try:
+        return _estimate(workload, slug, pilot.accelerators)
+    except InvalidInput as refusal:
+        if refusal.field.rpartition(".")[2] not in MEASURED_RATES:
+            raise
+        raise InvalidInput(
+            "pilot.per_second", f"of one accelerator, {refusal.message}"
+        ) from refusal
 
 
 def _accelerator(

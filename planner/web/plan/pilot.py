@@ -9,16 +9,13 @@ from django import forms
 from django.http import QueryDict
 
 from planner.contract.answer.calibration import PilotFigures
-from planner.contract.request.workload import RATES
 from planner.services.projects.comparisons import calibrate_run
 from planner.sizing.calibration.pilot import replaced_by_rate
 from planner.web.common.base_form import Form
 from planner.web.common.choices import list_choices
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, number, write
-from pricing.common.invalid_input import InvalidInput
 
-_MEASURED = frozenset(f"workload.{name}" for name in (*RATES, "samples_per_second"))
 _SIZES = ("parameters", "tokens")
 
 
@@ -74,12 +71,7 @@ def measure_pilot(values: dict[str, Any], plan: QueryDict) -> MeasuredPilot:
         "accelerators": number(values["accelerators"]),
         "per_second": number(values["per_second"]),
     }
-    try:
-        figures = calibrate_run({"pilot": pilot}).pilot
-    except InvalidInput as refusal:
-        if f"workload.{refusal.field.rpartition('.')[2]}" in _MEASURED:
-            raise InvalidInput("per_second", f"of one accelerator, {refusal.message}") from refusal
-        raise
+    figures = calibrate_run({"pilot": pilot}).pilot
     if figures is None:
         raise LookupError("a pilot that was given has its figures")
     return MeasuredPilot(figures, _address(values, plan, figures))

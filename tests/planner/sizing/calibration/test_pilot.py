@@ -58,7 +58,7 @@ def test_samples_have_a_pilot_too():
                     "accelerator": "H100",
                 }
             },
-            "pilot.workload.tokens_per_second_per_accelerator",
+            "pilot.per_second",
         ),
         (
             {
@@ -74,7 +74,7 @@ def test_samples_have_a_pilot_too():
                     "accelerator": "T4",
                 }
             },
-            "pilot.workload.samples_per_second",
+            "pilot.per_second",
         ),
         ({"log": "no log at all"}, "log"),
     ],
@@ -165,3 +165,36 @@ def test_samples_that_have_nothing_but_a_rate_are_compared_with_it():
     work = {"kind": "samples", "samples": 1e6, "epochs": 10, "samples_per_second": 1000}
     figures = pilot(work, accelerator="H100", per_second=16_000).pilot
     assert figures.estimated.p50 == pytest.approx(2 * figures.measured.p50)
+
+
+@pytest.mark.parametrize(
+    ("per_second", "words"),
+    [(72_000, ""), (9_000, "far outside the range"), (150, "times longer than estimated")],
+)
+def test_a_rate_far_from_all_that_is_known_is_doubted(per_second, words):
+    """That of one accelerator in place of all, or a minute's in place of a second's."""
+    asked = {"workload": SEVEN, "accelerator": "H100", "accelerators": 8, "per_second": per_second}
+    warnings = calibrate_request({"pilot": asked}).pilot.warnings
+    assert any(words in one for one in warnings) if words else warnings == ()
+
+
+def test_what_draws_a_warning_in_an_estimate_draws_it_of_a_pilot():
+    asked = {"workload": SEVEN, "accelerator": "H100", "accelerators": 8, "per_second": 130_000}
+    assert any("above 65%" in one for one in calibrate_request({"pilot": asked}).pilot.warnings)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"accelerators": 2, "per_second": 18_000}, "4 GPUs of the log work and the pilot names 2"),
+        (
+            {"accelerators": 8, "per_second": 32_000, "accelerator": "A100 80GB SXM"},
+            "the log is of nvidia-h100-80gb-sxm",
+        ),
+    ],
+)
+def test_a_pilot_that_the_log_denies_is_doubted(more, words):
+    lines = "".join(f"{gpu}, NVIDIA H100 80GB HBM3, 97 %\n" for gpu in range(4))
+    log = "index, name, utilization.gpu [%]\n" + lines
+    answer = calibrate_request({"log": log, "pilot": {"workload": SEVEN, **more}})
+    assert any(words in one for one in answer.pilot.warnings)
