@@ -23,6 +23,22 @@ class ServedModel:
     window: float = 128.0
     experts: int = 0
     experts_per_token: int = 0
+    attention_width: float = 0.0
+    """Heads times their width; 0 where it is the hidden size."""
+
+    def prompt_attention_flops(self, tokens: float) -> float:
+        """Scores and sums of values over a prompt, each token looking back at all before it, or at
+        a window W: 4 w · p²/2, or 4 w · (W p − W²/2) in layers with one (PaLM, arXiv 2204.02311,
+        appendix B, 2022, by halves).
+
+        >>> model = ServedModel(8e9, 8e9, 32, 4096, 2048)
+        >>> round(model.prompt_attention_flops(32_768) / (2 * 8e9 * 32_768), 2)
+        0.54
+        """
+        window = min(tokens, self.window)
+        pairs = (self.layers - self.windowed_layers) * tokens**2 / 2
+        pairs += self.windowed_layers * (window * tokens - window**2 / 2)
+        return 4 * (self.attention_width or self.hidden_size) * pairs
 
     def sequence_bytes(self, tokens: float, bytes_per_value: float) -> float:
         """Cache of one sequence.
@@ -59,3 +75,5 @@ class Load:
     engine: str = "standard"
     is_paced: bool = False
     """Whether a limit on latency holds fewer sequences at once, so that each is faster."""
+    counts_attention: bool = False
+    """Whether the attention of prompts takes time too, which outgrows the rest in long ones."""

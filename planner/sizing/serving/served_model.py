@@ -26,4 +26,5 @@ def served_model(training: Training) -> ServedModel:
         window=float(training.sliding_window or 0),
         experts=training.experts or 0,
         experts_per_token=training.experts_per_token or 0,
+        attention_width=training.attention_width or 0.0,
     )

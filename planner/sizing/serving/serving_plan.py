@@ -11,6 +11,7 @@ from planner.sizing.evidence.served_model import Load
 from planner.sizing.serving.served_model import served_model
 from planner.sizing.serving.serving_rate import (
     PACE_RULES,
+    PROMPT_RULES,
     RATE_RANGE,
     Replica,
     fewest_for,
@@ -83,6 +84,7 @@ def _replica(
         serving.latency,
         serving.engine,
         is_paced=rules >= PACE_RULES,
+        counts_attention=rules >= PROMPT_RULES,
     )
     count = fewest_for(model, one, precision)
     while count <= MOST_PER_REPLICA:

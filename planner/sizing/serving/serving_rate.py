@@ -1,6 +1,7 @@
 """Tokens a second that an accelerator generates. PURE.
 
     step = (weights + B · cache) / (t · bandwidth) + 2 N B / (t · peak) + traffic + B · host
+    prefill = (2 N p + attention of the prompt) / (t · peak)
     rate = B / ((step + prefill · B / output) · engine) / t
 
     rate of a latency class = its share of the rate of as many sequences as fit
@@ -27,6 +28,8 @@ RATE_RANGE = (0.25, 1.63)
 (`serving_throughput.csv`, 17 teams, 2023-2025)."""
 PACE_RULES = 6
 """Edition of the rules from which a limit on latency holds fewer sequences at once, 2026."""
+PROMPT_RULES = 6
+"""Edition of the rules from which the attention of prompts takes time, 2026."""
 PACE_STEPS = 40
 """Halvings in search of that number: 500 sequences to 1e-9 of one; a planning choice, 2026."""
 ROOM = 1.12
@@ -125,14 +128,17 @@ def replica_on(
     wanted = load.sequences or constants.most_sequences * count
     sequences = max(1.0, min(wanted, free / cache))
 
+    reading_flops = 2 * model.active_parameters * load.prompt_tokens
+    if load.counts_attention:
+        reading_flops += model.prompt_attention_flops(load.prompt_tokens)
+
     def step_of(at_once: float) -> float:
         weights = model.touched_parameters(at_once) * WEIGHT_BYTES[precision]
         reading = (weights + at_once * cache) / (bandwidth * 1e9 * constants.bandwidth_share)
-        flops = 2 * model.active_parameters * at_once
-        computing = flops / (peak * constants.decode_share)
+        computing = 2 * model.active_parameters * at_once / (peak * constants.decode_share)
         step = (reading + computing) / count + at_once * constants.host_seconds
         step += _traffic(model, one, count, at_once, constants)
-        prompts = flops * load.prompt_tokens / load.output_tokens
+        prompts = at_once * reading_flops / load.output_tokens
         step += prompts / (peak * constants.prefill_share * count)
         return step * constants.slower[load.engine]
 
