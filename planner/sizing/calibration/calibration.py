@@ -13,7 +13,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from planner.sizing.calibration.plan_changes import Change, GpuUse, suggest_changes
+from planner.sizing.calibration.plan_changes import (
+    THROTTLED_CLOCK,
+    Change,
+    GpuUse,
+    suggest_changes,
+)
 from planner.sizing.calibration.smi_log import MIB_PER_GIB, Series, read_log, samples
 from pricing.market.accelerators import find
 
@@ -21,9 +26,6 @@ IDLE_PERCENT = 5.0
 """Utilisation below which the GPU counts as idle, %; planning value, 2026."""
 BUSY_PERCENT = 90.0
 """Utilisation from which the GPU counts as busy, %; planning value, 2026."""
-THROTTLED_CLOCK = 0.9
-"""Clock over the card's sustained one below which a busy GPU is held back; the margin is for
-heavy matrix products at the limit of power; planning value, 2026."""
 GAP_FACTOR = 5.0
 """Intervals longer than this many usual ones are gaps, not time of the job; planning
 value, 2026."""

@@ -19,6 +19,9 @@ FREE_SHARE, HALF = 0.3, 0.5
 try; planning values, 2026."""
 THROTTLED_SHARE = 0.05
 """Share of busy samples held back from which throttling is reported; planning value, 2026."""
+THROTTLED_CLOCK = 0.9
+"""Clock over the card's sustained one below which a busy GPU is held back; the margin is for
+heavy matrix products at the limit of power; planning value, 2026."""
 UNEVEN_SHARE = 0.15
 """Spread of mean utilisation between GPUs of one job from which it is uneven; 2026."""
 
@@ -68,9 +71,15 @@ class GpuUse:
 
     @property
     def holds_its_clock(self) -> bool:
-        """Whether the clock of the busy samples is known and not below the sustained one."""
+        """Whether the clock of the busy samples is not clearly below the sustained one."""
+        share = self.clock_share
+        return share is not None and share >= THROTTLED_CLOCK
+
+    @property
+    def clock_share(self) -> float | None:
+        """Clock of the busy samples over the sustained one."""
         clock, sustained = self.clock_median_mhz, self.sustained_clock_mhz
-        return clock is not None and sustained is not None and clock >= sustained
+        return clock / sustained if clock is not None and sustained else None
 
 
 def suggest_changes(
@@ -167,7 +176,9 @@ def _throttling(use: GpuUse) -> Iterator[Change]:
     if capped is not None and capped >= THROTTLED_SHARE:
         words = f"power-capped in {capped:.0%} of the samples"
         if use.holds_its_clock:
-            clocks = f"{use.clock_median_mhz:,.0f} MHz, not below its sustained clock"
+            share = use.clock_share or 1.0
+            held = "not below" if share >= 1 else f"{share:.0%} of"
+            clocks = f"{use.clock_median_mhz:,.0f} MHz, {held} its sustained clock"
             message = f"GPU {use.gpu}: {words} at {clocks} of {use.sustained_clock_mhz:,.0f} MHz"
             yield Change("power", f"{message}: usual under full load, no loss to plan for")
         else:

@@ -206,7 +206,7 @@ def test_a_clock_of_an_unknown_card_is_not_judged():
 
 
 @pytest.mark.parametrize(
-    ("clock", "kind"), [(1755, "power"), (1590, "power"), (1200, "throttling")]
+    ("clock", "kind"), [(1755, "power"), (1590, "power"), (1510, "power"), (1200, "throttling")]
 )
 def test_a_power_cap_is_a_loss_only_below_the_sustained_clock(clock, kind):
     text = (
