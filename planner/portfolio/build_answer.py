@@ -191,6 +191,7 @@ class _Builder:
             saving=None if share is None or cost is None else cost - share,
             without=without,
             adds=None if without is None or plan is None else plan.books.net_present_cost - without,
+            adds_first=results.adds_first.get(name),
             direct_cost=self._direct_cost(name),
             shared_hours=round(shared_hours, 4),
             shared_fraction=round(shared_hours / in_all, 6) if in_all else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -19,9 +19,16 @@ from planner.costing.scenarios import is_allowed
 from planner.portfolio.books import Books, write_books
 from planner.portfolio.joint_inputs import JointInputs
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
-from planner.portfolio.preparation import MOVED_AS_JOINT, PortfolioPreparation, PreparedProject
+from planner.portfolio.preparation import (
+    MOVED_AS_JOINT,
+    ONE_IS_A_GROUP,
+    PortfolioPreparation,
+    PreparedProject,
+)
 from planner.portfolio.sampling import GroupCosts
 
+ROUNDED_AWAY = 1e-5
+"""Part of a cost below which a difference is none: amounts are rounded to cents one by one."""
 ALONE_SHARE = 0.3
 """Share of the work left that the plans of all projects alone may take."""
 
@@ -218,9 +225,11 @@ class PortfolioPlans:
     ) -> float:
         """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
         search and at most `most`, what it is known to pay less for; without limits never above
-        that of a smaller group and the other project."""
-        if len(group) <= 1:
-            return float(sum(self.alone[name].cents or 0 for name in group))
+        that of a smaller group and the other project. One project pays what it would alone, and
+        from edition 3 at most what it would as a group: a group may buy what does not pay back
+        without its resale."""
+        if not group or (len(group) == 1 and not self._is_one_a_group(may_buy)):
+            return self._cost_alone(group)
         if group not in self._costs:
             joint = self._joint([self.members[name] for name in sorted(group)], may_buy)
             plan = solve_joint(joint.problem, work=work)
@@ -229,16 +238,37 @@ class PortfolioPlans:
             cost = (plan.cost + joint.base_cost) * 100
             if most is not None:
                 cost = min(cost, most(group))
-            if not self.has_limits:
-                alone = {name: float(self.alone[name].cents or 0) for name in group}
-                parts = (
-                    self._costs[group - {name}] + alone[name]
-                    for name in group
-                    if group - {name} in self._costs
-                )
-                cost = min(cost, sum(alone.values()), *parts)
+            if len(group) == 1:
+                alone = self._cost_alone(group)
+                cost = cost if cost < alone * (1 - ROUNDED_AWAY) else alone
+            elif not self.has_limits:
+                cost = min(cost, *self._costs_of_parts(group, may_buy, work, most))
             self._costs[group] = cost
         return self._costs[group]
+
+    def _cost_alone(self, group: frozenset[str]) -> float:
+        """What the projects of a group pay, each by itself, in cents."""
+        return float(sum(self.alone[name].cents or 0 for name in group))
+
+    def _is_one_a_group(self, may_buy: bool) -> bool:
+        """Whether the cost of one project is that of a group, so that no other, however small,
+        gives it the right to buy."""
+        return may_buy and self.preparation.shares_edition >= ONE_IS_A_GROUP
+
+    def _costs_of_parts(
+        self,
+        group: frozenset[str],
+        may_buy: bool,
+        work: WorkMeter,
+        most: Callable[[frozenset[str]], float] | None,
+    ) -> Iterator[float]:
+        """What a group pays apart, and with one of its projects apart, in cents."""
+        yield self._cost_alone(group)
+        ones = {name: self.cost(frozenset({name}), may_buy, work, most) for name in sorted(group)}
+        yield sum(ones.values())
+        for name in group:
+            if group - {name} in self._costs:
+                yield self._costs[group - {name}] + ones[name]
 
     def set_cost(self, group: frozenset[str], cents: int) -> None:
         """What a group is known to pay: that of the plan that is advised."""

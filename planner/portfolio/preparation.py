@@ -46,6 +46,8 @@ MOVED_AS_JOINT = 2.0
 SHARES_EDITION = "projects.shares_edition"
 AT_MOST_OF_ALL = 2.0
 """Edition from which a group pays at most what is left of the plan if the others leave it."""
+ONE_IS_A_GROUP = 3.0
+"""Edition, under rules 6, from which one project may buy what a group of several may."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ class PortfolioPreparation:
     @property
     def shares_edition(self) -> float:
         """How the cost of a group, of which shares are made, is worked out."""
-        return self._edition(SHARES_EDITION, AT_MOST_OF_ALL)
+        newest = ONE_IS_A_GROUP if self.request.rules >= 6 else AT_MOST_OF_ALL
+        return self._edition(SHARES_EDITION, newest)
 
     def states(self, edition: str) -> bool:
         """Whether the answer names an edition: of one that is computed again, whether it did."""

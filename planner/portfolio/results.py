@@ -10,8 +10,8 @@ from functools import cached_property
 
 from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.portfolio.plans import PortfolioPlan, PortfolioPlans, StandAlone
-from planner.portfolio.preparation import AT_MOST_OF_ALL, PortfolioPreparation
+from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
+from planner.portfolio.preparation import AT_MOST_OF_ALL, ONE_IS_A_GROUP, PortfolioPreparation
 from planner.portfolio.sampling import (
     Lane,
     OpenLanes,
@@ -142,7 +142,7 @@ class PortfolioResults:
         if len(names) > EXACT_PROJECTS:
             return self._sampled(plan, alone)
         plans.set_cost(frozenset(names), plan.cents)
-        return divide_exactly(names, self._game(plan), plan.cents, alone)
+        return divide_exactly(names, self._game(plan), plan.cents, alone, self._slack(plan))
 
     def _sampled(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
         """Over sampled orders of joining, where there are too many groups to plan each."""
@@ -205,7 +205,29 @@ class PortfolioResults:
             self.alone[name].cents or 0 for name in self.served
         ):
             return ()
-        return find_group_better_off(shares.cents, self._game(plan), self.served)
+        return find_group_better_off(shares.cents, self._game(plan), self.served, self._slack(plan))
+
+    def _slack(self, plan: PortfolioPlan) -> float:
+        """Cents that a group has to save for it to be better off apart."""
+        is_current = self.preparation.shares_edition >= ONE_IS_A_GROUP
+        return plan.cents * ROUNDED_AWAY if is_current else 0.0
+
+    @cached_property
+    def adds_first(self) -> dict[str, Decimal]:
+        """What each project adds as the first to join, where shares are exact and that is less
+        than it would pay alone."""
+        shares, plan = self.shares, self.plan
+        if plan is None or shares is None or shares.method != "shapley":
+            return {}
+        if plan.cents == sum(self.alone[name].cents or 0 for name in self.served):
+            return {}
+        game = self._game(plan)
+        first = {name: round(game(frozenset({name}))) for name in self.served}
+        return {
+            name: Decimal(cents).scaleb(-2)
+            for name, cents in first.items()
+            if cents < (self.alone[name].cents or 0)
+        }
 
     @cached_property
     def without(self) -> dict[str, Decimal]:

@@ -38,9 +38,10 @@ class Shares:
 
 
 def divide_exactly(
-    names: Sequence[str], game: Game, total: int, alone: Mapping[str, int]
+    names: Sequence[str], game: Game, total: int, alone: Mapping[str, int], slack: float = 0.0
 ) -> Shares:
-    """Shapley shares from every group; they sum to `total`.
+    """Shapley shares from every group; they sum to `total`. `slack`: cents that a group has to
+    save for it to leave.
 
     >>> costs = {"a": 100, "b": 100, "c": 40, "ab": 120, "ac": 130, "bc": 130, "abc": 150}
     >>> game = lambda group: costs["".join(sorted(group))] if group else 0
@@ -56,14 +57,16 @@ def divide_exactly(
         for size in range(n):
             for group in map(frozenset, combinations(others, size)):
                 shares[name] += weights[size] * (game(group | {name}) - game(group))
-    stable = _stable(shares, game, total)
+    stable = _stable(shares, game, total, slack)
     rounded = round_to_total(stable, total, alone)
     return Shares(rounded, "shapley", moved=stable is not shares)
 
 
-def _stable(shares: Mapping[str, float], game: Game, total: int) -> Mapping[str, float]:
+def _stable(
+    shares: Mapping[str, float], game: Game, total: int, slack: float
+) -> Mapping[str, float]:
     """The shares, or the nearest that no group would leave; as they are where there are none."""
-    if not find_group_better_off(shares, game, sorted(shares)):
+    if not find_group_better_off(shares, game, sorted(shares), slack):
         return shares
     return move_into_core(shares, game, total) or shares
 
@@ -231,11 +234,12 @@ _MOST_ROUNDS, _IN_CORE = 2_000, 0.5
 
 
 def find_group_better_off(
-    shares: Mapping[str, float], game: Game, names: Sequence[str]
+    shares: Mapping[str, float], game: Game, names: Sequence[str], slack: float = 0.0
 ) -> tuple[str, ...]:
-    """The group that would save most by leaving together; none where the shares are in the core."""
+    """The group that would save most by leaving together, and more than `slack` cents; none where
+    the shares are in the core."""
     best: tuple[str, ...] = ()
-    most = float(len(names))  # cents that rounding may part
+    most = max(float(len(names)), slack)  # cents that rounding may part
     for size in range(2, len(names)):
         for group in combinations(sorted(names), size):
             saved = sum(shares[name] for name in group) - game(frozenset(group))

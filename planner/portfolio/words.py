@@ -119,8 +119,14 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
     orders = "every order"
     if answer.shares_method == "shapley_sampled":
         orders = f"{answer.shares_orders:,} orders"
+    first = f"{alone}, its own plan"
+    if one.adds_first is not None:
+        first = (
+            f"{format_money(one.adds_first, answer.currency)}, less than its own plan, as with "
+            "others it may buy what pays back by its resale alone"
+        )
     yield (
-        f"As the first to join it would add {alone}, its own plan. As the last it adds {adds}, as "
+        f"As the first to join it would add {first}. As the last it adds {adds}, as "
         f"the others would pay {others} without it. Its share is the average over {orders} in "
         f"which the projects could join{_off_the_average(answer)}."
     )

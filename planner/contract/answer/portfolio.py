@@ -140,6 +140,11 @@ class ProjectShare(AnswerModel):
     adds: Money | None = Field(
         default=None, description="What the plan costs more than that of the others."
     )
+    adds_first: Money | None = Field(
+        default=None,
+        description="What it would add as the first to join, where that is less than it would pay "
+        "alone: with others it may buy servers that pay back by their resale alone; else null.",
+    )
     direct_cost: Money = Field(
         description="Total of its own lines: machines rented for it and hours run for it."
     )

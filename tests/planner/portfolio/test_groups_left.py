@@ -26,8 +26,11 @@ PROJECTS = [
 
 
 def plan(projects=PROJECTS, **fields):
-    request = {"start": "2027-01", "horizon_months": 24, "projects": projects}
-    return plan_portfolio(request, bundled_catalog(), today=TODAY, **fields)
+    kept = ("previous_assumptions",)
+    asked = {name: value for name, value in fields.items() if name not in kept}
+    request = {"start": "2027-01", "horizon_months": 24, "projects": projects, **asked}
+    given = {name: value for name, value in fields.items() if name in kept}
+    return plan_portfolio(request, bundled_catalog(), today=TODAY, **given)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def test_a_project_that_rents_for_itself_alone_saves_and_costs_nothing(answer):
 
 def test_an_answer_of_before_replays_with_the_costs_of_its_searches(answer):
     (edition,) = (row for row in answer.assumptions if row.field == FIELD)
-    assert edition.value == 2
+    assert edition.value == 3
     old = tuple(row for row in answer.assumptions if row.field != FIELD)
     before = plan(previous_assumptions=old)
     assert before.assumptions == old
@@ -76,3 +79,47 @@ def test_a_project_that_makes_a_purchase_pay_back_is_not_paid_for_joining():
 
 def test_one_project_names_no_edition_of_shares():
     assert not any(row.field == FIELD for row in plan(PROJECTS[:1]).assumptions)
+
+
+RELAY = [
+    project("first", burst(36, 0, 12)),
+    project("second", burst(36, 12, 12)),
+    project("third", burst(36, 24, 12)),
+]
+STRANGERS = [
+    project("small", {**hours(20, 1), "accelerator": "L4"}),
+    project("other", {**hours(1000, 4), "accelerator": "L40S"}),
+]
+
+
+def relay_of_three_years(projects, **fields):
+    return plan(projects, horizon_months=36, **fields)
+
+
+def test_projects_that_share_nothing_change_no_share_and_are_not_paid_for_joining():
+    three, five = relay_of_three_years(RELAY), relay_of_three_years([*RELAY, *STRANGERS])
+    for name in ("small", "other"):
+        stranger = five.project(name)
+        assert stranger.share == pytest.approx(stranger.alone, abs=1)
+    for name in ("first", "second", "third"):
+        assert five.project(name).share == pytest.approx(three.project(name).share, abs=2)
+    assert five.better_apart == ()
+
+
+def test_what_a_project_adds_first_is_less_than_alone_where_a_group_may_buy_more():
+    answer = relay_of_three_years(RELAY)
+    third = answer.project("third")
+    assert third.alone_way == "On demand"
+    assert third.share <= third.adds_first < third.alone
+    assert (
+        f"add {third.adds_first:,.0f} USD, less than its own plan, as with others it may buy "
+        in (third.explanation)
+    )
+
+
+def test_shares_under_rules_5_are_of_edition_2():
+    answer = relay_of_three_years([*RELAY, *STRANGERS], rules=5)
+    (edition,) = (row for row in answer.assumptions if row.field == FIELD)
+    assert edition.value == 2
+    assert answer.project("small").share < 0  # paid for joining, which edition 3 mended
+    assert all(one.adds_first is None for one in answer.projects)
