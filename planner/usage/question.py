@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from planner.contract.shares import format_shares
 from planner.usage.commitments import TakenOver, read_ends, take_over
-from planner.usage.demand.history import next_month
+from planner.usage.demand.history import hours_by_accelerator, next_month
 from planner.usage.demand.plan import Demand, plan_demand, read_run
 from planner.usage.formats.base import ReadOptions
 from planner.usage.idle import idle_rows, read_price
@@ -18,6 +19,8 @@ from planner.usage.summary import DIMENSIONS, Usage
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
+MOST_NAMED = 3
+"""Accelerators or commitments that a note names."""
 DEFAULT_BY = ("month", "accelerator", "option", "project")
 MAX_FORECAST_MONTHS = 120
 WAITING_BYTES, WAITING_ROWS = 2_000_000_000, 1_500_000
@@ -101,12 +104,55 @@ class UsageAnswer:
     def request(self) -> dict[str, Any]:
         """A request of a comparison: the demand, and the commitments that nothing is missing of."""
         request = self.demand.request() if self.demand else {}
-        whole = [one for one in self.taken_over if not one.missing]
-        currencies = {self.usage.ledger.commitments[one.commitment].currency for one in whole}
-        if whole and len(currencies) == 1:
-            request["currency"] = currencies.pop()
+        whole = [one for one in self.for_a_plan if not one.missing]
+        if whole:
+            request["currency"] = self.currencies[0]
             request["existing"] = {"commitments": [one.entry for one in whole]}
         return request
+
+    @property
+    def currencies(self) -> list[str]:
+        """What the commitments are billed in."""
+        known = self.usage.ledger.commitments
+        return sorted({known[one.commitment].currency for one in self.taken_over})
+
+    @property
+    def for_a_plan(self) -> list[TakenOver]:
+        """Commitments that a plan may take along: none where they are billed in several
+        currencies, as it counts in one."""
+        return self.taken_over if len(self.currencies) == 1 else []
+
+    def left_out(self) -> Iterator[str]:
+        """What was used or is signed and is in no plan that is made on the demand."""
+        if self.demand is None:
+            return
+        chosen = self.demand.history.accelerator
+        hours = hours_by_accelerator(self.usage)
+        others = {name: one for name, one in hours.items() if name != chosen}
+        if others:
+            part = format_shares([hours[chosen] / sum(hours.values())])[0]
+            named = [f"{one:,.0f} h of {name or 'no name'}" for name, one in others.items()]
+            more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
+            yield (
+                f"The demand is that of {chosen or 'accelerators without a name'} alone, {part} of "
+                f"the accelerator-hours used. Not in it: {', '.join(named[:MOST_NAMED] + more)}. "
+                "Forecast each by its name, and plan them together as projects of a portfolio."
+            )
+        busy = [
+            one.entry["label"]
+            for one in self.for_a_plan
+            if one.entry.get("accelerator", chosen) in others
+        ]
+        if busy:
+            yield (
+                f"A plan on this takes {', '.join(busy[:MOST_NAMED])} along as if free of the work "
+                "of other accelerators that is not in the demand; take out what that work needs."
+            )
+        if len(self.currencies) > 1:
+            yield (
+                f"The commitments are billed in {' and '.join(self.currencies)}: a plan counts in "
+                "one currency, and takes none of them along."
+            )
 
 
 def answer_usage(
@@ -117,7 +163,7 @@ def answer_usage(
     ends, price = read_ends(question.commitment_end), read_price(question.idle_price)
     usage = Usage(*read_files(files, question.read_options()))
     demand, because = _demand(usage, question, today)
-    return UsageAnswer(
+    answer = UsageAnswer(
         usage=usage,
         by=question.by,
         demand=demand,
@@ -125,6 +171,9 @@ def answer_usage(
         idle=idle_rows(usage.ledger, price),
         taken_over=take_over(usage.ledger.commitments, ends),
     )
+    if demand is not None:
+        demand.notes[:0] = answer.left_out()
+    return answer
 
 
 def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Demand | None, str]:

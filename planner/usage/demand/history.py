@@ -59,13 +59,18 @@ def months_between(first: str, last: str) -> int:
     return (int(last[:4]) - int(first[:4])) * 12 + int(last[5:]) - int(first[5:])
 
 
-def list_accelerators(usage: Usage) -> list[str]:
-    """Accelerators by hours, the most used first; slices left out."""
+def hours_by_accelerator(usage: Usage) -> dict[str, float]:
+    """Hours of each accelerator that was used, the most used first; slices left out."""
     hours: dict[str, float] = defaultdict(float)
     for key, sums in usage.ledger.uses.items():
         if not is_slice(key.accelerator):
             hours[key.accelerator] += sums.accelerator_hours
-    return sorted((name for name in hours if hours[name] > 0), key=lambda name: -hours[name])
+    return {name: hours[name] for name in sorted(hours, key=lambda n: -hours[n]) if hours[name] > 0}
+
+
+def list_accelerators(usage: Usage) -> list[str]:
+    """Accelerators by hours, the most used first; slices left out."""
+    return list(hours_by_accelerator(usage))
 
 
 def read_history(

@@ -6,7 +6,6 @@ import base64
 import binascii
 import datetime as dt
 import io
-from collections.abc import Sequence
 from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
@@ -14,7 +13,6 @@ from django import forms
 
 from planner.contract.purchase_options import TRAITS
 from planner.services.work_budget import stop_where_nobody_waits
-from planner.usage.commitments import TakenOver
 from planner.usage.demand.history import list_accelerators, next_month
 from planner.usage.demand.plan import Demand
 from planner.usage.job_files.facts import JobFacts
@@ -232,14 +230,17 @@ def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
     ]
 
 
-def plan_address(demand: Demand, taken_over: Sequence[TakenOver] = ()) -> str:
+def plan_address(answer: UsageAnswer) -> str:
     """The plan form with this demand and what is signed filled in; empty where the accelerator is
     not known. What is missing of a commitment stays an empty box."""
-    device = accelerators.find(demand.history.accelerator)
-    if device is None:
+    demand = answer.demand
+    device = None if demand is None else accelerators.find(demand.history.accelerator)
+    if demand is None or device is None:
         return ""
+    signed = answer.for_a_plan[:MAX_TAKEN_OVER]
     return urlencode(
-        {
+        ({"currency": answer.currencies[0]} if signed else {})
+        | {
             "start": demand.start,
             "horizon_months": len(demand.hours_per_month),
             "workload.kind": "accelerator_hours",
@@ -249,7 +250,7 @@ def plan_address(demand: Demand, taken_over: Sequence[TakenOver] = ()) -> str:
         }
         | {
             f"existing.commitments.{index}.{name}": value
-            for index, one in enumerate(taken_over[:MAX_TAKEN_OVER])
+            for index, one in enumerate(signed)
             for name, value in one.entry.items()
         }
     )
@@ -295,10 +296,11 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "accelerators": [name for name in list_accelerators(usage) if name],
         "demand": demand,
         "demand_rows": demand_rows(demand) if demand else [],
-        "plan_address": plan_address(demand, answer.taken_over) if demand else "",
+        "plan_address": plan_address(answer),
         "idle": answer.idle[:SHOWN_LINES],
         "is_price_missing": any(row["cost"] is None for row in answer.idle),
         "taken_over": answer.taken_over,
+        "is_taken_along": bool(answer.for_a_plan),
         "no_demand_because": answer.no_demand_because,
         "notes": [*figures["notes"], *(demand.notes if demand else ())],
     }

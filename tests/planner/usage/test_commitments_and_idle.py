@@ -272,3 +272,46 @@ def test_a_rule_that_cannot_be_read_is_refused(text, problem):
 def test_more_rules_than_are_read_are_refused():
     with pytest.raises(InvalidInput, match="more than 200 rules"):
         ProjectRules(rules=[read_rule("account:x=Y")] * 201)
+
+
+def on_demand(number, **changes):
+    row = {
+        "usage_type": "BoxUsage:p5.48xlarge",
+        "usage_amount": "744",
+        "unblended_cost": "40950",
+        "usage_start_date": "2025-05-01T00:00:00Z",
+        "usage_end_date": "2025-06-01T00:00:00Z",
+    }
+    return table([cur_row(number, **row | changes)])
+
+
+def test_what_other_accelerators_do_is_said_not_to_be_in_the_demand():
+    told = answer(reserved(), on_demand(3), forecast_months=12).demand
+    assert told.history.accelerator == "nvidia-a100-40gb-sxm"
+    assert "is that of nvidia-a100-40gb-sxm alone, 60%" in told.notes[0]
+    assert "Not in it: 5,952 h of nvidia-h100-80gb-sxm." in told.notes[0]
+    assert not any("as if free" in note for note in told.notes)
+
+
+def test_a_commitment_that_works_for_what_is_not_in_the_demand_is_named():
+    whole = answer(reserved(), on_demand(3), accelerator="nvidia-h100-80gb-sxm", forecast_months=12)
+    assert "40% of the accelerator-hours used" in whole.demand.notes[0]
+    assert "takes ri-b along as if free of the work of other accelerators" in whole.demand.notes[1]
+
+
+def test_a_demand_of_all_that_was_used_says_nothing_of_others():
+    assert not any("alone" in note for note in answer(reserved(), forecast_months=12).demand.notes)
+
+
+def test_commitments_in_several_currencies_are_in_no_plan_and_named():
+    euros = on_demand(
+        7,
+        line_item_type="DiscountedUsage",
+        unblended_cost="0",
+        reservation_a_r_n=f"{RI}2",
+        currency_code="EUR",
+    )
+    both = answer(reserved(), euros, forecast_months=12, commitment_end=("ri-b=2026-05",))
+    assert both.currencies == ["EUR", "USD"]
+    assert "existing" not in both.request()
+    assert any("billed in EUR and USD" in note for note in both.demand.notes)

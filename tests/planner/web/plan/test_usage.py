@@ -174,7 +174,8 @@ def test_more_than_the_page_reads_is_refused(client, db, monkeypatch):
     assert "more by the command usage" in text(answer)
 
 
-def test_what_is_signed_goes_into_the_plan_form(client, work):
+def signed(currency):
+    """A month of a machine that is reserved, with its fee."""
     covered = cur_row(
         90,
         line_item_type="DiscountedUsage",
@@ -182,21 +183,33 @@ def test_what_is_signed_goes_into_the_plan_form(client, work):
         unblended_cost="0",
         usage_start_date="2025-07-01T00:00:00Z",
         usage_end_date="2025-08-01T00:00:00Z",
-        reservation_a_r_n="arn:aws:ec2:us-east-1:1:reserved-instances/ri-1",
-    )
+        reservation_a_r_n=f"arn:aws:ec2:us-east-1:1:reserved-instances/ri-{currency}",
+    ) | {"lineItem/CurrencyCode": currency}
     fee = covered | {
-        "identity/LineItemId": "fee",
+        "identity/LineItemId": f"fee {currency}",
         "lineItem/LineItemType": "RIFee",
         "lineItem/UnblendedCost": "22320",
         "reservation/UnusedRecurringFee": "9.5",
     }
-    page = text(send(client, table([*MONTHS, covered, fee]), months="3", start="2025-08"))
+    return [covered | {"identity/LineItemId": f"use {currency}"}, fee]
+
+
+def test_what_is_signed_goes_into_the_plan_form(client, work):
+    page = text(send(client, table([*MONTHS, *signed("EUR")]), months="3", start="2025-08"))
     assert "bills do not say when it ends" in page
     assert "unused part of a commitment" in page
     query = parse_qs(urlsplit(plan_link(page)).query)
-    assert query["existing.commitments.0.label"] == ["ri-1"]
+    assert query["existing.commitments.0.label"] == ["ri-EUR"]
     assert query["existing.commitments.0.price_per_month"] == ["21900.0"]
-    assert "ri-1" in text(client.get(plan_link(page)))
+    assert query["currency"] == ["EUR"]
+    assert "ri-EUR" in text(client.get(plan_link(page)))
+
+
+def test_what_is_signed_in_several_currencies_goes_into_no_plan(client, work):
+    rows = [*MONTHS, *signed("EUR"), *signed("USD")]
+    page = text(send(client, table(rows), months="3", start="2025-08"))
+    assert not any("existing" in name for name in parse_qs(urlsplit(plan_link(page)).query))
+    assert "takes none of them along" in page
 
 
 def test_a_rule_that_cannot_be_read_stands_beside_its_box(client, db):
