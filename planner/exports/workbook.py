@@ -13,8 +13,10 @@ from typing import Any
 import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.labels import SCENARIO_TITLES
 from planner.contract.reasons import join_reasons
 from planner.exports import workbook_inputs as inputs
 from planner.exports.rows import Context, Step, cost_rows
@@ -91,7 +93,7 @@ _SCENARIO, _MONTH, _AMOUNT = 0, 1, 11
 def _lines(book: Book, answer: ComparisonAnswer) -> _Ranges:
     rows: list[list[Cell]] = [
         [
-            row.scenario,
+            SCENARIO_TITLES[row.scenario],
             row.month,
             row.line.category.value,
             row.line.label,
@@ -171,8 +173,13 @@ def _facts(answer: ComparisonAnswer, context: Context) -> list[tuple[str, Cell]]
         ("Months", answer.horizon_months),
         ("Currency", answer.currency),
         ("Prices", prices),
-        ("Recommended", answer.recommendation.scenario or "nothing is feasible"),
+        ("Recommended", _title(answer.recommendation.scenario) or "nothing is feasible"),
     ]
+
+
+def _title(key: ScenarioKey | None) -> str:
+    """What people call a scenario, in every sheet alike: it is what the formulas look for."""
+    return SCENARIO_TITLES[key] if key else ""
 
 
 def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over: _Sources) -> int:
@@ -182,7 +189,7 @@ def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over:
     columns = {scenario.key: i + 1 for i, scenario in enumerate(answer.feasible)}
     for scenario in answer.scenarios:
         row += 1
-        book.write(sheet, row, 0, scenario.key.value)
+        book.write(sheet, row, 0, _title(scenario.key))
         if not scenario.feasible:
             book.write(sheet, row, 4, join_reasons(scenario.why_not), "wrap")
             continue
@@ -251,7 +258,7 @@ def _cash_flow(book: Book, sheet: Any, answer: ComparisonAnswer, lines: _Ranges)
     sheet.freeze_panes(1, 1)
     book.write(sheet, 0, 0, "Month", "head")
     for column, scenario in enumerate(scenarios, 1):
-        book.write(sheet, 0, column, scenario.key.value, "head")
+        book.write(sheet, 0, column, _title(scenario.key), "head")
     months = max((len(s.cash_per_month) for s in scenarios), default=0)
     for month in range(months):
         book.write(sheet, month + 1, 0, answer.month(month), "month")
@@ -303,7 +310,7 @@ def _capacity(book: Book, answer: ComparisonAnswer) -> None:
     )
     rows: list[list[Cell]] = [
         [
-            scenario.key.value,
+            _title(scenario.key),
             answer.month(row.month),
             row.source,
             row.accelerators,

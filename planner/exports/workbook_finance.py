@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.finance import LeaseYear
+from planner.contract.labels import SCENARIO_TITLES
 from planner.exports.workbook_sheets import Book, Cell, Column
 
 _YEARS = (
@@ -35,15 +36,15 @@ _RETURNS = (
 
 def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
     """Fiscal years and returns of each feasible scenario; none in answers of before."""
-    known = [(one.key.value, one.finance) for one in answer.feasible if one.finance]
+    known = [(SCENARIO_TITLES[one.key], one.finance) for one in answer.feasible if one.finance]
     if not known:
         return
     years: list[list[Cell]] = []
-    for key, finance in known:
+    for title, finance in known:
         for year in finance.fiscal_years:
             years.append(
                 [
-                    *(key, year.fiscal_year, year.first, year.last, year.cash, year.capital),
+                    *(title, year.fiscal_year, year.first, year.last, year.cash, year.capital),
                     *(year.operating, year.depreciation, year.lease, year.interest, year.resale),
                     *(year.tax, year.cost, year.loan),
                     *_leases(year.leases),
@@ -52,8 +53,8 @@ def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
     book.table("Fiscal years", _YEARS, years)
     returns: list[list[Cell]] = [
         [
-            key,
-            finance.against and finance.against.value,
+            title,
+            finance.against and SCENARIO_TITLES[finance.against],
             finance.net_present_value,
             finance.internal_rate_of_return,
             finance.why_no_internal_rate,
@@ -62,7 +63,7 @@ def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
             finance.discounted_payback_months,
             finance.cost_per_year,
         ]
-        for key, finance in known
+        for title, finance in known
     ]
     book.table("Returns", _RETURNS, returns)
 

@@ -52,17 +52,17 @@ def test_the_workbook_has_fiscal_years_and_returns(method: str) -> None:
     own = found.by_key[ScenarioKey.ON_PREM]
     assert own.finance is not None
     rows: list[Any] = list(book["Fiscal years"].iter_rows(min_row=2, values_only=True))
-    years = [row for row in rows if row[0] == "on_prem"]
+    years = [row for row in rows if row[0] == "On-prem"]
     assert [row[1] for row in years] == [y.fiscal_year for y in own.finance.fiscal_years]
     assert sum(row[4] for row in years) == pytest.approx(float(own.require_total()))
     assert sum(row[12] for row in years) == pytest.approx(float(own.require_total()))
     if method == "lease":
         assert sum(row[16] for row in years) == pytest.approx(float(own.require_total()))
     returns = {row[0]: row for row in book["Returns"].iter_rows(min_row=2, values_only=True)}
-    assert returns["on_prem"][1] == "on_demand"
-    assert returns["on_prem"][2] == pytest.approx(float(own.finance.net_present_value or 0))
+    assert returns["On-prem"][1] == "On demand"
+    assert returns["On-prem"][2] == pytest.approx(float(own.finance.net_present_value or 0))
     present = {row[0].value: row[2].value for row in book["Summary"].iter_rows() if row[0].value}
-    assert present["on_prem"] == pytest.approx(float(own.require_present_cost()))
+    assert present["On-prem"] == pytest.approx(float(own.require_present_cost()))
 
 
 def test_the_workbook_says_why_there_is_no_rate_of_return() -> None:
@@ -73,7 +73,7 @@ def test_the_workbook_says_why_there_is_no_rate_of_return() -> None:
     book = openpyxl.load_workbook(io.BytesIO(as_workbook(found, Context())))
     rows: Any = book["Returns"].iter_rows(values_only=True)
     titles, *rows = rows
-    (row,) = (dict(zip(titles, row, strict=True)) for row in rows if row[0] == "on_prem")
+    (row,) = (dict(zip(titles, row, strict=True)) for row in rows if row[0] == "On-prem")
     assert row["Internal rate of return"] is None
     assert row["Why none"] == "money is saved before any is spent, as with a loan"
 

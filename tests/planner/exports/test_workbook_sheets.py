@@ -12,6 +12,7 @@ import openpyxl
 import pytest
 import xlsxwriter
 
+from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import workbook
 from planner.exports.rows import Context
 from planner.exports.workbook import _facts, _first, _length, as_workbook
@@ -99,7 +100,7 @@ def test_the_discount_rate_is_found_where_it_is_written() -> None:
 def test_facts_name_the_prices_and_what_is_recommended() -> None:
     facts = dict(_facts(typed(), Context(team="Alpha", project="Model A")))
     assert (facts["Team"], facts["Project"], facts["State"]) == ("Alpha", "Model A", "not saved")
-    assert facts["Recommended"] == typed().recommendation.scenario
+    assert facts["Recommended"] == SCENARIO_TITLES[typed().recommendation.scenario]
     assert facts["Months"] == 24
 
 
@@ -168,7 +169,7 @@ def test_a_scenario_that_is_not_feasible_says_why_beside_the_others() -> None:
         "Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Why not",
     ]  # fmt: skip
     for row in (6, 7):
-        assert (written[row, 0], written[row, 4]) == (none.key.value, "a; b")
+        assert (written[row, 0], written[row, 4]) == ("On demand", "a; b")
     assert len(written) == 9
 
 
