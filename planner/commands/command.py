@@ -22,10 +22,8 @@ Options = Mapping[str, Any]
 """Arguments by name."""
 
 
-NO_PRICES = (
-    "No prices are loaded yet. Run `manage.py load_catalog`; a request can also do without them, "
-    "with custom_offers."
-)
+NONE_LOADED = "No prices are loaded yet. Run `manage.py load_catalog`"
+NO_PRICES = f"{NONE_LOADED}; a request can also do without them, with custom_offers."
 
 
 def answer_at_prices(

@@ -8,7 +8,8 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from planner.commands.command import Command, LoadCatalog, Options
+from planner.commands.command import NONE_LOADED, Command, LoadCatalog, Options
+from pricing.common.invalid_input import InvalidInput
 from pricing.market.offer_filters import ORDERINGS, search_offers
 from pricing.market.offer_json import offer_json
 from pricing.market.snapshot import Catalog
@@ -49,6 +50,8 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 def _answer(options: Options, load_catalog: LoadCatalog) -> str:
     catalog = load_catalog()
+    if not len(catalog.offers):
+        raise InvalidInput("", f"{NONE_LOADED}.")
     rows, count = search_offers(
         catalog,
         {name: options[name] for name in FILTERS},

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from planner.services.webhooks.webhooks import deliver_due
+from pricing.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Attempts each webhook delivery whose time has come."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -7,13 +7,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from planner.services import demo_workspace
 from pricing import catalog
+from pricing.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Makes it once; later calls find it there. In production it wants to be forced."""
 
     requires_system_checks = ()

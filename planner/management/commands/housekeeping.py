@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from planner.models import Job
 from planner.services.housekeeping.retention import SWEEPS, remove_expired
 from pricing.management.database_command import DatabaseCommand
 
@@ -19,6 +20,7 @@ class Command(DatabaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        Job.objects.exists()  # a database that is not migrated ends here, in one sentence
         removed = remove_expired(dry_run=options["dry_run"])
         for one in removed:
             self.stdout.write(f"{one.what}: {one.count}")

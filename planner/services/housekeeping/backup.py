@@ -108,9 +108,15 @@ def _copy(target: Path) -> None:
         ):
             source.backup(copy)
             _check_whole(copy, target)
+            tables = _tables(copy)
     else:
         _run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
-        _list_dump(target)
+        tables = _dumped_tables(_list_dump(target))
+    if lacks := _what_lacks(tables):
+        raise BackupError(
+            f"The database {_name()} is not a planner's: it {lacks}. Check DATABASE_URL; no copy "
+            "was made, and none was removed."
+        )
 
 
 def _tables(database: sqlite3.Connection) -> set[str]:
@@ -129,12 +135,19 @@ def _dumped_tables(listing: str) -> set[str]:
 
 def _check_ours(tables: set[str], file: Path) -> None:
     """Raise `BackupError` for a whole database that is not the planner's, or is empty."""
-    if lacking := sorted(TABLES - tables):
-        what = f"holds no table {lacking[0]}" if tables else "holds no tables"
+    if lacks := _what_lacks(tables):
         raise BackupError(
-            f"{file} is no copy of a planner's database: it {what}. Name a file that "
+            f"{file} is no copy of a planner's database: it {lacks}. Name a file that "
             "`manage.py backup` wrote."
         )
+
+
+def _what_lacks(tables: set[str]) -> str:
+    """Which table of the planner is not there, in words; empty where all are."""
+    lacking = sorted(TABLES - tables)
+    if not lacking:
+        return ""
+    return f"holds no table {lacking[0]}" if tables else "holds no tables"
 
 
 def _check_whole(database: sqlite3.Connection, file: Path) -> None:

@@ -147,3 +147,15 @@ def test_an_empty_database_is_named_with_its_remedy(
         call_command(command, str(path))
     assert caught.value.code == 2
     assert "No prices are loaded yet. Run `manage.py load_catalog`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_prices_of_an_empty_database_are_refused_with_the_remedy(
+    capsys: pytest.CaptureFixture[str], form: tuple[str, ...]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        call_command("prices", *form)
+    assert caught.value.code == 2
+    told = capsys.readouterr()
+    assert told.err == "No prices are loaded yet. Run `manage.py load_catalog`.\n"
+    assert told.out == ""

@@ -18,6 +18,9 @@ COMMANDS = (
     ("verify_prices",),
     ("load_catalog",),
     ("refresh_prices", "--dry-run", "--region", "us-east-1"),
+    ("housekeeping",),
+    ("deliver_webhooks",),
+    ("demo_workspace", "--force"),
 )
 
 

@@ -201,6 +201,22 @@ def test_a_folder_that_cannot_be_written_leaves_nothing(tmp_path: Path, db: Any)
 
 
 @pytest.mark.django_db
+@pytest.mark.django_db
+def test_an_empty_database_is_not_copied_and_no_older_copy_goes(tmp_path: Path) -> None:
+    older = tmp_path / "planner-20200101T000000Z.sqlite3"
+    older.write_bytes(b"kept")
+    os.utime(older, (0, 0))
+    empty = tmp_path / "empty.sqlite3"
+    sqlite3.connect(empty).close()
+    empty.touch()
+    with (
+        sqlite_at(empty),
+        pytest.raises(CommandError, match=r"empty.sqlite3 is not a planner's: it holds no tables"),
+    ):
+        call_command("backup", str(tmp_path), "--retain-days", "1")
+    assert sorted(tmp_path.iterdir()) == [empty, older]
+
+
 def test_a_database_that_is_not_there_is_named(tmp_path: Path) -> None:
     with (
         sqlite_at(tmp_path / "missing.sqlite3"),
