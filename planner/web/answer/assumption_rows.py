@@ -34,6 +34,13 @@ _FIELDS = {field.path: field for field in ALL}
 _EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
 """Assumptions that are changed by giving another field instead."""
 _DERIVED_LABELS = {"on_prem.staff_accelerators_per_fte": "Accelerators that one person runs"}
+_LABELS = {
+    "risk.demand_half_life_months": "Months in which a change of demand halves",
+    "risk.spot_waiting_hours_training": "Mean wait for a spot machine with stacked memory",
+    "risk.spot_waiting_hours_other": "Mean wait for any other spot machine",
+    "risk.spot_patience_hours": "Wait for spot before work runs on demand",
+}
+"""What figures are called that have no box."""
 _WITH_BOX = (
     frozenset(
         field.path
@@ -116,7 +123,14 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
         return _several(row, field)
     if field is None:
         return AssumptionRow(
-            path, _words(path), "", "", plain(row.value), unit_words(row.unit), False, row.source
+            path,
+            _LABELS.get(path) or _words(path),
+            "",
+            "",
+            plain(row.value),
+            unit_words(row.unit),
+            False,
+            row.source,
         )
     edits_another = path in _EDITED_AS
     shown = f"{plain(row.value)} {row.unit}" if edits_another else _in_unit(row.value, field)

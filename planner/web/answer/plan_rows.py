@@ -8,10 +8,16 @@ from dataclasses import replace
 from django.http import QueryDict
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.request.horizon import DEFAULT_MONTHS
 from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.common.form_fields import find_label
 
 _ASKED = "the request"
+_UNASKED = {
+    "start": "the month after this one unless given",
+    "horizon_months": f"{DEFAULT_MONTHS} unless given, or up to the last deadline of the runs",
+}
+"""Where the months of a plan are from that were not asked for."""
 _MEASURED: Mapping[str, tuple[str, ...]] = {
     "training": ("workload.mfu", "workload.goodput"),
     "samples": ("workload.goodput",),
@@ -24,24 +30,35 @@ def plan_rows(answer: ComparisonAnswer, query: QueryDict | None) -> list[Assumpt
     kept answer without an address those that the answer holds."""
     if query is not None:
         return list(_rows(answer, query))
-    return [replace(row, given=row.source == _ASKED) for row in _rows(answer, QueryDict())]
+    rows = _rows(answer, QueryDict())
+    return [
+        replace(row, given=True, source=_ASKED) if row.path in _UNASKED else row for row in rows
+    ]
 
 
 def _rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]:
-    yield _row("start", find_label("start"), answer.start, "month", _ASKED, query)
     months = str(answer.horizon_months)
-    yield _row("horizon_months", find_label("horizon_months"), months, "months", _ASKED, query)
+    for path, used, unit in (
+        ("start", answer.start, "month"),
+        ("horizon_months", months, "months"),
+    ):
+        yield _row(path, find_label(path), used, unit, _UNASKED[path], query)
     rate = answer.exchange_rate
     if rate:
         source = f"{rate.source}, {rate.as_of:%Y-%m-%d}" if rate.as_of else rate.source
         path, unit = f"exchange_rates.{answer.currency}", f"{answer.currency} per USD"
         yield _row(path, "Exchange rate", rate.units_per_usd, unit, source, query)
     for path in _MEASURED.get(query.get("workload.kind", ""), ()):
-        yield _row(path, find_label(path), "estimated", "%", _ASKED, query, scale="~pct")
+        yield _row(
+            path, find_label(path), "estimated", "%", answer.demand.method, query, scale="~pct"
+        )
 
 
 def _row(
     path: str, label: str, used: str, unit: str, source: str, query: QueryDict, scale: str = ""
 ) -> AssumptionRow:
+    """`source`: where the figure is from that is used unless one is typed."""
     typed = query.get(path + scale, "")
+    if typed and not path.startswith("exchange_rates."):
+        source = _ASKED
     return AssumptionRow(path, label, path + scale, typed, typed or used, unit, bool(typed), source)

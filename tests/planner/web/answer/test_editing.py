@@ -180,3 +180,26 @@ def test_a_refusal_speaks_in_the_unit_of_its_box(client, prices):
     page = text(get(client, "plan", HOURS | {"constraints.max_spot_share~pct": "140"}))
     assert "140% is not allowed; must be at most 100%" in page
     assert "1.4 is not allowed" not in page
+
+
+def test_what_nobody_asked_for_names_where_it_is_from_and_not_the_request(client, prices):
+    asked = {name: value for name, value in TRAINING.items() if name != "horizon_months"}
+    page = get(client, "plan", asked).context["page"]
+    rows = {one.path: one for one in page.boxes}
+    horizon, mfu = rows["horizon_months"], rows["workload.mfu"]
+    assert (horizon.given, horizon.source) == (
+        False,
+        "36 unless given, or up to the last deadline of the runs",
+    )
+    assert (mfu.given, mfu.source) == (False, page.answer.demand.method)
+    given = get(client, "plan", {**asked, "horizon_months": "12", "workload.mfu~pct": "40"})
+    told = {one.path: one for one in given.context["page"].boxes}
+    for path in ("horizon_months", "workload.mfu"):
+        assert (told[path].given, told[path].source) == (True, "the request")
+
+
+def test_figures_without_a_box_are_named_in_words(client, prices):
+    labels = {one.path: one.label for one in get(client, "plan", HOURS).context["page"].assumptions}
+    assert labels["risk.spot_waiting_hours_training"] == (
+        "Mean wait for a spot machine with stacked memory"
+    )
