@@ -19,6 +19,7 @@ KINDS = {
     "database": "text",
     "choice": "one of",
     "cron": "schedule",
+    "networks": "list, by comma",
     "group_roles": "list, by comma",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -99,7 +100,7 @@ VARIABLES = {
     "RETAIN_HELD_BATCHES_DAYS": "days that the prices of released and rejected batches stay, "
     "beside the record of the decision; 0: forever",
     "RETAIN_REFRESH_RUNS_DAYS": "days that refreshes of prices stay on record; 0: forever",
-    "LOG_LEVEL": "least severe message that is logged",
+    "LOG_LEVEL": "least severe message that is logged: DEBUG, INFO, WARNING, ERROR or CRITICAL",
     "LOG_FORMAT": "`plain`, or `json` for one object a line and a line for each request",
     "METRICS_TOKEN": "bearer token of `/metrics`; unset: there is no such address",
     "METRICS_PORT": "port on which a Celery worker serves what it counted; 0: none",
@@ -130,6 +131,7 @@ MAX_SECRET_BYTES = 65_536
 
 ROLES = ("viewer", "editor", "approver", "owner")
 OPERATOR = "operator"
+LOG_LEVELS = ("INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL")
 
 
 class GroupRole(NamedTuple):
@@ -225,6 +227,18 @@ class Environment:
         if value not in allowed:
             raise ImproperlyConfigured(f"{name}={value!r} is none of {', '.join(allowed)}.")
         return value
+
+    def networks(self, name: str) -> list[str]:
+        """Networks in the form of CIDR, separated by commas."""
+        for text in self.words(name):
+            try:
+                ipaddress.ip_network(text)
+            except ValueError:
+                raise ImproperlyConfigured(
+                    f"{name}: {text!r} is no network; write it like 10.0.0.0/8, with no digit "
+                    "behind its length."
+                ) from None
+        return self.words(name)
 
     def words(self, name: str, default: str = "") -> list[str]:
         """A list separated by commas."""

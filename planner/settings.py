@@ -12,7 +12,7 @@ from csp.constants import NONE, SELF
 from django.contrib.messages import constants as message_levels
 from django.core.exceptions import ImproperlyConfigured
 
-from planner.environment import Environment
+from planner.environment import LOG_LEVELS, Environment
 from planner.places import BASE_DIR, DATA_DIR
 from planner.services.observability.log_format import configure_logging
 from planner.static_files import is_collected
@@ -285,7 +285,7 @@ JOBS_PER_VISITOR = env.number("JOBS_PER_VISITOR", 2)
 JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 10)
 JOBS_PER_TEAM = env.number("JOBS_PER_TEAM", 30)
 JOBS_PER_SERVER = env.number("JOBS_PER_SERVER", 300)
-WEBHOOK_ALLOWED_NETWORKS = env.words("WEBHOOK_ALLOWED_NETWORKS")
+WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
 SPECTACULAR_SETTINGS = {
     "TITLE": "GPU cost planner",
     "DESCRIPTION": "What deep-learning accelerators should cost: rented, owned or mixed.",
@@ -337,7 +337,7 @@ RETAIN_HELD_BATCHES_DAYS = env.number("RETAIN_HELD_BATCHES_DAYS", 90)
 RETAIN_REFRESH_RUNS_DAYS = env.number("RETAIN_REFRESH_RUNS_DAYS", 400)
 
 LOG_FORMAT = env.choice("LOG_FORMAT", ("plain", "json"))
-LOGGING = configure_logging(LOG_FORMAT, env.text("LOG_LEVEL", "INFO"))
+LOGGING = configure_logging(LOG_FORMAT, env.choice("LOG_LEVEL", LOG_LEVELS))
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 METRICS_PORT = env.number("METRICS_PORT", 0)
 PROMETHEUS_MULTIPROC_DIR = env.text("PROMETHEUS_MULTIPROC_DIR")

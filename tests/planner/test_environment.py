@@ -69,6 +69,14 @@ def test_a_setting_that_cannot_be_used_ends_a_command_without_a_traceback(
         manage.main()
 
 
+@pytest.mark.parametrize("text", ["10.0.0", "10.0.0.1/8", "office"])
+def test_a_network_that_is_none_is_named(text: str) -> None:
+    name = "WEBHOOK_ALLOWED_NETWORKS"
+    assert Environment({name: "10.0.0.0/8, ::1"}).networks(name) == ["10.0.0.0/8", "::1"]
+    with pytest.raises(ImproperlyConfigured, match=f"{name}: '{text}' is no network; write"):
+        Environment({name: text}).networks(name)
+
+
 def test_a_choice_is_one_of_those_allowed() -> None:
     assert Environment({}).choice("LOG_FORMAT", ("plain", "json")) == "plain"
     with pytest.raises(ImproperlyConfigured, match="LOG_FORMAT='xml' is none of plain, json"):

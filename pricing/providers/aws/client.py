@@ -26,6 +26,10 @@ _CREDENTIALS_HINT = (
     "Renew the credentials (environment, profile or role), or run without any to read the "
     "public price files. The last published prices stay in force."
 )
+_UNREACHABLE_HINT = (
+    "The last published prices stay in force; check the network and the proxy (HTTP_PROXY, "
+    "NO_PROXY for 169.254.169.254), or try again later."
+)
 _CLOCK_CODES = frozenset({"RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture"})
 _CLOCK_MESSAGES = ("Signature not yet current", "Signature expired")
 _DENIAL_CODES = (
@@ -61,6 +65,8 @@ class AwsClient:
             translated = _translate_error("aws", "credentials", error)
             if translated is None:
                 raise
+            if isinstance(translated, RetryableError):
+                raise ProviderUnavailable("aws", translated.what, _UNREACHABLE_HINT) from None
             raise translated from None
 
     def configured_region(self) -> str:

@@ -12,6 +12,16 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import Context, export
 from tests.planner.comparison.compared import compared
 
+KEYS = {
+    "On demand": "on_demand",
+    "Spot": "spot",
+    "Committed": "committed",
+    "Cloud mix": "cloud_mix",
+    "On-prem": "on_prem",
+    "Hybrid": "hybrid",
+}
+"""The scenarios by what a workbook calls them."""
+
 
 @cache
 def typed() -> ComparisonAnswer:

@@ -19,7 +19,7 @@ from planner.exports import FORMATS, Context, export
 from planner.exports.csv_export import csv_bytes
 from planner.exports.rows import Step
 from planner.exports.spreadsheet_text import text_cell
-from tests.planner.exports.answers import answer, plain_book, scenario, typed
+from tests.planner.exports.answers import KEYS, answer, plain_book, scenario, typed
 
 EVIL = (
     "=1+1",
@@ -166,34 +166,6 @@ def test_evil_text_is_kept_as_it_was_typed() -> None:
     summary = sheets(with_evil())["Summary"]
     assert summary["A1"].value == "=1+1"
     assert summary["A1"].data_type == "s"
-
-
-KEYS = {
-    "On demand": "on_demand",
-    "Spot": "spot",
-    "Committed": "committed",
-    "Cloud mix": "cloud_mix",
-    "On-prem": "on_prem",
-    "Hybrid": "hybrid",
-}
-"""The scenarios by what a workbook calls them."""
-
-
-def test_the_sheets_call_scenarios_by_their_titles_and_never_by_their_keys() -> None:
-    book = plain_book()
-    told = {row[0] for name in ("Lines", "Capacity") for row in body(book[name])}
-    assert told
-    assert told <= set(KEYS)
-    assert {cell.value for cell in book["Cash flow"][1]} - set(KEYS) == {
-        "Month",
-        "Present value of 1",
-    }
-    cells = {cell for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row}
-    assert not cells & {"on_prem", "cloud_mix", "hybrid"}
-
-
-def body(sheet: Any) -> list[tuple[Any, ...]]:
-    return list(sheet.iter_rows(min_row=2, values_only=True))
 
 
 def test_totals_are_formulas_whose_cached_value_is_the_answer_s() -> None:

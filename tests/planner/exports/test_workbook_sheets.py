@@ -19,7 +19,7 @@ from planner.exports.workbook import _facts, _first, _length, as_workbook
 from planner.exports.workbook_facts import verdict_facts
 from planner.exports.workbook_inputs import _fields, _source, discount_rate, discount_rate_cell
 from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, number
-from tests.planner.exports.answers import typed
+from tests.planner.exports.answers import KEYS, plain_book, typed
 
 
 def read_back(rows: list[list[Cell]], *columns: Column) -> Any:
@@ -187,3 +187,20 @@ def test_what_is_known_of_the_prices_stands_on_a_sheet() -> None:
         )
         assert row[4] == known.count
     assert {"AWS", "Azure"} <= {row[1] for row in rows}
+
+
+def test_the_sheets_call_scenarios_by_their_titles_and_never_by_their_keys() -> None:
+    book = plain_book()
+    told = {row[0] for name in ("Lines", "Capacity") for row in body(book[name])}
+    assert told
+    assert told <= set(KEYS)
+    assert {cell.value for cell in book["Cash flow"][1]} - set(KEYS) == {
+        "Month",
+        "Present value of 1",
+    }
+    cells = {cell for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row}
+    assert not cells & {"on_prem", "cloud_mix", "hybrid"}
+
+
+def body(sheet: Any) -> list[tuple[Any, ...]]:
+    return list(sheet.iter_rows(min_row=2, values_only=True))

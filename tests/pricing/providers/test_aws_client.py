@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from botocore import exceptions
 
 from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
@@ -85,6 +86,16 @@ def test_credentials_may_come_from_a_profile(
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(shared))
     client = AwsClient(ProviderHttpClient("aws", context({"AWS_PROFILE": "finance"})))
     assert client.has_credentials()
+
+
+def test_a_proxy_that_does_not_answer_is_no_defect_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look_up(_: object) -> None:
+        raise exceptions.ProxyConnectionError(proxy_url="http://127.0.0.1:9")
+
+    monkeypatch.setattr("boto3.session.Session.get_credentials", look_up)
+    with pytest.raises(ProviderUnavailable, match="credentials: ProxyConnectionError") as caught:
+        AwsClient(ProviderHttpClient("aws", context({}))).has_credentials()
+    assert "HTTP_PROXY" in caught.value.hint
 
 
 def test_an_unknown_profile_is_named() -> None:
