@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -177,11 +178,20 @@ def describe_relaxations(relaxations: Sequence[Relaxation]) -> str:
     return f"{', or '.join([first, *(other.removeprefix('It takes ') for other in others)])}."
 
 
+def as_typed(value: object) -> str:
+    """A value as a request in TOML or JSON has it.
+
+    >>> as_typed(True), as_typed(("commercial", "other-clouds")), as_typed("prorate"), as_typed(12)
+    ('true', '["commercial", "other-clouds"]', '"prorate"', '12')
+    """
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def describe_alternative(one: Alternative, currency: str) -> str:
     """What lifting a rule would save, or make possible, and how a request lifts it."""
     without = one.value is None or one.value == ()
     changes = [(one.field, one.value), *((other.field, other.value) for other in one.together_with)]
-    listed = " and ".join(f"{field} = {value}" for field, value in changes)
+    listed = " and ".join(f"{field} = {as_typed(value)}" for field, value in changes)
     how = f"without {one.field}" if without else f"with {listed}"
     if one.saving is None:
         total = format_money(one.total, currency)
