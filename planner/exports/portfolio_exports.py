@@ -31,16 +31,18 @@ def _as_json(answer: PortfolioAnswer) -> bytes:
 
 
 def _as_workbook(answer: PortfolioAnswer) -> bytes:
-    """A summary, and a sheet for each table."""
+    """A summary, a sheet for each table, and what its figures came from: assumptions and prices."""
     # A plain install of the library has no XlsxWriter.
     import xlsxwriter
 
+    from planner.exports import workbook_inputs as inputs
     from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column
 
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
         book = Book(raw, answer.currency)
         facts: list[list[Cell]] = [list(row) for row in _facts(answer)]
+        facts.append(["Prices", inputs.price_lists(answer)])
         book.table("Summary", (Column("What", 44), Column("Figure", 60)), facts)
         for name, (model, field) in TABLE_MODELS.items():
             fields = [f for f in model.model_fields if f != "busy_months"]
@@ -48,6 +50,8 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
             rows = [[_cell(answer, f, getattr(part, f)) for f in fields]
                     for part in getattr(answer, field)]  # fmt: skip
             book.table(name.capitalize(), columns, rows)
+        inputs.assumptions(book, answer)
+        inputs.offers(book, answer)
     return buffer.getvalue()
 
 

@@ -162,9 +162,6 @@ def _moment(step: Step) -> str:
 
 
 def _facts(answer: ComparisonAnswer, context: Context) -> list[tuple[str, Cell]]:
-    prices = ", ".join(
-        f"{row.provider} revision {row.revision} of {row.as_of}" for row in answer.catalog
-    )
     return [
         ("Team", context.team),
         ("Project", context.project),
@@ -172,7 +169,7 @@ def _facts(answer: ComparisonAnswer, context: Context) -> list[tuple[str, Cell]]
         ("Start", answer.start),
         ("Months", answer.horizon_months),
         ("Currency", answer.currency),
-        ("Prices", prices),
+        ("Prices", inputs.price_lists(answer)),
         ("Recommended", _title(answer.recommendation.scenario) or "nothing is feasible"),
     ]
 

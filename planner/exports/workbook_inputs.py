@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.labels import cloud_title
 from planner.contract.purchase_options import traits
 from planner.exports.rows import Context
@@ -14,6 +15,13 @@ from planner.exports.workbook_sheets import Book, Cell, Column, number
 DISCOUNT_RATE = "finance.discount_rate_per_year"
 DEMAND = "Demand"
 _LIMITS = ("constraints", "price_adjustments")
+
+
+def price_lists(answer: ComparisonAnswer | PortfolioAnswer) -> str:
+    """The revisions of the prices that an answer rests on."""
+    return ", ".join(
+        f"{row.provider} revision {row.revision} of {row.as_of}" for row in answer.catalog
+    )
 
 
 def demand(book: Book, answer: ComparisonAnswer) -> str:
@@ -87,7 +95,7 @@ def discount_rate_cell(answer: ComparisonAnswer) -> str:
     return f"Assumptions!$B${fields.index(DISCOUNT_RATE) + 2}" if DISCOUNT_RATE in fields else ""
 
 
-def assumptions(book: Book, answer: ComparisonAnswer) -> None:
+def assumptions(book: Book, answer: ComparisonAnswer | PortfolioAnswer) -> None:
     columns = (
         Column("Assumption", 36),
         Column("Value", 16, "number"),
@@ -127,7 +135,7 @@ def _multiplier(offer: OfferUsed) -> Cell:
     return offer.multiplier if offer.native_currency else None
 
 
-def offers(book: Book, answer: ComparisonAnswer) -> None:
+def offers(book: Book, answer: ComparisonAnswer | PortfolioAnswer) -> None:
     columns = [
         Column("Offer", 52),
         *(Column(title, width) for title, width, _ in _OFFER_COLUMNS),
