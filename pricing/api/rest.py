@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -22,6 +22,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from pricing.api.plain_refusals import flatten
 from pricing.common import strict_json
 from pricing.common.bounded import (
     check_text,
@@ -105,25 +106,9 @@ def _explain(exc: Exception, status: HTTPStatus) -> tuple[str, list[dict[str, st
     if status == HTTPStatus.NOT_FOUND or isinstance(exc, Http404):
         return "There is nothing here that you may see.", []
     if isinstance(exc, exceptions.ValidationError):
-        return "The request cannot be used.", list(_flatten(exc.detail, ""))
+        return "The request cannot be used.", list(flatten(exc.detail, ""))
     detail = getattr(exc, "detail", "") or status.phrase
     return str(detail), []
-
-
-def _flatten(detail: object, field: str) -> Iterator[dict[str, str]]:
-    """DRF's nested error lists as one list of dotted fields: `servers.2.unit_price`."""
-    if isinstance(detail, Mapping):
-        for key, value in detail.items():
-            own = "" if key == "non_field_errors" else str(key)
-            yield from _flatten(value, ".".join(p for p in (field, own) if p))
-    elif isinstance(detail, list) and any(isinstance(item, Mapping) for item in detail):
-        for index, item in enumerate(detail):
-            yield from _flatten(item, f"{field}.{index}" if field else str(index))
-    elif isinstance(detail, list):
-        for item in detail:
-            yield from _flatten(item, field)
-    else:
-        yield {"field": field, "message": str(detail)}
 
 
 class ProblemErrorSerializer(serializers.Serializer[Any]):
