@@ -33,6 +33,19 @@ def format_difference(more: Decimal, less: Decimal, currency: str) -> str:
     return f"{round(more) - round(less):,} {currency}"
 
 
+def subtract_as_shown(more: Decimal, less: Decimal) -> Decimal:
+    """The same as an amount, where both stand in whole units.
+
+    >>> subtract_as_shown(Decimal("43776.64"), Decimal("5472.40"))
+    Decimal('38305')
+    >>> subtract_as_shown(Decimal("0.40"), Decimal("0.15"))
+    Decimal('0.25')
+    """
+    if max(abs(more), abs(less)) < 1:
+        return more - less
+    return Decimal(round(more) - round(less))
+
+
 def whole_parts(amounts: Sequence[Decimal]) -> list[int]:
     """Amounts in whole units that add up to their sum in whole units: those with the largest
     remainders are rounded up, so that each is less than one unit off.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.web.common.form_fields import ALL, find_label
@@ -65,14 +66,14 @@ def totals(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
     for group in feasible_groups(answer):
         one = group[0]
-        saving = one.saving_against_on_demand
+        rent = answer.by_key[ScenarioKey.ON_DEMAND].total_cost
         rows.append(
             [
                 group_title(group),
                 money(one.total_cost, currency),
                 money(one.within_horizon, currency),
                 money(one.owed_after, currency),
-                "" if saving is None else money(saving, currency),
+                "" if rent is None else money(round(rent) - round(one.total_cost), currency),
                 money(one.net_present_cost, currency),
                 rate(one.levelised_cost_per_accelerator_hour, currency),
                 percent(one.gap, 2),

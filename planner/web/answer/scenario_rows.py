@@ -15,6 +15,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.money import subtract_as_shown
 from planner.contract.shares import format_shares
 
 _CLOUD = {ScenarioKey.COMMITTED, ScenarioKey.CLOUD_MIX}
@@ -49,6 +50,8 @@ class ScenarioRow:
     """The same in per cent; those of all rows add up to 100.0% as shown."""
     regret: Decimal | None = None
     span: Span | None = None
+    less_than_on_demand: Decimal | None = None
+    """The total on demand less this one, both as shown."""
     oldest_price: dt.date | None = None
     """Day of the oldest price that the plan pays for offers; None where none has a date."""
 
@@ -121,6 +124,7 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
         scenario=group[0],
         keys=tuple(key for key in ScenarioKey if key in keys),
         is_best=answer.recommendation.scenario in keys,
+        less_than_on_demand=_less_than_on_demand(answer, group[0]),
         oldest_price=_oldest_price(answer, group[0]),
     )
     risk, first = answer.risk, group[0].key
@@ -133,6 +137,13 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
         probability_cheapest=sum(likely) if likely else None,
         regret=risk.regret.get(first),
     )
+
+
+def _less_than_on_demand(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Decimal | None:
+    rent = answer.by_key[ScenarioKey.ON_DEMAND].total_cost
+    if rent is None or scenario.total_cost is None:
+        return None
+    return subtract_as_shown(rent, scenario.total_cost)
 
 
 def _oldest_price(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> dt.date | None:

@@ -13,7 +13,8 @@ from django.http import QueryDict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.labels import SCENARIO_TITLES, category_title
+from planner.contract.money import subtract_as_shown
 from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.payback_chart import cumulative_totals
@@ -62,9 +63,9 @@ class ComparedPlan:
             return "; ".join(map(describe_refusal, self.outcome.errors)) or "No workload yet"
         return self.answer.headline
 
-    def total(self, key: ScenarioKey) -> Decimal | None:
-        """The total of one scenario; None where it is not possible."""
-        return self.answer.by_key[key].total_cost if self.answer else None
+    def scenario(self, key: ScenarioKey) -> ScenarioAnswer | None:
+        """One way of buying; None where there is no answer."""
+        return self.answer.by_key[key] if self.answer else None
 
     @property
     def hours(self) -> float | None:
@@ -78,6 +79,15 @@ class Cell:
     total: Decimal | None
     difference: Decimal | None
     currency: str
+    scenario: ScenarioAnswer | None = None
+    """Says whether it may be advised, and why not."""
+
+    @property
+    def shown_difference(self) -> Decimal | None:
+        """The difference as a reader finds it who subtracts both totals as shown."""
+        if self.total is None or self.difference is None:
+            return None
+        return subtract_as_shown(self.total, self.total - self.difference)
 
 
 @dataclass(frozen=True)
@@ -102,20 +112,20 @@ def answer_plans(addresses: Sequence[str], team: Team | None) -> list[ComparedPl
 
 def total_rows(plans: Sequence[ComparedPlan]) -> list[tuple[str, list[Cell]]]:
     """The advised total, then that of each scenario, in every variant."""
-    advised = [one.best.total_cost if one.best else None for one in plans]
-    rows = [("As recommended", _cells(plans, advised))]
+    rows = [("As recommended", _cells(plans, [one.best for one in plans]))]
     for key, title in SCENARIO_TITLES.items():
-        rows.append((title, _cells(plans, [one.total(ScenarioKey(key)) for one in plans])))
+        rows.append((title, _cells(plans, [one.scenario(ScenarioKey(key)) for one in plans])))
     return rows
 
 
-def _cells(plans: Sequence[ComparedPlan], totals: Sequence[Decimal | None]) -> list[Cell]:
+def _cells(plans: Sequence[ComparedPlan], scenarios: Sequence[ScenarioAnswer | None]) -> list[Cell]:
+    totals = [one.total_cost if one else None for one in scenarios]
     currencies = [one.answer.currency if one.answer else "" for one in plans]
     cells = []
     for i, (total, currency) in enumerate(zip(totals, currencies, strict=True)):
         first = totals[0] if i and currency == currencies[0] else None
         difference = total - first if total is not None and first is not None else None
-        cells.append(Cell(total, difference, currency))
+        cells.append(Cell(total, difference, currency, scenarios[i]))
     return cells
 
 
@@ -208,7 +218,7 @@ def _by_category(plans: Sequence[ComparedPlan], currency: str) -> Chart:
         unit=currency,
         x=[one.title for one in plans],
         series=[
-            Series(name.replace("_", " "), [float(c.get(name) or 0) for c in sums], name.value)
+            Series(category_title(name), [float(c.get(name) or 0) for c in sums], name.value)
             for name in categories
         ],
         summary="Cost by category of the advised plan of each variant.",

@@ -86,8 +86,8 @@ class Column:
         """The total of one way of buying."""
         if self.answer is None:
             return TotalCell(None, "", best=False)
-        total = self.answer.by_key[key].total_cost
-        return TotalCell(total, self.answer.currency, best=self.key == key)
+        one = self.answer.by_key[key]
+        return TotalCell(one.total_cost, self.answer.currency, self.key == key, one)
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,8 @@ class TotalCell:
     currency: str
     """"" where the column has no answer."""
     best: bool
+    scenario: ScenarioAnswer | None = None
+    """Says whether it may be advised, and why not."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
+from planner.web.plan.variants import Cell
 from tests.planner.costing.market_of import H100
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
@@ -66,6 +67,26 @@ def test_charts_draw_every_variant(client, prices):
     charts = get(client, "compare", {"a": PLAN, "b": MORE}).context["charts"]
     assert [len(chart.x) for chart in charts] == [7, 2]
     assert charts[0].series[1].values[-1] > charts[0].series[0].values[-1]
+
+
+def test_what_money_is_spent_on_is_called_as_in_the_answer(client, prices):
+    response = get(client, "compare", {"a": PLAN, "b": MORE})
+    titles = [one.name for one in response.context["charts"][1].series]
+    assert "machines rented" in titles
+    assert "compute" not in titles
+
+
+def test_a_way_of_buying_that_may_not_be_advised_says_so_below_its_total(client, prices):
+    response = get(client, "compare", {"a": PLAN})
+    spot = dict(response.context["rows"])["Spot"][0]
+    assert not spot.scenario.allowed
+    assert "not advised" in text(response)
+    assert spot.scenario.why_not_allowed in text(response)
+
+
+def test_differences_are_those_of_the_totals_as_shown():
+    cell = Cell(Decimal("5472.40"), Decimal("5472.40") - Decimal("43776.64"), "USD")
+    assert cell.shown_difference == -38_305
 
 
 def test_currencies_are_never_subtracted_from_each_other(client, prices):
