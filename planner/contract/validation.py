@@ -30,6 +30,7 @@ from pricing.common.bounded import (
     MAX_NUMBER_LENGTH,
     NUMBER_PATTERN,
     SHOWN_LENGTH,
+    ask_which,
     looks_like_number,
     number_problem,
     shorten,
@@ -249,6 +250,8 @@ _BOUNDS = {
 
 
 def _wrong_value(kind: str, value: str, context: Mapping[str, Any], fallback: str) -> str:
+    if kind in ("float_type", "int_type") and (question := ask_which(value.strip("'"))):
+        return question
     if kind in _TYPES:
         return f"{value} is not {_TYPES[kind]}{_as_number(kind, value)}"
     if kind in _BOUNDS:

@@ -146,7 +146,7 @@ def _steady_work(access: dict[Role, Access], team: Team) -> None:
     editor = access[Role.EDITOR]
     values = {
         "name": "Vision research",
-        "description": "Eight GPUs in use most of the day.",
+        "description": "2,400 hours of H100 every month, some three GPUs around the clock.",
         "workload": _STEADY,
         "assumptions": {"horizon_months": 36},
         "budget": "20000",

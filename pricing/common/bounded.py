@@ -77,14 +77,24 @@ def number_problem(text: str) -> str:
         value = Decimal(text)
         if not value or abs(value.adjusted()) <= MAX_EXPONENT:
             return ""
-    elif question := _QUESTION.fullmatch(text):
-        return f"{shorten(question[1])} can be read in two ways: {question[2]}"
+    elif question := ask_which(text):
+        return question
     elif not looks_like_number(text):
         return f"{shorten(text)} is not a number"
     return (
         f"{shorten(text)} cannot be used; allowed are numbers between 1e-{MAX_EXPONENT} and "
         f"1e{MAX_EXPONENT} of at most 40 digits before and after the point"
     )
+
+
+def ask_which(text: str) -> str:
+    """What to ask about a text that `typed_number` found to be two figures; empty for any other.
+
+    >>> ask_which("300.000: 300 or 300000?"), ask_which("many")
+    ("'300.000' can be read in two ways: 300 or 300000?", '')
+    """
+    question = _QUESTION.fullmatch(text)
+    return f"{shorten(question[1])} can be read in two ways: {question[2]}" if question else ""
 
 
 def looks_like_number(text: str) -> bool:

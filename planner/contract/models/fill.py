@@ -11,10 +11,10 @@ from functools import lru_cache
 from planner.contract.models.count_parameters import ModelFigures, read_config
 from planner.contract.models.known_models import find_model
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.typed_number import plain_number
 
-_SIZE = re.compile(
-    r"^(\d{1,6}(?:\.\d{1,6})?)\s*(m|million|b|bn|billion|t|trillion)$", re.IGNORECASE
-)
+_SIZE = re.compile(r"^(\d[\d.,]{0,12})\s*(m|million|b|bn|billion|t|trillion)$", re.IGNORECASE)
+_FIGURE = re.compile(r"\d{1,6}(?:\.\d{1,6})?")
 _MAGNITUDES = {"m": 1e6, "b": 1e9, "t": 1e12}
 
 
@@ -23,9 +23,14 @@ def read_size(name: str) -> float | None:
 
     >>> read_size("7B"), read_size("1.5 billion"), read_size("350m"), read_size("Llama-3.1-8B")
     (7000000000.0, 1500000000.0, 350000000.0, None)
+    >>> read_size("7,5B"), read_size("1,300M"), read_size("7.5.1B")
+    (7500000000.0, 1300000000.0, None)
     """
     match = _SIZE.match(name.strip())
-    return None if match is None else float(match[1]) * _MAGNITUDES[match[2][0].lower()]
+    figure = plain_number(match[1]) if match else ""
+    if match is None or not _FIGURE.fullmatch(figure):
+        return None
+    return float(figure) * _MAGNITUDES[match[2][0].lower()]
 
 
 def fill_from_model(data: Mapping[str, object]) -> Mapping[str, object]:

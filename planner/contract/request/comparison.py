@@ -111,9 +111,9 @@ class ComparisonRequest(RequestModel):
         if not isinstance(data, Mapping) or data.get("rules") == 1:
             return data
         months = months_to_last_deadline(data)
-        if months is None or months > MAX_HORIZON_MONTHS or data.get("horizon_months") is not None:
+        if months is None or data.get("horizon_months") is not None:
             return data
-        return {**data, "horizon_months": months}
+        return {**data, "horizon_months": min(months, MAX_HORIZON_MONTHS)}
 
     @model_validator(mode="after")
     def _consistent(self) -> ComparisonRequest:

@@ -58,7 +58,7 @@ WORK = (
     _f("workload.sweep.trials", "Trials of a sweep", typical="none",
        help="Runs of a search over hyperparameters before each final run."),
     _f("workload.sweep.share", "Length of a trial", unit="%", scale="pct", typical="10",
-       help="Part of the final run's hours that one trial takes in the mean."),
+       help="Part of the final run's hours that one trial takes on average."),
     _f("workload.accelerators_per_job", "Accelerators of one job",
        typical="from the model",
        help="Most that one job uses at the same time; 1 for known hours where it is left empty. "
@@ -202,8 +202,8 @@ PRICES = (
 )
 
 RISK = (
-    _f("risk.samples", "Monte Carlo samples", typical="0",
-       help="1,000 to 100,000; 0 skips the simulation."),
+    _f("risk.samples", "Monte Carlo samples", typical="2,000",
+       help="100 to 1,000,000."),
     _f("risk.seed", "Seed", typical="1", help="The same seed gives the same outcomes."),
     _f("risk.demand_growth_sd", "Demand spread", unit="%", scale="pct", default="demand_growth_sd"),
     _f("risk.price_sd", "Price spread", unit="%", scale="pct", default="price_sd"),

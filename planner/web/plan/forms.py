@@ -83,7 +83,7 @@ def _widget(field: Field, placeholder: str, invalid: bool) -> forms.Widget:
     if field.kind == "numbers":
         return forms.Textarea(attrs=attrs | {"rows": 2, "inputmode": "decimal"})
     if field.kind == "month":
-        return forms.TextInput(attrs=attrs | {"placeholder": field.typical, "maxlength": 7})
+        return forms.TextInput(attrs=attrs | {"placeholder": field.typical, "maxlength": 20})
     if field.kind == "number":
         attrs["inputmode"] = "decimal"
     return forms.TextInput(attrs=attrs)

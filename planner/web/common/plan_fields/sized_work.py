@@ -32,7 +32,7 @@ MEASURED = (
             "estimate and narrows its range."),
     _f("workload.rollouts.response_tokens", "Reinforcement learning: tokens of an answer",
        typical="no reinforcement learning", unit="tokens",
-       help="For training on answers that the model writes itself, in the mean; the training "
+       help="For training on answers that the model writes itself, on average; the training "
             "tokens are then those of prompts and answers."),
     _f("workload.rollouts.per_step", "Answers of one step", typical="1024",
        help="Of all prompts of a step together."),

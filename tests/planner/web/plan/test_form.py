@@ -238,6 +238,21 @@ def test_a_refusal_speaks_in_the_unit_of_its_box(client, prices):
         assert "1.4 is not allowed" not in page
 
 
+def test_an_amount_that_may_be_two_is_asked_about_and_a_size_takes_a_decimal_comma(client, prices):
+    unclear = text(get(client, "plan", {**HOURS, "constraints.total_budget": "300.000"}))
+    assert "'300.000' can be read in two ways: 300 or 300000?" in unclear
+    assert get(client, "plan", {**TRAINING, "workload.model": "7,5B"}).status_code == 200
+
+
+def test_a_month_typed_in_words_is_not_cut_off_before_it_is_refused(client, prices):
+    for address in ("plan", "start"):
+        boxes = re.findall(
+            r'<input[^>]*placeholder="20\d\d-\d\d"[^>]*>', text(get(client, address))
+        )
+        lengths = [int(re.search(r'maxlength="(\d+)"', box)[1]) for box in boxes]
+        assert min(lengths) >= len(" September 2027 ")
+
+
 def test_a_server_s_quotes_and_late_delivery_have_boxes(client, prices):
     """What is typed reaches the request, comes back into its boxes, and is refused beside them."""
     at = "on_prem.servers.0"
