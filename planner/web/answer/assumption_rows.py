@@ -34,13 +34,24 @@ _FIELDS = {field.path: field for field in ALL}
 _EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
 """Assumptions that are changed by giving another field instead."""
 _DERIVED_LABELS = {"on_prem.staff_accelerators_per_fte": "Accelerators that one person runs"}
-_LABELS = {
+_FIXED_LABELS = {
     "risk.demand_half_life_months": "Months in which a change of demand halves",
     "risk.spot_waiting_hours_training": "Mean wait for a spot machine with stacked memory",
     "risk.spot_waiting_hours_other": "Mean wait for any other spot machine",
     "risk.spot_patience_hours": "Wait for spot before work runs on demand",
+    "risk.price_process_edition": "Rule for how prices move",
+    "risk.pool_edition": "Rule for credits and minimum spend in simulated cases",
+    "risk.trend_edition": "Rule for a price trend that was given",
+    "risk.hours_edition": "Rule for the range of the hours",
+    "workload.run_edition": "Rule for the machines of a run",
+    "finance.payback_edition": "Rule for the month of the payback",
+    "finance.lease_edition": "Rule for servers on lease",
+    "finance.support_edition": "Rule for the support plan on upfront payments",
+    "on_prem.delivery_edition": "Rule for late deliveries",
+    "on_prem.resale_edition": "Rule for resale",
+    "constraints.quota_edition": "Rule for quotas",
 }
-"""What figures are called that have no box."""
+"""What stands in the assumptions and has no box."""
 _WITH_BOX = (
     frozenset(
         field.path
@@ -124,7 +135,7 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     if field is None:
         return AssumptionRow(
             path,
-            _LABELS.get(path) or _words(path),
+            _words(path),
             "",
             "",
             plain(row.value),
@@ -191,7 +202,7 @@ def _unit(unit: str, field: Field) -> str:
 
 
 def _words(path: str) -> str:
-    return path.rpartition(".")[2].replace("_", " ").capitalize()
+    return _FIXED_LABELS.get(path) or path.rpartition(".")[2].replace("_", " ").capitalize()
 
 
 def _scaled(value: Any, field: Field) -> Decimal | None:

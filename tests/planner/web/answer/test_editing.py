@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from planner.web.answer.assumption_rows import rows_of
+from planner.costing.assumptions.editions import EDITIONS
+from planner.web.answer.assumption_rows import _FIXED_LABELS, rows_of
 from planner.web.common.field_types import request_field_types
 from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, WHOLE, get, text
 
@@ -124,6 +125,12 @@ def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
         "risk.spot_patience_hours",
     }
     assert not fixed & request_field_types().keys()
+    labels = [one.label for one in rows if not one.name]
+    assert not [label for label in labels if "edition" in label or "half life" in label]
+
+
+def test_every_edition_that_answers_keep_has_a_name_in_words():
+    assert set(EDITIONS) <= set(_FIXED_LABELS)
 
 
 def test_useful_spot_hours_change_what_spot_costs(client, prices):
