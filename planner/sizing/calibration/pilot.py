@@ -183,9 +183,10 @@ def _estimate_with_rate(workload: Training | Samples, pilot: Pilot, slug: str) -
     except InvalidInput as refusal:
         if refusal.field.rpartition(".")[2] not in MEASURED_RATES:
             raise
-        raise InvalidInput(
-            "pilot.per_second", f"of one accelerator, {refusal.message}"
-        ) from refusal
+        count = pilot.accelerators
+        together = f"; all {count:,} together: {count:,} times that" if count != 1 else ""
+        message = f"of one accelerator, {refusal.message}{together}"
+        raise InvalidInput("pilot.per_second", message) from refusal
 
 
 def _accelerator(

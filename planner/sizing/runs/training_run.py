@@ -246,7 +246,7 @@ def _mfu_of_rate(training: Training, work: Work, peak_flops: float, one: Acceler
     if share > 1:
         raise InvalidInput(
             "tokens_per_second_per_accelerator",
-            f"{rate:,.0f} tokens/s would be {share:.0%} of the dense peak of "
+            f"{rate:,.0f} tokens/s would be {share:,.0%} of the dense peak of "
             f"{one.slug}; allowed are up to {rate / share:,.0f}",
         )
     return share
@@ -259,7 +259,7 @@ def _mfu_of_hours(training: Training, work: Work, peak_flops: float, one: Accele
     if share > 1:
         raise InvalidInput(
             "measured_accelerator_hours",
-            f"{hours:,.6g} h for this work would be {share:.0%} of the dense peak of "
+            f"{hours:,.6g} h for this work would be {share:,.0%} of the dense peak of "
             f"{one.slug}; allowed are {hours * share:,.6g} or more",
         )
     return share
