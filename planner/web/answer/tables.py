@@ -14,7 +14,8 @@ from typing import Protocol
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.energy import ScenarioEnergy
-from planner.contract.answer.scenario import Purchase, ScenarioAnswer, SourceCost
+from planner.contract.answer.portfolio import PortfolioLine
+from planner.contract.answer.scenario import CostLine, Purchase, ScenarioAnswer, SourceCost
 from planner.contract.months import format_month
 from planner.web.answer.place_names import name_place, with_place
 from planner.web.answer.scenario_rows import ScenarioRow
@@ -161,10 +162,7 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
     def written(index: int) -> str:
         return format_month(answer.month(index))
 
-    fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
-    for line in scenario.lines:
-        if line.category in _FITTINGS:
-            fittings[line.source, line.month] += line.amount
+    fittings = sum_fittings(scenario.lines)
     return [
         PurchaseRow(
             one,
@@ -178,6 +176,17 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
 
 
 _FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)
+
+
+def sum_fittings(
+    lines: Iterable[CostLine | PortfolioLine],
+) -> dict[tuple[str, int], Decimal]:
+    """What is due for network, spares and installation beside a price, by source and month."""
+    fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
+    for line in lines:
+        if line.category in _FITTINGS:
+            fittings[line.source, line.month] += line.amount
+    return fittings
 
 
 def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[SourceRow]:

@@ -97,7 +97,7 @@ def _purchases(page: PortfolioPage) -> Iterator[Flowable]:
         yield text("What to buy or sign, and when", paper.HEADING)
         rows = [
             (one.ordered, f"{one.units}: {one.row.label}", f"{one.first} to {one.last}",
-             money(one.row.due_at_start, answer.currency) if one.row.due_at_start else "")
+             money(one.due_with_fittings, answer.currency) if one.due_with_fittings else "")
             for one in page.timeline[:MOST_PURCHASES]
         ]  # fmt: skip
         titles = ("Ordered", "What", "In service", "Due at start")

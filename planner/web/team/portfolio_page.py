@@ -16,7 +16,7 @@ from planner.costing.advice.payback import capital_to_approve, is_of_resale
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
-from planner.web.answer.tables import SourceRow, cost_rows
+from planner.web.answer.tables import SourceRow, cost_rows, sum_fittings
 from planner.web.common.chart import Chart, Series
 from planner.web.common.formatting import money, percent
 from planner.web.common.view_helpers import describe_refusal
@@ -80,6 +80,13 @@ class TimelineRow:
     ordered: str
     first: str
     last: str
+    fittings: Decimal = Decimal(0)
+    """Due beside the price: network, spares and installation."""
+
+    @property
+    def due_with_fittings(self) -> Decimal:
+        """All that is due when it starts."""
+        return (self.row.due_at_start or Decimal(0)) + self.fittings
 
     @property
     def units(self) -> str:
@@ -213,8 +220,15 @@ class PortfolioPage:
     @cached_property
     def timeline(self) -> tuple[TimelineRow, ...]:
         """What is bought and committed to, in the order of months."""
+        fittings = sum_fittings(self.answer.lines)
         return tuple(
-            TimelineRow(row, self._month(row.month), self._month(row.first), self._month(row.last))
+            TimelineRow(
+                row,
+                self._month(row.month),
+                self._month(row.first),
+                self._month(row.last),
+                fittings.pop((row.source, row.month), Decimal(0)),
+            )
             for row in self.answer.purchases
         )
 

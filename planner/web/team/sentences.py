@@ -8,6 +8,7 @@ from typing import Any
 
 from django import template
 
+from planner.contract.labels import category_title
 from planner.models import (
     Alert,
     ApiToken,
@@ -23,6 +24,7 @@ from planner.services.alerts.project_summaries import PriceListChange
 from planner.web.common.formatting import money, number, percent, waiting, words
 
 register = template.Library()
+register.filter(category_title)
 
 _JOB_TITLES = {
     "portfolio": "Planning all projects together",

@@ -71,7 +71,10 @@ def _burn_summary(months: Sequence[BurnMonth], currency: str) -> str:
             f"{money(paid[-1].planned, currency)} planned."
         )
     if last.estimate is not None and len(paid) < len(months):
-        parts.append("From there on the estimate: the plan at the ratio of paid to planned so far.")
+        parts.append(
+            "From there on the estimate: what follows use at the use so far and current prices, "
+            "the rest as planned; where no hours are known, all at the ratio of paid to planned."
+        )
     return " ".join(parts)
 
 

@@ -290,6 +290,8 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
     )
     assert figures["Capital to approve now"] == money(due, "USD")
     assert due > order.due_at_start
+    first = PortfolioPage(answer).timeline[0]
+    assert first.due_with_fittings == due
     owed = answer.total_cost - sum(answer.cash_per_month)
     assert figures["Owed after the plan"] == (money(owed, "USD") if owed else "nothing")
 
