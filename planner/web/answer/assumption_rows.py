@@ -144,7 +144,8 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
             row.source,
         )
     edits_another = path in _EDITED_AS
-    shown = f"{plain(row.value)} {row.unit}" if edits_another else _in_unit(row.value, field)
+    named = f"{plain(row.value)} {row.unit}".replace("full-time equivalent", "FTE")
+    shown = named if edits_another else _in_unit(row.value, field)
     choices = tuple(list_choices(field.choices)) if field.choices else ()
     return AssumptionRow(
         path=field.path,

@@ -133,6 +133,12 @@ def test_every_edition_that_answers_keep_has_a_name_in_words():
     assert set(EDITIONS) <= set(_FIXED_LABELS)
 
 
+def test_what_stands_in_the_box_of_staff_is_short_enough_to_read(client, prices):
+    page = get(client, "plan", HOURS).context["page"]
+    (staff,) = [one for one in page.boxes if one.label == "Staff"]
+    assert staff.shown == "75 accelerators per FTE"
+
+
 def test_useful_spot_hours_change_what_spot_costs(client, prices):
     def spot(values):
         scenarios = get(client, "plan", values).context["page"].answer.by_key
