@@ -24,8 +24,8 @@ NODE_NETWORK_GB_PER_S = {"hgx-2022": 400.0, "hgx-2020": 200.0, "hgx-2017": 12.5,
 (AWS p3dn, and usual PCIe servers); vendors' and AWS's data sheets, 2017-2023."""
 SUPERCHIP_GB_PER_S = 25.0
 """GB/s, one way, of the network of a superchip that is a server of its own, from rules 6 on: 200
-Gb/s for each GH200 of Alps (arXiv 2408.11556 section 2, 2024) and for each GB10 (NVIDIA DGX Spark
-data sheet, 2025)."""
+Gb/s for each GH200 of Alps (Fusco et al., arXiv 2408.11556, 2024) and for each GB10 (NVIDIA DGX
+Spark data sheet, 2025)."""
 ICI_GB_PER_S = 45.0
 """GB/s of one TPU link and way (Google Cloud TPU system architecture, 2024); of every generation
 up to rules 4."""
