@@ -41,7 +41,7 @@ class RangeDoubts:
     """Whether the ranges of an answer hold, and what they leave out."""
 
     holds: bool = True
-    """False where the work is far beyond every published run."""
+    """False where the work is far from every published run."""
     note: str = ""
     """What stands beside a range of costs; empty where there is nothing to say."""
     warning: str = ""

@@ -19,7 +19,7 @@ class DemandRange(AnswerModel):
     p10: Factor = Field(description="Hours at the 10th percentile over those of the demand.")
     p90: Factor = Field(description="Hours at the 90th percentile over those of the demand.")
     holds: bool = Field(
-        default=True, description="False where the work is far beyond every published run."
+        default=True, description="False where the work is far from every published run."
     )
 
 

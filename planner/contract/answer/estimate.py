@@ -24,7 +24,7 @@ class HoursRange(AnswerModel):
     p50: Hours = Field(description="Median.")
     p90: Hours = Field(description="90th percentile.")
     holds: bool = Field(
-        default=True, description="False where the work is far beyond every published run."
+        default=True, description="False where the work is far from every published run."
     )
 
 

@@ -48,7 +48,7 @@ class RiskAnswer(AnswerModel):
     seed: Count = Field(default=0, description="Seed of the simulation.")
     holds: bool = Field(
         default=True,
-        description="False where the work is far beyond every published run, so that no range of "
+        description="False where the work is far from every published run, so that no range of "
         "its hours holds.",
     )
     price_model: PriceModel = Field(

@@ -99,7 +99,7 @@ class CostInterval(AnswerModel):
     p10: Money = Field(description="10th percentile of the total.")
     p90: Money = Field(description="90th percentile of the total.")
     holds: bool = Field(
-        default=True, description="False where the work is far beyond every published run."
+        default=True, description="False where the work is far from every published run."
     )
     note: str = Field(
         default="", description="What it leaves out, or why it does not hold; empty for nothing."

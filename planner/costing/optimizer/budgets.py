@@ -7,17 +7,23 @@ budgets of capital are put down beforehand to what purchases can come to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor, gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.problem import CapitalBudget, Floats, PlanProblem
+from planner.costing.optimizer.problem import (
+    CASH_BUDGETS,
+    HALF_CENT,
+    CapitalBudget,
+    ConflictingConstraint,
+    Floats,
+    PlanProblem,
+)
 from planner.costing.optimizer.reduced_problem import ReducedProblem
 
-HALF_CENT = 0.005
 SOLVER_TOLERANCE = 4e-6
 """Share of a budget within which a solver may take it for kept."""
 _CENTS = 100.0
@@ -91,6 +97,32 @@ def tightened(problem: PlanProblem) -> PlanProblem:
             for part in problem.capex_by_period
         ),
     )
+
+
+def eased_to_the_cent(
+    problem: PlanProblem, conflicts: Sequence[ConflictingConstraint]
+) -> PlanProblem | None:
+    """The problem with the budget that alone stands in the way half a cent higher, where no more
+    is missing: a budget of what a plan comes to in cents is kept by it. None elsewhere.
+
+    >>> nothing = np.zeros(1)
+    >>> problem = PlanProblem(nothing, nothing, (), (), total_budget=100.0)
+    >>> short = ConflictingConstraint("total_budget", 100.0, 100.002)
+    >>> eased_to_the_cent(problem, [short]).total_budget
+    100.005
+    >>> eased_to_the_cent(problem, [replace(short, required_value=100.01)])
+    """
+    if len(conflicts) != 1 or conflicts[0].limit not in CASH_BUDGETS:
+        return None
+    (one,) = conflicts
+    if one.current_value is None or one.required_value is None:
+        return None
+    if one.required_value > one.current_value + HALF_CENT:
+        return None
+    amount = one.current_value + HALF_CENT
+    if one.limit == "total_budget":
+        return replace(problem, total_budget=amount)
+    return replace(problem, monthly_budget=amount)
 
 
 def with_attainable_capital(problem: PlanProblem) -> PlanProblem:

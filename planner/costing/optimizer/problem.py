@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 LARGEST_SHARE, LEAST_GROUPS = "max_provider_share", "min_providers"
+HALF_CENT = 0.005
+"""By what a plan may exceed a budget: amounts are paid in whole cents."""
+CASH_BUDGETS = ("total_budget", "monthly_budget")
 SHARES = frozenset({"max_spot_share", LARGEST_SHARE})
 """Limits that are fractions."""
 
@@ -232,13 +235,14 @@ class ConflictingConstraint:
 
     @property
     def least(self) -> float:
-        """`required_value` rounded up to what a request would give: whole units, a spot share to
-        four digits; 0 where nothing but an offer is missing. Of a least number the most that
-        lets a plan in."""
+        """`required_value` rounded up to what a request would give: whole units, of money from half
+        a cent on, a spot share to four digits; 0 where nothing but an offer is missing. Of a least
+        number the most that lets a plan in."""
         if self.is_least:
             return float(floor((self.required_value or 0.0) + 1e-6))
         digits = 4 if self.limit in SHARES else 0
-        return float(ceil((self.required_value or 0.0) * 10**digits - 1e-6) / 10**digits)
+        nothing = HALF_CENT if self.limit in CASH_BUDGETS else 1e-6
+        return float(ceil((self.required_value or 0.0) * 10**digits - nothing) / 10**digits)
 
     @property
     def is_least(self) -> bool:

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.budgets import tightened, with_attainable_capital, within_capital
+from planner.costing.optimizer.budgets import (
+    eased_to_the_cent,
+    tightened,
+    with_attainable_capital,
+    within_capital,
+)
 from planner.costing.optimizer.by_month.dispatch import dispatch
 from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.diving import Search
@@ -45,6 +51,7 @@ def solve(
     node_limit: int = DEFAULT_NODE_LIMIT,
     work: WorkMeter | None = None,
     ceiling: float = np.inf,
+    eases: bool = True,
 ) -> Plan:
     """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
 
@@ -54,7 +61,8 @@ def solve(
     plan so far stands, with the bound proven so far. It costs no more than any plan of
     `known_plans` that the limits and `allowed` admit. Where no plan costs less than `ceiling` the
     search ends as soon as that is proven, without one (`NOT_CHEAPER`). Sources are put in order of
-    their keys first: the order in which they are given changes nothing.
+    their keys first: the order in which they are given changes nothing. Where half a cent of a
+    budget is all that is missing, `eases` takes it for kept.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> rent = RentalOption("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
@@ -90,7 +98,15 @@ def solve(
     if not feasible:
         is_undecided = work.left_out and not search.is_infeasible
         bound = search.bound * scale + problem.base_cost
-        return _undecided(bound) if is_undecided else _no_plan(problem, reduced, work)
+        if is_undecided:
+            return _undecided(bound)
+        nothing = _no_plan(problem, reduced, work)
+        eased = eased_to_the_cent(problem, nothing.conflicts) if eases else None
+        if eased is None:
+            return nothing
+        with_cent = partial(solve, gap=gap, node_limit=node_limit, ceiling=ceiling, eases=False)
+        plan = with_cent(eased, known_plans=known_plans, work=work)
+        return plan if plan.feasible else nothing
     best = min(feasible, key=lambda plan: plan.cost)
     return replace(best, bound=_bound(problem, best, search.bound * scale))
 

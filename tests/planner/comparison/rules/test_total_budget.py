@@ -5,7 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from planner.contract.answer.common import ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import catalog, offer
 
@@ -53,3 +56,23 @@ def test_the_explanation_says_what_more_of_it_would_save() -> None:
 def test_a_budget_with_room_changes_nothing() -> None:
     free = compared(PRICES, MONTH * 8, rules=2, on_prem={"servers": []}).as_dict()
     assert limited(10 * COMMITTED).as_dict()["scenarios"] == free["scenarios"]
+
+
+@pytest.mark.parametrize("limit", ["total_budget", "monthly_budget"])
+def test_a_budget_of_what_a_plan_comes_to_in_cents_is_kept_by_it(limit: str) -> None:
+    """1,000.0003 h at 55.04 / 8 USD are 6,880.002 USD, of which 6,880.00 are paid."""
+
+    def rented(budget: float) -> Scenario:
+        plain: dict[str, Any] = {"rules": 1, "on_prem": {"servers": []}}
+        found = compared(
+            catalog(offer("55.04")),
+            [1000.0003],
+            horizon_months=1,
+            **plain,
+            constraints={limit: budget},
+        )
+        return found.scenarios[ScenarioKey.ON_DEMAND]
+
+    assert rented(6_880).total_cost == 6_880
+    (reason,) = rented(6_879.9).why_not[:1]
+    assert "of at least 6,880 USD instead of" in reason

@@ -132,7 +132,7 @@ def test_a_range_that_does_not_hold_is_not_called_8_of_10_cases_below_the_table(
 ) -> None:
     """A model of four times the parameters of any published run."""
     shown = text(get(client, "plan", TRAINING | {"workload.parameters~bn": "2000"}))
-    words = "The range does not hold here, as the work is far beyond every published run"
+    words = "The range does not hold here, as the work is far from every published run"
     assert f"The bar is the range of published runs. {words}" in shown
     assert "in 8 of 10 simulated cases" not in shown
     held = text(get(client, "plan", TRAINING))
