@@ -185,5 +185,5 @@ class _Builder:
                 field=point.field,
                 multiplier=round(point.multiplier, 3),
                 scenario=point.scenario,
-                sentence=describe_turn(point, self.results.payback_margin),
+                sentence=describe_turn(point),
             )

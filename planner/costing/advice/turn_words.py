@@ -12,13 +12,12 @@ _FIGURES = {
 }
 
 
-def describe_turn(point: TurningPoint, margin: float) -> str:
-    """What would have to change, and what follows; `margin` is the share of its price that a
-    purchase has to save.
+def describe_turn(point: TurningPoint) -> str:
+    """What would have to change, and what follows.
 
     >>> from planner.contract.answer.common import ScenarioKey
     >>> fewer = TurningPoint("workload.hours", 0.9, ScenarioKey.ON_DEMAND)
-    >>> describe_turn(fewer, 0.25)
+    >>> describe_turn(fewer)
     'If the hours fell by 10%, renting on demand would cost no more than this plan.'
     """
     change = point.multiplier - 1.0
@@ -26,5 +25,4 @@ def describe_turn(point: TurningPoint, margin: float) -> str:
     moved = f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}"
     if not point.ends_payback:
         return f"{moved}, {SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
-    saved = f"save no more than {margin:.0%} of their price" if margin else "save nothing"
-    return f"{moved}, the servers would {saved} before any resale: fewer or none would be advised."
+    return f"{moved}, the servers would not pay back well enough: fewer or none would be advised."

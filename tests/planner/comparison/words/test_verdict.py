@@ -241,7 +241,7 @@ def test_at_a_turning_point_servers_save_just_what_is_asked_of_them(field: str) 
     """Before any resale, a quarter of their price more than what renting costs, undiscounted."""
     found = servers(sensitivity=True, **TEN_PERCENT)
     (turn,) = (one for one in build_verdict(found).switch_points if one.field == field)
-    assert "25% of their price before any resale" in turn.sentence
+    assert "would not pay back well enough" in turn.sentence
     advised = found.scenarios[found.recommendation.scenario]  # type: ignore[index]
     rent = found.scenarios[ScenarioKey.ON_DEMAND]
 
