@@ -14,7 +14,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from planner.contract.answer.estimate import EstimateAnswer, HoursRange, ServingMemory, ServingPlan
+from planner.contract.answer.estimate import (
+    CpuNote,
+    EstimateAnswer,
+    HoursRange,
+    ServingMemory,
+    ServingPlan,
+)
 from planner.contract.labels import NO_RANGE_HERE
 from planner.contract.months import count_months
 from planner.contract.request.attempts import Run
@@ -118,6 +124,11 @@ class Estimate:
         windows = schedule_windows(self.workload.runs, start, horizon)
         return rank(*lay_out_everywhere(self.workload, windows, horizon, known, self.rules))
 
+    @property
+    def cpu(self) -> CpuNote:
+        """Whether a CPU would do."""
+        return cpu_note(self.workload, self.runs, self.rules, self.hours)
+
     @cached_property
     def answer(self) -> EstimateAnswer:
         """What page, API and command give; None where a value has no meaning."""
@@ -138,7 +149,7 @@ class Estimate:
             ),
             inference=self._inference(),
             serving=self.serving,
-            cpu=cpu_note(self.workload, self.runs, self.rules),
+            cpu=self.cpu,
             tier=tier,
             chips=chips,
             other_chips=tuple(chip.words for chip in chips),

@@ -18,6 +18,9 @@ A100_SAMPLES_TFLOPS = 61.0
 GFLOP an image, forward and backward (NVIDIA/DeepLearningExamples @729963dd47e7, 2021)."""
 ENOUGH_HOURS = 12.0
 """h of one CPU machine up to which a GPU is not worth its set-up; planning value, 2026."""
+NO_LONGER_RULES = 6
+"""Edition of the rules from which a CPU that takes no longer than the accelerator is enough, as of
+samples so small that reading them sets the pace; 2026."""
 
 
 def cpu_hours(workload: Training | Samples, rules: int = 2) -> float | None:
@@ -41,8 +44,14 @@ def cpu_hours(workload: Training | Samples, rules: int = 2) -> float | None:
     return workload.samples * workload.epochs / (rate * 3600)
 
 
-def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int, rules: int = 2) -> CpuNote:
-    """Whether a CPU is enough for all runs, its hours and what to do about it."""
+def cpu_note(
+    workload: AcceleratorHours | Training | Samples,
+    runs: int,
+    rules: int = 2,
+    accelerator_hours: float = 0.0,
+) -> CpuNote:
+    """Whether a CPU is enough for all runs, which take an accelerator `accelerator_hours`, its
+    hours and what to do about it."""
     if isinstance(workload, AcceleratorHours):
         return CpuNote(is_enough=None, hours=None, note="the work behind the hours is not known")
     one_run = cpu_hours(workload, rules)
@@ -50,11 +59,17 @@ def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int, rules: 
         note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
         return CpuNote(is_enough=None, hours=None, note=note)
     hours = one_run * runs * workload.attempts_factor
-    enough = hours <= ENOUGH_HOURS
-    note = (
-        "a CPU machine is enough: rent no accelerator for it"
-        if enough
-        else "training needs an accelerator; preprocessing and a proof of concept on a small "
-        "sample still belong on CPUs"
-    )
-    return CpuNote(is_enough=enough, hours=hours, note=note)
+    if hours <= ENOUGH_HOURS:
+        note = "a CPU machine is enough: rent no accelerator for it"
+    elif rules >= NO_LONGER_RULES and hours <= accelerator_hours:
+        note = (
+            "a CPU machine would take no longer: samples so small wait for being read, so try it "
+            "there before renting an accelerator"
+        )
+    else:
+        note = (
+            "training needs an accelerator; preprocessing and a proof of concept on a small "
+            "sample still belong on CPUs"
+        )
+        return CpuNote(is_enough=False, hours=hours, note=note)
+    return CpuNote(is_enough=True, hours=hours, note=note)

@@ -13,7 +13,6 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import comes_first
 from planner.contract.request.comparison import ComparisonRequest
 from planner.services.projects.comparisons import ComparisonOutcome
-from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.estimate import Estimate, estimate
 from planner.sizing.runs.run_figures import figures
 from planner.web.common.query_codec import write
@@ -134,5 +133,5 @@ def _fit(request: Mapping[str, Any], accelerator: str) -> Fit | None:
     return Fit(
         memory_gib=sized.memory_per_accelerator_gib,
         min_accelerators=sized.min_accelerators,
-        cpu_is_enough=bool(cpu_note(estimated.workload, estimated.runs).is_enough),
+        cpu_is_enough=bool(estimated.cpu.is_enough),
     )
