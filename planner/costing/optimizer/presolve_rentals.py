@@ -129,7 +129,10 @@ def _replacement_prices(rentals: Rentals, a: int) -> tuple[Floats, Floats]:
         whole = np.ceil(other / own * (1 - _ROUNDING)) * own
         factor = np.divide(whole, other, out=np.full(other.size, np.inf), where=other > 0)
         factor = np.where(np.abs(factor - 1) <= _ROUNDING, 1.0, factor)
-    return factor[:, None] * rentals.cost[a], factor[:, None] * rentals.cash[a]
+    can = np.isfinite(factor)[:, None]
+    times = np.where(can, factor[:, None], 1.0)
+    cost, cash = (np.where(can, times * one[a], np.inf) for one in (rentals.cost, rentals.cash))
+    return cost, cash
 
 
 def _no_more_limited(rentals: Rentals, a: int, is_needed: Bools) -> Bools:
