@@ -9,6 +9,7 @@ from planner.contract.models.families import KNOWN_FAMILIES
 from planner.contract.models.known_models import known_models
 from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
+from tests.planner.contract.models.configs import QWEN2_7B
 
 QWEN = {
     "model_type": "qwen",
@@ -47,18 +48,7 @@ OPT = {
     "vocab_size": 50272,
     "max_position_embeddings": 2048,
 }
-QWEN2 = {
-    "model_type": "qwen2",
-    "hidden_size": 3584,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 28,
-    "num_key_value_heads": 4,
-    "intermediate_size": 18944,
-    "vocab_size": 152064,
-    "use_sliding_window": True,
-    "sliding_window": 4096,
-    "max_window_layers": 14,
-}
+QWEN2 = QWEN2_7B | {"use_sliding_window": True, "sliding_window": 4096, "max_window_layers": 14}
 VIT = {
     "model_type": "vit",
     "hidden_size": 768,

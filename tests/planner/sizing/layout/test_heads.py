@@ -8,17 +8,9 @@ from planner.sizing.estimate import estimate
 from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
+from tests.planner.contract.models.configs import QWEN2_7B
 
 H100 = get("nvidia-h100-80gb-sxm")
-CONFIG = {
-    "model_type": "qwen2",
-    "hidden_size": 3584,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 28,
-    "num_key_value_heads": 4,
-    "intermediate_size": 18944,
-    "vocab_size": 152064,
-}
 
 
 def placed(rules=6, **asked):
@@ -36,7 +28,7 @@ def test_rules_of_before_did_not_look():
     assert placed(5, model="falcon-7b").at(2).layout.tensor == 2
 
 
-@pytest.mark.parametrize("asked", [{"model": "Qwen2.5-7B"}, {"config": CONFIG}])
+@pytest.mark.parametrize("asked", [{"model": "Qwen2.5-7B"}, {"config": QWEN2_7B}])
 def test_a_tensor_size_of_ones_own_divides_the_heads(asked):
     workload = {"kind": "training", "tokens": 1e9, "layout": {"tensor": 8}, **asked}
     request = {"workload": workload, "accelerator": "H100", "accelerators": 8}

@@ -8,17 +8,9 @@ from planner.sizing.runs.placed_run import placed_on
 from planner.sizing.runs.sample_run import size_samples
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
+from tests.planner.contract.models.configs import QWEN2_7B
 
 H100, GB10 = "nvidia-h100-80gb-sxm", "nvidia-gb10"
-TEXT = {
-    "model_type": "qwen2",
-    "hidden_size": 3584,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 28,
-    "num_key_value_heads": 4,
-    "intermediate_size": 18944,
-    "vocab_size": 152064,
-}
 VISION = {"vision_config": {"depth": 32, "hidden_size": 1280}}
 ROLLOUTS = {"response_tokens": 1000, "per_step": 64}
 SEVEN = {"parameters": 7e9, "sequence_length": 4096}
@@ -30,24 +22,24 @@ def warnings(accelerator=H100, rules=6, **asked):
 
 
 def test_an_image_encoder_of_a_config_is_said_not_to_count():
-    words = warnings(config={**TEXT, **VISION})
+    words = warnings(config={**QWEN2_7B, **VISION})
     assert "the image encoder of the config is not counted: 7.62 billion" in words
-    assert "encoder" not in warnings(config=TEXT)
+    assert "encoder" not in warnings(config=QWEN2_7B)
 
 
 def test_parameters_of_one_s_own_hold_it():
-    assert "encoder" not in warnings(config={**TEXT, **VISION}, parameters=8.29e9)
+    assert "encoder" not in warnings(config={**QWEN2_7B, **VISION}, parameters=8.29e9)
 
 
 def test_several_parts_are_named_together():
-    omni = {"thinker_config": {"text_config": TEXT, "audio_config": {}, **VISION}}
+    omni = {"thinker_config": {"text_config": QWEN2_7B, "audio_config": {}, **VISION}}
     words = warnings(config={**omni, "talker_config": {}})
     assert "the talker, the sound encoder and the image encoder of the config are" in words
 
 
-HYBRID = {**TEXT, "layer_types": ["linear_attention", "full_attention"] * 14}
-PATTERN = {**TEXT, "hybrid_override_pattern": "M-M*" * 7}
-PARALLEL = {**TEXT, "mamba_d_ssm": 3072}
+HYBRID = {**QWEN2_7B, "layer_types": ["linear_attention", "full_attention"] * 14}
+PATTERN = {**QWEN2_7B, "hybrid_override_pattern": "M-M*" * 7}
+PARALLEL = {**QWEN2_7B, "mamba_d_ssm": 3072}
 
 
 def test_layers_without_attention_take_the_work_of_a_short_window():
@@ -66,7 +58,7 @@ def test_hybrids_take_less_time_at_long_sequences_than_attention_everywhere():
         work = {"kind": "training", "tokens": 1e8, "parameters": 8e9, "sequence_length": 65536}
         return placed_on(parse(Training, {**work, "config": config}), get(H100), 6).at(8).hours
 
-    assert hours(HYBRID) < 0.85 * hours(TEXT)
+    assert hours(HYBRID) < 0.85 * hours(QWEN2_7B)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +93,7 @@ def test_a_rate_in_16_bits_that_no_source_states_is_named():
 
 
 def test_earlier_rules_keep_their_words():
-    words = warnings(rules=5, config={**TEXT, **VISION}, rollouts=ROLLOUTS)
+    words = warnings(rules=5, config={**QWEN2_7B, **VISION}, rollouts=ROLLOUTS)
     assert "not counted" not in words
     assert "want room" not in words
 
@@ -181,7 +173,7 @@ def test_a_window_of_no_layer_is_said_to_count_for_nothing():
     for fine in (seven | both, seven | {"sliding_layers": 0}, {"model": "Gemma-3-12b"}):
         assert "counts for nothing" not in warnings(**fine)
     assert "counts for nothing" not in warnings(**seven, sliding_window=1024, rules=5)
-    config = {**TEXT, "sliding_window": 4096, "layer_types": ["full_attention"] * 28}
+    config = {**QWEN2_7B, "sliding_window": 4096, "layer_types": ["full_attention"] * 28}
     assert "counts for nothing" not in warnings(config=config)
 
 
