@@ -49,9 +49,11 @@ def describe_gain(
             f"The {budgets} {verb} no room for a cheaper plan: {gain.alternative.plan[0].lower()}"
             f"{gain.alternative.plan[1:-1]}; it would be {saving}{due}."
         )
+    is_one = [one.units for one in purchases] == [1]
+    in_all = "" if is_one else f" ({show(capital(gain.plan))} in all)"
     return (
-        f"The {budgets} {verb} no room for {other} that would be cheaper: {listed} "
-        f"({show(capital(gain.plan))} in all) would make the plan {saving}{due}."
+        f"The {budgets} {verb} no room for {other} that would be cheaper: {listed}{in_all} would "
+        f"make the plan {saving}{due}."
     )
 
 
@@ -91,8 +93,14 @@ class _Purchase:
     is_leased: bool
 
     def describe(self, show: _Amounts) -> str:
+        """
+        >>> [_Purchase(units, "DGX H100", Decimal(355973), False).describe(_Amounts("USD"))[:32]
+        ...  for units in (1, 2)]
+        ['1 × DGX H100, 355,973 USD with n', '2 × DGX H100, 355,973 USD each w']
+        """
         what = "for network and spares" if self.is_leased else "with network and spares"
-        return f"{self.units} × {self.label}, {show(self.each)} each {what}"
+        each = " each" if self.units > 1 else ""
+        return f"{self.units} × {self.label}, {show(self.each)}{each} {what}"
 
 
 def _describe_budget(use: BudgetUse, results: ComparisonResults, show: _Amounts) -> str:
