@@ -8,12 +8,18 @@ and R the payments of the best plan that buys nothing, it pays back where
 
 which the optimiser holds as it holds a budget in total. R keeps to the budget of the request, so
 that this one does too.
+
+What credits and minimum spends pay follows from all bills, which no such row adds up. With them the
+most servers that pay back are looked for instead, of all kinds that the cheapest plan buys and of
+each of them alone; where none do in the months in which they are cheapest, in those in which their
+payments before any credit keep to that row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
+from dataclasses import dataclass
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.rules import PlanRules
@@ -58,6 +64,9 @@ def buy_what_pays_back(
     if rent is None or not (rules.limits_to_payback and rent.feasible):
         return None
     most = min(ceiling, float(rent.net_present_cost))
+    if inputs.pools:
+        search = _Fewer(inputs.for_scenario(ScenarioKey.HYBRID), rent, margin, rules, work, most)
+        return search.find()
     paid = sum(_payments(inputs.for_scenario(rent.key), rent))
     for free in ROUNDING:
         held = _hold_to(inputs.for_scenario(ScenarioKey.HYBRID), paid * (1.0 - free), margin)
@@ -67,6 +76,69 @@ def buy_what_pays_back(
         if not why_not_bought(plan, rent, margin, rules):
             return plan
     return None
+
+
+@dataclass(frozen=True)
+class _Fewer:
+    """A search for the most servers that pay back, by halving how many may be bought."""
+
+    inputs: ModelInputs
+    rent: Scenario
+    margin: float
+    rules: PlanRules
+    work: WorkMeter
+    most: float
+
+    def find(self) -> Scenario | None:
+        """The cheapest plan found, none known to be cheaper but those that buy as they like; None
+        where none pays back."""
+        whole = self._solve(self.inputs)
+        if whole is None or self._pays(whole):
+            return whole
+        owned = {unit.key for unit in self.inputs.problem.units if unit.is_owned}
+        bought = {k: int(n.sum()) for k, n in whole.units_started.items() if k in owned and n.any()}
+        alone = [{key: count} for key, count in bought.items()] if len(bought) > 1 else []
+        groups = [bought, *alone]
+        paid = sum(_payments(self.inputs.for_scenario(self.rent.key), self.rent))
+        for inputs in (self.inputs, _hold_to(self.inputs, paid, self.margin)):
+            plans = [plan for one in groups if (plan := self._most_of(one, inputs)) is not None]
+            if plans:
+                best = min(plans, key=lambda plan: plan.net_present_cost)
+                return replace(best, bound=min(best.bound, whole.bound))
+        return None
+
+    def _most_of(self, bought: Mapping[str, int], inputs: ModelInputs) -> Scenario | None:
+        """The cheapest plan met on the way to the most servers of these that pay back."""
+        best, low, high = None, 0, sum(bought.values()) + 1
+        while high - low > 1:
+            count = (low + high) // 2
+            limits = {key: units * count // sum(bought.values()) for key, units in bought.items()}
+            plan = self._solve(_limit_servers(inputs, limits))
+            if plan is not None and not self._pays(plan):
+                high = count
+                continue
+            low = count
+            if plan is not None and (best is None or plan.net_present_cost < best.net_present_cost):
+                best = plan
+        return best
+
+    def _solve(self, inputs: ModelInputs) -> Scenario | None:
+        plan = solve_scenario(inputs, ScenarioKey.HYBRID, self.work, self.most)
+        return plan if plan.feasible and plan.buys and plan.net_present_cost < self.most else None
+
+    def _pays(self, plan: Scenario) -> bool:
+        return not why_not_bought(plan, self.rent, self.margin, self.rules)
+
+
+def _limit_servers(inputs: ModelInputs, limits: Mapping[str, int]) -> ModelInputs:
+    """The same with at most so many servers bought of each kind, none of one not named."""
+    units = tuple(
+        replace(one, max_units=limits.get(one.key, 0)) if one.is_owned else one
+        for one in inputs.problem.units
+    )
+    limited = copy(inputs)
+    vars(limited)["problem"] = replace(inputs.problem, units=units)
+    return limited
 
 
 def _hold_to(inputs: ModelInputs, paid: float, margin: float) -> ModelInputs:

@@ -24,12 +24,14 @@ def _answer(
     sensitivity: bool = False,
     usd_per_hour: float = 20,
     capex_budget: float | None = None,
+    existing: dict[str, Any] | None = None,
+    unit_price: float = PRICE,
     **changed: Any,
 ) -> ComparisonAnswer:
     """One machine of work for two years and a second one in the last: of the servers the first
     saves 24 months of rent, 350,400 USD, the second 12 months, 175,200 USD."""
     server = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8}
-    terms = {"unit_price": PRICE, "running_cost_per_hour": 0, "max_units": max_units}
+    terms = {"unit_price": unit_price, "running_cost_per_hour": 0, "max_units": max_units}
     request = {
         "start": "2027-01",
         "horizon_months": 24,
@@ -53,6 +55,7 @@ def _answer(
         },
         "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
         "constraints": {"capex_budget": capex_budget},
+        "existing": existing or {},
         "sensitivity": sensitivity,
         "explain": explain,
     }
@@ -81,6 +84,16 @@ def test_the_server_that_pays_back_is_bought_without_the_one_that_does_not() -> 
 
 def test_a_limit_on_servers_makes_nothing_cheaper() -> None:
     assert _verdict(_answer()).total == _verdict(_answer(max_units=1)).total
+
+
+def test_credits_that_only_renting_uses_up_keep_out_the_servers_beyond() -> None:
+    """Both servers save 525,600 USD of rent of 500,000 USD that are asked for; the credit that
+    renting would use up besides makes that 485,600 USD. One server leaves rent for the credit."""
+    credit = {"label": "Grant", "amount": 40_000, "provider": "custom", "expires": "2028-12"}
+    answer = _answer(unit_price=200_000, existing={"credits": [credit]})
+    assert _bought(answer) == 1
+    only = _answer(unit_price=200_000, existing={"credits": [credit]}, max_units=1)
+    assert _verdict(answer).total == _verdict(only).total
 
 
 def test_what_a_narrower_margin_buys_is_told() -> None:
