@@ -7,7 +7,7 @@ changes was measured; an index counts the GPUs of every sample in turn.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 _STAMP = re.compile(r"^\d{4}[/-]\d\d[/-]\d\d[ T]")
 _UUID = re.compile(r"^(GPU|MIG)-[0-9a-f-]{8,}", re.I)
@@ -21,6 +21,7 @@ _UNITS = {
     "mhz": ("clocks.sm", "clocks.max.sm"),
 }
 _UNIT = re.compile(r"^-?[\d.]+ ?(%|mib|w|mhz)$", re.I)
+_NUMBER = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)")
 MOST_IN_A_HOST = 64
 """GPUs of one host, above which a number is no index; a choice of this project, 2026."""
 IN_TURN = 0.9
@@ -42,13 +43,14 @@ def guess_header(rows: Sequence[Sequence[str]]) -> list[str]:
     """
     first = rows[0]
     names = [_word(cell) for cell in first]
+    values = _values(rows, [i for i, cell in enumerate(first) if not names[i] and _is_value(cell)])
     for unit, wanted in _UNITS.items():
         places = [i for i, cell in enumerate(first) if _unit(cell) == unit]
-        for i, name in _in_order(rows, unit, places, wanted):
+        for i, name in _in_order(values, unit, places, wanted):
             names[i] = name
     if not {"uuid", "pci.bus_id"} & set(names):
         bare = [i for i, cell in enumerate(first) if not names[i] and cell.strip().isdigit()]
-        turns = {i: count for i in bare if (count := _gpus_in_turn(rows, i))}
+        turns = {i: count for i in bare if (count := _gpus_in_turn(values[i]))}
         if turns:
             names[max(turns, key=lambda i: turns[i])] = "index"
     return [name or f"column {i}" for i, name in enumerate(names)]
@@ -60,13 +62,12 @@ def _unit(cell: str) -> str:
 
 
 def _in_order(
-    rows: Sequence[Sequence[str]], unit: str, places: list[int], wanted: Sequence[str]
+    values: Mapping[int, list[float]], unit: str, places: list[int], wanted: Sequence[str]
 ) -> Iterator[tuple[int, str]]:
     """Columns of a unit with their names: shares in the usual order of the query, memory by its
     size, and of power and clocks first what changes."""
     if unit == "%" or len(places) < 2:
         return zip(places, wanted, strict=False)
-    values = {i: _values(rows, i) for i in places}
     if unit == "mib":
         places.sort(key=lambda i: max(values[i], default=0.0))
         used = [places[0]] if len(places) == 2 else []
@@ -88,10 +89,9 @@ def _word(cell: str) -> str:
     return "name" if is_card else ""
 
 
-def _gpus_in_turn(rows: Sequence[Sequence[str]], i: int) -> int:
+def _gpus_in_turn(values: list[float]) -> int:
     """GPUs that a column of numbers counts, 0 where it is something else, such as a temperature: it
     goes up through them and begins again."""
-    values = _values(rows, i)
     count = len(set(values))
     turn = values[:count]
     if not values or max(values) >= MOST_IN_A_HOST or turn != sorted(set(values)):
@@ -102,8 +102,19 @@ def _gpus_in_turn(rows: Sequence[Sequence[str]], i: int) -> int:
     return count if sum(again) >= IN_TURN * len(again) else 0
 
 
-def _values(rows: Sequence[Sequence[str]], i: int) -> list[float]:
-    """Numbers of a column, those that are missing left out."""
-    cells = (row[i] for row in rows if i < len(row))
-    matches = (re.match(r"\s*(\d{1,15}(?:\.\d{1,9})?)", cell) for cell in cells)
-    return [float(match[1]) for match in matches if match]
+def _is_value(cell: str) -> bool:
+    return bool(_unit(cell)) or cell.strip().isdigit()
+
+
+def _values(rows: Sequence[Sequence[str]], places: Sequence[int]) -> dict[int, list[float]]:
+    """Numbers of each of the columns, those that are missing left out; each cell is seen once, as
+    one line may have many more than the others."""
+    values: dict[int, list[float]] = {i: [] for i in places}
+    for row in rows:
+        for i in places:
+            if i >= len(row):
+                break
+            match = _NUMBER.match(row[i])
+            if match:
+                values[i].append(float(match[1]))
+    return values

@@ -94,9 +94,8 @@ _NO_LOGS = (
     ),
 )
 """What nvidia-smi writes that tells nothing of GPUs → why it is refused."""
-_GPU_BLOCK = re.compile(r"<gpu id=\"([^\"]*)\">(.*?)</gpu>", re.S)
-_XML_TIME = re.compile(r"<timestamp>\s*([^<]+?)\s*</timestamp>")
-_HOST = re.compile(r"<hostname>\s*([^<]+?)\s*</hostname>")
+_XML_TIME = re.compile(r"<timestamp>([^<]*)</timestamp>")
+_HOST = re.compile(r"<hostname>([^<]*)</hostname>")
 
 
 def read_rows(text: str) -> list[list[str]]:
@@ -180,7 +179,7 @@ def _dmon(text: str) -> list[list[str]]:
     is_timed = header[:2] == ["date", "time"]
     rows = [["timestamp", *names[2:]] if is_timed else names]
     for cells in lines[1:]:
-        if cells[0].startswith("#"):
+        if not cells or cells[0].startswith("#"):
             continue
         row = ["N/A" if cell == "-" else cell for cell in cells]
         rows.append([_dmon_time(row), *row[2:]] if is_timed else row)
@@ -202,11 +201,14 @@ def _xml(text: str) -> list[list[str]]:
     for log in text.split("<nvidia_smi_log")[1:]:
         moment = _XML_TIME.search(log)
         host = _HOST.search(log)
-        stamp = shown_time(moment[1]) if moment else ""
-        for block in _GPU_BLOCK.finditer(log):
-            cells = [_tag(block[2], paths) for paths in XML_TAGS.values()]
-            cells += [_reason(block[2], name) for name in REASONS]
-            rows.append([stamp, host[1] if host else "", *cells])
+        stamp = shown_time(moment[1].strip()) if moment else ""
+        for part in log.split('<gpu id="')[1:]:
+            block, end, _ = part.partition("</gpu>")
+            if not end:
+                continue
+            cells = [_tag(block, paths) for paths in XML_TAGS.values()]
+            cells += [_reason(block, name) for name in REASONS]
+            rows.append([stamp, host[1].strip() if host else "", *cells])
     return rows
 
 
@@ -215,8 +217,8 @@ def _tag(block: str, paths: Sequence[str]) -> str:
     for path in paths:
         inner = block
         for name in path.split("/"):
-            match = re.search(rf"<{name}>(.*?)</{name}>", inner, re.S)
-            inner = match[1] if match else ""
+            inner, end, _ = inner.partition(f"<{name}>")[2].partition(f"</{name}>")
+            inner = inner if end else ""
         value = inner.strip()
         if value and "<" not in value and value.upper() != "N/A":
             return value
@@ -224,7 +226,7 @@ def _tag(block: str, paths: Sequence[str]) -> str:
 
 
 def _reason(block: str, name: str) -> str:
-    match = re.search(rf"<clocks_(?:throttle|event)_reason_{name}>\s*([^<]*)<", block)
+    match = re.search(rf"<clocks_(?:throttle|event)_reason_{name}>([^<]*)<", block)
     return match[1].strip() if match else "N/A"
 
 

@@ -49,7 +49,7 @@ BLANK = 1e18
 """Values from which DCGM means nothing: 9223372036854775794 and its neighbours (NVIDIA DCGM
 dcgm_structs.h, 2024)."""
 _LINE = re.compile(r"^([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}\s+(\S+)(?:\s+(\d{9,14}))?\s*$")
-_LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*=\s*\"((?:[^\"\\]|\\.)*)\"")
+_LABEL = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)\s*=\s*\"((?:[^\"\\]|\\.)*)\"")
 _KNOWN = re.compile(r"\b(DCGM_FI_[A-Z]|nvidia_smi_[a-z])")
 
 
@@ -108,7 +108,14 @@ def _range(text: str) -> Iterator[tuple[str, Mapping[str, str], float, float]]:
             labels = {str(k): str(v) for k, v in series["metric"].items()}
             for moment, value in series.get("values") or [series["value"]]:
                 yield labels.get("__name__", ""), labels, _value(str(value)), float(moment)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise InvalidInput("log", "is no answer of Prometheus to a query of a range") from error
 
 

@@ -53,12 +53,11 @@ DCGM_FIELDS = {
 in which the engine works stands before that in which any kernel ran (NVIDIA DCGM, dcgm_fields.cpp,
 2024)."""
 _QUERY_GPU = re.compile(r"^GPU ([0-9A-Fa-f:.]+)\s*$")
-_QUERY_LINE = re.compile(r"^( *)([^:]+?)\s*(?: : ?(.*))?$")
-_QUERY_TIME = re.compile(r"^Timestamp\s*: (.+?)\s*$", re.M)
+_QUERY_TIME = re.compile(r"^Timestamp {0,99}: (.+)$", re.M)
 _TABLE_TIME = re.compile(r"^[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}\s*$")
-_TABLE_NAME = re.compile(r"^\|\s+(\d+)\s+(\S.*?)\s+(?:On|Off|N/A)\s*\|")
+_PERSISTENCE = frozenset({"On", "Off", "N/A"})
 _TABLE_VALUES = re.compile(
-    r"^\|.*?(\d+)C\s+P\d+\s+(\d+|N/A)W? */ *(\d+|N/A)W?\s*\|"
+    r"^\|.*?(?<!\d)(\d{1,9})C\s+P\d+\s+(\d+|N/A)W? */ *(\d+|N/A)W?\s*\|"
     r"\s*(\d+)MiB */ *(\d+)MiB\s*\|\s*(\d+|N/A)%?\s"
 )
 _ENTITY = re.compile(r"^(GPU(?:-C?I)?) +(\d+)\s+(.*)$")
@@ -88,7 +87,7 @@ def read_query(text: str) -> Rows:
     rows = [["timestamp", *QUERY_LINES]]
     for log in text.split("=NVSMI LOG=")[1:]:
         moment = _QUERY_TIME.search(log)
-        stamp = shown_time(moment[1]) if moment else ""
+        stamp = shown_time(moment[1].strip()) if moment else ""
         rows += [[stamp, *cells] for cells in _queried_gpus(log)]
     return rows
 
@@ -99,18 +98,18 @@ def _queried_gpus(log: str) -> Iterator[list[str]]:
     for line in (*log.splitlines(), "GPU 0"):
         gpu = _QUERY_GPU.match(line)
         if gpu:
-            if bus:
+            if bus and seen:
                 yield _queried(seen, bus)
             bus, part, seen = gpu[1], " ", {}
             continue
-        match = _QUERY_LINE.match(line)
-        if match is None or not bus:
+        name, colon, value = line.partition(":")
+        if not bus or not name.strip():
             continue
-        if match[3] is None:
-            part = match[2].strip()
-            continue
-        is_own = len(match[1]) <= len("    ")
-        seen.setdefault((" " if is_own else part, match[2].strip()), match[3].strip())
+        if not colon:
+            part = name.strip()
+        elif name.endswith(" "):
+            is_own = len(name) - len(name.lstrip(" ")) <= len("    ")
+            seen.setdefault((" " if is_own else part, name.strip()), value.strip())
 
 
 def _queried(seen: dict[tuple[str, str], str], bus: str) -> list[str]:
@@ -130,14 +129,24 @@ def read_table(text: str) -> Rows:
     for line in text.splitlines():
         if _TABLE_TIME.match(line):
             stamp = shown_time(line.strip())
-        named = _TABLE_NAME.match(line)
-        if named:
-            index, name = named[1], named[2]
+        index, name = _named_gpu(line) or (index, name)
         values = _TABLE_VALUES.match(line)
         if values and index:
             rows.append([stamp, index, name, *values.groups()])
             index = ""
     return rows
+
+
+def _named_gpu(line: str) -> tuple[str, str] | None:
+    """Number and name of the GPU in a table's line, which tells its persistence mode after them.
+
+    >>> _named_gpu("|   0  NVIDIA H100 80GB HBM3          On  | 00000000:1B:00.0 Off |")
+    ('0', 'NVIDIA H100 80GB HBM3')
+    """
+    before, cell, *after = line.split("|", 2) if line.startswith("|") else ("", "")
+    words = cell.split()
+    is_named = len(words) > 2 and words[0].isdecimal() and words[-1] in _PERSISTENCE
+    return (words[0], " ".join(words[1:-1])) if is_named and after and not before else None
 
 
 def read_dcgm(text: str) -> Rows:

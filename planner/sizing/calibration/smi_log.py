@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner.sizing.calibration.log_forms import FIELD, SHOWN, is_header, read_rows
+from planner.sizing.calibration.log_forms import FIELD, MAX_CELL, SHOWN, is_header, read_rows
 from pricing.common.bounded import number_problem
 from pricing.common.invalid_input import InvalidInput
 
@@ -180,6 +180,8 @@ def _parsed(
     words: dict[str, str] = {}
     numbers: dict[str, float] = {}
     for name, cell, title in zip(columns, row, header, strict=True):
+        if name and len(cell) > MAX_CELL:
+            return f"a value of {len(cell):,} characters in {title.strip()}"
         if name in _WORD_NAMES:
             words[name] = cell.strip()
         elif name:
