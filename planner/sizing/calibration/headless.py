@@ -65,9 +65,13 @@ def _in_order(
     values: Mapping[int, list[float]], unit: str, places: list[int], wanted: Sequence[str]
 ) -> Iterator[tuple[int, str]]:
     """Columns of a unit with their names: shares in the usual order of the query, memory by its
-    size, and of power and clocks first what changes."""
-    if unit == "%" or len(places) < 2:
+    size, and of power and clocks first what changes. Shares that are not those of a GPU and, below
+    it, of its memory have no name: one may be a fan's speed."""
+    if len(places) < 2:
         return zip(places, wanted, strict=False)
+    if unit == "%":
+        is_usual = len(places) == 2 and sum(values[places[0]]) >= sum(values[places[1]])
+        return zip(places if is_usual else (), wanted, strict=False)
     if unit == "mib":
         places.sort(key=lambda i: max(values[i], default=0.0))
         used = [places[0]] if len(places) == 2 else []

@@ -115,7 +115,21 @@ def read_rows(text: str) -> list[list[str]]:
             return read(text)
     _refuse_other(start)
     rows = _from_header(list(_csv(text)))
-    return [guess_header(rows), *rows] if rows and is_headless(rows[0]) else rows
+    return [_guessed(rows), *rows] if rows and is_headless(rows[0]) else rows
+
+
+def _guessed(rows: list[list[str]]) -> list[str]:
+    """The header that a log without one would have; refused where nothing tells which share is the
+    use of a GPU."""
+    names = guess_header(rows)
+    if not is_header(names):
+        raise InvalidInput(
+            FIELD,
+            "has no header, and nothing tells which of its shares in % is the use of a GPU, as one "
+            "may be a fan's speed; log it with its header, or with utilization.gpu and, after it, "
+            "utilization.memory as the only shares",
+        )
+    return names
 
 
 def _from_header(rows: list[list[str]]) -> list[list[str]]:

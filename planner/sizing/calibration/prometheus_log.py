@@ -105,7 +105,7 @@ def _range(text: str) -> Iterator[tuple[str, Mapping[str, str], float, float]]:
     try:
         results = json.loads(text)["data"]["result"]
         for series in results:
-            labels = {str(k): str(v) for k, v in series["metric"].items()}
+            labels = {str(k): _written(str(v)) for k, v in series["metric"].items()}
             for moment, value in series.get("values") or [series["value"]]:
                 yield labels.get("__name__", ""), labels, _value(str(value)), float(moment)
     except (
@@ -117,6 +117,12 @@ def _range(text: str) -> Iterator[tuple[str, Mapping[str, str], float, float]]:
         RecursionError,
     ) as error:
         raise InvalidInput("log", "is no answer of Prometheus to a query of a range") from error
+
+
+def _written(text: str) -> str:
+    """A label's text; raises UnicodeError, a ValueError, for half a character, which JSON can
+    escape and no answer can hold."""
+    return text.encode().decode()
 
 
 def _value(text: str) -> float:

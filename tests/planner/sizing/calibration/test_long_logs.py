@@ -62,6 +62,14 @@ def test_a_moment_beyond_all_numbers_is_refused():
         calibrate(f'{{"data":{{"result":[{series}]}}}}')
 
 
+def test_half_a_character_is_refused():
+    series = (
+        r'{"metric":{"__name__":"DCGM_FI_DEV_GPU_UTIL","Hostname":"\ud800"},"values":[[1,"5"]]}'
+    )
+    with pytest.raises(InvalidInput, match="no answer of Prometheus"):
+        calibrate(f'{{"data":{{"result":[{series}]}}}}')
+
+
 def test_a_value_too_long_is_told_by_its_length():
     with pytest.raises(InvalidInput, match=r"201 characters in utilization\.gpu"):
         calibrate(f"{GPU}1{' ' * 199}x")

@@ -172,3 +172,9 @@ def test_what_tells_nothing_of_gpus_is_called_by_its_name(text, words):
     with pytest.raises(InvalidInput, match=words) as caught:
         calibrate(text)
     assert "--query-gpu=timestamp,index" in caught.value.message
+
+
+@pytest.mark.parametrize("line", ["30 %, 97 %, 1000 MiB\n", "30 %, 97 %, 40 %, 1000 MiB\n"])
+def test_the_speed_of_a_fan_is_not_taken_for_use(line):
+    with pytest.raises(InvalidInput, match="which of its shares"):
+        calibrate(2 * line)
