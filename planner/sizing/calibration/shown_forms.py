@@ -169,8 +169,20 @@ def read_dcgm(text: str) -> Rows:
             rows.append(cells)
             continue
         index = match[2] if match[1] == "GPU" else f"{match[1]} {match[2]}"
-        rows.append([index, *(_scaled(cells[i], fields[i][1]) for i in order)])
+        values = [_scaled(cells[i], fields[i][1]) for i in order]
+        rows.append([index, *_first_stated(values, rows[0][1:])])
     return rows
+
+
+def _first_stated(values: list[str], names: list[str]) -> list[str]:
+    """The values with the first, where it is missing, as another column of its name states it: not
+    everyone may profile a GPU.
+
+    >>> _first_stated(["N/A", "97", "612"], ["utilization.gpu", "utilization.gpu", "power.draw"])
+    ['97', '97', '612']
+    """
+    same = (v for v, name in zip(values, names, strict=True) if name == names[0] and v != "N/A")
+    return [next(same, values[0]), *values[1:]] if values else values
 
 
 def _scaled(cell: str, factor: float) -> str:

@@ -178,3 +178,8 @@ def test_what_tells_nothing_of_gpus_is_called_by_its_name(text, words):
 def test_the_speed_of_a_fan_is_not_taken_for_use(line):
     with pytest.raises(InvalidInput, match="which of its shares"):
         calibrate(2 * line)
+
+
+def test_what_dcgm_may_not_profile_is_read_from_the_driver():
+    rows = "#Entity  GPUTL  GRACT  POWER\nID\nGPU 0  97  N/A  612\nGPU 1  98  0.5  612\n"
+    assert [use.sustained_utilisation for use in calibrate(rows).gpus] == [0.97, 0.5]
