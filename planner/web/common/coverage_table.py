@@ -11,6 +11,7 @@ from planner.web.common.choices import provider_title
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState
 from pricing.market.offers import PurchaseOption
+from pricing.market.sold_options import sold_options
 
 Coverage = CoverageRow | PriceCoverage
 """A row as the market or an answer has it; the fields are the same."""
@@ -29,7 +30,7 @@ class CoverageTableRow:
     accelerator: str
     provider: str
     cells: tuple[Coverage | None, ...]
-    """None where the provider has no such purchase option."""
+    """None where the provider is known to have no such purchase option."""
 
 
 def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
@@ -39,6 +40,14 @@ def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
     >>> table = arrange_coverage([CoverageRow(*h100, "spot", PriceState.PRICED, count=3)])
     >>> table.columns, table.rows[0].provider, table.rows[0].cells[0].count
     (('Spot',), 'AWS', 3)
+
+    What no price and no source speaks of is not known, such as terms of a smaller cloud.
+
+    >>> denvr = CoverageRow(h100[0], "denvr", "on_demand", PriceState.PRICED, count=1)
+    >>> reserved = CoverageRow(*h100, "reserved", PriceState.SOLD_PRICE_UNKNOWN)
+    >>> first, _ = arrange_coverage([denvr, reserved]).rows
+    >>> [describe_state(cell) for cell in first.cells]
+    ['1 price, undated', 'not known']
     """
     by_key = {(row.accelerator, row.provider, row.purchase_option): row for row in rows}
     present = {option for _, _, option in by_key}
@@ -50,11 +59,22 @@ def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
             CoverageTableRow(
                 get(accelerator).name,
                 provider_title(provider),
-                tuple(by_key.get((accelerator, provider, option)) for option in options),
+                tuple(
+                    by_key.get(key := (accelerator, provider, option)) or _without_row(*key)
+                    for option in options
+                ),
             )
             for accelerator, provider in pairs
         ),
     )
+
+
+def _without_row(accelerator: str, provider: str, option: str) -> CoverageRow | None:
+    """Of a combination that has no row: None where sources speak of the provider, which has a row
+    for all that it sells, else that it is not known."""
+    if (provider, option) in sold_options():
+        return None
+    return CoverageRow(accelerator, provider, option, PriceState.UNKNOWN)
 
 
 def describe_state(row: Coverage | None) -> str:
