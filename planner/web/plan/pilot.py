@@ -37,7 +37,11 @@ class PilotForm(Form):
         workload = plan_workload(plan)
         is_samples = bool(workload) and workload["kind"] == "samples"
         self.unit(per_second="samples/s" if is_samples else "tokens/s")
-        self.fields["accelerator"].choices = list_choices("accelerators")  # type: ignore[attr-defined]
+        chosen = [
+            ("", "—"),
+            *list_choices("accelerators"),
+        ]  # none is taken for the one that was used
+        self.fields["accelerator"].choices = chosen  # type: ignore[attr-defined]
         self.unit(parameters="billion", tokens="billion")
         if workload:
             self.fields["accelerator"].initial = workload.get("accelerator")

@@ -108,6 +108,12 @@ def test_what_cannot_be_is_refused_beside_its_box(client, db, changes, words):
     assert words in text(answer)
 
 
+def test_no_card_is_taken_for_the_one_that_a_pilot_ran_on(client, db):
+    bare = text(client.get("/calibrate/"))
+    assert re.search(r'<option value=""\s+selected>—', bare)
+    assert "This field is required" in text(send(client, accelerator=""))
+
+
 def test_the_boxes_ask_only_for_what_the_plan_does_not_say(client, db):
     bare = text(client.get("/calibrate/"))
     of_plan = text(client.get(f"/calibrate/?{urlencode(PLAN)}"))
