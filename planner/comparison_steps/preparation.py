@@ -94,7 +94,7 @@ class Preparation:
     def name_region(self, provider: str, region: str) -> str:
         """What people call a region: "Europe (Spain)"."""
         place = self.catalog.regions.get((provider, region))
-        return name_region(region, place.name, place.city) if place else region
+        return name_region(region, place.name, place.city) if place else name_region(region)
 
     @cached_property
     def rules(self) -> PlanRules:

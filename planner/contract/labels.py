@@ -118,6 +118,11 @@ def cloud_title(provider: str) -> str:
     return CLOUD_TITLES.get(provider) or OTHER_CLOUD_TITLES.get(provider, provider)
 
 
+UNNAMED_REGION = "all-regions"
+"""Region of an offer whose price list names none (`docs/providers/other-clouds.md`)."""
+_NO_REGION = "no region named"
+
+
 def name_region(region: str, name: str = "", city: str = "") -> str:
     """What people call a region: by its name, else by its id and city.
 
@@ -125,19 +130,27 @@ def name_region(region: str, name: str = "", city: str = "") -> str:
     ('Europe (Spain)', 'us-east5 (Columbus)')
     >>> name_region("eastus2", "eastus2"), name_region("westus3")
     ('eastus2', 'westus3')
+    >>> name_region("all-regions")
+    'no region named'
     """
+    if region == UNNAMED_REGION:
+        return _NO_REGION
     if name and name != region:
         return name
     return f"{region} ({city})" if city else region
 
 
 def join_place(provider: str, region: str) -> str:
-    """A region of a cloud by name, which may begin with the cloud's own.
+    """A region of a cloud by name, which may begin with the cloud's own or be in no list.
 
     >>> join_place("aws", "Europe (Spain)"), join_place("aws", "AWS GovCloud (US-East)")
     ('AWS Europe (Spain)', 'AWS GovCloud (US-East)')
+    >>> join_place("denvr", "all-regions")
+    'Denvr (no region named)'
     """
     title = cloud_title(provider)
+    if region in (UNNAMED_REGION, _NO_REGION):
+        return f"{title} ({_NO_REGION})"
     return region if region.startswith(f"{title} ") else f"{title} {region}".strip()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,9 +68,11 @@ def feasible_groups(answer: ComparisonAnswer) -> list[list[ScenarioAnswer]]:
 
 
 def with_region(label: str, answer: ComparisonAnswer) -> str:
-    """A label with the regions as people call them."""
+    """A label with the regions as people call them, before the zone where it has one."""
     for key, name in answer.region_names.items():
-        label = label.replace(f" in {key.partition(':')[2]},", f" in {name},")
+        region = re.escape(key.partition(":")[2])
+        label = re.sub(rf" in {region},", f" in {name},", label)
+        label = re.sub(rf" in ({region}[a-z]),", rf" in {name}, \1,", label)
     return label
 
 

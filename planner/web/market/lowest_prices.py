@@ -56,7 +56,7 @@ def name_place(offer: Offer | None) -> str:
 
 def region_title(region: Region | None, name: str) -> str:
     """What people call a region; the id itself where it is not known."""
-    return name_region(name, region.name, region.city) if region else name
+    return name_region(name, region.name, region.city) if region else name_region(name)
 
 
 def find_lowest_price(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django import template
 
 from planner.web.common.formatting import number, plain, rate, words
+from planner.web.market.lowest_prices import name_place
 from planner.web.market.views.hardware import Row
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator
@@ -74,6 +75,13 @@ def list_price(offer: Offer) -> str:
     if not offer.upfront:
         return price
     return f"{price} and {plain(offer.upfront)} {offer.currency} upfront"
+
+
+@register.filter
+def sold_at(offer: Offer) -> str:
+    """Cloud and region of an offer as people call them, and the zone where it has one:
+    `AWS Europe (Spain), eus2-az2`."""
+    return ", ".join(filter(None, (name_place(offer), offer.zone)))
 
 
 @register.filter

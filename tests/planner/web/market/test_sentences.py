@@ -86,3 +86,12 @@ def test_the_oldest_price_counts_those_without_a_date() -> None:
     assert sentences.oldest_price(Revision(oldest_price_as_of=day)) == "2026-11-01."
     undated = Revision(oldest_price_as_of=None, undated_prices=1200)
     assert sentences.oldest_price(undated) == "not known; 1,200 prices carry no date."
+
+
+def test_an_offer_without_a_region_is_said_to_name_none(client, db) -> None:
+    other = replace(OFFER, provider="denvr", region="all-regions")
+    assert sentences.sold_at(other) == "Denvr (no region named)"
+    assert (
+        sentences.sold_at(replace(OFFER, region="eu-x-9", zone="eux9-az2"))
+        == "AWS eu-x-9, eux9-az2"
+    )
