@@ -75,8 +75,10 @@ _BITS = {
 }
 _SINGLE = {f"reason {bit}": bit for bit in _REASONS.values()}
 _WORD_NAMES = {*_WORDS.values(), *_SINGLE}
-ALLOWED = tuple(dict.fromkeys((*_WORDS, *_NUMBERS, *_BITS)))
-"""Columns that are read; others are passed over."""
+SHORT_COMMAND = (
+    "nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used --format=csv -l 5"
+)
+"""What a refusal shows; pages and documents have one with every column that is read."""
 _MISSING = re.compile(r"^(\[.*\]?|n/?a|not supported|unknown error|err!?|-|)$", re.I)
 _UNIT = re.compile(r"\s*(%|mib|w|mhz|c)$", re.I)
 _EPOCH = re.compile(r"^\d{9,11}(\.\d+)?$")
@@ -107,7 +109,7 @@ class SmiLog:
 
 
 def read_log(text: str) -> SmiLog:
-    """The log by GPU; refuses another format on `log`, naming the columns that are read.
+    """The log by GPU; refuses another format on `log`, naming what was found.
 
     >>> log = read_log("index, utilization.gpu [%], memory.used [MiB]\\n0, 97%, 40000 MiB\\n")
     >>> log.gpus[0].values["utilisation_percent"], log.gpus[0].values["memory_used_mib"]
@@ -152,12 +154,10 @@ def _columns(header: Sequence[str]) -> list[str]:
     known = [_NUMBERS.get(n) or _WORDS.get(n) or _reason(n) for n in names]
     if "utilisation_percent" not in known:
         seen = ", ".join(name.strip()[:SHOWN] for name in header[:8]) or "an empty file"
-        raise InvalidInput(
-            FIELD,
-            "is no log of nvidia-smi (--query-gpu=… --format=csv with the column utilization.gpu, "
-            f"dmon, -q -x), DCGM or Prometheus: found {seen}; allowed are the columns "
-            f"{', '.join(ALLOWED)}",
-        )
+        is_log = any(known)
+        wrong = "lacks the column utilization.gpu" if is_log else "is no log of nvidia-smi"
+        others = "" if is_log else "; dmon, -q -x, DCGM and Prometheus are read too"
+        raise InvalidInput(FIELD, f"{wrong}: found {seen}; log with {SHORT_COMMAND}{others}")
     return _first_of_each(known)
 
 

@@ -298,3 +298,12 @@ def test_throttling_is_read_from_columns_of_one_reason(word):
     assert (use.power_capped_share, use.thermally_throttled_share) == (0.0, 0.5)
     silent = calibrate(f"{header}\n99 %, [N/A], [Not Supported]\n").gpus[0]
     assert silent.thermally_throttled_share is None
+
+
+def test_a_refusal_is_short_and_says_which_column_a_log_lacks() -> None:
+    with pytest.raises(InvalidInput) as lacking:
+        read_log("timestamp, index, memory.used [MiB]\n2026/11/20 10:00:00, 0, 40960 MiB\n")
+    assert lacking.value.message.startswith("lacks the column utilization.gpu: found timestamp, ")
+    with pytest.raises(InvalidInput) as other:
+        read_log("a,b,c\n1,2,3\n")
+    assert max(len(one.value.message) for one in (lacking, other)) < 250
