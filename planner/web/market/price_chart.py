@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.web.common.chart import Chart, Mark, Series
 from pricing import catalog
+from pricing.common.pluralize import pluralize
 from pricing.market.offers import Offer
 
 
@@ -36,5 +37,5 @@ def draw_history(offer: Offer, proposed: Offer | None = None) -> Chart | None:
         series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
         marks=marks,
         digits=4,
-        summary=f"{len(past)} prices are known, the first of {past[0].date}.",
+        summary=f"{pluralize(len(past), 'price')} known, the first of {past[0].date}.",
     )

@@ -174,6 +174,7 @@ def test_an_offer_shows_its_options_and_source(client, prices):
     page = text(get(client, "market-offer", {"id": "aws:us-east-1:p5.48xlarge:on_demand"}))
     assert "Purchase options in this region" in page
     assert "reserved" in page
+    assert "1 price known, the first of" in page
 
 
 def test_an_unknown_offer_is_not_found(client, prices):
