@@ -323,6 +323,7 @@ def test_the_printed_answer_shows_what_is_open_and_none_of_the_buttons(chromium,
         page = here.open(PAGES["answer"])
         page.emulate_media(media="print")
         assert not page.get_by_text("All numbers").is_visible()
+        expect(page.locator(".verdict")).to_have_css("break-inside", "auto")
         unfold(page)
         assert not page.get_by_role("link", name="Change the plan").is_visible()
         assert not page.locator("header.navbar").is_visible()
