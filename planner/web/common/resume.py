@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +15,8 @@ from django.views.decorators.http import require_safe
 
 _SESSION_KEY = "kept_form"
 _DROPPED_FIELDS = frozenset({"csrfmiddlewaretoken"})
+_SECRET = re.compile("password|^code$")
+"""Names of boxes whose text is neither shown nor kept: passwords, and codes of a second factor."""
 MAX_STORED_CHARACTERS = 100_000
 """Longest form that is kept; a longer one stays in the browser alone."""
 
@@ -41,15 +44,23 @@ def store_form(request: HttpRequest) -> None:
     """Puts what was typed into the visitor's session."""
     pairs = _pairs(request)
     if sum(len(name) + len(value) for name, value in pairs) <= MAX_STORED_CHARACTERS:
-        form = {"path": request.get_full_path(), "pairs": pairs, "files": list(request.FILES)}
-        request.session[_SESSION_KEY] = form
+        request.session[_SESSION_KEY] = {"path": request.get_full_path(), **_typed(request)}
+
+
+def _typed(request: HttpRequest) -> dict[str, Any]:
+    """What can be sent again, and what has to be chosen or typed once more."""
+    return {
+        "pairs": _pairs(request),
+        "files": list(request.FILES),
+        "secrets": [name for name in request.POST if _SECRET.search(name)],
+    }
 
 
 def _pairs(request: HttpRequest) -> Pairs:
     return [
         (name, value)
         for name, values in request.POST.lists()
-        if name not in _DROPPED_FIELDS
+        if name not in _DROPPED_FIELDS and not _SECRET.search(name)
         for value in values
         if isinstance(value, str)
     ]
@@ -70,10 +81,11 @@ def resume(request: HttpRequest) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form of our own that grew too old is offered again; any other is refused."""
     own = f"{request.scheme}://{request.get_host()}"
-    context: dict[str, Any] = {"why": "This page was opened before you signed in."}
+    signed_in = request.user.is_authenticated
+    why = "This page was opened before you signed in." if signed_in else "You are not signed in."
+    context: dict[str, Any] = {"why": why}
     if request.headers.get("Origin") == own:
-        context |= {"path": request.get_full_path(), "pairs": _pairs(request)}
-        context["files"] = list(request.FILES)
+        context |= {"path": request.get_full_path(), **_typed(request)}
     return render(request, "team/again.html", context, status=HTTPStatus.FORBIDDEN)
 
 

@@ -67,6 +67,28 @@ def test_an_old_form_of_our_own_is_offered_again(strict):
     assert 'name="name" value="Typed"' in text(answer)
 
 
+def test_fields_go_by_words_and_who_is_signed_out_is_told_so(strict):
+    shown = text(strict.post(HERE, NEW, headers={"Origin": "http://testserver"}))
+    assert ">Budget period</dt>" in shown
+    assert "opened before you signed in" in shown
+    nobody = Client(enforce_csrf_checks=True)
+    asked = text(nobody.post(HERE, NEW, headers={"Origin": "http://testserver"}))
+    assert "You are not signed in" in asked
+    assert "Sign in and submit" in asked
+
+
+@pytest.mark.parametrize("name", ["password", "password1", "oldpassword", "code"])
+def test_a_password_is_neither_shown_nor_kept(work, strict, client, name):
+    secret = {"login": "editor-of-alpha", name: "pass word 4711"}
+    shown = text(strict.post("/accounts/login/", secret, headers={"Origin": "http://testserver"}))
+    assert "editor-of-alpha" in shown
+    assert "4711" not in shown
+    assert "Submit now" not in shown
+    assert 'href="/accounts/login/"' in shown
+    client.post(HERE, secret)
+    assert "4711" not in str(dict(client.session))
+
+
 @pytest.mark.parametrize("origin", ["https://elsewhere.test", "null"])
 def test_a_form_from_elsewhere_is_refused_outright(strict, origin):
     answer = strict.post(HERE, NEW, headers={"Origin": origin})
