@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
+from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import KindUse, PortfolioAnswer, ProjectShare
 from planner.contract.money import format_money
 from planner.contract.months import format_month
+from planner.contract.purchase_options import ROLE_TITLES, traits
 from planner.contract.shares import format_named_shares, format_shares
 
 MOST_NAMED = 3
@@ -49,7 +51,8 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     """What to do, what it costs and what it saves."""
     if not answer.feasible or answer.net_present_cost is None:
         return "No plan serves any of the projects."
-    what = join(list(decision)[:MOST_NAMED]) or "rent on demand"
+    rent = _rent_beside(answer)
+    what = join([*list(decision)[:MOST_NAMED], *([rent] if rent else [])]) or "rent on demand"
     cost = format_money(answer.net_present_cost, answer.currency)
     count = sum(not one.waits for one in answer.projects)
     whom = "one project" if count == 1 else f"{count} projects"
@@ -65,6 +68,20 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     part = float(answer.saving / answer.apart)
     percent = f"{part:.1%}" if part < SMALL_SAVING else f"{part:.0%}"
     return f"{sentence}, {saved} ({percent}) less than {apart} planned apart."
+
+
+def _rent_beside(answer: PortfolioAnswer) -> str:
+    """How machines are rented by the hour beside what is bought and signed; "" where none are, or
+    nothing else is done."""
+    if not answer.purchases:
+        return ""
+    roles = {
+        traits(line.purchase_option).chart_role
+        for line in answer.lines
+        if line.category == Category.COMPUTE and line.purchase_option and line.amount > 0
+    }
+    hourly = [ROLE_TITLES[role] for role in ("on_demand", "spot") if role in roles]
+    return f"rent machines {join(hourly)}" if hourly else ""
 
 
 def _resale(answer: PortfolioAnswer) -> str:

@@ -59,7 +59,8 @@ _WINDOW_WORDS = {
 }
 
 
-_WHY_NO_RANGE = "none: hours and prices are varied for single plans alone"
+_WHY_NO_RANGE = "Hours and prices are varied for single plans alone."
+"""For answers that were kept before they said it themselves."""
 _LACKS_WORK = (
     "Shares by what each project adds to the others take more work than a page may: planned in "
     "the background, the plan has them."
@@ -139,7 +140,7 @@ class PortfolioPage:
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
             *([("Resale taken off them", money(answer.resale, currency))] if answer.resale else []),
-            ("Range of it", _WHY_NO_RANGE),
+            ("Range of the total", f"none. {answer.why_no_range or _WHY_NO_RANGE}"),
             ("Budget", self._budget_words()),
         ]
         if answer.apart is not None:
@@ -152,8 +153,6 @@ class PortfolioPage:
             rows.append(("No plan is cheaper", "proven"))
         else:
             rows.append(("No plan is cheaper by more than", percent(answer.gap, 2)))
-        if answer.why_no_range:
-            rows.append(("Range of the total", f"none. {answer.why_no_range}"))
         return rows
 
     def _budget_words(self) -> str:

@@ -10,7 +10,7 @@ from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.portfolio import plan_portfolio
-from planner.portfolio.words import explain_share
+from planner.portfolio.words import describe_plan, explain_share
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.portfolio.portfolios import TODAY, burst, project, relay
@@ -31,6 +31,14 @@ def test_projects_that_take_turns_own_together_what_each_would_rent(answer):
     assert answer.saving_fraction > 0.25
     assert answer.next_order.month == answer.purchases[0].month
     assert answer.headline.startswith("Buy 1 × ")
+
+
+def test_the_headline_names_the_rent_beside_what_is_bought(answer):
+    alone = plan(relay(1, months=12))
+    rents = answer.model_copy(update={"lines": (*answer.lines, *alone.lines)})
+    told = describe_plan(rents, ["buy 1 × DGX"])
+    assert told.startswith("Buy 1 × DGX and rent machines on demand: ")
+    assert describe_plan(answer, ["buy 1 × DGX"]).startswith("Buy 1 × DGX: ")
 
 
 def test_shares_sum_to_the_cent_and_nobody_pays_more_than_alone(answer):

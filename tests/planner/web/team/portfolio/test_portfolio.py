@@ -302,7 +302,8 @@ def test_a_portfolio_says_what_is_left_of_its_budget_and_why_it_has_no_range():
         PortfolioPage.of(plan_portfolio(request, bundled_catalog(), today=TODAY), request).figures
     )
     assert figures["Budget"] == "none stated for all projects together"
-    assert figures["Range of it"].startswith("none: ")
+    assert figures["Range of the total"].startswith("none. Prices and hours are simulated")
+    assert len([name for name in figures if name.startswith("Range")]) == 1
     assert figures["No plan is cheaper"] == "proven"
     limited = request | {"limits": {"total_budget": 9_000_000}}
     answer = plan_portfolio(limited, bundled_catalog(), today=TODAY)
