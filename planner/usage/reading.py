@@ -144,11 +144,17 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> TableFormat |
     return chosen
 
 
+_OWN_EXPORT = frozenset({"scenario", "offer_id", "price_source"})
+"""Columns that the CSV of a comparison has and no bill: the lines of each of its scenarios."""
+
+
 def choose_table_format(table: Table) -> TableFormat:
     """The format of a table by its columns; one that is close is proposed in the refusal."""
     for form in TABLE_FORMATS:
         if form.matches(table):
             return form
+    if set(table.header) >= _OWN_EXPORT:
+        raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
     proposed = own_table.propose_mapping(table.header)
     if proposed:
         raise UnmappedColumns(table.header, proposed)

@@ -68,6 +68,16 @@ def test_a_table_of_something_else_is_refused():
         read(table([{"city": "Ulm", "people": 1}]))
 
 
+def test_the_csv_of_a_plan_is_no_bill():
+    """Its lines are those of every scenario, so their sum is several times the plan."""
+    line = {"scenario": "spot", "month": "2027-01", "category": "compute", "amount": 5}
+    own = table([{**line, "offer_id": "aws:x", "price_source": "list"}])
+    with pytest.raises(InvalidInput, match="rows are planned"):
+        read(own)
+    with pytest.raises(InvalidInput, match="rows are planned"):
+        read(own, mapping={"amount": "cost"})
+
+
 def workbook(*rows):
     book = Workbook()
     for row in rows:
