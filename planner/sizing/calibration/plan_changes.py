@@ -157,7 +157,7 @@ def _smaller(use: GpuUse) -> str:
         and usable_gib(one.memory_gib) >= least
         and _is_alternative(one, current)
     ]
-    names = [one.slug for one in sorted(fitting, key=lambda one: one.memory_gib)[:3]]
+    names = [one.name for one in sorted(fitting, key=lambda one: one.memory_gib)[:3]]
     return f"smaller cards such as {', '.join(names)} hold it" if names else "no smaller card does"
 
 

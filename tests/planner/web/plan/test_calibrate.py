@@ -91,3 +91,9 @@ def test_unknown_hardware_carries_nothing(client, db):
 def test_it_is_closed_where_sign_in_is_required(client, db, settings):
     settings.LOGIN_REQUIRED = True
     assert client.get("/calibrate/").status_code == 302
+
+
+def test_what_a_log_says_stands_before_the_boxes_of_a_pilot(client, db):
+    page = text(send(client, LOG.encode()))
+    assert 'action="#results"' in page
+    assert page.index('id="results"') < page.index('id="pilot"')
