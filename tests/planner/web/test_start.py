@@ -162,3 +162,8 @@ def test_a_team_is_asked_in_its_own_currency(client, work) -> None:
     page = client.get("/").content.decode()
     chosen = page[page.index('name="currency"') :]
     assert re.findall(r'value="(\w*)">(\w+)<', chosen)[:2] == [("", "EUR"), ("USD", "USD")]
+
+
+def test_the_pages_come_before_the_rest_of_the_header_for_a_keyboard(client, prices):
+    page = client.get("/").content.decode()
+    assert page.index('aria-label="Main"') < page.index('aria-label="Dark colours"')
