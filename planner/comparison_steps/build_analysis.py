@@ -34,6 +34,8 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import cents
 from pricing.market.offers import HOURS_PER_MONTH
 
+OWN_COST_AT_OWN_VALUE = 6
+"""Rules from which on a row of the tornado has the plan's cost at the plan's value."""
 CURVE_POINTS = 11
 """Points of each line of the cost curve, from no use to 730 h a month."""
 
@@ -163,24 +165,39 @@ def build_robust_plan(results: ComparisonResults) -> RobustPlanAnswer | None:
     )
 
 
-def build_sensitivity(rows: Iterable[TornadoBar]) -> tuple[SensitivityRow, ...]:
-    """What moves the advised total, the strongest first."""
+def build_sensitivity(results: ComparisonResults) -> tuple[SensitivityRow, ...]:
+    """What moves the advised total, the strongest first.
+
+    At the value of the plan stands the plan's own cost, whose lines are rounded to the cent one by
+    one; the analysis rounds once (rules 6).
+    """
+    advised = results.recommendation.scenario
+    plan = results.consented_scenarios[advised] if advised else None
+    if results.request.rules < OWN_COST_AT_OWN_VALUE:
+        plan = None
+
+    def total(row: TornadoBar, at: float, computed: float) -> Decimal:
+        return plan.total_cost if plan and row.is_as_planned(at) else cents(computed)
+
+    def present(row: TornadoBar, at: float, computed: float) -> Decimal:
+        return plan.net_present_cost if plan and row.is_as_planned(at) else cents(computed)
+
     return tuple(
         SensitivityRow(
             field=row.field,
             unit=row.unit,
             low=row.low,
             high=row.high,
-            total_at_low=cents(row.total_at_low),
-            total_at_high=cents(row.total_at_high),
-            net_present_cost_at_low=cents(row.net_present_cost_at_low),
-            net_present_cost_at_high=cents(row.net_present_cost_at_high),
+            total_at_low=total(row, row.low, row.total_at_low),
+            total_at_high=total(row, row.high, row.total_at_high),
+            net_present_cost_at_low=present(row, row.low, row.net_present_cost_at_low),
+            net_present_cost_at_high=present(row, row.high, row.net_present_cost_at_high),
             cheapest_at_low=row.cheapest_at_low,
             cheapest_at_high=row.cheapest_at_high,
             break_even_at_low=row.break_even_at_low,
             break_even_at_high=row.break_even_at_high,
         )
-        for row in rows
+        for row in results.tornado
     )
 
 

@@ -92,7 +92,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         explanation=build_explanation(results, scenarios),
         risk=build_risk(results.risk, holds=caveats.holds),
         robust_plan=build_robust_plan(results),
-        sensitivity=build_sensitivity(results.tornado),
+        sensitivity=build_sensitivity(results),
         default_effects=build_default_effects(results.default_effects),
         price_grid=build_grid(results.curve_lines),
         warnings=(

@@ -7,6 +7,7 @@ have been the cheaper one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,6 +72,12 @@ class TornadoBar:
     break_even_at_low: float | None
     """Hours for the server that pays back first against on demand; None: never, or no server."""
     break_even_at_high: float | None
+    value: float = math.nan
+    """What the plan has: a factor of 1, or the assumption as it is."""
+
+    def is_as_planned(self, at: float) -> bool:
+        """Whether nothing is changed at one of the ends."""
+        return math.isclose(at, self.value, abs_tol=1e-12)
 
     @property
     def span(self) -> float:
@@ -90,6 +97,8 @@ class _Parameter:
     low: float
     high: float
     change: Change
+    value: float = 1.0
+    """Where nothing is changed."""
 
 
 def one_way_sensitivity(
@@ -148,6 +157,7 @@ def _bar(
         plans[int(np.argmin(high.costs))].key,
         low.break_even,
         high.break_even,
+        parameter.value,
     )
 
 
@@ -209,7 +219,9 @@ def _assumption_case(row: Assumption, name: str, inputs: ModelInputs) -> _Parame
     if name == "useful_life_months":
         low, high = float(round(low)), float(round(high))
         low = max(low, inputs.assumptions["lead_time_months"] + 1)
-    return _Parameter(row.field, row.unit, low, high, lambda r, at: r.with_assumption(name, at))
+    return _Parameter(
+        row.field, row.unit, low, high, lambda r, at: r.with_assumption(name, at), value
+    )
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ class Driver:
     high: Decimal
     step: Decimal
     row: SensitivityRow
-    """The same figure in the answer: what the total is at its low and its high value."""
+    """The same figure in the answer: what the plan as it is would cost at its low and its high
+    value."""
 
     @property
     def element(self) -> str:
@@ -146,7 +147,7 @@ def _between(
     value: Decimal, low: Decimal, high: Decimal,
 ) -> Driver:  # fmt: skip
     step = _round_step((high - low) / STEPS)
-    least = min(low, value) // step * step
+    least = value - (value - min(low, value)) // step * step  # so that the value is a position
     return Driver(name, label, unit, value, least, max(high, value), step, row)
 
 

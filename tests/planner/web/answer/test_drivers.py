@@ -84,3 +84,21 @@ def test_the_page_holds_them_out_of_sight_for_scripts_to_show(client, prices):
     page = text(get(client, "plan", OWNING))
     assert '<div class="drivers" data-drivers hidden>' in page
     assert 'data-driver="workload.hours_per_month"' in page
+
+
+def test_an_end_at_the_value_of_the_plan_has_its_total(client, prices):
+    """Lines are rounded to the cent one by one, an analysis once: 43,776 stood beside 43,777."""
+    page = get(client, "plan", {**ASKED, "workload.hours_per_month": "583.34"}).context["page"]
+    row = next(one for one in page.answer.sensitivity if one.field.endswith("price_trend_per_year"))
+    assert row.high == 0
+    plan = page.recommended
+    assert row.total_at_high == plan.total_cost
+    assert row.net_present_cost_at_high == plan.net_present_cost
+    assert row.total_at_low != plan.total_cost
+
+
+@pytest.mark.parametrize("hours", ["584", "5840"])
+def test_the_value_is_a_position_of_its_slider(client, prices, hours):
+    for one in drivers(client, {**ASKED, "workload.hours_per_month": hours}).values():
+        assert (one.value - one.low) % one.step == 0
+        assert one.low <= one.value <= one.high
