@@ -160,7 +160,7 @@ def test_a_row_more_keeps_what_was_typed(client, prices):
 
 def test_the_market_filters_and_sorts(client, prices):
     page = text(get(client, "market", {"accelerator": "H100", "purchase_option": "on_demand"}))
-    assert "1 offers" in page
+    assert "1 offer." in page
     assert "6.88" in page
 
 

@@ -33,6 +33,12 @@ def test_variants_stand_in_columns_with_their_differences(client, prices):
     assert "A · As it is" in text(response)
 
 
+def test_a_plan_without_an_answer_is_not_said_to_be_impossible(client, prices):
+    page = text(get(client, "compare", {"a": PLAN, "b": f"{PLAN}&horizon_months=x"}))
+    assert page.count("no answer") == 7
+    assert "not possible" not in page
+
+
 def test_what_differs_between_them_is_named(client, prices):
     response = get(client, "compare", {"a": PLAN, "b": MORE})
     changed = {row.label: row.values for row in response.context["changed"]}
