@@ -9,10 +9,13 @@ from django.template import Context
 from django.urls import reverse
 
 from planner.models import Role, State, Team
+from planner.web.common.choices import server_title
 from planner.web.common.current_team import get_access, my_teams
 
 register = template.Library()
 
+CUSTOM = "custom"
+"""`server` of a quote that describes its machine itself."""
 _BADGES = {
     State.DRAFT: "bg-secondary-lt",
     State.SUBMITTED: "bg-azure-lt",
@@ -54,6 +57,16 @@ def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any
         tabs.append({"title": "Refreshes", "url": url, "active": here})
     role = access.roles.get(team.pk) if team else None
     return {"team": team, "teams": my_teams(request), "tabs": tabs, "role": role}
+
+
+@register.filter
+def server_name(slug: str) -> str:
+    """A server of the reference list by name; one that is none of them as such.
+
+    >>> server_name("dgx-h100"), server_name("custom")
+    ('DGX H100 (8x H100)', 'a server of its own')
+    """
+    return "a server of its own" if slug == CUSTOM else server_title(slug)
 
 
 @register.filter

@@ -52,6 +52,18 @@ def test_the_form_keeps_it_and_the_answer_beside_it_follows(chromium, base):
         assert name.input_value() == "Spring"
 
 
+def test_a_sign_turns_beside_the_form_until_the_figures_are_there(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"] + "&edit=1")
+        waiting = []
+        page.route("**/plan/live/**", lambda route: waiting.append(route))
+        page.locator("[name='horizon_months']").fill("12")
+        sign = page.locator("#live .busy")
+        expect(sign).to_have_css("opacity", "1")
+        waiting.pop().continue_()
+        expect(sign).to_have_css("opacity", "0")
+
+
 def test_figures_that_nobody_answered_are_marked_until_somebody_does(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"] + "&edit=1")

@@ -116,6 +116,17 @@ def test_a_quote_is_added_in_the_team_s_currency(work, signed_in):
     assert "310,000 USD" in text(signed_in(Role.VIEWER).get(SERVERS))
 
 
+def test_servers_and_cards_of_quotes_go_by_name(work, signed_in):
+    browser = signed_in(Role.EDITOR)
+    browser.post(SERVERS, QUOTE)
+    own = {"server": "custom", "accelerator": "nvidia-h100-80gb-sxm", "accelerator_count": "8"}
+    browser.post(SERVERS, {**QUOTE, **own, "slug": "our-own", "power_kw": "10"})
+    page = " ".join(text(browser.get(SERVERS)).split())
+    assert "<td> DGX H100 (8x H100)" in page
+    assert "<td> a server of its own" in page
+    assert "8 × H100 SXM5 80 GB" in page
+
+
 def test_numbers_of_a_quote_are_read_as_the_plan_form_reads_them(work, signed_in):
     typed = {"unit_price": "310.000,50", "power_kw": "10,2", "max_units": "1 000"}
     signed_in(Role.EDITOR).post(SERVERS, {**QUOTE, **typed})
