@@ -90,4 +90,6 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             }
         },
         "root": {"handlers": ["console"], "level": level},
+        # Its own handlers, with DEBUG, would say each line again, with the whole path.
+        "loggers": {"django": {"handlers": []}},
     }

@@ -6,12 +6,15 @@ import io
 import json
 import logging
 from contextlib import suppress
+from logging.config import dictConfig
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.urls import Resolver404, resolve
+from django.utils.log import DEFAULT_LOGGING
 
 from planner.services.fair_use import rates
 from planner.services.observability.log_format import (
@@ -136,3 +139,18 @@ def refusals(client: Client, paths: list[str]) -> list[Any]:
     finally:
         logger.removeHandler(handler)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_with_debug_the_framework_says_no_line_again_with_its_whole_path() -> None:
+    """Django's own handler, which DEBUG=1 opens, knows nothing of routes."""
+    logger = logging.getLogger("django")
+    kept = logger.handlers[:]
+    try:
+        dictConfig(DEFAULT_LOGGING)
+        assert logger.handlers
+        dictConfig(configure_logging("plain", "INFO"))
+        assert logger.handlers == []
+        assert logger.propagate
+    finally:
+        dictConfig(settings.LOGGING)
+        logger.handlers[:] = kept
