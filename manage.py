@@ -9,6 +9,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db.utils import OperationalError, ProgrammingError
 
     try:
         execute_from_command_line(sys.argv)
@@ -16,6 +17,12 @@ def main() -> None:
         if "--traceback" in sys.argv:
             raise
         sys.exit(f"The settings cannot be used: {refusal}")
+    except (OperationalError, ProgrammingError) as failure:
+        if "--traceback" in sys.argv:
+            raise
+        from pricing.management.database_command import describe_database_error
+
+        sys.exit(describe_database_error(failure))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,13 @@ KINDS = {
     "choice": "one of",
     "cron": "schedule",
     "networks": "list, by comma",
+    "hosts": "list, by comma",
+    "origins": "list, by comma",
+    "mails": "list, by comma",
+    "address": "address",
+    "host": "text",
+    "mail": "text",
+    "mail_backend": "text",
     "group_roles": "list, by comma",
 }
 
@@ -73,6 +80,7 @@ def _calls(tree: ast.AST) -> Iterator[ast.Call]:
         if isinstance(call.func, ast.Attribute)
         and isinstance(call.func.value, ast.Name)
         and call.func.value.id == "env"
+        and call.func.attr != "needs"
     ]
     yield from sorted(ours, key=lambda call: (call.lineno, call.col_offset))
 

@@ -12,6 +12,8 @@ import mmap
 import time
 from socket import socket
 
+from django.core.exceptions import ImproperlyConfigured
+from gunicorn.errors import AppImportError
 from gunicorn.workers.gthread import ThreadWorker
 
 SLOTS = 64
@@ -31,6 +33,13 @@ class BalancedWorker(ThreadWorker):  # type: ignore[misc]
         """Begins to count when it is about to serve."""
         self.count()
         super().init_process()
+
+    def load_wsgi(self) -> None:
+        """Ends the start in one line where a setting cannot be used."""
+        try:
+            super().load_wsgi()
+        except ImproperlyConfigured as refusal:
+            raise AppImportError(f"The settings cannot be used: {refusal}") from None
 
     def wait_for_and_dispatch_events(self, timeout: float) -> None:
         """One turn of the worker's loop, at which connections may have ended."""

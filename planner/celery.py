@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from logging.config import dictConfig
 from typing import Any
 
@@ -10,6 +11,7 @@ from celery import Celery
 from celery.schedules import crontab
 from celery.signals import setup_logging, worker_process_init, worker_ready
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from planner.allocator import map_large_blocks
 from planner.services.jobs import background
@@ -19,6 +21,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
 
 RETRY_PUBLISHING = {"max_retries": 1, "interval_start": 0.1}
 """A request waits no longer for a broker that is down: what it asked for is in the database."""
+
+try:
+    settings.CELERY_BROKER_URL  # noqa: B018 - all settings are read here
+except ImproperlyConfigured as refusal:
+    sys.exit(f"The settings cannot be used: {refusal}")
 
 
 app = Celery("planner", include=["planner.tasks"])

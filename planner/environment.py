@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
+
+from planner.setting_forms import (
+    DATABASE_OPTIONS,
+    find_address_fault,
+    find_host_fault,
+    find_mail_fault,
+    find_origin_fault,
+    hide_password,
+    is_class_here,
+)
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -127,6 +137,8 @@ SECRETS = frozenset(
 )
 """Variables that may be read from a file, which `NAME_FILE` names, instead."""
 MAX_SECRET_BYTES = 65_536
+MOST_NUMBER = 10**12
+"""Beyond any number of bytes, units of work or seconds that a setting means."""
 
 
 ROLES = ("viewer", "editor", "approver", "owner")
@@ -161,7 +173,15 @@ class Environment:
         """Django's settings of the database at an address, whose password no refusal shows."""
         url = self.text(name) or default
         try:
-            return dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+            database = dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+            kind = url.partition(":")[0]
+            if database["ENGINE"] not in DATABASE_OPTIONS:
+                what = f"{kind!r} is no kind of database that the planner works with"
+            elif not database["NAME"]:
+                what = "it names no database"
+            else:
+                options = database.get("OPTIONS", {})
+                return {**database, "OPTIONS": DATABASE_OPTIONS[database["ENGINE"]] | options}
         except dj_database_url.UnknownSchemeError as error:
             what = f"{error.scheme!r} is no kind of database"
         except dj_database_url.ParseError:
@@ -181,14 +201,64 @@ class Environment:
             return False
         raise ImproperlyConfigured(f"{name}={value!r} is not a yes or no; use 1 or 0.")
 
-    def number(self, name: str, default: int) -> int:
-        value = self.text(name)
-        if not value:
-            return default
+    def number(self, name: str, default: int, least: int = 0, most: int = MOST_NUMBER) -> int:
+        value = self.text(name) or str(default)
         try:
-            return int(value)
+            number = int(value)
         except ValueError:
-            raise ImproperlyConfigured(f"{name}={value!r} is not a whole number.") from None
+            raise ImproperlyConfigured(
+                f"{name}={value!r} is not a whole number; write one from {least:,} to {most:,} in "
+                f"digits alone, or unset it for {default:,}."
+            ) from None
+        if least <= number <= most:
+            return number
+        advice = f"write one, or unset it for {default:,}" if least <= default <= most else "set it"
+        raise ImproperlyConfigured(
+            f"{name}={number} is not from {least:,} to {most:,}; {advice} "
+            f"({VARIABLES.get(name, name)})."
+        )
+
+    def needs(self, name: str, setting: str, otherwise: str) -> None:
+        """Refuses a setting that is of no use without this one."""
+        if not self.text(name):
+            raise ImproperlyConfigured(f"{setting} needs {name}: {otherwise}; set {name}.")
+
+    def address(self, name: str) -> str:
+        """Where something is called; a refusal shows no password."""
+        value = self.text(name)
+        if value and (fault := find_address_fault(name, value)):
+            raise ImproperlyConfigured(fault)
+        return value
+
+    def hosts(self, name: str, default: str = "") -> list[str]:
+        """Names of servers."""
+        return _checked(name, self.words(name, default), find_host_fault)
+
+    def origins(self, name: str) -> list[str]:
+        """Kind and name of servers."""
+        return _checked(name, self.words(name), find_origin_fault)
+
+    def mails(self, name: str) -> list[str]:
+        """Addresses of mail."""
+        return _checked(name, self.words(name), find_mail_fault)
+
+    def mail(self, name: str, default: str) -> str:
+        """One address of mail."""
+        return _checked(name, [self.text(name) or default], find_mail_fault)[0]
+
+    def host(self, name: str) -> str:
+        """The name of a server, "" for none."""
+        return "".join(_checked(name, list(filter(None, [self.text(name)])), find_host_fault))
+
+    def mail_backend(self, name: str) -> str:
+        """The class that sends mail, "" for none."""
+        value = self.text(name)
+        if value and not is_class_here(value):
+            raise ImproperlyConfigured(
+                f"{name}={value!r} is no class that is installed; write it like "
+                "django.core.mail.backends.smtp.EmailBackend, or unset it."
+            )
+        return value
 
     def cron(self, name: str, default: str = "") -> str:
         """Minute, hour, day of the month, month and day of the week, in UTC; empty: never."""
@@ -225,7 +295,10 @@ class Environment:
         """One of these, the first by default."""
         value = self.text(name) or allowed[0]
         if value not in allowed:
-            raise ImproperlyConfigured(f"{name}={value!r} is none of {', '.join(allowed)}.")
+            raise ImproperlyConfigured(
+                f"{name}={value!r} is none of {', '.join(allowed)}; write one of them, or unset it "
+                f"for {allowed[0]}."
+            )
         return value
 
     def networks(self, name: str) -> list[str]:
@@ -243,6 +316,14 @@ class Environment:
     def words(self, name: str, default: str = "") -> list[str]:
         """A list separated by commas."""
         return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+
+
+def _checked(name: str, values: list[str], find_fault: Callable[[str], str]) -> list[str]:
+    for value in values:
+        if fault := find_fault(value):
+            shown = hide_password(value) if "://" in value else value
+            raise ImproperlyConfigured(f"{name}: {shown!r} {fault}.")
+    return values
 
 
 def _read_secret(name: str, path: str) -> str:

@@ -10,25 +10,23 @@ from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as message_levels
-from django.core.exceptions import ImproperlyConfigured
 
 from planner.environment import LOG_LEVELS, Environment
 from planner.places import BASE_DIR, DATA_DIR
 from planner.services.observability.log_format import configure_logging
+from planner.setting_forms import MOST_DAYS, MOST_PORT
 from planner.static_files import is_collected
 from planner.upload_storage import choose_upload_storage
 
 env = Environment()
 
 DEBUG = env.flag("DEBUG", True)
-SECRET_KEY = env.text("SECRET_KEY")
-if not SECRET_KEY:
-    if not DEBUG:
-        raise ImproperlyConfigured("SECRET_KEY is empty; set it to a long random text.")
-    SECRET_KEY = "insecure-for-development-only-" + "0" * 30
+if not DEBUG:
+    env.needs("SECRET_KEY", "DEBUG=0", "sessions are signed with a long random text")
+SECRET_KEY = env.text("SECRET_KEY") or "insecure-for-development-only-" + "0" * 30
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
+CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 LOGIN_REQUIRED = env.flag("LOGIN_REQUIRED")
 
 INSTALLED_APPS = [
@@ -104,14 +102,6 @@ TEMPLATES = [
 DATABASES = {
     "default": env.database("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
 }
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 30,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-    }
-elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTHENTICATION_BACKENDS = [
@@ -140,7 +130,9 @@ SOCIALACCOUNT_ADAPTER = "planner.web.common.sign_in.accounts.CompanyAdapter"
 CSRF_FAILURE_VIEW = "planner.web.common.resume.csrf_failure"
 MESSAGE_TAGS = {message_levels.ERROR: "danger"}
 OIDC_ORIGINS = [
-    f"{url.scheme}://{url.netloc}" for url in [urlsplit(env.text("OIDC_SERVER_URL"))] if url.netloc
+    f"{url.scheme}://{url.netloc}"
+    for url in [urlsplit(env.address("OIDC_SERVER_URL"))]
+    if url.netloc
 ]
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
@@ -150,10 +142,10 @@ SOCIALACCOUNT_PROVIDERS = {
                 "name": env.text("OIDC_NAME", "Company account"),
                 "client_id": env.text("OIDC_CLIENT_ID"),
                 "secret": env.text("OIDC_CLIENT_SECRET"),
-                "settings": {"server_url": env.text("OIDC_SERVER_URL")},
+                "settings": {"server_url": env.address("OIDC_SERVER_URL")},
             }
         ]
-        if env.text("OIDC_SERVER_URL")
+        if env.address("OIDC_SERVER_URL")
         else []
     }
 }
@@ -162,8 +154,10 @@ OIDC_GROUPS = env.group_roles("OIDC_GROUPS")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 SOCIALACCOUNT_ONLY = env.flag("SSO_ONLY")
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
-if SOCIALACCOUNT_ONLY and not OIDC_ORIGINS:
-    raise ImproperlyConfigured("SSO_ONLY=1 needs OIDC_SERVER_URL: nobody could sign in.")
+if OIDC_ORIGINS:
+    env.needs("OIDC_CLIENT_ID", "OIDC_SERVER_URL", "nobody could sign in")
+if SOCIALACCOUNT_ONLY:
+    env.needs("OIDC_SERVER_URL", "SSO_ONLY=1", "nobody could sign in")
 if not SOCIALACCOUNT_ONLY:  # The company's sign-in asks for the second factor itself.
     INSTALLED_APPS.append("allauth.mfa")
 
@@ -202,7 +196,7 @@ STATIC_IS_COLLECTED = not DEBUG and is_collected(
 WHITENOISE_USE_FINDERS = not STATIC_IS_COLLECTED
 WHITENOISE_AUTOREFRESH = DEBUG
 UPLOAD_BUCKET = env.text("UPLOAD_BUCKET")
-UPLOAD_S3_ENDPOINT = env.text("UPLOAD_S3_ENDPOINT")
+UPLOAD_S3_ENDPOINT = env.address("UPLOAD_S3_ENDPOINT")
 STORAGES = {
     "default": choose_upload_storage(UPLOAD_BUCKET, UPLOAD_S3_ENDPOINT),
     "staticfiles": {
@@ -214,14 +208,14 @@ STORAGES = {
 }
 MEDIA_ROOT = env.text("UPLOAD_DIR") or DATA_DIR / ".uploads"
 FILE_UPLOAD_PERMISSIONS = 0o600
-EMAIL_HOST = env.text("EMAIL_HOST")
-EMAIL_PORT = env.number("EMAIL_PORT", 587)
+EMAIL_HOST = env.host("EMAIL_HOST")
+EMAIL_PORT = env.number("EMAIL_PORT", 587, least=1, most=MOST_PORT)
 EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", EMAIL_PORT == 587)
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "planner@localhost")
-EMAIL_BACKEND = env.text("EMAIL_BACKEND") or (
+DEFAULT_FROM_EMAIL = env.mail("DEFAULT_FROM_EMAIL", "planner@localhost")
+EMAIL_BACKEND = env.mail_backend("EMAIL_BACKEND") or (
     f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
 )
 
@@ -248,7 +242,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-NUM_PROXIES = env.number("NUM_PROXIES", 0)
+NUM_PROXIES = env.number("NUM_PROXIES", 0, most=100)
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "planner.api.schema.PlannerSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -264,8 +258,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
     "NUM_PROXIES": NUM_PROXIES,
 }
-API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000)
-API_MAX_UPLOAD_BYTES = env.number("API_MAX_UPLOAD_BYTES", 64_000_000)
+API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000, least=1)
+API_MAX_UPLOAD_BYTES = env.number("API_MAX_UPLOAD_BYTES", 64_000_000, least=1)
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 600)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", 300)
 PAGES_PER_MINUTE = env.number("PAGES_PER_MINUTE", 1200)
@@ -273,10 +267,10 @@ PAGES_ANONYMOUS_PER_MINUTE = env.number("PAGES_ANONYMOUS_PER_MINUTE", 600)
 WORK_ANONYMOUS_PER_MINUTE = env.number("WORK_ANONYMOUS_PER_MINUTE", 60_000_000)
 WORK_SIGNED_IN_PER_MINUTE = env.number("WORK_SIGNED_IN_PER_MINUTE", 120_000_000)
 WORK_AT_ONCE = env.number("WORK_AT_ONCE", 1)
-WORK_ANONYMOUS = env.number("WORK_ANONYMOUS", 10_000_000)
-WORK_SIGNED_IN = env.number("WORK_SIGNED_IN", 12_000_000)
-WORK_JOB = env.number("WORK_JOB", 100_000_000)
-PORTFOLIO_PROCESSES = env.number("PORTFOLIO_PROCESSES", 2)
+WORK_ANONYMOUS = env.number("WORK_ANONYMOUS", 10_000_000, least=1)
+WORK_SIGNED_IN = env.number("WORK_SIGNED_IN", 12_000_000, least=1)
+WORK_JOB = env.number("WORK_JOB", 100_000_000, least=1)
+PORTFOLIO_PROCESSES = env.number("PORTFOLIO_PROCESSES", 2, least=1, most=2)
 TEAMS_PER_PERSON = env.number("TEAMS_PER_PERSON", 20)
 MEMBERS_PER_TEAM = env.number("MEMBERS_PER_TEAM", 1000)
 PROJECTS_PER_TEAM = env.number("PROJECTS_PER_TEAM", 2000)
@@ -304,9 +298,14 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL")
-JOBS_BACKEND = env.text("JOBS_BACKEND") or ("celery" if CELERY_BROKER_URL else "thread")
-CACHE_URL = env.text("CACHE_URL")
+CELERY_BROKER_URL = env.address("CELERY_BROKER_URL")
+JOBS_BACKEND = env.choice(
+    "JOBS_BACKEND",
+    ("celery", "thread", "inline") if CELERY_BROKER_URL else ("thread", "inline", "celery"),
+)
+if JOBS_BACKEND == "celery":
+    env.needs("CELERY_BROKER_URL", "JOBS_BACKEND=celery", "no job would run")
+CACHE_URL = env.address("CACHE_URL")
 CACHES = {
     "default": {
         "BACKEND": "planner.shared_cache.SharedCache",
@@ -321,25 +320,29 @@ CACHES = {
 }
 
 PRICE_REFRESH_SCHEDULE = env.cron("PRICE_REFRESH_SCHEDULE")
-PRICE_REFRESH_JITTER_SECONDS = env.number("PRICE_REFRESH_JITTER_SECONDS", 300)
-PRICE_NOTICE_EMAILS = env.words("PRICE_NOTICE_EMAILS")
-PRICE_NOTICE_WEBHOOK = env.text("PRICE_NOTICE_WEBHOOK")
-PRICES_AMBER_AFTER_DAYS = env.number("PRICES_AMBER_AFTER_DAYS", 90)
-PRICES_RED_AFTER_DAYS = env.number("PRICES_RED_AFTER_DAYS", 365)
-SPOT_PRICES_AMBER_AFTER_DAYS = env.number("SPOT_PRICES_AMBER_AFTER_DAYS", 7)
-SPOT_PRICES_RED_AFTER_DAYS = env.number("SPOT_PRICES_RED_AFTER_DAYS", 30)
+PRICE_REFRESH_JITTER_SECONDS = env.number("PRICE_REFRESH_JITTER_SECONDS", 300, most=86_400)
+PRICE_NOTICE_EMAILS = env.mails("PRICE_NOTICE_EMAILS")
+PRICE_NOTICE_WEBHOOK = env.address("PRICE_NOTICE_WEBHOOK")
+PRICES_AMBER_AFTER_DAYS = env.number("PRICES_AMBER_AFTER_DAYS", 90, most=MOST_DAYS)
+PRICES_RED_AFTER_DAYS = env.number(
+    "PRICES_RED_AFTER_DAYS", 365, least=PRICES_AMBER_AFTER_DAYS, most=MOST_DAYS
+)
+SPOT_PRICES_AMBER_AFTER_DAYS = env.number("SPOT_PRICES_AMBER_AFTER_DAYS", 7, most=MOST_DAYS)
+SPOT_PRICES_RED_AFTER_DAYS = env.number(
+    "SPOT_PRICES_RED_AFTER_DAYS", 30, least=SPOT_PRICES_AMBER_AFTER_DAYS, most=MOST_DAYS
+)
 
 HOUSEKEEPING_SCHEDULE = env.cron("HOUSEKEEPING_SCHEDULE", "40 2 * * *")
-RETAIN_JOBS_DAYS = env.number("RETAIN_JOBS_DAYS", 30)
-RETAIN_DELIVERIES_DAYS = env.number("RETAIN_DELIVERIES_DAYS", 90)
-RETAIN_INVITATIONS_DAYS = env.number("RETAIN_INVITATIONS_DAYS", 90)
-RETAIN_HELD_BATCHES_DAYS = env.number("RETAIN_HELD_BATCHES_DAYS", 90)
-RETAIN_REFRESH_RUNS_DAYS = env.number("RETAIN_REFRESH_RUNS_DAYS", 400)
+RETAIN_JOBS_DAYS = env.number("RETAIN_JOBS_DAYS", 30, most=MOST_DAYS)
+RETAIN_DELIVERIES_DAYS = env.number("RETAIN_DELIVERIES_DAYS", 90, most=MOST_DAYS)
+RETAIN_INVITATIONS_DAYS = env.number("RETAIN_INVITATIONS_DAYS", 90, most=MOST_DAYS)
+RETAIN_HELD_BATCHES_DAYS = env.number("RETAIN_HELD_BATCHES_DAYS", 90, most=MOST_DAYS)
+RETAIN_REFRESH_RUNS_DAYS = env.number("RETAIN_REFRESH_RUNS_DAYS", 400, most=MOST_DAYS)
 
 LOG_FORMAT = env.choice("LOG_FORMAT", ("plain", "json"))
 LOGGING = configure_logging(LOG_FORMAT, env.choice("LOG_LEVEL", LOG_LEVELS))
 METRICS_TOKEN = env.text("METRICS_TOKEN")
-METRICS_PORT = env.number("METRICS_PORT", 0)
+METRICS_PORT = env.number("METRICS_PORT", 0, most=MOST_PORT)
 PROMETHEUS_MULTIPROC_DIR = env.text("PROMETHEUS_MULTIPROC_DIR")
-SENTRY_DSN = env.text("SENTRY_DSN")
-OTEL_EXPORTER_OTLP_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_ENDPOINT")
+SENTRY_DSN = env.address("SENTRY_DSN")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.address("OTEL_EXPORTER_OTLP_ENDPOINT")

@@ -25,7 +25,7 @@ class DatabaseCommand(BaseCommand):
 
 def describe_database_error(error: DatabaseError) -> str:
     """What is wrong with the database and what to do about it, without secrets."""
-    text = Secrets.from_settings(os.environ).scrub(str(error))
+    text = Secrets.from_settings(os.environ).scrub(" ".join(str(error).split()))
     if _has_unapplied_migrations():
         return (
             f"The database is not migrated ({text}). Run `manage.py migrate`, then run this command"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db.utils import OperationalError
+from gunicorn.errors import AppImportError
 
 import manage
+from planner.balanced_worker import BalancedWorker
 from planner.environment import SECRETS, VARIABLES, Environment
+from tests.planner.settings_of import environment_of
 
 
 def test_a_secret_is_read_from_its_file(tmp_path: Path) -> None:
@@ -81,3 +86,114 @@ def test_a_choice_is_one_of_those_allowed() -> None:
     assert Environment({}).choice("LOG_FORMAT", ("plain", "json")) == "plain"
     with pytest.raises(ImproperlyConfigured, match="LOG_FORMAT='xml' is none of plain, json"):
         Environment({"LOG_FORMAT": "xml"}).choice("LOG_FORMAT", ("plain", "json"))
+
+
+BROKEN_SETTINGS = {
+    "ALLOWED_HOSTS": ("https://planner.example.com", "write the name alone"),
+    "API_MAX_BODY_BYTES": ("0", "not from 1 to"),
+    "CACHE_URL": ("nonsense", "is no address; write it like redis://"),
+    "CELERY_BROKER_URL": ("redsi://127.0.0.1/0", "begins with 'redsi'"),
+    "CSRF_TRUSTED_ORIGINS": ("planner.example.com", "write it with its kind"),
+    "DATABASE_URL": ("postgres://ada:s3cret@127.0.0.1:5432", "names no database"),
+    "DEFAULT_FROM_EMAIL": ("planner", "is no address of mail"),
+    "EMAIL_BACKEND": ("smtp", "is no class that is installed"),
+    "EMAIL_HOST": ("smtp.example.com:587", "write it without its port"),
+    "EMAIL_PORT": ("70000", "not from 1 to 65,535; write one, or unset it for 587"),
+    "JOBS_BACKEND": ("Celery", "is none of thread, inline, celery; write one of them"),
+    "NUM_PROXIES": ("-1", "not from 0 to 100"),
+    "OIDC_SERVER_URL": ("http://[login", "write it like https://login.example.com"),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": ("127.0.0.1:4318", "is no address"),
+    "PRICES_RED_AFTER_DAYS": ("30", "not from 90 to"),
+    "PRICE_NOTICE_EMAILS": ("it@example.com, ops", "'ops' is no address of mail"),
+    "PRICE_NOTICE_WEBHOOK": ("hooks.example.com/s3cret", "is no address"),
+    "PRICE_REFRESH_JITTER_SECONDS": ("soon", "is not a whole number; write one from 0 to 86,400"),
+    "RETAIN_JOBS_DAYS": ("-5", "not from 0 to 36,500"),
+    "SENTRY_DSN": ("https://sentry.example.com/1", "lacks the key"),
+    "UPLOAD_S3_ENDPOINT": ("minio", "is no address"),
+}
+"""Settings by which the start used to succeed, and something failed hours later: with
+RETAIN_JOBS_DAYS=-5 housekeeping removed every job that had ended."""
+
+
+@pytest.mark.parametrize("name", BROKEN_SETTINGS)
+def test_a_setting_that_would_fail_later_stops_the_start(name: str) -> None:
+    value, words = BROKEN_SETTINGS[name]
+    with (
+        pytest.raises(ImproperlyConfigured, match=name) as error,
+        environment_of(**{name: value}),
+    ):
+        pass
+    assert words in str(error.value)
+    assert "s3cret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"JOBS_BACKEND": "celery"},
+        {"OIDC_SERVER_URL": "https://login.example.com"},
+        {"PRICES_AMBER_AFTER_DAYS": "400"},
+    ],
+)
+def test_a_setting_that_needs_another_stops_the_start(variables: dict[str, str]) -> None:
+    with pytest.raises(ImproperlyConfigured, match=r" needs |PRICES_RED.*=365 .*; set it"):
+        environment_of(**variables).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CACHE_URL", "redis://ada:s3cret@host:port/1"),
+        ("CACHE_URL", "redis://:s3cret/with@host/1"),
+        ("CACHE_URL", "redis://:s3,s3cret@host:x"),
+        ("CACHE_URL", "redis://:s3cret/1"),
+        ("CACHE_URL", "redis://host/one?password=s3cret"),
+        ("CELERY_BROKER_URL", "ada:s3cret@host:6379"),
+        ("PRICE_NOTICE_WEBHOOK", "ftp://chat.example.com/hooks/s3cret"),
+        ("SENTRY_DSN", "https://s3cret@sentry.example.com/project"),
+    ],
+)
+def test_a_refused_address_shows_no_password(name: str, value: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=f"^{name}='.*; write it like ") as error:
+        Environment({name: value}).address(name)
+    assert "s3" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CACHE_URL", "rediss://ada:p%40ss@cache.example.com:6380/1,redis://10.0.0.2"),
+        ("CACHE_URL", "unix:///run/redis.sock?db=1"),
+        ("CELERY_BROKER_URL", "amqp://ada:pw@broker:5672/vhost"),
+        ("CELERY_BROKER_URL", "redis+socket:///run/redis.sock"),
+        ("CELERY_BROKER_URL", "sentinel://a:26379;sentinel://b:26379"),
+        ("OIDC_SERVER_URL", "https://login.example.com:8443/realms/ml/.well-known/x"),
+        ("SENTRY_DSN", "https://key@o1.ingest.sentry.io/2"),
+    ],
+)
+def test_an_address_that_can_be_called_is_taken(name: str, value: str) -> None:
+    assert Environment({name: value}).address(name) == value
+
+
+def test_a_setting_that_cannot_be_used_ends_gunicorn_in_one_line() -> None:
+    def refuse() -> None:
+        raise ImproperlyConfigured("LOG_FORMAT='xml' is none of plain, json.")
+
+    worker = BalancedWorker.__new__(BalancedWorker)
+    worker.app = SimpleNamespace(wsgi=refuse)
+    with pytest.raises(AppImportError, match=r"^The settings cannot be used: LOG_FORMAT='xml'"):
+        worker.load_wsgi()
+
+
+def test_a_database_that_is_away_ends_a_command_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_: list[str]) -> None:
+        raise OperationalError("connection refused\n\tIs the server running?")
+
+    monkeypatch.setattr("django.core.management.execute_from_command_line", fail)
+    monkeypatch.setattr("pricing.management.database_command._has_unapplied_migrations", bool)
+    monkeypatch.setattr("sys.argv", ["manage.py", "migrate"])
+    words = r"cannot be used \(connection refused Is the server running\?\).*Check DATABASE_URL"
+    with pytest.raises(SystemExit, match=words):
+        manage.main()

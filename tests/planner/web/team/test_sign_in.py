@@ -141,7 +141,8 @@ def run_with(
 def test_nobody_signs_in_by_password_where_the_company_s_sign_in_is_the_only_one(
     tmp_path, kept_database
 ) -> None:
-    done = run_with(tmp_path, kept_database, SSO_ONLY="1", OIDC_SERVER_URL="https://id.example.com")
+    company = {"OIDC_SERVER_URL": "https://id.example.com", "OIDC_CLIENT_ID": "planner"}
+    done = run_with(tmp_path, kept_database, SSO_ONLY="1", **company)
     assert done.returncode == 0, done.stderr
     statuses, is_offered = json.loads(done.stdout.splitlines()[-1])
     assert statuses == {
