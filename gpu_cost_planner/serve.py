@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from planner.places import BASE_DIR, DATA_DIR
+from pricing.common.arguments import MOST_PORT, whole_number_from
 from pricing.common.invalid_input import InvalidInput
 
 HELP = "Serve the pages and the API on this machine (needs the extra server)."
@@ -19,7 +20,12 @@ NEEDED = ("templates", "static", "node_modules")
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("--host", default="127.0.0.1", help="address (default %(default)s)")
-    parser.add_argument("--port", type=int, default=8000, help="port (default %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=whole_number_from(1, MOST_PORT),
+        default=8000,
+        help="port (default %(default)s)",
+    )
 
 
 def run(options: Namespace) -> int:

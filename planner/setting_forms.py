@@ -8,10 +8,9 @@ from importlib.util import find_spec
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+from pricing.common.arguments import MOST_PORT
+
 HIDDEN = "…"
-MOST_DAYS = 36_500
-"""A hundred years: dates end not far beyond."""
-MOST_PORT = 65_535
 _WEB = ("http", "https")
 _REDIS = ("redis", "rediss")
 _HOST_NAME = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9A-Fa-f:.]+\]")

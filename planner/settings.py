@@ -14,9 +14,9 @@ from django.contrib.messages import constants as message_levels
 from planner.environment import LOG_LEVELS, Environment
 from planner.places import BASE_DIR, DATA_DIR
 from planner.services.observability.log_format import configure_logging
-from planner.setting_forms import MOST_DAYS, MOST_PORT
 from planner.static_files import is_collected
 from planner.upload_storage import choose_upload_storage
+from pricing.common.arguments import MOST_DAYS, MOST_PORT
 
 env = Environment()
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gpu_cost_planner.catalog_option import add_server, load_catalog
+from pricing.common.arguments import MOST_PORT, whole_number_from
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--http", action="store_true", help="streamable HTTP at /mcp, not standard input and output"
     )
     parser.add_argument("--host", default="127.0.0.1", help="address (default %(default)s)")
-    parser.add_argument("--port", type=int, default=8001, help="port (default %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=whole_number_from(1, MOST_PORT),
+        default=8001,
+        help="port (default %(default)s)",
+    )
     add_server(parser)
 
 

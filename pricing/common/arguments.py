@@ -5,9 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 
+MOST = 1_000_000_000
+"""More than anything that is counted here; every database and calendar can hold it as a count."""
+MOST_DAYS = 36_500
+"""A hundred years: dates end not far beyond."""
+MOST_PORT = 65_535
 
-def whole_number_from(least: int) -> Callable[[str], int]:
-    """The `type` of an argument that is a whole number of at least `least`.
+
+def whole_number_from(least: int, most: int = MOST) -> Callable[[str], int]:
+    """The `type` of an argument that is a whole number from `least` to `most`.
 
     >>> whole_number_from(0)("12")
     12
@@ -23,6 +29,8 @@ def whole_number_from(least: int) -> Callable[[str], int]:
             number = least - 1
         if number < least:
             raise ArgumentTypeError(f"{text[:60]!r} is no whole number from {least} on")
+        if number > most:
+            raise ArgumentTypeError(f"{text[:60]!r} is more than {most:,}")
         return number
 
     return read

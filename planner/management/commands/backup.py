@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from planner.services.housekeeping.backup import BackupError, back_up, remove_old
-from pricing.common.arguments import whole_number_from
+from pricing.common.arguments import MOST_DAYS, whole_number_from
 from pricing.management.database_command import DatabaseCommand
 
 
@@ -19,7 +19,7 @@ class Command(DatabaseCommand):
         parser.add_argument("folder", help="folder for the copy; made where it is not there")
         parser.add_argument(
             "--retain-days",
-            type=whole_number_from(0),
+            type=whole_number_from(0, MOST_DAYS),
             default=0,
             metavar="N",
             help="remove copies in the folder that are older; 0, the default, removes none",

@@ -74,7 +74,7 @@ class Command(DatabaseCommand):
             sys.exit(status)
 
     def _refresh(self, options: dict[str, Any]) -> list[RefreshResult]:
-        if options["deadline"] <= 0:
+        if not options["deadline"] > 0:
             raise InvalidInput("--deadline", f"{options['deadline']:g} is not more than 0 seconds")
         providers = get_providers(options["provider"])
         if not providers:

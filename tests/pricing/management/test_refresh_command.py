@@ -116,6 +116,7 @@ def test_a_second_refresh_says_so_and_stops(nimbus):
     [
         (["azur"], "provider: 'azur' is unknown; known providers are nimbus"),
         (["--deadline", "0"], "--deadline: 0 is not more than 0 seconds"),
+        (["--deadline", "nan"], "--deadline: nan is not more than 0 seconds"),
     ],
 )
 def test_bad_arguments_are_refused_with_status_2(nimbus, arguments, message):

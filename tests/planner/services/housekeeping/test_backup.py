@@ -233,6 +233,20 @@ def test_less_than_nothing_is_refused(command: tuple[str, ...]) -> None:
         call_command(*command)
 
 
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        (("backup", "x", "--retain-days=99999999999"), "36,500"),
+        (("verify_saved", "--limit=99999999999999999999"), "1,000,000,000"),
+    ],
+)
+def test_more_than_a_calendar_or_a_database_holds_is_refused(
+    command: tuple[str, ...], most: str
+) -> None:
+    with pytest.raises(CommandError, match=f"'9+' is more than {most}"):
+        call_command(*command)
+
+
 @pytest.mark.django_db
 def test_a_saved_answer_that_was_changed_is_named() -> None:
     market()
