@@ -22,6 +22,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from pricing.api.call_refusals import explain_call
+from pricing.api.field_refusals import name_values
 from pricing.api.plain_refusals import flatten
 from pricing.common import strict_json
 from pricing.common.bounded import (
@@ -68,7 +70,8 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     if response is None:
         return None
     status = HTTPStatus(response.status_code)
-    answer = problem(status, *_explain(exc, status))
+    reason, errors = _explain(exc, status)
+    answer = problem(status, explain_call(exc, context) or reason, errors)
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if response.has_header(name):
             answer[name] = response[name]
@@ -171,7 +174,13 @@ def check_length(request: Any, limit_bytes: int) -> None:
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses by name each field that it does not know."""
+    """Refuses by name each field that it does not know, and each value that it cannot use."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        try:
+            return super().run_validation(data)
+        except exceptions.ValidationError as error:
+            raise exceptions.ValidationError(name_values(error.detail, self, data)) from None
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):

@@ -78,4 +78,5 @@ def name_field(**options: Any) -> serializers.CharField:
 
 
 def currency_field(**options: Any) -> serializers.CharField:
-    return serializers.RegexField(r"^[A-Z]{3}\Z", **options)
+    messages: dict[str, Any] = {"invalid": "is not a currency of three letters, like USD"}
+    return serializers.RegexField(r"^[A-Z]{3}\Z", error_messages=messages, **options)

@@ -1,0 +1,38 @@
+"""What the framework refuses of a call before its body is read, with what would be answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from rest_framework import exceptions
+
+from pricing.common.bounded import shorten
+
+
+def explain_call(exc: Exception, context: dict[str, Any]) -> str:
+    """What was asked for, and what may be; "" where the refusal says it by itself."""
+    request, view = context.get("request"), context.get("view")
+    if request is None or view is None:
+        return ""
+    if isinstance(exc, exceptions.MethodNotAllowed):
+        allowed = ", ".join(view.allowed_methods)
+        return f"{shorten(str(request.method))} is not answered here; allowed are {allowed}."
+    if isinstance(exc, exceptions.NotAcceptable):
+        accept = shorten(request.META.get("HTTP_ACCEPT", ""))
+        kinds = ", ".join(renderer.media_type for renderer in view.renderer_classes)
+        return f"Accept {accept} is not answered here; send {kinds}, or leave it out."
+    if isinstance(exc, exceptions.UnsupportedMediaType) and "media type" in str(exc.detail):
+        kinds = ", ".join(dict.fromkeys(k for p in view.parser_classes for k in _kinds(p)))
+        return f"Content-Type {shorten(request.content_type or '')} is not read here; send {kinds}."
+    if isinstance(exc, exceptions.NotAuthenticated):
+        return "Nobody is signed in; send a token as Authorization: Bearer, or sign in."
+    if isinstance(exc, Http404) and "format" in request.GET:
+        shown = shorten(request.GET["format"])
+        return f"There is nothing here in the format {shown}; leave format out."
+    return ""
+
+
+def _kinds(parser: Any) -> tuple[str, ...]:
+    """Content types that a parser reads."""
+    return getattr(parser, "accepted", None) or (parser.media_type,)

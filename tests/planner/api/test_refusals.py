@@ -1,0 +1,112 @@
+"""A refusal names what was sent and what would do, also where the framework refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from planner.models import Role
+from tests.planner.workspace import Workspace, market
+
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
+ALPHA = "/api/v1/teams/alpha/"
+ID = "8ede26a9-4a3d-40fd-b51c-9d915440dcec"
+EVENTS = "saved_comparison.approved, project.price_moved, project.budget_overrun"
+
+
+@pytest.fixture
+def client() -> APIClient:
+    market()
+    client = APIClient()
+    client.force_login(Workspace("alpha").users[Role.OWNER])
+    return client
+
+
+REFUSED: list[tuple[str, Any, dict[str, str]]] = [
+    (
+        f"{ALPHA}invitations/",
+        {"role": "boss", "days": 1000, "email": "x"},
+        {
+            "role": "'boss' is unknown; allowed are viewer, editor, approver, owner",
+            "days": "1000 is more than 90",
+            "email": "'x' is not an address of mail like ada@example.com",
+        },
+    ),
+    (f"{ALPHA}invitations/", {"role": "viewer", "days": True}, {"days": "true is not a whole"}),
+    (f"{ALPHA}invitations/", [], {"": "[] is not an object"}),
+    (
+        f"{ALPHA}tokens/",
+        {"name": "a" * 500, "scopes": ["all"], "days": 0},
+        {
+            "name": "has 500 characters; at most 120 are allowed",
+            "scopes.0": "'all' is unknown; allowed are read, write, approve, refresh",
+            "days": "0 is less than 1",
+        },
+    ),
+    (f"{ALPHA}tokens/", {"name": {}, "scopes": "read"}, {"name": "{} is not text"}),
+    (f"{ALPHA}webhooks/", {"url": "x", "events": ["y"]}, {"events.0": f"allowed are {EVENTS}"}),
+    ("/api/v1/teams/", {"name": "x", "slug": "A B"}, {"slug": "'A B' is not a short name of"}),
+    (
+        "/api/v1/teams/",
+        {"name": "x", "currency": "euro"},
+        {"currency": "'euro' is not a currency of three letters, like USD"},
+    ),
+    (
+        "/api/v1/projects/",
+        {"team": "alpha", "name": "x", "watch_threshold": "much", "tags": [], "archived": "no!"},
+        {
+            "watch_threshold": "'much' is not a number",
+            "tags": "[] is not an object",
+            "archived": "'no!' is not true or false",
+        },
+    ),
+    (
+        "/api/v1/variants/",
+        {"project": "mine", "name": "x", "changes": 5},
+        {"project": f"'mine' is not an id like {ID}", "changes": "5 is not an object"},
+    ),
+    (
+        f"{ALPHA}servers/",
+        {"slug": "x", "label": "x", "server": {}, "quoted_on": "2026-13-01"},
+        {"quoted_on": "'2026-13-01' is not a day like 2026-11-20"},
+    ),
+    ("/api/v1/comparisons/batch/", {"items": [5]}, {"items.0": "5 is not an object"}),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "told"), REFUSED)
+def test_a_value_that_cannot_be_used_is_named_with_what_can(
+    client: APIClient, path: str, body: Any, told: dict[str, str]
+) -> None:
+    answer = client.post(path, body, format="json")
+    assert answer.status_code == 400
+    messages = {error["field"]: error["message"] for error in answer.json()["errors"]}
+    for field, words in told.items():
+        assert words in messages[field]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "told"),
+    [
+        ("put", "/api/v1/offers/", {}, "'PUT' is not answered here; allowed are GET, HEAD."),
+        ("get", "/api/v1/offers/", {"Accept": "text/csv"}, "'text/csv' is not answered here; send"),
+        ("get", "/api/v1/offers/?format=xml", {}, "in the format 'xml'; leave format out."),
+        ("get", "/api/v1/projects/", {}, "send a token as Authorization: Bearer, or sign in."),
+        (
+            "post",
+            "/api/v1/comparisons/",
+            {"Content-Type": "text/xml"},
+            "Content-Type 'text/xml' is not read here; send application/json.",
+        ),
+    ],
+)
+def test_a_call_that_is_not_answered_says_what_is(
+    method: str, path: str, headers: dict[str, str], told: str
+) -> None:
+    kind = headers.get("Content-Type", "application/json")
+    body = "<request/>" if method == "post" else ""
+    answer = APIClient().generic(method.upper(), path, body, kind, headers=headers)
+    assert answer.status_code >= 400
+    assert told in answer.json()["detail"]
