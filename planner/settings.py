@@ -289,6 +289,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": ["planner.api.field_meanings.describe_fields"],
     "ENUM_NAME_OVERRIDES": {
         "SavedComparisonState": "planner.models.project.State",
         "JobState": "planner.models.bookkeeping.JobState",

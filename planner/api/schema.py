@@ -24,7 +24,7 @@ from planner.contract.answer.common import AnswerModel
 from planner.contract.json_schema import to_json_schema
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
-from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
+from pricing.api.rest import PROBLEM_JSON, ProblemSerializer, StrictSerializer
 
 _KEY = OpenApiParameter(
     HEADER,
@@ -93,6 +93,16 @@ class PlannerSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         return [*super().get_override_parameters(), *self._filters(), *self._headers()]
+
+    def _map_serializer(self, serializer: Any, *args: Any, **options: Any) -> Any:
+        """Fields that are not known, and a change without one that it needs, are refused."""
+        schema = super()._map_serializer(serializer, *args, **options)  # type: ignore[no-untyped-call]
+        if isinstance(serializer, StrictSerializer) and "properties" in schema:
+            schema["additionalProperties"] = False
+            needed = [n for n, field in serializer.fields.items() if field.required]
+            if needed:
+                schema["required"] = sorted(needed)
+        return schema
 
     def _filters(self) -> Iterator[OpenApiParameter]:
         if getattr(self.view, "action", "") != "list":

@@ -152,6 +152,8 @@ class NewServerQuoteSerializer(StrictSerializer):
 
 class ServerQuoteChangesSerializer(NewServerQuoteSerializer):
     slug = None  # type: ignore[assignment]
+    label = name_field(required=False)
+    server = ObjectField(Server, required=False)
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):

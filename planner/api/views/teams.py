@@ -205,7 +205,7 @@ class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin)
         return teams.add_quote(self.access, self.team, values), {}
 
     def change_row(self, row: ServerQuote, seen: int | None) -> ServerQuote:
-        changes = self.read_body(shapes.ServerQuoteChangesSerializer, partial=True)
+        changes = self.read_body(shapes.ServerQuoteChangesSerializer)
         return teams.change_quote(self.access, row, changes, seen)
 
     def delete_row(self, row: ServerQuote) -> None:
