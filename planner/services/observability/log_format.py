@@ -68,6 +68,16 @@ class RouteForPath(logging.Filter):
         return True
 
 
+class NotServed(logging.Filter):
+    """A host that is not served is asked for by whoever scans addresses: a line without a
+    traceback, and no error that wakes an operator."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.exc_info = None
+        record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+        return True
+
+
 def configure_logging(form: str, level: str) -> dict[str, Any]:
     """Everything to standard error, in the form `plain` or `json`, from `level` on."""
     return {
@@ -81,7 +91,10 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             },
             "json": {"()": f"{__name__}.JsonFormatter"},
         },
-        "filters": {"route": {"()": f"{__name__}.RouteForPath"}},
+        "filters": {
+            "route": {"()": f"{__name__}.RouteForPath"},
+            "not_served": {"()": f"{__name__}.NotServed"},
+        },
         "handlers": {
             "console": {
                 "class": "logging.StreamHandler",
@@ -91,5 +104,8 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
         },
         "root": {"handlers": ["console"], "level": level},
         # Its own handlers, with DEBUG, would say each line again, with the whole path.
-        "loggers": {"django": {"handlers": []}},
+        "loggers": {
+            "django": {"handlers": []},
+            "django.security.DisallowedHost": {"filters": ["not_served"]},
+        },
     }

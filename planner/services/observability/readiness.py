@@ -45,26 +45,38 @@ class Readiness:
         return DEGRADED if any(state != OK for state in states) else OK
 
 
+_OF_PAGES = "Pages are answered meanwhile; see that it runs and that {} names it."
+REMEDIES = {
+    "database": "Nothing is served; see that it runs and that DATABASE_URL names it.",
+    "migrations": "Run `manage.py migrate`.",
+    "prices": "Run `manage.py migrate`, then `manage.py load_catalog`.",
+    "broker": _OF_PAGES.format("CELERY_BROKER_URL"),
+    "cache": _OF_PAGES.format("CACHE_URL"),
+}
+"""What whoever reads the log can do, by check."""
+
+
 def check_readiness() -> Readiness:
     """The database decides; without broker, cache or fresh prices pages are served all the same."""
-    checks = {"database": _run(_check_database, required=True)}
+    checks = {"database": _run("database", _check_database, required=True)}
     if checks["database"].state == OK:
-        checks["migrations"] = _run(_check_migrations, required=True)
-        checks["prices"] = _run(_check_prices)
+        checks["migrations"] = _run("migrations", _check_migrations, required=True)
+        checks["prices"] = _run("prices", _check_prices)
     if settings.CELERY_BROKER_URL:
-        checks["broker"] = _run(_check_broker)
+        checks["broker"] = _run("broker", _check_broker)
     if settings.CACHE_URL:
-        checks["cache"] = _run(_check_cache)
+        checks["cache"] = _run("cache", _check_cache)
     return Readiness(checks)
 
 
-def _run(look: Callable[[], Check], *, required: bool = False) -> Check:
+def _run(name: str, look: Callable[[], Check], *, required: bool = False) -> Check:
     """The check; an error is one that failed. Its text names hosts and accounts: it is logged, and
     not told to whoever asks."""
     try:
         check = look()
     except Exception as error:
-        logger.warning("The readiness check %s failed: %s", look.__name__, error)
+        what = " ".join(str(error).split()).rstrip(".")
+        logger.warning("The readiness check %s failed: %s. %s", name, what, REMEDIES[name])
         return Check(FAILED, f"{type(error).__name__}; see the server log", required)
     return Check(check.state, check.detail, required)
 

@@ -60,7 +60,9 @@ def test_an_empty_market_is_said(client: Any) -> None:
     assert "load_catalog" in checks["prices"]["detail"]
 
 
-def test_without_a_database_nothing_can_be_served(client: Any, monkeypatch: Any) -> None:
+def test_without_a_database_nothing_can_be_served(
+    client: Any, monkeypatch: Any, caplog: Any
+) -> None:
     def fail() -> None:
         raise OperationalError("connection to db.internal refused for user planner")
 
@@ -69,6 +71,8 @@ def test_without_a_database_nothing_can_be_served(client: Any, monkeypatch: Any)
     assert (answer.status_code, answer.json()["status"]) == (503, "failed")
     assert answer.json()["checks"].keys() == {"database"}
     assert "db.internal" not in answer.content.decode()
+    line = "The readiness check database failed: connection to db.internal refused for user planner"
+    assert f"{line}. Nothing is served; see that it runs and that DATABASE_URL" in caplog.text
 
 
 def test_a_migration_that_is_not_applied_keeps_requests_away(client: Any, monkeypatch: Any) -> None:

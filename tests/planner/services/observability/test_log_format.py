@@ -141,6 +141,17 @@ def refusals(client: Client, paths: list[str]) -> list[Any]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
+def test_a_host_that_is_not_served_is_a_line_and_no_error(
+    caplog: pytest.LogCaptureFixture, client: Client, settings: Any
+) -> None:
+    """Whoever scans addresses would else fill the log with tracebacks, and Sentry with errors."""
+    settings.ALLOWED_HOSTS = ["planner.example.com"]
+    assert client.get("/", headers={"Host": "scanned.example"}).status_code == 400
+    line = next(r for r in caplog.records if r.name == "django.security.DisallowedHost")
+    assert (line.levelname, line.exc_info) == ("WARNING", None)
+    assert "add 'scanned.example' to ALLOWED_HOSTS" in line.getMessage()
+
+
 def test_with_debug_the_framework_says_no_line_again_with_its_whole_path() -> None:
     """Django's own handler, which DEBUG=1 opens, knows nothing of routes."""
     logger = logging.getLogger("django")
