@@ -55,6 +55,17 @@ def _send_by(
     """Send it by one way; a way that fails leaves the other to be tried."""
     try:
         send(problems)
+    except httpx.HTTPError as error:
+        NOTICES.labels(way, "failed").inc()
+        # Its own text, and a traceback, would name the address, whose path is the secret.
+        what = type(error).__name__
+        if isinstance(error, httpx.HTTPStatusError):
+            what = f"the server answered {error.response.status_code}"
+        logger.error(
+            "A notice on prices could not be sent to PRICE_NOTICE_WEBHOOK (%s); see that the"
+            " address is right and may be reached from here.",
+            what,
+        )
     except Exception:
         NOTICES.labels(way, "failed").inc()
         logger.exception("A notice on prices could not be sent.")

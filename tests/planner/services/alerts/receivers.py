@@ -39,7 +39,7 @@ class _Web(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.received.append(json.loads(body))  # type: ignore[attr-defined]
-        self.send_response(204)
+        self.send_response(self.server.status)  # type: ignore[attr-defined]
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
@@ -64,6 +64,8 @@ def mail_server() -> Any:
     return _serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Mail))
 
 
-def web_server() -> Any:
-    """Serves while the context is open; `received` holds the bodies."""
-    return _serving(http.server.HTTPServer(("127.0.0.1", 0), _Web))
+def web_server(status: int = 204) -> Any:
+    """Serves while the context is open; `received` holds the bodies, all answered alike."""
+    server: Any = http.server.HTTPServer(("127.0.0.1", 0), _Web)
+    server.status = status
+    return _serving(server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -140,6 +141,19 @@ def test_a_receiver_that_is_gone_is_logged_and_stops_nothing(
     tell(results=(run(HELD),))
     assert len(mailbox.outbox) == 1
     assert "could not be sent" in caplog.text
+
+
+@pytest.mark.parametrize("code", [204, 404])
+def test_no_log_names_the_address_of_the_webhook(settings: Any, caplog: Any, code: int) -> None:
+    """Whoever knows the path of such an address may write into the operators' channel."""
+    with web_server(code) as web:
+        settings.PRICE_NOTICE_WEBHOOK = f"http://127.0.0.1:{web.server_address[1]}/hook/s3cret"
+        with caplog.at_level("INFO", logger="planner"):
+            tell(results=(run(HELD),))
+        assert len(web.received) == 1
+    assert "s3cret" not in caplog.text
+    assert ("PRICE_NOTICE_WEBHOOK (the server answered 404)" in caplog.text) is (code == 404)
+    assert logging.getLogger("httpx").level == logging.WARNING
 
 
 def test_operators_see_it_on_every_page_and_visitors_do_not(client: Any, admin_client: Any) -> None:
