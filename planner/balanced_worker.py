@@ -4,26 +4,64 @@ The kernel wakes every worker for a new connection, and whichever comes first ke
 requests included. Where two workers compute, one easily ends up with six of eight clients, each of
 which then waits half as long again as it need. So a worker that has more connections than another
 waits a moment before it takes one more.
+
+Nor does a client that begins a request and goes silent keep a thread: after a while it counts as
+one that has left.
 """
 
 from __future__ import annotations
 
 import mmap
 import time
+from collections.abc import Callable
+from functools import partial
 from socket import socket
 
 from django.core.exceptions import ImproperlyConfigured
 from gunicorn.errors import AppImportError
-from gunicorn.workers.gthread import ThreadWorker
+from gunicorn.workers import gthread
+from gunicorn.workers.gthread import TConn, ThreadWorker
 
 SLOTS = 64
 """Workers whose connections are counted; a later one takes the place of an earlier one."""
 PATIENCE_SECONDS = 0.01
 """How long a connection is left to others: a worker that computes takes its turn within that."""
 STEP_SECONDS = 0.0005
+SILENCE_SECONDS = 10.0
+"""How long a client may send nothing in the middle of its request."""
 _shared = mmap.mmap(-1, SLOTS * 4)
 COUNTS = memoryview(_shared).cast("i")
 """Connections of each worker plus one, 0 where there is none; shared by all that are forked."""
+
+
+class BoundedConnection(TConn):  # type: ignore[misc]
+    """A connection whose client may not stop in the middle of its request."""
+
+    def init(self) -> None:
+        """Called as each of its requests begins."""
+        is_new = not self.initialized
+        super().init()
+        if is_new and (unreader := getattr(self.parser, "unreader", None)):
+            unreader.chunk = partial(_receive, self.sock, unreader.chunk)
+
+
+def _receive(connection: socket, receive: Callable[..., bytes], *sizes: int | None) -> bytes:
+    """What comes next; nothing, as of a client that has left, where it takes too long.
+
+    Only while it is waited for has the connection a time limit: with one, a look whether the client
+    is still there (`work_budget`) would wait as well.
+    """
+    before = connection.gettimeout()
+    connection.settimeout(SILENCE_SECONDS if before is None else min(before, SILENCE_SECONDS))
+    try:
+        return receive(*sizes)
+    except TimeoutError:
+        return b""
+    finally:
+        connection.settimeout(before)
+
+
+gthread.TConn = BoundedConnection  # The worker makes its connections by this name.
 
 
 class BalancedWorker(ThreadWorker):  # type: ignore[misc]

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from gunicorn.config import Config
 from gunicorn.http import RequestParser
+from gunicorn.http.errors import NoMoreData
+from gunicorn.workers import gthread
 
 from planner import balanced_worker
 from planner.balanced_worker import COUNTS, BalancedWorker
@@ -136,3 +138,24 @@ def test_no_log_holds_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     (form,) = re.findall(r"log_format planner '(.*)';", proxy)
     assert not re.search(r"\$(request|request_uri|uri|args|document_uri|http_referer)\b", form)
     assert proxy.count("access_log /var/log/nginx/access.log planner;") == proxy.count("server {")
+
+
+@pytest.mark.parametrize(
+    "begun", [b"GET / HTTP/1.1\r\nHost: a", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_a_client_that_goes_silent_in_its_request_counts_as_gone(
+    monkeypatch: pytest.MonkeyPatch, begun: bytes
+) -> None:
+    """Eight of them kept all threads of a worker for as long as they liked."""
+    monkeypatch.setattr(balanced_worker, "SILENCE_SECONDS", 0.02)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(begun)
+        connection = gthread.TConn(Config(), ours, ("127.0.0.1", 1), ("127.0.0.1", 2))
+        connection.init()
+        if begun.startswith(b"GET"):
+            with pytest.raises((NoMoreData, StopIteration)):
+                next(connection.parser)
+        else:
+            assert next(connection.parser).body.read() == b"{"
+        assert ours.gettimeout() is None
