@@ -190,7 +190,7 @@ def approve_portfolio(
 
 def _expect_draft(saved: SavedPortfolio) -> None:
     if saved.state != State.DRAFT:
-        raise WrongStateError(f"It is {saved.state}; this needs one that is draft.")
+        raise WrongStateError(f"It is {saved.state}; only a draft can be changed like that.")
 
 
 def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[ReplayDifference]]:

@@ -312,7 +312,8 @@ def _move(
 
 def _expect(saved: SavedComparison, state: State) -> None:
     if saved.state != state:
-        raise WrongStateError(f"It is {saved.state}; this needs one that is {state.value}.")
+        one = "a draft" if state == State.DRAFT else f"one that is {state.value}"
+        raise WrongStateError(f"It is {saved.state}; only {one} can be changed like that.")
 
 
 def _payload(saved: SavedComparison, access: Access) -> dict[str, Any]:

@@ -213,7 +213,7 @@ def test_another_project_s_approval_stays(work: Workspace) -> None:
 
 def test_states_follow_one_another(work: Workspace) -> None:
     kept, owner = work.saved(), work.access()
-    with pytest.raises(WrongStateError, match="draft; this needs one that is submitted"):
+    with pytest.raises(WrongStateError, match="draft; only one that is submitted can be changed"):
         saved_comparisons.approve(owner, kept)
     sent = saved_comparisons.submit(owner, kept)
     for refused in (saved_comparisons.submit, saved_comparisons.delete_saved):

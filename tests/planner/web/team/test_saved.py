@@ -136,7 +136,7 @@ def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
 def test_a_second_submission_is_refused_in_words(work, kept, here, signed_in):
     saved_comparisons.submit(work.access(), kept)
     page = text(signed_in(Role.EDITOR).post(f"{here}submit/", follow=True))
-    assert "this needs one that is draft" in page
+    assert "It is submitted; only a draft can be changed like that." in page
 
 
 def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in):
