@@ -11,6 +11,7 @@ from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.contract.purchase_options import ROLE_TITLES, traits
 from planner.contract.shares import format_named_shares, format_shares
+from pricing.common.pluralize import pluralize
 
 MOST_NAMED = 3
 """Purchases, months or projects that a sentence names."""
@@ -52,22 +53,37 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     if not answer.feasible or answer.net_present_cost is None:
         return "No plan serves any of the projects."
     rent = _rent_beside(answer)
-    what = join([*list(decision)[:MOST_NAMED], *([rent] if rent else [])]) or "rent on demand"
+    what = join([*_most_named(list(decision)), *([rent] if rent else [])]) or "rent on demand"
     cost = format_money(answer.net_present_cost, answer.currency)
     count = sum(not one.waits for one in answer.projects)
     whom = "one project" if count == 1 else f"{count} projects"
     sentence = f"{what[:1].upper()}{what[1:]}: {cost} (net present) for {whom}{_resale(answer)}"
-    if answer.saving is None or answer.apart is None:
+    if answer.saving is None or answer.apart is None or len(answer.projects) == 1:
         return f"{sentence}."
-    if answer.saving <= 0:
+    if not answer.saving:
         return f"{sentence}; planning together saves nothing here."
-    if answer.saving < SAME_COST * answer.apart:
+    if abs(answer.saving) < SAME_COST * answer.apart:
         return f"{sentence}; planning together costs the same as planning apart."
-    saved = format_money(answer.saving, answer.currency)
+    differs = format_money(abs(answer.saving), answer.currency)
     apart = format_money(answer.apart, answer.currency)
-    part = float(answer.saving / answer.apart)
+    part = float(abs(answer.saving) / answer.apart)
     percent = f"{part:.1%}" if part < SMALL_SAVING else f"{part:.0%}"
-    return f"{sentence}, {saved} ({percent}) less than {apart} planned apart."
+    if answer.saving > 0:
+        return f"{sentence}, {differs} ({percent}) less than {apart} planned apart."
+    return f"{sentence}, {differs} ({percent}) more than {apart} planned apart, {_NO_ROOM}."
+
+
+_NO_ROOM = "as budgets and quotas of all leave no room for what each would do by itself"
+
+
+def _most_named(decision: Sequence[str]) -> list[str]:
+    """
+    >>> _most_named(["buy A", "buy B", "buy C", "commit to D", "commit to E"])
+    ['buy A', 'buy B', 'buy C', 'make 2 more purchases']
+    """
+    more = len(decision) - MOST_NAMED
+    rest = [f"make {pluralize(more, 'more purchase')}"] if more > 0 else []
+    return [*decision[:MOST_NAMED], *rest]
 
 
 def _rent_beside(answer: PortfolioAnswer) -> str:
@@ -125,10 +141,12 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
         yield f"Its share is {_DIVISIONS[answer.shares_method]}{_off_the_average(answer)}."
         return
     others = format_money(one.without, answer.currency)
-    adds = format_money(one.adds, answer.currency)
+    adds = f"adds {format_money(one.adds, answer.currency)}"
+    if one.adds < 0:
+        adds = f"saves the others {format_money(-one.adds, answer.currency)}"
     if answer.shares_method == "use":
         yield (
-            f"Without it the others would pay {others} in all: it adds {adds}. Its share is "
+            f"Without it the others would pay {others} in all: it {adds}. Its share is "
             f"{_DIVISIONS['use']}."
         )
         return
@@ -142,9 +160,12 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
             f"{format_money(one.adds_first, answer.currency)}, less than its own plan, as with "
             "others it may buy what pays back by its resale alone"
         )
+    resale = ""
+    if any(each.adds_first is not None for each in answer.projects):
+        resale = ", where they may buy what pays back by its resale alone"
     yield (
-        f"As the first to join it would add {first}. As the last it adds {adds}, as "
-        f"the others would pay {others} without it. Its share is the average over {orders} in "
+        f"As the first to join it would add {first}. As the last it {adds}, as the others "
+        f"would pay {others} without it{resale}. Its share is the average over {orders} in "
         f"which the projects could join{_off_the_average(answer)}."
     )
 
@@ -167,19 +188,20 @@ def _off_the_average(answer: PortfolioAnswer) -> str:
 
 
 def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
-    pays = f"It pays {format_money(one.share or 0, answer.currency)}"
+    share = one.share or Decimal(0)
+    pays = f"It pays {format_money(share, answer.currency)}"
     parts = _in_percent({share.name: share.fraction for share in answer.projects})
     part = "" if one.fraction is None else f", {parts[one.name]} of the plan"
     if not one.saving:
         return f"{pays}{part}: as much as it would pay alone."
     apart = format_money(abs(one.saving), answer.currency)
     alone = f"the {format_money(one.alone or 0, answer.currency)} that it would pay alone"
+    if share < 0:
+        paid = format_money(-share, answer.currency)
+        return f"The others pay it {paid} for what it brings{part}: {apart} less than {alone}."
     if one.saving > 0:
         return f"{pays}{part}: {apart} less than {alone}."
-    return (
-        f"{pays}{part}: {apart} more than {alone}, as budgets and quotas of all leave no room for "
-        "what each would do by itself."
-    )
+    return f"{pays}{part}: {apart} more than {alone}, {_NO_ROOM}."
 
 
 def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:

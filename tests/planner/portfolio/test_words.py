@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from planner.portfolio.portfolio import plan_portfolio
-from planner.portfolio.words import describe_plan
+from planner.portfolio.words import describe_plan, explain_share
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import TODAY, relay
 
@@ -24,10 +24,56 @@ def answer():
         ("1132.58", "; planning together costs the same as planning apart."),
         ("1132.59", ", 1,133 USD (0.1%) less than 1,132,589 USD planned apart."),
         ("113258.90", ", 113,259 USD (10%) less than 1,132,589 USD planned apart."),
+        ("-0.05", "; planning together costs the same as planning apart."),
+        ("-113258.90", ", 113,259 USD (10%) more than 1,132,589 USD planned apart, as budgets and "
+         "quotas of all leave no room for what each would do by itself."),
     ],
-)
+)  # fmt: skip
 def test_a_saving_of_less_than_a_thousandth_is_none(answer, saving, words):
     amounts = {"saving": Decimal(saving), "apart": Decimal("1132589.00")}
     fraction = float(amounts["saving"] / amounts["apart"])
     close = answer.model_copy(update={**amounts, "saving_fraction": fraction})
     assert describe_plan(close, ["rent on demand"]).endswith(words)
+
+
+def test_a_headline_leaves_out_no_purchase_without_saying_so(answer):
+    decision = [f"buy 1 × {name}" for name in "ABCDEF"]
+    headline = describe_plan(answer, decision)
+    assert headline.startswith("Buy 1 × A, buy 1 × B, buy 1 × C and make 3 more purchases: ")
+    assert "1 × C and make 1 more purchase: " in describe_plan(answer, decision[:4])
+
+
+def test_a_single_project_is_told_nothing_of_planning_together(answer):
+    alone = answer.model_copy(update={"projects": answer.projects[:1], "saving": Decimal(0)})
+    assert "together" not in describe_plan(alone, ["rent on demand"])
+
+
+def test_a_project_that_the_others_pay_reads_so(answer):
+    one = answer.projects[0].model_copy(
+        update={
+            "share": Decimal("-67943.12"),
+            "fraction": -0.281585,
+            "alone": Decimal("77948.34"),
+            "saving": Decimal("145891.46"),
+            "without": Decimal("417679.52"),
+            "adds": Decimal("-176391.92"),
+            "adds_first": None,
+        }
+    )
+    rest = answer.projects[1].model_copy(update={"fraction": 1.281585})
+    changed = answer.model_copy(update={"projects": (one, rest), "shares_method": "shapley"})
+    text = explain_share(changed, one)
+    assert text.startswith(
+        "The others pay it 67,943 USD for what it brings, -28% of the plan: 145,891 USD less than "
+        "the 77,948 USD that it would pay alone."
+    )
+    assert "As the last it saves the others 176,392 USD, as the others would pay 417,680" in text
+
+
+def test_what_the_others_would_pay_says_where_resale_alone_may_pay_it_back(answer):
+    changes = {"saving": Decimal(1), "without": Decimal(100_000), "adds": Decimal(1)}
+    words = "would pay 100,000 USD without it, where they may buy what pays back by its resale"
+    for first, is_told in ((None, False), (Decimal(50), True)):
+        one = answer.projects[0].model_copy(update={**changes, "adds_first": first})
+        of_all = {"projects": (one, answer.projects[1]), "shares_method": "shapley"}
+        assert (words in explain_share(answer.model_copy(update=of_all), one)) is is_told
