@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shlex
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,7 @@ from planner.usage.question import (
     answer_usage,
     split_list,
 )
+from planner.usage.reading import UnmappedColumns
 from planner.usage.summary import DIMENSIONS
 from pricing.common.invalid_input import InvalidInput
 
@@ -147,7 +149,11 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     if len(names) > MAX_FILES:
         raise InvalidInput("files", f"are {len(names):,}; at most {MAX_FILES:,} are read")
     today = dt.datetime.now(dt.UTC).date()
-    answer = answer_usage(_Files(names), read_question(options), today)
+    try:
+        answer = answer_usage(_Files(names), read_question(options), today)
+    except UnmappedColumns as refusal:
+        pairs = " ".join(shlex.join(["--map", "=".join(pair)]) for pair in refusal.proposed.items())
+        raise InvalidInput("header", f"{refusal.message} To agree: {pairs}") from None
     if options["strict"] and (warnings := answer.usage.warnings()):
         raise InvalidInput("files", f"hold rows that are not understood or doubtful: {warnings[0]}")
     return answer
