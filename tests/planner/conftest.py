@@ -11,3 +11,10 @@ def _answers_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     if "db" in request.fixturenames or request.node.get_closest_marker("django_db"):
         monkeypatch.setattr("planner.services.projects.comparisons.compare", compare_once)
         monkeypatch.setattr("planner.services.portfolio.portfolios.plan_portfolio", plan_once)
+
+
+@pytest.fixture
+def months_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uploads of months that lie ahead count as of months that are over, whatever the day."""
+    name = "planner.services.actuals.actuals.find_open_months"
+    monkeypatch.setattr(name, lambda project, currency: frozenset())

@@ -18,6 +18,7 @@ from planner.contract.months import add_months, format_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
+from planner.services.actuals.open_months import describe_open_months, find_open_months
 from planner.services.actuals.rows import Sums
 from planner.services.actuals.usage_files import read_actuals_file
 from planner.services.alerts.budget_watch import watch_spending
@@ -190,6 +191,8 @@ class Variance:
     plan_currency: str = ""
     """That other currency."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=lambda: defaultdict(Cell))
+    open_months: frozenset[str] = frozenset()
+    """Months that were not over when they were uploaded last."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -222,6 +225,7 @@ class Variance:
         for key in sorted(self.cells):
             if machines := self.cells[key].unknown:
                 yield _unknown_hours(*key, machines)
+        yield from describe_open_months(self.open_months)
 
     def _grouped(self, part: int, name: str) -> list[dict[str, Any]]:
         groups: dict[str, list[Cell]] = defaultdict(list)
@@ -267,6 +271,7 @@ def variance(project: Project) -> Variance:
         table = Variance(currency, plan)
     else:
         table = Variance(currency, None, plan_currency)
+    table.open_months = find_open_months(project, currency)
     _add_actuals(table, project, machines)
     if table.plan is not None:
         months = {month for month, _ in table.cells}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.contract.months import count_months, month_labels, parse_month
 from planner.services.actuals.actuals import Variance
 from planner.services.actuals.completion import (
+    OpenMonth,
     Ratios,
     actual_by_month,
     observed_ratios,
@@ -24,7 +25,7 @@ class BurnMonth:
     month: str
     planned: Decimal
     actual: Decimal | None
-    """None after the last month up to which every month has an upload."""
+    """None after the last month up to which every month has an upload made when it was over."""
     estimate: Decimal | None
     """From that month on; None where it cannot be known."""
     low: Decimal | None
@@ -42,7 +43,8 @@ def burn(table: Variance) -> list[BurnMonth]:
     if not planned:
         return []
     ratios = observed_ratios(table, planned, actual)
-    return list(_months(planned, actual, remaining_by_month(table.plan).months, ratios))
+    today = remaining_by_month(table.plan).months
+    return list(_months(planned, actual, today, ratios, table.open_months))
 
 
 def _months(
@@ -50,26 +52,32 @@ def _months(
     actual: Mapping[str, Decimal],
     today: Mapping[str, Left],
     ratios: Ratios | None,
+    open_months: Collection[str],
 ) -> Iterator[BurnMonth]:
     names = _name_months(planned, actual)
-    covered = _count_covered(names, actual)
+    covered = _count_covered(names, actual.keys() - open_months)
     plan, paid, left = Decimal(0), Decimal(0), Left()
+    opened: list[OpenMonth] = []
     for index, month in enumerate(names):
         plan += planned.get(month, Decimal(0))
-        paid += actual.get(month, Decimal(0))
-        left = left if month in actual else left.plus(today.get(month, Left()))
+        if month not in actual:
+            left = left.plus(today.get(month, Left()))
+        elif month in open_months:
+            opened.append(OpenMonth(actual[month], today.get(month, Left())))
+        else:
+            paid += actual[month]
         yield BurnMonth(
             month,
             plan,
             paid if index < covered else None,
-            *_estimate(ratios if index >= covered - 1 else None, paid, left),
+            *_estimate(ratios if index >= covered - 1 else None, paid, left, opened),
         )
 
 
 def _estimate(
-    ratios: Ratios | None, paid: Decimal, left: Left
+    ratios: Ratios | None, paid: Decimal, left: Left, opened: Collection[OpenMonth]
 ) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
-    return ratios.apply(paid, left) if ratios else (None, None, None)
+    return ratios.apply(paid, left, opened) if ratios else (None, None, None)
 
 
 def _name_months(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) -> list[str]:
@@ -78,6 +86,6 @@ def _name_months(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) 
     return month_labels(first, count_months(first, last) + 1)
 
 
-def _count_covered(names: list[str], actual: Mapping[str, Decimal]) -> int:
-    """How many months, from the first on, have an upload."""
-    return next((i for i, month in enumerate(names) if month not in actual), len(names))
+def _count_covered(names: list[str], paid: Collection[str]) -> int:
+    """How many months, from the first on, are paid for."""
+    return next((i for i, month in enumerate(names) if month not in paid), len(names))

@@ -1,7 +1,9 @@
 """What a plan will have cost when it ends: paid so far, and what is left at observed use.
 
 Estimate at completion = actual so far + what follows use in the months without an upload, at the
-prices of today × actual over planned accelerator-hours so far + what does not follow use. Where no
+prices of today × actual over planned accelerator-hours so far + what does not follow use. A month
+that was not over when it was uploaded last (`Variance.open_months`) is no measure of use, and comes
+to what the same gives for it, or to what is paid of it where that is more. Where no
 hours can be compared, all that is left is taken × actual over planned cost so far (the cost
 performance of earned value, PMI Practice Standard for Earned Value Management). The range takes
 the least and the highest month's ratio; with one month there is none.
@@ -11,10 +13,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner.contract.months import format_month
 from planner.models import Project, SavedComparison
@@ -23,6 +25,7 @@ from planner.services.actuals.actuals import Variance, recommended_lines, varian
 from planner.services.actuals.remaining import Left, Remaining, remaining_by_month
 
 CENT = Decimal("0.01")
+_ZERO = Decimal(0)
 HIGHEST_RATIO = Decimal(10)
 """A month that cost ten times its plan says nothing of the months to come beyond that."""
 
@@ -33,8 +36,9 @@ class Completion:
 
     currency: str
     months_done: int
+    """Months paid for that were over when they were uploaded last."""
     months_left: int
-    """Months of the plan without an upload."""
+    """Other months of the plan."""
     is_due_after: bool
     """Whether what is left holds money of the months after the plan, such as a last invoice."""
     actual: Decimal
@@ -89,6 +93,14 @@ def _text(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount.quantize(CENT):f}"
 
 
+class OpenMonth(NamedTuple):
+    """A month that was not over when it was uploaded last."""
+
+    paid: Decimal
+    planned: Left
+    """All of it, at the prices of today."""
+
+
 @dataclass(frozen=True)
 class Ratios:
     """Actual over planned: of all months paid for, of the least and of the highest one."""
@@ -101,15 +113,26 @@ class Ratios:
     is_of_hours: bool
     """Whether it compares hours; else money."""
 
-    def apply(self, paid: Decimal, left: Left) -> tuple[Decimal, Decimal | None, Decimal | None]:
-        """What was paid with what is left: as estimated, at least and at most."""
-        follows, fixed = (left.hourly, left.fixed) if self.is_of_hours else (left.total, Decimal(0))
+    def apply(
+        self, paid: Decimal, left: Left, opened: Iterable[OpenMonth] = ()
+    ) -> tuple[Decimal, Decimal | None, Decimal | None]:
+        """What was paid with what is left, and with what months that are not over come to: as
+        estimated, at least and at most."""
+        running = list(opened)
         estimate, *ends = (
-            paid + fixed + follows * ratio for ratio in (self.middle, self.low, self.high)
+            paid
+            + self._at(left, ratio)
+            + sum((max(month.paid, self._at(month.planned, ratio)) for month in running), _ZERO)
+            for ratio in (self.middle, self.low, self.high)
         )
         if not self.is_range:
             return estimate, None, None
         return estimate, min(estimate, *ends), max(estimate, *ends)
+
+    def _at(self, left: Left, ratio: Decimal) -> Decimal:
+        if self.is_of_hours:
+            return left.fixed + left.hourly * ratio
+        return left.total * ratio
 
 
 def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
@@ -146,13 +169,14 @@ def observed_ratios(
     was planned in the months paid for."""
     hours: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for (month, _), cell in table.cells.items():
-        if cell.has_hours:
+        if cell.has_hours and month not in table.open_months:
             hours[month][0] += cell.planned_hours
             hours[month][1] += cell.actual_hours
     if hours:
         pairs = [(Decimal(before), Decimal(after)) for before, after in hours.values()]
         return _ratios_of(pairs, is_of_hours=True)
-    pairs = [(planned.get(month, Decimal(0)), actual[month]) for month in sorted(actual)]
+    over = sorted(actual.keys() - table.open_months)
+    pairs = [(planned.get(month, Decimal(0)), actual[month]) for month in over]
     return _ratios_of(pairs, is_of_hours=False)
 
 
@@ -185,24 +209,34 @@ def _estimate(
     today: Remaining,
     budget: Decimal | None,
 ) -> Completion:
+    running = table.open_months & actual.keys()
+    done = actual.keys() - running
     left = {month: cost for month, cost in planned.items() if month not in actual}
     of_plan = set(table.plan.read_answer().months) if table.plan else set()
-    remaining = sum(left.values(), Decimal(0))
-    paid = sum(actual.values(), Decimal(0))
     ratios = observed_ratios(table, planned, actual)
     still = Left()
     for month in left:
         still = still.plus(today.months[month])
-    estimate, low, high = ratios.apply(paid, still) if ratios else (None, None, None)
+    opened = [OpenMonth(actual[month], today.months.get(month, Left())) for month in running]
+    paid_of_done = sum((actual[month] for month in done), _ZERO)
+    estimate, low, high = (
+        ratios.apply(paid_of_done, still, opened) if ratios else (None, None, None)
+    )
+    remaining = sum(left.values(), _ZERO) + sum(
+        (max(planned.get(month, _ZERO) - actual[month], _ZERO) for month in running), _ZERO
+    )
+    remaining_today = still.total + sum(
+        (max(month.planned.total - month.paid, _ZERO) for month in opened), _ZERO
+    )
     hours_ratio, price_ratio = _ratios(table)
     return Completion(
         currency=table.currency,
-        months_done=len(actual),
-        months_left=len(of_plan - actual.keys()),
+        months_done=len(done),
+        months_left=len(of_plan - done),
         is_due_after=any(left[month] for month in left.keys() - of_plan),
-        actual=paid,
+        actual=sum(actual.values(), _ZERO),
         remaining_plan=remaining,
-        remaining_today=still.total,
+        remaining_today=remaining_today,
         prices_as_of=today.prices_as_of,
         offers_not_sold=today.not_sold,
         estimate=estimate,
@@ -212,17 +246,29 @@ def _estimate(
         planned_total=sum(planned.values(), Decimal(0)),
         hours_ratio=hours_ratio,
         price_ratio=price_ratio,
-        why_not="" if ratios else "nothing was planned in the months that were paid for",
+        why_not="" if ratios else _why_not(running, done),
     )
 
 
+def _why_not(running: Collection[str], done: Collection[str]) -> str:
+    if running and not done:
+        return "no month that was paid for was over when it was uploaded"
+    return "nothing was planned in the months that were paid for"
+
+
 def _ratios(table: Variance) -> tuple[float | None, float | None]:
-    """Use and price so far against the plan; of cells whose hours are known on both sides."""
-    hours = table.compared_hours()
-    cells = table.compared_cells()
-    planned = float(sum((cell.planned for cell in cells), Decimal(0)))
-    actual = float(sum((cell.actual for cell in cells), Decimal(0)))
-    if hours is None or not planned:
+    """Use and price so far against the plan; of cells whose hours are known on both sides, in
+    months that were over."""
+    cells = [
+        cell
+        for (month, _), cell in table.cells.items()
+        if cell.has_hours and month not in table.open_months
+    ]
+    planned = float(sum((cell.planned for cell in cells), _ZERO))
+    actual = float(sum((cell.actual for cell in cells), _ZERO))
+    if not cells or not planned:
         return None, None
-    price = (actual / hours.actual) / (planned / hours.planned)
-    return round(hours.actual / hours.planned, 6), round(price, 6)
+    planned_hours = sum(cell.planned_hours for cell in cells)
+    actual_hours = sum(cell.actual_hours for cell in cells)
+    price = (actual / actual_hours) / (planned / planned_hours)
+    return round(actual_hours / planned_hours, 6), round(price, 6)

@@ -22,6 +22,8 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.offer_table import OfferTable
 from tests.planner.workspace import PLAIN, SEEN, Workspace, market
 
+pytestmark = pytest.mark.usefixtures("months_over")
+
 
 @pytest.fixture
 def work(db) -> Workspace:

@@ -15,6 +15,9 @@ from planner.services.actuals.headroom import budget_headroom
 from planner.services.projects import saved_comparisons
 from tests.planner.workspace import PLAIN, Workspace, market
 
+pytestmark = pytest.mark.usefixtures("months_over")
+
+
 MONTHLY = Decimal(27520)
 """What the plan costs each month: 500 h of a machine at 55.04."""
 

@@ -8,6 +8,7 @@ import io
 import pytest
 from django.core.files import uploadedfile
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from planner.models import ActualsUpload, Job, Project, Role, SavedComparison, Variant
 from planner.services.actuals import actuals
@@ -145,6 +146,7 @@ def test_saved_comparisons_are_listed_with_their_state(work, project, here, sign
     assert "Approve" in page
 
 
+@pytest.mark.usefixtures("months_over")
 def test_plan_against_actual_is_shown_by_month_and_cause(work, project, here, signed_in):
     work.saved(project)
     actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
@@ -155,6 +157,13 @@ def test_plan_against_actual_is_shown_by_month_and_cause(work, project, here, si
     assert "what follows use at the use so far and current prices, the rest as planned" in page
     assert "the plan at the ratio of paid to planned so far" not in page
     assert f"{float(spent['causes']['usage']):,.0f} USD" in page
+
+
+def test_a_month_that_was_uploaded_too_early_is_said(work, project, here, signed_in):
+    work.saved(project)
+    month = f"{timezone.now():%Y-%m}"
+    actuals.load_actuals(work.access(), project, io.BytesIO(f"month,cost\n{month},5\n".encode()))
+    assert f"{month} was uploaded before the end of the month" in text(signed_in().get(here))
 
 
 def test_a_small_file_is_read_at_once(project, here, signed_in):

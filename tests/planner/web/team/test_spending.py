@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from decimal import Decimal
 
+import pytest
+
 from planner.models import BudgetPeriod, Role
 from planner.services.actuals import actuals
 from planner.services.actuals.burn import burn
@@ -12,6 +14,9 @@ from planner.services.actuals.completion import estimate_completion
 from planner.services.actuals.headroom import Headroom
 from planner.web.team.spending import burn_chart, cause_chart, headroom_sentence
 from tests.planner.web.team.texts import text
+
+pytestmark = pytest.mark.usefixtures("months_over")
+
 
 PAID = b"month,cost,hours\n2027-01,36000,4800\n2027-02,24000,4000\n"
 

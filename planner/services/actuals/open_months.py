@@ -1,0 +1,36 @@
+"""Months that were not over when the last file with their costs was uploaded."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+
+from django.db.models import Max
+
+from planner.contract.months import add_months, parse_month
+from planner.models import ActualLine, Project
+
+
+def find_open_months(project: Project, currency: str) -> frozenset[str]:
+    """Months of the uploads in `currency` whose latest upload is of before their end, in UTC: what
+    is paid of them is a part, as in a bill of the running month."""
+    lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
+    latest = lines.order_by().values_list("month").annotate(Max("upload__created_at"))
+    return frozenset(month for month, moment in latest if moment < _end(month))
+
+
+def _end(month: str) -> dt.datetime:
+    first_after = add_months(parse_month(month), 1)
+    return dt.datetime(first_after.year, first_after.month, 1, tzinfo=dt.UTC)
+
+
+def describe_open_months(months: frozenset[str]) -> Iterator[str]:
+    """What a month that was not over counts as."""
+    if months:
+        named = ", ".join(sorted(months))
+        was, they = ("was", "it is") if len(months) == 1 else ("were", "they are")
+        yield (
+            f"{named} {was} uploaded before the end of the month: the estimate at completion "
+            f"expects the rest of it at the observed use. When {they} over, upload what is "
+            "missing, or take the upload out and upload the whole month."
+        )
