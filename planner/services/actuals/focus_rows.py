@@ -87,9 +87,13 @@ def _currency(record: Mapping[str, str]) -> str:
 
 
 def _hours(record: Mapping[str, str]) -> float:
-    """Hours of machines: consumed ones; of a commitment those paid for, used or not, because
-    that is what a plan counts of it."""
-    is_committed = bool(record.get("CommitmentDiscountId"))
+    """Hours of machines: consumed ones; of a commitment on machines those paid for, used or not,
+    because that is what a plan counts of it. One on money (a savings plan) buys no hours: those
+    that it covered count."""
+    is_of_money = (record.get("CommitmentDiscountCategory") or "").strip().lower() == "spend"
+    is_committed = bool(record.get("CommitmentDiscountId")) and not is_of_money
+    if is_of_money and record["ChargeCategory"] == "Purchase":
+        return 0.0
     kind = "Pricing" if is_committed else "Consumed"
     if is_committed and record["ChargeCategory"] != "Purchase":
         return 0.0
