@@ -8,7 +8,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from gpu_cost_planner.plain import plain_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,11 +193,14 @@ def plan_portfolio(
 def read_file(
     request: Mapping[str, object] | Model | str | Path,
 ) -> Mapping[str, object] | Model:
-    """The request, read from its file where it is the name of one."""
+    """The request, read from its file where it is the name of one; of a mapping, numbers and arrays
+    of NumPy and pandas as plain ones."""
     if isinstance(request, str | Path):
         from planner.commands.reading import read_request
 
         return read_request(str(request))
+    if isinstance(request, Mapping):
+        return cast("Mapping[str, object]", plain_values(request))
     return request
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from gpu_cost_planner.plain import plain_values
 from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
 
@@ -47,10 +48,16 @@ def list_variations(
     """
     if not grid:
         raise InvalidInput("grid", "is empty; give at least one field with its values")
-    for field, values in grid.items():
-        if isinstance(values, str | bytes) or not len(values):
-            raise InvalidInput(field, f"{values!r} is no list of values; give at least one")
-    return list(_build(request, grid))
+    return list(_build(request, {name: _list(name, values) for name, values in grid.items()}))
+
+
+def _list(field: str, values: Any) -> list[Any]:
+    """The values of a field: of a list, a range, an array or a series."""
+    is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
+    listed = [plain_values(one) for one in values] if is_list else []
+    if not listed:
+        raise InvalidInput(field, f"{values!r} is no list of values; give at least one")
+    return listed
 
 
 def _build(request: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Iterator[Variation]:

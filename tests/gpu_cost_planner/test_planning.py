@@ -11,6 +11,7 @@ from decimal import Decimal
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gpu_cost_planner
@@ -123,6 +124,14 @@ def test_a_request_is_a_mapping_a_model_or_a_file(tmp_path: Path) -> None:
     assert compare(path, today=TODAY).to_json() == expected
     assert compare(str(path), today=TODAY).to_json() == expected
     assert compare(ComparisonRequest.model_validate(request), today=TODAY).to_json() == expected
+
+
+def test_numbers_and_arrays_of_numpy_are_numbers() -> None:
+    hours = {**REQUEST["workload"], "hours_per_month": np.full(6, 5840)}  # type: ignore[dict-item]
+    asked = {**REQUEST, **QUICK, "horizon_months": np.int64(6)}
+    plain = compare({**REQUEST, **QUICK}, catalog=CATALOG, today=TODAY)
+    ours = compare({**asked, "workload": hours}, catalog=CATALOG, today=TODAY)
+    assert ours.verdict.sentence == plain.verdict.sentence
 
 
 def test_a_refusal_names_every_field() -> None:

@@ -12,6 +12,8 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from gpu_cost_planner import InvalidInput, compare, sweep
@@ -177,6 +179,13 @@ def test_a_grid_that_cannot_be_used_is_refused_before_anything_is_compared(
         sweep({**REQUEST, "custom_offers": []}, grid, catalog=CATALOG, processes=1)
     assert caught.value.field == field
     assert compared == []
+
+
+@pytest.mark.parametrize("values", [np.array([2, 3]), pd.Series([2, 3]), range(2, 4), (2, 3)])
+def test_values_are_those_of_an_array_a_series_or_a_range(values: object) -> None:
+    requests = [one.request for one in list_variations(REQUEST, {"horizon_months": values})]  # type: ignore[dict-item]
+    assert [one["horizon_months"] for one in requests] == [2, 3]
+    assert {type(one["horizon_months"]) for one in requests} == {int}
 
 
 def test_as_many_processes_as_there_are_sense_in() -> None:
