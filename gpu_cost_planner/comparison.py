@@ -86,6 +86,11 @@ class Comparison:
         return self._table("risk")
 
     @property
+    def fiscal_years(self) -> Table:
+        """A row for each fiscal year of each feasible scenario: cash, capital, cost as booked."""
+        return self._table("fiscal_years")
+
+    @property
     def advice(self) -> Table:
         """One row: what to approve, to sign and to owe, payback and range."""
         return self._table("verdict")

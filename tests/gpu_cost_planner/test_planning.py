@@ -18,6 +18,7 @@ import gpu_cost_planner
 from gpu_cost_planner import InvalidInput, compare, estimate, offers
 from planner.comparison import compare as answer_request
 from planner.contract.request.comparison import ComparisonRequest
+from planner.exports.frames import FRAMES
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.costing.market_of import CATALOG
 from tests.test_dependencies import normalise
@@ -188,6 +189,13 @@ def test_tables_are_frames_whose_lines_sum_to_the_totals() -> None:
         assert len(table) == len(table.to_frame())
         assert f"<table {table.name}:" in repr(table)
         assert "<table" in table._repr_html_()
+
+
+def test_every_frame_of_an_answer_is_a_table_of_it() -> None:
+    answer = compare(REQUEST | QUICK, catalog=CATALOG, today=TODAY)
+    for name in FRAMES:
+        table = getattr(answer, "advice" if name == "verdict" else name)
+        assert list(table.to_frame().columns) == list(FRAMES[name](answer.answer).columns)
 
 
 def test_a_table_is_written_as_csv(tmp_path: Path) -> None:
