@@ -164,7 +164,7 @@ class ComparisonAnswer(AnswerModel):
         default=None, description="Rate from US dollars; null for US dollars."
     )
     catalog: tuple[CatalogRevision, ...] = Field(
-        default=(), description="Price lists used; none where only custom offers were compared."
+        default=(), description="Price lists used; none where only private offers were compared."
     )
     coverage: tuple[PriceCoverage, ...] = Field(
         default=(),
