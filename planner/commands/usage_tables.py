@@ -31,7 +31,7 @@ def usage_tables(answer: UsageAnswer) -> str:
     out = StringIO()
     console = make_console(out)
     for file in usage.files:
-        console.print(f"{file.name}: {file.title}, {file.rows:,} rows")
+        console.print(f"{file.name}: {file.title}, {pluralize(file.rows, 'row')}")
     _print_rows(console, usage)
     if usage.ledger.uses:
         console.print(_use(usage.lines(*by), by))

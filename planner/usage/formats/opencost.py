@@ -1,4 +1,7 @@
-"""Allocation of OpenCost and Kubecost: `gpuHours` by namespace; costs are a model's. PURE."""
+"""Allocation of OpenCost and Kubecost: `gpuHours` by namespace; costs are a model's. PURE.
+
+An allocation over the end of a month is split in proportion to its time.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 from planner.usage.cells import Moments, clip, money, quantity
 from planner.usage.formats.base import ReadOptions, TextFormat
+from planner.usage.formats.slurm_time import split_by_month
 from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.sources import Source
 from pricing.common.invalid_input import InvalidInput
@@ -41,9 +45,11 @@ def _read_allocation(
     properties = allocation.get("properties") or {}
     space = clip(str(properties.get("namespace", "")))
     cluster = clip(str(properties.get("cluster", "")))
+    months = split_by_month(start.seconds, end.seconds)
     if "__idle__" in name or "__unallocated__" in name:
-        if hours:
-            ledger.add_unused((start.month, cluster or name[:60], Reason.IDLE.value), hours)
+        for month, share in months if hours else ():
+            idle = (month, cluster or name[:60], Reason.IDLE.value)
+            ledger.add_unused(idle, hours * share)
         ledger.account(Reason.IDLE if hours else Reason.NO_ACCELERATOR)
         return
     if not hours:
@@ -53,8 +59,10 @@ def _read_allocation(
     project = options.projects.choose(tags, space) or space
     cost = money(str(allocation.get("gpuCost", 0)), "gpuCost")
     cost += money(str(allocation.get("gpuCostAdjustment", 0)), "gpuCostAdjustment")
-    key = UseKey(start.month, "", cluster, "", "", "owned", project, space, "", "", "")
-    ledger.use(key, None, hours, None, None if cost == Decimal(0) else cost)
+    for month, share in months:
+        key = UseKey(month, "", cluster, "", "", "owned", project, space, "", "", "")
+        amount = None if cost == Decimal(0) else cost * Decimal(repr(share))
+        ledger.use(key, None, hours * share, None, amount)
     if end.seconds > start.seconds:
         mean = hours * 3600 / (end.seconds - start.seconds)
         ledger.hold("", start.seconds, end.seconds, mean)

@@ -24,20 +24,20 @@ def read_tres(text: str) -> Accelerators:
 
     >>> read_tres("billing=32,gres/gpu:h100=16,gres/gpu=16,node=2")
     Accelerators(total=16, by_type=(('h100', 16),))
-    >>> read_tres("cpu=2,gres/shard=4").total
+    >>> read_tres("cpu=2,gres/shard=4,gres/gpumem=80G").total
     0
     """
     total: int | None = None
     typed: dict[str, int] = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
-        if not name.startswith("gres/gpu"):
+        if name != "gres/gpu" and not name.startswith("gres/gpu:"):
             continue
         if not value.isdecimal() or len(value) > 6:
             raise InvalidInput("AllocTRES", f"{shorten(part, 40)} is no number of accelerators")
         if name == "gres/gpu":
             total = int(value)
-        elif name.startswith("gres/gpu:"):
+        else:
             kind = name.removeprefix("gres/gpu:")
             typed[kind] = typed.get(kind, 0) + int(value)
     count = sum(typed.values()) if total is None else total

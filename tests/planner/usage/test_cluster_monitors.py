@@ -35,6 +35,26 @@ def test_sreport_without_its_head_needs_unit_and_month():
     assert hours_by(usage.ledger, "month") == {"2025-05": 60.0}
 
 
+def test_sreport_counts_an_hour_once_where_types_stand_beside_all():
+    types = b"c1|gres/gpu:a100|200|0|0|40|0|240\n"
+    rows = b"c1|gres/gpu|1200|20|0|150|0|1350\n" + types
+    others = b"c1|gres/gpumem|99999999|0|0|0|0|99999999\nc1|gres/gpuutil|700|0|0|0|0|700\n"
+    usage = read(SREPORT + rows + others)
+    assert hours_by(usage.ledger, "accelerator") == {
+        "nvidia-h100-80gb-sxm": 900.0, "a100": 200.0, "": 100.0
+    }  # fmt: skip
+    assert unused_hours(usage) == {("2025-05", "c1", "idle"): 150.0}
+    assert reasons(usage) == {"accelerator_use": 3, "no_accelerator": 3}
+    assert any("an hour counts once" in note for note in usage.notes())
+
+
+def test_reports_of_days_of_a_month_add_up():
+    first = SREPORT.replace(b"2025-06-01", b"2025-05-02") + b"c1|gres/gpu|1000|20|0|90|0|1110\n"
+    usage = read(first + first.replace(b"2025-05-01", b"2025-05-02"))
+    assert hours_by(usage.ledger, "accelerator") == {"nvidia-h100-80gb-sxm": 1800.0, "": 200.0}
+    assert unused_hours(usage) == {("2025-05", "c1", "idle"): 180.0}
+
+
 def test_xdmod_is_a_series_of_groups():
     text = (
         b'title\n"GPU Hours: Total"\nparameters\n\nstart,end\n2025-04-01,2025-05-31\n---------\n'
@@ -129,6 +149,15 @@ def test_opencost_is_read_by_its_hours_and_idle_is_nobody_s():
     assert hours_by(usage.ledger, "project") == {"chat": 96.0, "vision": 4.5}
     assert list(unused_hours(usage).values()) == [24.0]
     assert reasons(usage) == {"accelerator_use": 2, "no_accelerator": 1, "idle": 1}
+
+
+def test_an_allocation_over_the_end_of_a_month_is_split():
+    period = {"start": "2025-01-15T00:00:00Z", "end": "2025-03-15T00:00:00Z"}
+    one = allocation(1416.0, 708.0) | period
+    usage = read(json.dumps({"code": 200, "data": [{"a": one, "c/__idle__": one}]}).encode())
+    hours = {"2025-01": 408.0, "2025-02": 672.0, "2025-03": 336.0}
+    assert hours_by(usage.ledger, "month") == pytest.approx(hours)
+    assert {key[0]: n for key, n in unused_hours(usage).items()} == pytest.approx(hours)
 
 
 def cluster(**changes):
