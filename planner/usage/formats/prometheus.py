@@ -10,6 +10,7 @@ import datetime as dt
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from planner.usage.formats.base import ReadOptions, TextFormat
@@ -40,11 +41,31 @@ def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     except (KeyError, TypeError):
         raise InvalidInput("data", "is no answer of Prometheus to query_range") from None
     step = _step(series)
+    of_both = _measured_twice(metric for metric, _ in series)
     for metric, values in series:
+        if metric.get("__name__") == _UTILISATION[1] and _gpu(metric) in of_both:
+            for _ in values:
+                ledger.account(Reason.DUPLICATE)
+            continue
         _read_series(metric, values, step, ledger, options)
     ledger.note(
         f"Samples every {step:g} s: hours are samples × step, and a missing sample is unknown."
     )
+
+
+def _gpu(metric: dict[str, str]) -> tuple[str, ...]:
+    """What tells an accelerator from others."""
+    places = [metric.get(name, "") for name in ("Hostname", "instance", "gpu", "device")]
+    return (metric.get("UUID", ""), *places, metric.get("GPU_I_ID", ""))
+
+
+def _measured_twice(metrics: Iterable[dict[str, str]]) -> set[tuple[str, ...]]:
+    """Accelerators of which the answer holds both metrics: their time counts by the first alone."""
+    seen: dict[str, set[tuple[str, ...]]] = {name: set() for name in _UTILISATION}
+    for metric in metrics:
+        if (name := metric.get("__name__", "")) in seen:
+            seen[name].add(_gpu(metric))
+    return set.intersection(*seen.values())
 
 
 def _step(series: list[tuple[dict[str, Any], list[Any]]]) -> float:

@@ -126,6 +126,19 @@ def test_other_answers_of_prometheus_are_refused(change, problem):
         read(json.dumps({"status": "success", "data": data}).encode())
 
 
+def test_an_accelerator_with_both_metrics_counts_once():
+    busy = [[START + 600 * n, "80"] for n in range(4)]
+    active = [[START + 600 * n, "0.4"] for n in range(4)]
+    pod = {"exported_pod": "p", "exported_namespace": "llm"}
+    other = {**pod, "__name__": "DCGM_FI_PROF_GR_ENGINE_ACTIVE"}
+    alone = series(active, **other, gpu="1")
+    usage = read(prometheus(series(busy, **pod), series(active, **other), alone))
+    [row] = usage.month_rows()
+    assert row["accelerator_hours"] == pytest.approx(8 * 600 / 3600, abs=1e-6)
+    assert row["utilisation"] == pytest.approx((0.8 + 0.4) / 2, abs=1e-6)
+    assert reasons(usage) == {"accelerator_use": 8, "duplicate": 4}
+
+
 def allocation(hours, cost, **properties):
     return {
         "properties": {"cluster": "c1", **properties},
