@@ -145,8 +145,9 @@ class UsageAnswer:
         ]
         if busy:
             yield (
-                f"A plan on this takes {', '.join(busy[:MOST_NAMED])} along as if free of the work "
-                "of other accelerators that is not in the demand; take out what that work needs."
+                f"A plan that takes {', '.join(busy[:MOST_NAMED])} along counts it as free of the "
+                "work of other accelerators, which is not in the demand; take out what that work "
+                "needs."
             )
         if len(self.currencies) > 1:
             yield (

@@ -296,7 +296,7 @@ def test_what_other_accelerators_do_is_said_not_to_be_in_the_demand():
 def test_a_commitment_that_works_for_what_is_not_in_the_demand_is_named():
     whole = answer(reserved(), on_demand(3), accelerator="nvidia-h100-80gb-sxm", forecast_months=12)
     assert "40% of the accelerator-hours used" in whole.demand.notes[0]
-    assert "takes ri-b along as if free of the work of other accelerators" in whole.demand.notes[1]
+    assert "A plan that takes ri-b along counts it as free of the work" in whole.demand.notes[1]
 
 
 def test_a_demand_of_all_that_was_used_says_nothing_of_others():
