@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pricing.market import accelerators, machine_types
-from pricing.market.machine_types import attached_machine_types
+from pricing.market.machine_types import PROVIDERS, attached_machine_types
 
 _ACCELERATED = {
     "aws": re.compile(r"(p|g|trn|inf|dl)\d[\w-]*\.", re.IGNORECASE),
@@ -47,6 +47,20 @@ def find_machine(provider: str, name: str) -> Machine:
         return Machine(name, *attached)
     begins = _ACCELERATED.get(provider)
     return Machine(name, "", None if begins and begins.match(plain) else 0.0)
+
+
+@lru_cache(maxsize=20_000)
+def find_machine_anywhere(provider: str, name: str) -> Machine:
+    """The machine of this name, at any provider where that is not one whose machines are known:
+    one that no table holds is then not known, and not one without accelerators.
+
+    >>> [find_machine_anywhere("", name).accelerators for name in ("p5.48xlarge", "m5.large")]
+    [8.0, None]
+    """
+    if provider in _ACCELERATED:
+        return find_machine(provider, name)
+    of_all = (find_machine(one, name) for one in PROVIDERS)
+    return next((one for one in of_all if one.accelerators), Machine(name, "", None))
 
 
 @lru_cache(maxsize=1)

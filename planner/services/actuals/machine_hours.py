@@ -9,18 +9,11 @@ import numpy as np
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.scenario import CostLine
 from planner.usage.formats.focus_machines import ONE_OF
-from planner.usage.machines import find_machine
+from planner.usage.machines import find_machine_anywhere
 from pricing import catalog as catalogs
-from pricing.market.machine_types import PROVIDERS
 
 NODE_HOURS = "node-hours"
 """Unit of a cost line that counts hours of whole machines."""
-
-
-def _tabled(name: str) -> float | None:
-    """Accelerators of a machine that is sold no more, or nowhere in the catalog."""
-    counts = (find_machine(provider, name).accelerators for provider in PROVIDERS)
-    return next((count for count in counts if count), None)
 
 
 class Machines:
@@ -39,7 +32,7 @@ class Machines:
         if key.startswith(ONE_OF):
             return 1.0
         known = self._counts_in_answer.get(key) or self._counts_in_catalog.get(key)
-        return known or _tabled(name)
+        return known or find_machine_anywhere("", name).accelerators
 
     def planned_hours(self, line: CostLine) -> float | None:
         """Accelerator-hours of a cost line in node-hours; None where its machine is not known."""

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from planner.usage.cells import amount, clip, plain_name, quantity, to_point
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
-from planner.usage.machines import find_machine, name_accelerator
+from planner.usage.machines import find_machine_anywhere, name_accelerator
 from planner.usage.tables import Table
 from pricing.common.invalid_input import InvalidInput
 
@@ -122,7 +122,7 @@ def _read_row(
         ledger.charge(charge, billed, amortised)
     instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
     hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
-    named = find_machine(provider, machine) if machine else None
+    named = find_machine_anywhere(provider, machine) if machine else None
     if hours is None and instance_hours is not None:
         if (
             named is None
