@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner.usage.demand.forecast import MAX_MONTHS
-from planner.usage.machines import is_slice
+from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.summary import Usage
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
@@ -80,10 +80,7 @@ def read_history(
     names = list_accelerators(usage)
     if not names:
         raise InvalidInput("file", "holds no use of accelerators to plan on")
-    chosen = names[0] if accelerator is None else accelerator
-    if chosen not in names:
-        allowed = ", ".join(name or "(no name)" for name in names[:10])
-        raise InvalidInput("accelerator", f"{shorten(chosen)} was not used; used were {allowed}")
+    chosen = names[0] if accelerator is None else _name_used(names, accelerator)
     by_month: dict[str, float] = defaultdict(float)
     for key, sums in usage.ledger.uses.items():
         if key.accelerator == chosen:
@@ -109,6 +106,16 @@ def read_history(
     )
     _take_out(history, months, past_runs)
     return history
+
+
+def _name_used(names: Sequence[str], accelerator: str) -> str:
+    """The accelerator of this name among those used, by the name that the files have or any usual
+    one."""
+    for name in (accelerator, name_accelerator(accelerator)):
+        if name in names:
+            return name
+    allowed = ", ".join(name or "(no name)" for name in names[:10])
+    raise InvalidInput("accelerator", f"{shorten(accelerator)} was not used; used were {allowed}")
 
 
 def _note_gaps(

@@ -83,6 +83,11 @@ def test_a_refusal_names_what_and_the_remedy(bill, arguments, problem, capsys):
     assert problem in capsys.readouterr().err
 
 
+def test_an_accelerator_is_named_as_anywhere_else(bill):
+    arguments = (bill, "--json", "--start", "2026-01", "--accelerator")
+    assert run(*arguments, "H100") == run(*arguments, "nvidia-h100-80gb-sxm")
+
+
 def test_columns_that_are_close_are_refused_with_what_to_add_to_the_command(tmp_path, capsys):
     path = tmp_path / "own.csv"
     path.write_text("Monat,GPU Stunden\n2025-05,10\n")
