@@ -7,6 +7,7 @@ refused where the machine is not known. FOCUS counts hours of machines, which ar
 
 from __future__ import annotations
 
+import codecs
 import csv
 import hashlib
 import re
@@ -133,7 +134,9 @@ def _lines(stream: BinaryIO, sha: hashlib._Hash) -> Iterator[str]:
         if number == 1:
             if line.startswith(_COMPRESSED):
                 raise InvalidInput("", "the file is compressed; send the CSV as it is")
-            line = line.removeprefix(b"\xef\xbb\xbf")
+            if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise InvalidInput("", "the file is in UTF-16; save the table as CSV in UTF-8")
+            line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) > MAX_LINE_BYTES:
             raise InvalidInput(f"row {number}", f"is longer than {MAX_LINE_BYTES:,} bytes")
         if b"\0" in line:

@@ -73,6 +73,10 @@ def test_rows_that_a_spreadsheet_left_empty_are_passed_over() -> None:
         ("month\tcost\n2027-01\t300.000\n", "row 2.cost: '300.000' may be read in two ways"),
         (b"month,cost\n2027-01,\xff\n", "row 2: is not UTF-8"),
         (b"month,cost\n2027-01,\x001\n", "row 2: holds a NUL"),
+        (
+            "month,cost\n2027-01,1\n".encode("utf-16"),
+            "is in UTF-16; save the table as CSV in UTF-8",
+        ),
         (b"month,cost\n" + b"1" * (MAX_LINE_BYTES + 1), "row 2: is longer than"),
         (b"PK\x03\x04zip", "is compressed"),
         (b"\x1f\x8bgzip", "is compressed"),
