@@ -39,6 +39,10 @@ TARGET_ERROR = 0.02
 """Error of sampled shares at which the sampling ends."""
 
 
+PAIR = 2
+"""Projects of which each is all that is left without the other."""
+
+
 @dataclass(frozen=True)
 class PortfolioResults:
     """The results of one portfolio, each worked out once."""
@@ -236,6 +240,9 @@ class PortfolioResults:
         plan = self.plan
         if plan is None or not self.request.what_if or len(self.served) < 2:
             return {}
+        if self._shares_nothing(plan):
+            alone = {name: self.alone[name].cents or 0 for name in self.served}
+            return {name: Decimal(plan.cents - own).scaleb(-2) for name, own in alone.items()}
         costs = {}
         for name in self.served:
             try:
@@ -244,6 +251,18 @@ class PortfolioResults:
                 return {}
             costs[name] = Decimal(round(cents)).scaleb(-2)
         return costs
+
+    def _shares_nothing(self, plan: PortfolioPlan) -> bool:
+        """Whether the plan costs what the projects do apart, and no limits of all together bind
+        other groups less: then no group saves by planning together, as its plan beside those of
+        the others alone would be a cheaper one of all. Before edition 3 each group was searched
+        for, and one that may buy what pays back by its resale alone seemed to pay less without a
+        project."""
+        if self.preparation.shares_edition < ONE_IS_A_GROUP:
+            return False
+        if self.plans.has_limits and len(self.served) > PAIR:
+            return False
+        return plan.cents == sum(self.alone[name].cents or 0 for name in self.served)
 
     @cached_property
     def cost_of_waiting(self) -> Decimal | None:

@@ -192,10 +192,11 @@ def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
     pays = f"It pays {format_money(share, answer.currency)}"
     parts = _in_percent({share.name: share.fraction for share in answer.projects})
     part = "" if one.fraction is None else f", {parts[one.name]} of the plan"
-    if not one.saving:
+    own_plan = format_money(one.alone or 0, answer.currency)
+    if not one.saving or pays.endswith(f" {own_plan}"):
         return f"{pays}{part}: as much as it would pay alone."
     apart = format_money(abs(one.saving), answer.currency)
-    alone = f"the {format_money(one.alone or 0, answer.currency)} that it would pay alone"
+    alone = f"the {own_plan} that it would pay alone"
     if share < 0:
         paid = format_money(-share, answer.currency)
         return f"The others pay it {paid} for what it brings{part}: {apart} less than {alone}."

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from planner.portfolio.portfolio import plan_portfolio
+from planner.portfolio.words import explain_share
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import TODAY, burst, project
 
@@ -123,3 +124,20 @@ def test_shares_under_rules_5_are_of_edition_2():
     assert edition.value == 2
     assert answer.project("small").share < 0  # paid for joining, which edition 3 mended
     assert all(one.adds_first is None for one in answer.projects)
+
+
+@pytest.mark.parametrize("limits", [{}, {"total_budget": 760_000}])
+def test_where_nothing_is_shared_the_others_pay_what_they_would_alone(limits):
+    pair = [project("one", hours(4000, 8)), project("other", hours(4000, 8))]
+    told = plan(pair, horizon_months=12, limits=limits)
+    for share in told.projects:
+        assert share.adds == share.alone == share.share
+        assert share.without == told.net_present_cost - share.share
+
+
+def test_a_share_that_a_cent_parts_from_its_own_plan_reads_as_much(answer):
+    small = answer.project("small")
+    near = small.model_copy(
+        update={"share": small.share + Decimal("0.01"), "saving": Decimal("-0.01")}
+    )
+    assert "as much as it would pay alone" in explain_share(answer, near)
