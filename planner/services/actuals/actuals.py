@@ -18,7 +18,11 @@ from planner.contract.months import add_months, format_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
-from planner.services.actuals.open_months import describe_open_months, find_open_months
+from planner.services.actuals.open_months import (
+    describe_cut_month,
+    describe_open_months,
+    find_open_months,
+)
 from planner.services.actuals.rows import Sums
 from planner.services.actuals.usage_files import read_actuals_file
 from planner.services.alerts.budget_watch import watch_spending
@@ -69,7 +73,7 @@ def _refuse_far_months(sums: Sums) -> None:
 @transaction.atomic
 def _write(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
     upload = _create_upload(access, project, sums, file_name)
-    upload.doubtful = sums.doubtful.warnings()
+    upload.doubtful = [*sums.doubtful.warnings(), *describe_cut_month(sums.until)]
     for batch in _batches(_lines(upload, sums), _BATCH):
         bulk.insert(ActualLine, _COLUMNS, batch)
     record(access, "actuals.uploaded", upload, after=_summarize_upload(upload, sums.cost.values()))

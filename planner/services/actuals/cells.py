@@ -36,6 +36,8 @@ class Row(NamedTuple):
     currency: str
     doubt: str = ""
     """Use that is more than the machines could give in the time."""
+    until: float = float("-inf")
+    """End of a use of machines, seconds since 1970."""
 
 
 def text(record: Mapping[str, str], name: str, longest: int) -> str:

@@ -30,6 +30,7 @@ _DESCRIBING = ("x_UsageType", "SkuMeter", "x_SkuMeterName", "ChargeDescription")
 _HOURS = ("hours", "hour", "hrs")
 _REFUNDS = ("Credit", "Adjustment")
 _TRUE = ("true", "1", "yes")
+_NEVER = float("-inf")
 _PERIOD = ("ChargePeriodStart", "ChargePeriodEnd")
 _moments = Moments(utc_only=False)
 
@@ -47,29 +48,25 @@ def focus_row(record: Mapping[str, str]) -> Row:
         category=_category(record),
     )
     hours = 0.0 if accelerators == 0 else _hours(record)
-    return Row(
-        group,
-        hours,
-        cells.amount(record["BilledCost"], "BilledCost"),
-        _currency(record),
-        _doubt(record, hours, accelerators or 1.0),
-    )
+    doubt, until = _judge(record, hours, accelerators or 1.0)
+    amount = cells.amount(record["BilledCost"], "BilledCost")
+    return Row(group, hours, amount, _currency(record), doubt, until)
 
 
-def _doubt(record: Mapping[str, str], hours: float, accelerators: float) -> str:
-    """What is more than the machines of a row could give in its period; of fees nothing is, as
-    their periods are those of their invoice."""
+def _judge(record: Mapping[str, str], hours: float, accelerators: float) -> tuple[str, float]:
+    """What is more than the machines of a row could give in its period, and when that ends; of
+    fees nothing is, as their periods are those of their invoice."""
     if hours <= 0 or record["ChargeCategory"] == "Purchase":
-        return ""
+        return "", _NEVER
     try:
         start, end = (_moments(record.get(name) or "", name).seconds for name in _PERIOD)
     except InvalidInput:  # a period without an end judges nothing
-        return ""
+        return "", _NEVER
     period = (end - start) / 3600
     most = most_at_once(record.get("ResourceId") or "", accelerators)
     if period <= 0 or hours * accelerators <= most * period:
-        return ""
-    return f"{hours:,.0f} machine-hours in {period:,.2f} h"
+        return "", end
+    return f"{hours:,.0f} machine-hours in {period:,.2f} h", end
 
 
 def _refuse_forecast(record: Mapping[str, str]) -> None:

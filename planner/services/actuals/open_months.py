@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from math import isfinite
 
 from django.db.models import Max
 
 from planner.contract.months import add_months, parse_month
 from planner.models import ActualLine, Project
+from planner.usage.demand.history import EDGE_DAYS
 
 
 def find_open_months(project: Project, currency: str) -> frozenset[str]:
@@ -17,6 +19,19 @@ def find_open_months(project: Project, currency: str) -> frozenset[str]:
     lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
     latest = lines.order_by().values_list("month").annotate(Max("upload__created_at"))
     return frozenset(month for month, moment in latest if moment < _end(month))
+
+
+def describe_cut_month(until_s: float) -> Iterator[str]:
+    """What to look at where the use of a bill ends days before its last month does."""
+    if not isfinite(until_s):
+        return
+    last = dt.datetime.fromtimestamp(until_s - 1, dt.UTC)
+    month = f"{last:%Y-%m}"
+    if last < _end(month) - dt.timedelta(days=EDGE_DAYS):
+        yield (
+            f"The use of {month} ends on day {last.day} in this file. If the bill goes on after "
+            "it, upload the rest: the month counts as whole."
+        )
 
 
 def _end(month: str) -> dt.datetime:

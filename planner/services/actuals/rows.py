@@ -71,11 +71,14 @@ class Sums:
     """Accelerator-hours of our CSV, hours of machines of FOCUS billing."""
     cost: dict[Group, Decimal] = field(default_factory=dict)
     doubtful: DoubtfulRows = field(default_factory=DoubtfulRows)
+    until: float = float("-inf")
+    """End of the last use of machines of a bill, seconds since 1970."""
 
     def add(self, row: Row) -> None:
         self.rows += 1
         self.hours[row.group] = self.hours.get(row.group, 0.0) + row.hours
         self.cost[row.group] = self.cost.get(row.group, Decimal(0)) + row.cost
+        self.until = max(self.until, row.until)
 
     def content_digest(self) -> str:
         """The same for the same sums, in whatever order, quotes and line ends they came."""

@@ -81,6 +81,7 @@ def _sum_ledger(ledger: Ledger, currency: str) -> Sums:
         problem = "states no costs; plan against actual needs a bill, or a table with cost"
         raise InvalidInput("file", problem)
     sums = Sums(USAGE, currency, rows=ledger.rows, doubtful=ledger.doubtful)
+    sums.until = ledger.hourly.last_s
     others: dict[Group, Decimal] = defaultdict(Decimal)
     for charge, one in ledger.charges.items():
         _check_currency(charge.currency, currency)

@@ -12,7 +12,9 @@ from planner.models import ActualsUpload, Project
 from planner.services.actuals import actuals
 from planner.services.actuals.burn import burn
 from planner.services.actuals.completion import estimate_completion
+from planner.services.actuals.overlaps import upload_warnings
 from tests.planner.services.actuals.test_burn import MONTHLY, pay, project, work
+from tests.planner.usage.make import cur_row, table
 from tests.planner.workspace import Workspace
 
 __all__ = ["project", "work"]
@@ -87,3 +89,29 @@ def test_without_a_month_that_was_over_nothing_is_estimated(
     assert done.estimate is None
     assert done.why_not == "no month that was paid for was over when it was uploaded"
     assert {one.actual for one in burn(table)} == {None}
+
+
+@pytest.mark.parametrize(("last", "is_cut"), [(11, True), (28, True), (30, False), (31, False)])
+def test_a_bill_whose_use_ends_early_is_named(
+    work: Workspace, project: Project, last: int, is_cut: bool
+) -> None:
+    head = "ChargePeriodStart,ChargePeriodEnd,BilledCost,BillingCurrency,ChargeCategory,"
+    days = "".join(
+        f"2027-01-{day:02}T00:00:00Z,2027-01-{day:02}T23:00:00Z,9,USD,Usage,20,Hours,p5.48xlarge\n"
+        for day in range(1, last + 1)
+    )
+    focus = f"{head}ConsumedQuantity,ConsumedUnit,x_InstanceType\n{days}"
+    upload = actuals.load_actuals(work.access(), project, io.BytesIO(focus.encode()))
+    told = f"The use of 2027-01 ends on day {last} in this file."
+    assert any(told in text for text in upload_warnings(upload)) is is_cut
+
+
+def test_a_table_of_months_has_no_days(work: Workspace, project: Project) -> None:
+    upload = actuals.load_actuals(work.access(), project, io.BytesIO(b"month,cost\n2026-01,5\n"))
+    assert upload_warnings(upload) == []
+
+
+def test_another_bill_whose_use_ends_early_is_named(work: Workspace, project: Project) -> None:
+    bill = table([cur_row(1), cur_row(2, usage_end_date="2025-05-11T00:00:00Z")])
+    upload = actuals.load_actuals(work.access(), project, io.BytesIO(bill))
+    assert any("of 2025-05 ends on day 10 in this file" in text for text in upload_warnings(upload))
