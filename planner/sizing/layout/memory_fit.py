@@ -72,6 +72,8 @@ class Shard:
     """Of one layer, and of one embedding."""
     fullest: Floats
     """Layers of the fullest stage over those of a mean one."""
+    is_whole: bool = False
+    """Whether stages hold whole layers."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,8 @@ def shard_of(
     share = states.trained / shape.parameters
     embedding = shape.embedding / t
     largest = np.maximum(layer, embedding)
-    return Shard(resident, resident * share, wider, largest, layer, embedding, over)
+    is_whole = fullest is not None
+    return Shard(resident, resident * share, wider, largest, layer, embedding, over, is_whole)
 
 
 def memory_plan(

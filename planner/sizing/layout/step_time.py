@@ -57,6 +57,9 @@ QLORA_BYTES_MOVED = 2.5
 2305.14314, 2023)."""
 WHOLE_RULES = 6
 """Edition of the rules from which stages hold whole layers, 2026."""
+MOST_MORE = 8
+"""Layers above ceil(L / p) that stages are tried with where the output is worth many: 5.9 of Llama
+3.2 1B (its config, 2024); a limit of this project, 2026."""
 HOST_GB_PER_S, HOST_PARAMETERS_PER_S = 20.0, 1e9
 """GB/s of PCIe 4.0 to the host's memory, and parameters that a server's CPUs update a second and
 accelerator (DeepSpeed ZeRO-Offload, arXiv 2101.06840, 2021)."""
@@ -129,29 +132,34 @@ class TimePlan:
 
 
 def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float) -> Floats:
-    """Time of the fullest stage over that of a mean one, m p / (L + h): its m layers set the pace,
-    and the output, worth h of L layers by its part of the `at_work` parameters, is left to a stage
-    that holds fewer, as far as those lack layers; 1 where no stage does.
+    """Time of the fullest stage over that of a mean one, max(m, l + h) p / (L + h), with the m of L
+    layers a stage that make it least: the last stage has the l = L - (p - 1) m that are left, and
+    the output, worth h layers by its part of the `at_work` parameters. 1 where layers are a guess.
 
     >>> from planner.contract.request.workload import Training
     >>> from planner.sizing.layout.grid import make_grid
     >>> from planner.sizing.layout.memory_fit import fullest_stage, shard_of
     >>> from planner.sizing.layout.shapes import model_shape
     >>> from planner.sizing.layout.states import state_bytes
-    >>> work = Training(kind="training", model="DeepSeek-V3", tokens=1)
-    >>> shape, grid = model_shape(work), make_grid([(1, 16, 1, 1, 1, 0), (1, 1, 1, 1, 1, 0)])
-    >>> fullest = fullest_stage(61, grid)
-    >>> shard = shard_of(shape, state_bytes(work, "bf16"), grid, fullest=fullest)
-    >>> pace_of_fullest(shape, grid, shard, 37e9).round(3).tolist(), fullest.round(3).tolist()
-    ([1.022, 1.0], [1.049, 1.0])
+    >>> def pace(model, layers, at_work, stages):
+    ...     work = Training(kind="training", model=model, tokens=1)
+    ...     shape, grid = model_shape(work), make_grid([(1, stages, 1, 1, 1, 0)])
+    ...     fullest = fullest_stage(layers, grid)
+    ...     shard = shard_of(shape, state_bytes(work, "bf16"), grid, fullest=fullest)
+    ...     return round(float(pace_of_fullest(shape, grid, shard, at_work)[0]), 3)
+    >>> pace("DeepSeek-V3", 61, 37e9, 16), pace("DeepSeek-V3", 61, 37e9, 1)
+    (1.022, 1.0)
+    >>> pace("Llama-3.1-8B", 32, 8e9, 4), pace("Llama-3.1-8B", 32, 8e9, 8)
+    (1.046, 1.162)
     """
+    if not shard.is_whole:
+        return np.ones_like(grid.pipeline)
     layer = max(at_work - shape.embeddings * shape.embedding, 0.0) / shape.layers
     output = shape.embedding / layer if shape.outputs > 1 and layer else 0.0
-    held = shard.fullest * shape.layers / grid.pipeline
-    lacking = held * grid.pipeline - shape.layers
-    pace: Floats = (shape.layers + lacking) / (
-        shape.layers + np.minimum(output, np.minimum(lacking, held))
-    )
+    held = np.ceil(shape.layers / grid.pipeline) + np.arange(MOST_MORE + 1.0)[:, None]
+    last = np.maximum(shape.layers - (grid.pipeline - 1) * held, 0.0) + output
+    slowest = np.maximum(np.where(grid.pipeline > 1, held, 0.0), last).min(axis=0)
+    pace: Floats = slowest * grid.pipeline / (shape.layers + output)
     return pace
 
 

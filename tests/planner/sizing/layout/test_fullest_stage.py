@@ -34,12 +34,14 @@ def size(rules=6, count=64, **asked):
     [("gpt-oss-120b", 64), ("Qwen3-235B-A22B", 256), ("DBRX", 64), ("Mixtral-8x22B", 256)],
 )
 def test_what_is_advised_holds_the_layers_of_its_fullest_stage(model, count):
-    """18 bytes a parameter, or 6 and 12 shared, of the layers alone."""
+    """Of the layers alone 6 bytes a parameter that replicas do not share, 2 where they share
+    gradients too."""
     one = size(model=model, count=count)
     layout, work = one.layout, one.training
     fullest = math.ceil(LAYERS[model] / layout.pipeline)
     share = fullest / LAYERS[model] / max(layout.tensor, layout.expert)
-    states = 6 * share * 0.9 * work.parameters / 2**30 if layout.zero_stage < 3 else 0.0
+    per_parameter = {0: 6, 1: 6, 2: 2, 3: 0}[layout.zero_stage]
+    states = per_parameter * share * 0.9 * work.parameters / 2**30
     assert states <= layout.memory.total_gib <= MARGIN * usable_gib(H100)
     assert fullest * layout.pipeline / LAYERS[model] < 1.4
 
@@ -56,11 +58,24 @@ def test_an_uneven_pipeline_holds_and_takes_as_much_as_its_fullest_stage():
     assert uneven.share_of_level == pytest.approx(before.share_of_level / over, rel=0.01)
 
 
-def test_stages_of_as_many_layers_cost_nothing_more():
+def test_stages_of_as_many_layers_hold_no_more_and_wait_for_the_output_alone():
+    """The output is 0.41 of 70 billion parameters, worth 0.24 of 40 layers: the last of 4 stages
+    does 10.24 layers' work where the mean does 10.06."""
     even = {"layers": 40, "layout": {"tensor": 8, "pipeline": 4}, **SEVENTY}
     now, before = size(6, **even).layout, size(5, **even).layout
-    assert now.share_of_level == before.share_of_level
+    assert before.share_of_level / now.share_of_level == pytest.approx(10.24 / 10.06, rel=0.002)
     assert now.memory == before.memory
+
+
+def test_no_pipeline_is_advised_where_the_output_outweighs_a_stage():
+    """Of Llama 3.2 1B the output is worth 5.9 of 16 layers, more than the 2 of each of 8 stages."""
+    asked = {"model": "Llama-3.2-1B", "tokens": 2e10}
+    work = parse(Training, {"kind": "training", **asked})
+    assert placed_on(work, get("nvidia-rtx-4090"), 6).at(8).layout.pipeline <= 2
+    staged = parse(Training, {"kind": "training", **asked, "layout": {"pipeline": 8}})
+    one = placed_on(staged, get("nvidia-rtx-4090"), 6).at(8).layout
+    two = placed_on(staged, get("nvidia-rtx-4090"), 5).at(8).layout
+    assert two.share_of_level / one.share_of_level == pytest.approx(5.9 * 8 / 21.9, rel=0.05)
 
 
 def test_the_words_on_uneven_stages_agree_with_what_is_counted():
