@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planner.contract.models.uncounted import refuse_uncounted
+from planner.contract.models.config_forms import as_hugging_face
+from planner.contract.models.families import HALVED_FAMILIES, NARROW_EMBEDDINGS
+from planner.contract.models.uncounted import BESIDE, refuse_uncounted
 from pricing.common.invalid_input import InvalidInput
 
 MOST_CHARACTERS = 200_000
@@ -77,6 +79,23 @@ NAMES = {
     "labels": ("num_labels",),
 }
 """Our name → the names that families give it."""
+MORE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "feed_forward": ("ff_intermediate_size", "mlp_hidden_size", "dff"),
+    "expert_feed_forward": ("expert_hidden_dim",),
+    "dense_layers": ("num_dense_layers",),
+    "shared_feed_forward": ("shared_intermediate_size",),
+    "vocabulary": ("embedding_size",),
+    "key_value_heads": ("num_attention_groups", "num_key_value_heads_per_layer"),
+}
+"""The same from rules 6 on, after those (Phi-3-small, OLMo's own form, CTRL, Mistral Large 3,
+AFMoE, Granite and Step-3.5, 2019-2026); `embedding_size` of OLMo and LLaDA alone."""
+BY_LAYER = (
+    *("feed_forward", "heads", "key_value_heads", "hidden_size", "experts"),
+    *("expert_feed_forward", "shared_experts", "head_size"),
+)
+"""Sizes that make a model uncounted where a config lists others for other layers."""
+PADDED_VOCABULARY = frozenset({"hf_olmo", "llada"})
+"""Families whose embedding is `embedding_size` high (their code, 2024-2025)."""
 FAMILY_RULES = 6
 """Edition of the rules from which `_by_family` is read, 2026."""
 NEW_FAMILIES = frozenset({"qwen", "xlnet"})
@@ -131,6 +150,11 @@ OTHER_PARTS: Mapping[str, str] = {
     "audio_config": "the sound encoder",
     "audio_processor": "the sound encoder",
     "talker_config": "the talker",
+    "mm_vision_tower": "the image encoder",
+    "vision_backbone_id": "the image encoder",
+    "vision_lora": "the image encoder",
+    "qformer_config": "the part that joins both",
+    "speech_config": "the sound encoder",
 }
 """Key of a config → what stands beside its language model (configs of Qwen2.5-VL, Gemma 3, Phi-4-
 multimodal and Qwen2.5-Omni, 2025)."""
@@ -146,6 +170,8 @@ class ConfigFields:
     """Of the language model, where the config holds several."""
     beside: tuple[str, ...] = ()
     """What stands beside the language model, in words."""
+    is_latest: bool = True
+    """Whether it is read as rules 6 read it."""
 
     def get(self, name: str) -> int | None:
         """A size, or None."""
@@ -156,7 +182,11 @@ class ConfigFields:
         size = self.sizes.get(name)
         if size is None:
             listed = ", ".join(NAMES[name][:3])
-            raise InvalidInput("config", f"has no {listed} or the like; is it a config.json?")
+            raise InvalidInput(
+                "config",
+                f"has no {listed} or the like; is it a config.json? Parameters, layers and "
+                "hidden_size given in its place would do",
+            )
         return size
 
     def flag(self, name: str) -> bool | None:
@@ -177,19 +207,24 @@ def read_fields(
     ('gpt2', 12, None)
     """
     whole = _object(text)
+    is_latest = edition >= FAMILY_RULES
+    whole = as_hugging_face(whole) if is_latest else whole
     refuse_uncounted(whole, _family(whole), is_size_given)
     config = _language_model(whole)
     family = _family(config)
     refuse_uncounted(config, family, is_size_given)
     sizes = {name: _size(config, names) for name, names in NAMES.items()}
-    if edition >= FAMILY_RULES:
+    if is_latest:
+        if not is_size_given:
+            _refuse_by_layer(config)
+        sizes |= _further(family, config, sizes)
         sizes |= _by_family(family, config, sizes)
     elif family in NEW_FAMILIES:
         family = ""
     thinker = whole.get("thinker_config")
     parts = (*whole, *(thinker if isinstance(thinker, Mapping) else ()))
     others = tuple(dict.fromkeys(OTHER_PARTS[key] for key in parts if key in OTHER_PARTS))
-    return ConfigFields(family, sizes, config, others)
+    return ConfigFields(family, sizes, config, others, is_latest)
 
 
 def _by_family(
@@ -198,15 +233,42 @@ def _by_family(
     """Sizes that some families mean otherwise, or alone have (their code, 2019-2025): the first
     Qwen's feed-forward part is half as wide as its config says, ELECTRA and OPT-350M embed in fewer
     units than they work in, and Qwen's windows leave its first layers out."""
-    if family == "qwen":
-        return {"feed_forward": (sizes["feed_forward"] or 0) // 2 or None}
+    if family in HALVED_FAMILIES:
+        wide = sizes["feed_forward"]
+        if wide is None:
+            wide = (_size(config, ("mlp_ratio",)) or 0) * (sizes["hidden_size"] or 0)
+        return {"feed_forward": wide // 2 or None}
     if family == "xlnet":
         return {"feed_forward": _size(config, ("d_inner",))}
-    if family in ("electra", "opt"):
+    if family in NARROW_EMBEDDINGS:
         return {"embedding_width": _size(config, ("embedding_size", "word_embed_proj_dim"))}
     if family.startswith(("qwen2", "qwen3")):
         return {"whole_first": _size(config, ("max_window_layers",))}
     return {}
+
+
+def _further(
+    family: str, config: Mapping[str, Any], sizes: Mapping[str, int | None]
+) -> dict[str, int | None]:
+    """Sizes under names that rules 6 know beside; a padded vocabulary stands before the other."""
+    found: dict[str, int | None] = {}
+    for name, names in MORE_NAMES.items():
+        is_vocabulary = name == "vocabulary"
+        if is_vocabulary and family not in PADDED_VOCABULARY:
+            continue
+        if is_vocabulary or not sizes[name]:
+            found[name] = _size(config, names) or sizes[name]
+    return found
+
+
+def _refuse_by_layer(config: Mapping[str, Any]) -> None:
+    """Refuses sizes that are listed by layer and differ."""
+    names = [key for name in BY_LAYER for key in (*NAMES[name], *MORE_NAMES.get(name, ()))]
+    for key in names:
+        if isinstance(_of_every_layer(config.get(key)), list):
+            raise InvalidInput(
+                "config", f"has layers that differ from one another ({key}); {BESIDE}"
+            )
 
 
 def _family(config: Mapping[str, Any]) -> str:

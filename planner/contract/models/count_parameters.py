@@ -10,18 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.contract.models.config_fields import FAMILY_RULES, ConfigFields, read_fields
+from planner.contract.models.count_attention import (
+    attention_parameters,
+    attention_width,
+    cached_values,
+)
 from planner.contract.models.families import (
     BIASED_EXPERTS,
-    BIASED_FAMILIES,
-    NORMED_HEADS,
-    NORMED_PROJECTIONS,
+    NEW_PLAIN_FAMILIES,
+    NEW_POSITION_FAMILIES,
+    NEW_TIED_FAMILIES,
+    NORMS,
     PADDED_POSITIONS,
     PLAIN_FAMILIES,
     POSITION_FAMILIES,
-    RELATIVE_FAMILIES,
     TIED_FAMILIES,
     UNCOUNTED_INPUT,
     VISION_FAMILIES,
+    WHOLE_EVERY,
 )
 from planner.contract.models.uncounted import (
     AS_SAMPLES,
@@ -30,19 +36,8 @@ from planner.contract.models.uncounted import (
 )
 from pricing.common.invalid_input import InvalidInput
 
-NORMS = {"gemma2": 4, "gemma3": 4, "gemma3_text": 4, "olmo2": 2, "gpt_neox": 4, "gpt2": 4}
-"""Vectors of the hidden size that a layer's norms hold, 2 elsewhere (scale and shift each)."""
 MOST_LAYERS = 10_000
 """Layers of a config that is believed, 2026."""
-
-
-WHOLE_EVERY = {
-    **{"gemma2": 2, "gpt_oss": 2, "gemma3": 6, "gemma3_text": 6, "olmo2": 4, "olmo3": 4},
-    "modernbert": 3,
-}
-"""Every how many layers one looks at the whole sequence, in families that mix them, where a config
-does not list its layers (Gemma 2 and 3 reports, gpt-oss and OLMo 3 configs, ModernBERT,
-2024-2025)."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +89,10 @@ def read_config(
     _check(fields)
     layers, hidden = fields.need("layers"), fields.need("hidden_size")
     dense_layers = _dense_layers(fields)
-    attention = _attention(fields) + NORMS.get(fields.family, 2) * hidden
+    attention = attention_parameters(fields) + NORMS.get(fields.family, 2) * hidden
     dense, sparse, at_work = _dense(fields), _sparse(fields), _sparse_at_work(fields)
     sparse_layers = layers - dense_layers
-    body = layers * attention + dense_layers * dense + hidden
+    body = layers * attention + dense_layers * dense + hidden + _convolution(fields)
     inputs, outputs = _embeddings(fields)
     total = body + sparse_layers * sparse + inputs + outputs
     active = body + sparse_layers * at_work + inputs + outputs
@@ -110,17 +105,17 @@ def read_config(
         active_parameters=min(active, total),
         layers=layers,
         hidden_size=hidden,
-        attention_width=_attention_width(fields),
+        attention_width=attention_width(fields),
         vocabulary_size=fields.get("vocabulary"),
         feed_forward_size=_expert_width(fields) if experts else _width(fields),
         is_gated=_is_gated(fields),
         experts=experts,
         experts_per_token=fields.get("experts_per_token") if experts else None,
-        cached_values=_cached_values(fields),
+        cached_values=cached_values(fields),
         sliding_window=window,
         sliding_layers=sliding,
         positions=_longest_sequence(fields),
-        has_learned_positions=fields.family in POSITION_FAMILIES,
+        has_learned_positions=_learns_positions(fields),
         output_parameters=outputs,
         uncounted_input=uncounted,
         heads=fields.need("heads"),
@@ -136,7 +131,7 @@ def _longest_sequence(fields: ConfigFields) -> int | None:
     [512, 2048, 1024]
     """
     positions = fields.get("positions") or None
-    if positions and fields.family in POSITION_FAMILIES and positions % 64 == PADDED_POSITIONS:
+    if positions and _learns_positions(fields) and positions % 64 == PADDED_POSITIONS:
         return positions - PADDED_POSITIONS
     return positions
 
@@ -161,55 +156,20 @@ def _check(fields: ConfigFields) -> None:
         raise InvalidInput("config", f"uses {used} of {experts} experts for a token")
 
 
-def _head_size(fields: ConfigFields) -> int:
-    return fields.get("head_size") or fields.need("hidden_size") // fields.need("heads")
-
-
-def _key_value_heads(fields: ConfigFields) -> int:
-    """Heads with keys and values of their own; one where queries share them all."""
-    is_new = fields.flag("new_decoder_architecture")
-    if fields.flag("multi_query") and not is_new:
-        return 1
-    return fields.get("key_value_heads") or fields.need("heads")
-
-
-def _attention(fields: ConfigFields) -> int:
-    """Parameters of one layer's attention; multi-head latent attention by its low-rank parts."""
-    hidden, heads = fields.need("hidden_size"), fields.need("heads")
-    rank = fields.get("key_value_rank")
-    if rank:
-        plain, rotary = fields.need("plain_head"), fields.need("rotary_head")
-        value = fields.need("value_head")
-        query_rank = fields.get("query_rank")
-        wide = heads * (plain + rotary)
-        queries = hidden * query_rank + query_rank * wide if query_rank else hidden * wide
-        keys = hidden * (rank + rotary) + rank * heads * (plain + value)
-        return queries + keys + heads * value * hidden
-    head, kv = _head_size(fields), _key_value_heads(fields)
-    weights = hidden * head * (2 * heads + 2 * kv)
-    if fields.family in RELATIVE_FAMILIES:
-        weights += hidden * head * heads
-    has_bias = fields.flag("attention_bias") or fields.family in BIASED_FAMILIES
-    biases = head * (heads + 2 * kv) if has_bias else 0
-    if fields.family in BIASED_EXPERTS:
-        biases += hidden + heads
-    if fields.family in NORMED_HEADS:
-        return weights + biases + 2 * head
-    return weights + biases + (head * (heads + kv) if fields.family in NORMED_PROJECTIONS else 0)
-
-
-def _attention_width(fields: ConfigFields) -> int:
-    """Width over which scores and their sums of values are formed, all heads together: half of the
-    work of attention goes by the width of queries and keys, half by that of values."""
-    heads = fields.need("heads")
-    if not fields.get("key_value_rank"):
-        return heads * _head_size(fields)
-    queries = fields.need("plain_head") + fields.need("rotary_head")
-    return heads * (queries + fields.need("value_head")) // 2
+def _convolution(fields: ConfigFields) -> int:
+    """Of the convolution beside the first layer of DeBERTa v2 (its code, 2021)."""
+    size = fields.config.get("conv_kernel_size")
+    is_there = fields.is_latest and fields.family == "deberta-v2" and isinstance(size, int)
+    return size * fields.need("hidden_size") ** 2 if is_there and isinstance(size, int) else 0
 
 
 def _is_gated(fields: ConfigFields) -> bool:
     stated = fields.flag("mlp_gated_linear_units")
+    if stated is None and fields.is_latest:
+        if str(fields.config.get("feed_forward_type")).endswith("glu"):
+            return True
+        if fields.family in NEW_PLAIN_FAMILIES:
+            return False
     return fields.family not in PLAIN_FAMILIES if stated is None else stated
 
 
@@ -229,6 +189,8 @@ def _width(fields: ConfigFields) -> int:
         factor = fields.config.get("ffn_dim_multiplier")
         factor = factor if isinstance(factor, int | float) and 0 < factor < 100 else 1.0
         return step * -(-int(factor * int(8 * hidden / 3)) // step)
+    if fields.is_latest and _is_gated(fields) and not fields.get("width_factor"):
+        fields.need("feed_forward")
     return (fields.get("width_factor") or 4) * hidden
 
 
@@ -248,6 +210,9 @@ def _dense_layers(fields: ConfigFields) -> int:
         return layers
     listed = fields.config.get("mlp_only_layers")
     dense = len(listed) if isinstance(listed, list) else 0
+    marked = fields.config.get("moe_layer_freq")
+    if fields.is_latest and isinstance(marked, list):
+        return sum(mark == 0 for mark in marked[:layers])
     step = fields.get("sparse_step") or 1
     if step > 1:
         dense += layers - layers // step
@@ -271,7 +236,8 @@ def _experts(fields: ConfigFields, count: int) -> int:
     if fields.family in BIASED_EXPERTS:
         expert += (_matrices(fields) - 1) * width + hidden
         router += routed
-    return router + _shared(fields) + count * expert
+    beside = _dense(fields) if fields.is_latest and fields.flag("residual_moe") else 0
+    return router + _shared(fields) + beside + count * expert
 
 
 def _sparse(fields: ConfigFields) -> int:
@@ -292,20 +258,26 @@ def _embeddings(fields: ConfigFields) -> tuple[int, int]:
     width = fields.get("embedding_width") or hidden
     table = fields.need("vocabulary") * width
     positions = fields.get("positions") or 0
-    inputs = table + (positions * width if fields.family in POSITION_FAMILIES else 0)
+    inputs = table + (positions * width if _learns_positions(fields) else 0)
     inputs += 0 if width == hidden else width * hidden
     tied = fields.flag("tie_word_embeddings")
-    is_tied = fields.family in TIED_FAMILIES if tied is None else tied
+    is_tied = _is_tied(fields) if tied is None else tied
     return inputs, 0 if is_tied else table
 
 
-def _cached_values(fields: ConfigFields) -> int:
-    """Values that a token keeps in one layer: keys and values of their heads, or the compressed
-    ones of latent attention."""
-    rank = fields.get("key_value_rank")
-    if rank:
-        return rank + (fields.get("rotary_head") or 0)
-    return 2 * _key_value_heads(fields) * _head_size(fields)
+def _is_tied(fields: ConfigFields) -> bool:
+    """Whether the family shares both embeddings where its config does not say."""
+    is_new = fields.is_latest and fields.family in NEW_TIED_FAMILIES
+    return is_new or fields.family in TIED_FAMILIES
+
+
+def _learns_positions(fields: ConfigFields) -> bool:
+    """Whether each position has an embedding: not where a config names another kind."""
+    if not fields.is_latest:
+        return fields.family in POSITION_FAMILIES
+    if fields.config.get("position_embedding_type") in ("alibi", "rotary", "rope"):
+        return False
+    return fields.family in POSITION_FAMILIES | NEW_POSITION_FAMILIES
 
 
 def _sliding(fields: ConfigFields) -> tuple[int | None, int]:

@@ -44,8 +44,29 @@ UNCOUNTED_INPUT = frozenset(
 )
 """Families whose published active figure leaves the input embedding out (model cards of gpt-oss,
 ERNIE 4.5, GLM-4.5 and MiniMax-M2, 2025, DeepSeek-V2-Lite, Granite 3.1 and Kimi K2, 2024-2025)."""
-RELATIVE_FAMILIES = frozenset({"xlnet"})
-"""Families with a fifth matrix in attention, of the distances (XLNet, arXiv 1906.08237, 2019)."""
+NEW_PLAIN_FAMILIES = frozenset(
+    {"apertus", "arcee", "openai-gpt", "ctrl", "ernie", "megatron-bert", "layoutlm", "layoutlmv3"}
+    | {"roformer", "data2vec-text", "ibert", "gpt_neox_japanese", "chatglm_6b"}
+)
+"""Further families without a gate, which rules 6 know (same source, 2026)."""
+NEW_TIED_FAMILIES = frozenset(
+    {"falcon", "minicpm", "minicpm3", "phi3small", "clip_text_model", "openai-gpt", "ctrl", "ernie"}
+    | {"megatron-bert", "layoutlm", "layoutlmv3", "roformer", "data2vec-text", "ibert", "new"}
+    | {"chatglm_6b"}
+)
+"""Further families that share both embeddings (same source, 2026)."""
+NEW_POSITION_FAMILIES = frozenset(
+    {"clip_text_model", "openai-gpt", "ernie", "megatron-bert", "layoutlm", "layoutlmv3"}
+    | {"data2vec-text", "ibert"}
+)
+"""Further families that learn positions (same source, 2026)."""
+HALVED_FAMILIES = frozenset({"qwen", "hf_olmo", "molmo"})
+"""Families whose feed-forward size holds the gate too (their code, 2023-2024)."""
+NARROW_EMBEDDINGS = frozenset({"electra", "opt", "roformer"})
+"""Families that may embed in fewer units than they work in (same source, 2025)."""
+FURTHER_MATRICES = {"xlnet": 1, "longformer": 3}
+"""Matrices of a layer's attention beside four: of distances (XLNet, arXiv 1906.08237, 2019), and
+queries, keys and values of tokens that see all (Longformer, arXiv 2004.05150, 2020)."""
 GATED_FAMILIES = frozenset(
     {"llama", "llama4", "llama4_text", "mllama_text_model", "mistral", "mistral3", "ministral"}
     | {"mixtral", "qwen", "qwen2", "qwen2_moe", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl"}
@@ -62,7 +83,25 @@ GATED_FAMILIES = frozenset(
     | {"apertus", "modernbert", "nomic_bert", "bailing_moe", "longcat_flash", "mimo", "gpt_oss"}
     | {"openelm", "xverse", "diffllama", "nemotron-nas", "nemotron_h", "falcon_h1", "bamba"}
     | {"zamba2", "lfm2", "lfm2_moe", "kimi_linear", "plamo2", "afmoe", "solar_open"}
+    | {"hf_olmo", "llada", "molmo", "new", "glm4_moe_lite", "glm_moe_dsa", "bailing_moe_v2"}
+    | {"ministral3", "bitnet", "cwm", "chameleon", "dream", "aria_text", "falcon3"}
 )
 """Families of a gated feed-forward part, or whose configs say it all (same source, 2023-2026)."""
-KNOWN_FAMILIES = GATED_FAMILIES | PLAIN_FAMILIES | TIED_FAMILIES | POSITION_FAMILIES
+KNOWN_FAMILIES = (
+    GATED_FAMILIES
+    | PLAIN_FAMILIES
+    | TIED_FAMILIES
+    | POSITION_FAMILIES
+    | NEW_PLAIN_FAMILIES
+    | NEW_TIED_FAMILIES
+)
 """Families whose configs are read as their code builds the model."""
+NORMS = {"gemma2": 4, "gemma3": 4, "gemma3_text": 4, "olmo2": 2, "gpt_neox": 4, "gpt2": 4}
+"""Vectors of the hidden size that a layer's norms hold, 2 elsewhere (scale and shift each)."""
+WHOLE_EVERY = {
+    **{"gemma2": 2, "gpt_oss": 2, "gemma3": 6, "gemma3_text": 6, "olmo2": 4, "olmo3": 4},
+    "modernbert": 3,
+}
+"""Every how many layers one looks at the whole sequence, in families that mix them, where a config
+does not list its layers (Gemma 2 and 3 reports, gpt-oss and OLMo 3 configs, ModernBERT,
+2024-2025)."""

@@ -12,13 +12,27 @@ from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
 
-ENCODER_DECODERS = frozenset({"t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "m2m_100"})
-"""Families of two stacks."""
+ENCODER_DECODERS = frozenset(
+    {"t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "m2m_100", "led", "longt5"}
+    | {"blenderbot", "blenderbot-small", "pegasus_x", "bigbird_pegasus", "nllb-moe", "plbart"}
+    | {"switch_transformers", "prophetnet", "xlm-prophetnet", "fsmt", "mvp", "t5gemma", "t5gemma2"}
+    | {"encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "pix2struct", "udop"}
+    | {"florence2", "kosmos-2.5", "nougat", "donut", "trocr"}
+)
+"""Families of two stacks (huggingface/transformers, 2026)."""
+TWO_STACKS = (
+    ("encoder_layers", "decoder_layers"),
+    ("num_encoder_layers", "num_decoder_layers"),
+)
+"""Keys that a config has together where it has two stacks."""
 NOT_TRANSFORMERS = frozenset(
     {"mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv7", "jamba", "recurrent_gemma", "xlstm"}
-    | {"unet"}
+    | {"unet", "rwkv5", "rwkv6", "gated_deltanet", "delta_net", "gla", "retnet", "hgrn", "hgrn2"}
+    | {"gsa", "lightnet", "linear_attn", "based", "abc", "mesa_net", "kda", "comba", "mega", "ttt"}
+    | {"gated_deltaproduct", "stripedhyena", "log_linear_mamba2", "nystromformer", "fnet"}
 )
-"""Families whose layers are something else."""
+"""Families whose layers are something else (their configs, and fla-org/flash-linear-attention,
+2026)."""
 TWO_TOWERS = frozenset(
     {"clip", "siglip", "siglip2", "chinese_clip", "altclip", "align", "clap", "flava", "owlvit"}
     | {"owlv2", "groupvit", "clipseg", "xclip", "vision-text-dual-encoder"}
@@ -27,7 +41,8 @@ TWO_TOWERS = frozenset(
 (huggingface/transformers, 2025)."""
 SOUND = frozenset(
     {"wav2vec2", "wav2vec2-conformer", "wav2vec2-bert", "hubert", "wavlm", "unispeech", "sew"}
-    | {"data2vec-audio", "whisper", "speech_to_text", "speecht5"}
+    | {"data2vec-audio", "whisper", "speech_to_text", "speecht5", "moonshine", "seamless_m4t"}
+    | {"seamless_m4t_v2", "audio-spectrogram-transformer", "encodec", "parakeet_ctc"}
 )
 """Families that hear sound behind convolutions (same source, 2025)."""
 IMAGES = frozenset(
@@ -35,7 +50,8 @@ IMAGES = frozenset(
     | {"mobilenet_v1", "mobilenet_v2", "mobilevit", "efficientnet", "focalnet", "poolformer"}
     | {"levit", "cvt", "pvt", "pvt_v2", "efficientformer", "dpt", "glpn", "maskformer"}
     | {"mask2former", "oneformer", "sam", "sam2", "detr", "conditional_detr", "deformable_detr"}
-    | {"rt_detr", "rt_detr_v2", "yolos", "table-transformer", "timm_wrapper"}
+    | {"rt_detr", "rt_detr_v2", "yolos", "table-transformer", "timm_wrapper", "beit", "hiera"}
+    | {"data2vec-vision", "vitdet", "eva02"}
 )
 """Families that read images in stages of several widths, or find things in them (same source,
 2025)."""
@@ -53,6 +69,23 @@ ODD_LAYERS = {
     "active_parameters",
     "gemma3n": f"keeps an embedding for every layer; {BESIDE}",
     "gemma3n_text": f"keeps an embedding for every layer; {BESIDE}",
+    "longcat_flash": "has two attentions and two dense parts beside the experts of every layer; "
+    f"{BESIDE}, and active_parameters",
+    "jetmoe": f"has a mixture of experts in its attention too; {BESIDE}, and active_parameters",
+    "step3p5": f"has layers that differ from one another; {BESIDE}, and active_parameters",
+    "mimo_v2_flash": f"has layers that differ from one another; {BESIDE}, and active_parameters",
+    "openelm": f"has layers that differ from one another; {BESIDE}, layers and hidden_size",
+    "cogvlm": f"has further weights for images in every layer; {BESIDE}",
+    "moshi": f"writes sound through a second decoder; {BESIDE}",
+    "csm": f"writes sound through a second decoder; {BESIDE}",
+    **dict.fromkeys(
+        ("mobilebert", "funnel", "reformer", "transfo-xl", "convbert", "squeezebert"),
+        f"has layers of another kind than BERT's; {BESIDE}",
+    ),
+    **dict.fromkeys(
+        ("rembert", "canine", "xmod", "perceiver", "tapas", "luke", "layoutlmv2"),
+        f"has parts beside its layers that the count does not cover; {BESIDE}",
+    ),
 }
 """Family → what the count does not cover of it, and what to do (model cards, 2019-2025)."""
 STATE_WINDOW = 128
@@ -82,11 +115,14 @@ def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool
     if family in IMAGES or is_timm:
         name = family or str(config["architecture"])[:60]
         _refuse(f"{name} reads images and writes no text; {AS_SAMPLES}")
-    if family in TWO_TOWERS:
-        _refuse(f"{family} has two towers, of which neither writes text; {AS_SAMPLES}")
+    if family in TWO_TOWERS or _has_two_towers(config):
+        _refuse(
+            f"{family or 'the model'} has two towers, of which neither writes text; {AS_SAMPLES}"
+        )
     if family in SOUND:
         _refuse(f"{family} hears sound behind convolutions; {AS_SAMPLES}")
-    if family in ENCODER_DECODERS or config.get("is_encoder_decoder") is True:
+    has_two = any(all(config.get(key) for key in keys) for keys in TWO_STACKS)
+    if family in ENCODER_DECODERS or config.get("is_encoder_decoder") is True or has_two:
         name = family or "an encoder-decoder"
         _refuse(f"{name} has two stacks, which are not counted; {IN_ITS_PLACE}, {HALF_THE_TOKENS}")
     if family in NOT_TRANSFORMERS:
@@ -101,9 +137,18 @@ def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool
             f"are not counted; {BESIDE}, and active_parameters of a mixture"
         )
     differs = f"has layers that differ from one another; {BESIDE}"
-    odd = ODD_LAYERS.get(family, differs if config.get("block_configs") else "")
+    folds = config.get("is_folding_model") is True
+    is_odd = config.get("block_configs") or folds
+    odd = ODD_LAYERS.get(family, differs if is_odd else "")
     if odd and not is_size_given:
         _refuse(f"{family or 'the model'} {odd}")
+
+
+def _has_two_towers(config: Mapping[str, Any]) -> bool:
+    """Whether it is OpenCLIP's own form of two towers."""
+    inner = config.get("model_cfg")
+    whole = inner if isinstance(inner, Mapping) else config
+    return {"vision_cfg", "text_cfg"} <= whole.keys()
 
 
 def _refuse_adapter(config: Mapping[str, Any]) -> None:
