@@ -121,6 +121,12 @@ def test_rates_are_dense_not_sparse() -> None:
     assert get("nvidia-b200").dense_tflops("fp8") == 4500
 
 
+def test_tf32_of_the_nvl_cards_is_half_of_their_sparse_rate() -> None:
+    """835 TFLOPS with sparsity in both data sheets (NVIDIA H100, 2023, and H200, 2024)."""
+    for slug in ("nvidia-h100-94gb-nvl", "nvidia-h200-141gb-nvl"):
+        assert get(slug).dense_tflops("tf32") == 835 / 2
+
+
 def test_a_device_without_a_precision_has_no_rate_for_it() -> None:
     assert get("nvidia-v100-16gb-sxm").dense_tflops("bf16") is None
     assert get("google-tpu-v4").dense_tflops("fp16") is None
