@@ -22,6 +22,9 @@ _UNITS = {
 }
 _UNIT = re.compile(r"^-?[\d.]+ ?(%|mib|w|mhz)$", re.I)
 _NUMBER = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)")
+_MISSING = re.compile(r"^\s*(\[.*\]?|n/?a|not supported|unknown error|err!?)\s*$", re.I)
+ROWS_LOOKED_AT = 1000
+"""Rows in which a value is looked for where the first has none; a choice of this project, 2026."""
 MOST_IN_A_HOST = 64
 """GPUs of one host, above which a number is no index; a choice of this project, 2026."""
 IN_TURN = 0.9
@@ -34,6 +37,20 @@ def is_headless(row: Sequence[str]) -> bool:
     return any(_unit(cell) == "%" for cell in row)
 
 
+def first_values(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The first line, with the first value of each column where it has none.
+
+    >>> first_values([["0", "[N/A]", "12 %"], ["0", "97 %", "60 %"]])
+    ['0', '97 %', '12 %']
+    """
+    first = list(rows[0])
+    for i, cell in enumerate(first):
+        if _MISSING.match(cell):
+            below = (row[i] for row in rows[1:ROWS_LOOKED_AT] if i < len(row))
+            first[i] = next((value for value in below if not _MISSING.match(value)), cell)
+    return first
+
+
 def guess_header(rows: Sequence[Sequence[str]]) -> list[str]:
     """The header that the values tell. Of two amounts of memory the larger is the total; which of
     three is used and which free nothing tells.
@@ -41,7 +58,7 @@ def guess_header(rows: Sequence[Sequence[str]]) -> list[str]:
     >>> guess_header([["0", "97 %", "700.00 W", "612.10 W"], ["0", "98 %", "700.00 W", "598.20 W"]])
     ['index', 'utilization.gpu', 'power.limit', 'power.draw']
     """
-    first = rows[0]
+    first = first_values(rows)
     names = [_word(cell) for cell in first]
     values = _values(rows, [i for i, cell in enumerate(first) if not names[i] and _is_value(cell)])
     for unit, wanted in _UNITS.items():

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from planner.sizing.calibration.headless import guess_header, is_headless
+from planner.sizing.calibration.headless import first_values, guess_header, is_headless
 from planner.sizing.calibration.prometheus_log import is_prometheus, read_prometheus
 from planner.sizing.calibration.shown_forms import (
     is_dcgm,
@@ -115,7 +115,7 @@ def read_rows(text: str) -> list[list[str]]:
             return read(text)
     _refuse_other(start)
     rows = _from_header(list(_csv(text)))
-    return [_guessed(rows), *rows] if rows and is_headless(rows[0]) else rows
+    return [_guessed(rows), *rows] if rows and is_headless(first_values(rows)) else rows
 
 
 def _guessed(rows: list[list[str]]) -> list[str]:
@@ -134,7 +134,7 @@ def _guessed(rows: list[list[str]]) -> list[str]:
 
 def _from_header(rows: list[list[str]]) -> list[list[str]]:
     """Rows without what a terminal or a script wrote before the header."""
-    if rows and is_headless(rows[0]):
+    if rows and is_headless(first_values(rows)):
         return rows
     places = (i for i, row in enumerate(rows[:PREAMBLE]) if is_header(row))
     return rows[next(places, 0) :]

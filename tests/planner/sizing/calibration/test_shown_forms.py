@@ -183,3 +183,11 @@ def test_the_speed_of_a_fan_is_not_taken_for_use(line):
 def test_what_dcgm_may_not_profile_is_read_from_the_driver():
     rows = "#Entity  GPUTL  GRACT  POWER\nID\nGPU 0  97  N/A  612\nGPU 1  98  0.5  612\n"
     assert [use.sustained_utilisation for use in calibrate(rows).gpus] == [0.97, 0.5]
+
+
+@pytest.mark.parametrize("missing", ["[N/A]", "[Unknown Error]", "[Not Supported]"])
+def test_a_first_line_without_a_value_shifts_no_column(missing):
+    """That of the memory stood for the use of a GPU whose first line had none."""
+    later = headless("97 %", "12 %", "81920 MiB", gpus=1)
+    (gpu,) = calibrate(f"{missing}, 12 %, 81920 MiB\n" + later).gpus
+    assert gpu.sustained_utilisation == 0.97
