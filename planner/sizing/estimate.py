@@ -56,7 +56,7 @@ from planner.sizing.performance.confidence import has_user_throughput
 from planner.sizing.runs.context_words import served_beyond_context
 from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
-from planner.sizing.serving.serving_plan import fewer_at_once, plan_serving
+from planner.sizing.serving.serving_plan import fewer_at_once, plan_serving, refuse_unserved
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
@@ -168,11 +168,6 @@ class Estimate:
         return serving(named_under_rules(self.workload, self.rules), self.accelerator)
 
 
-def _check_serving(training: Training) -> None:
-    if training.is_classifier:
-        raise InvalidInput("serving", "is of words written, and is_classifier says there are none")
-
-
 def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
     """Hours, memory, layout and ranking of a workload; refuses by field what cannot be.
 
@@ -187,7 +182,7 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
         if parsed.serving and not isinstance(parsed.workload, Training):
             raise InvalidInput("serving", "is of a language model; allowed with a training")
         if parsed.serving and isinstance(parsed.workload, Training):
-            _check_serving(parsed.workload)
+            refuse_unserved(parsed.workload, parsed.rules)
         if isinstance(parsed.workload, AcceleratorHours):
             sized = _stated_hours(parsed, parsed.workload, accelerator)
         else:

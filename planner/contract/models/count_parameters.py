@@ -17,6 +17,7 @@ from planner.contract.models.count_attention import (
 )
 from planner.contract.models.families import (
     BIASED_EXPERTS,
+    ENCODER_FAMILIES,
     NEW_PLAIN_FAMILIES,
     NEW_POSITION_FAMILIES,
     NEW_TIED_FAMILIES,
@@ -71,6 +72,8 @@ class ModelFigures:
     """Of the input embedding where `active_parameters`, as the family publishes it, has it not."""
     heads: int = 0
     """Of attention, those of queries; 0 where they are not known."""
+    is_encoder: bool = False
+    """Whether the family reads texts and writes none."""
 
 
 def read_config(
@@ -119,6 +122,7 @@ def read_config(
         output_parameters=outputs,
         uncounted_input=uncounted,
         heads=fields.need("heads"),
+        is_encoder=fields.family in ENCODER_FAMILIES,
     )
 
 

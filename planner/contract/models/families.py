@@ -60,6 +60,13 @@ NEW_POSITION_FAMILIES = frozenset(
     | {"data2vec-text", "ibert"}
 )
 """Further families that learn positions (same source, 2026)."""
+ENCODER_FAMILIES = frozenset(
+    {"bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "distilbert", "electra", "deberta"}
+    | {"deberta-v2", "mpnet", "camembert", "longformer", "big_bird", "esm", "modernbert", "new"}
+    | {"nomic_bert", "eurobert", "neobert", "ernie", "megatron-bert", "layoutlm", "layoutlmv3"}
+    | {"roformer", "data2vec-text", "ibert", "clip_text_model", "albert", "mobilebert"}
+)
+"""Families that read a text whole and write none (same source, 2026)."""
 HALVED_FAMILIES = frozenset({"qwen", "hf_olmo", "molmo"})
 """Families whose feed-forward size holds the gate too (their code, 2023-2024)."""
 NARROW_EMBEDDINGS = frozenset({"electra", "opt", "roformer"})

@@ -139,6 +139,18 @@ def count_heads(name: str | None, config: str | None, width: int | None) -> int 
     return figures.heads or None if figures and figures.hidden_size == width else None
 
 
+def is_encoder(name: str | None, config: str | None) -> bool:
+    """Whether a model, by its name or config, reads texts and writes none.
+
+    >>> is_encoder("BERT-base", None), is_encoder("Llama-3.1-8B", None), is_encoder("7B", None)
+    (True, False, False)
+    """
+    if name is not None and read_size(name) is not None:
+        return False
+    figures = figures_of(name, config, is_size_given=True)
+    return bool(figures and figures.is_encoder)
+
+
 def _text(config: Mapping[str, object]) -> str:
     try:
         return json.dumps(config)

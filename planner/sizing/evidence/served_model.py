@@ -77,3 +77,5 @@ class Load:
     """Whether a limit on latency holds fewer sequences at once, so that each is faster."""
     counts_attention: bool = False
     """Whether the attention of prompts takes time too, which outgrows the rest in long ones."""
+    is_staged: bool = False
+    """Whether a replica of several servers has stages of layers, one on each."""

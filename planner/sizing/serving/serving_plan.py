@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from planner.contract.answer.estimate import ServingPlan
+from planner.contract.models.fill import is_encoder
 from planner.contract.request.serving import Serving
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.served_model import Load
@@ -13,6 +14,7 @@ from planner.sizing.serving.serving_rate import (
     PACE_RULES,
     PROMPT_RULES,
     RATE_RANGE,
+    STAGE_RULES,
     Replica,
     fewest_for,
     replica_on,
@@ -21,6 +23,8 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import HOURS_PER_MONTH
 
+ENCODER_RULES = 6
+"""Edition of the rules from which encoders are not served as if they wrote, 2026."""
 MOST_PER_REPLICA = 512
 """Accelerators of one replica beyond which nothing is served; planning value, 2026: DeepSeek-V3 is
 served on 32 to 144 (arXiv 2412.19437 section 3.4, 2024)."""
@@ -61,6 +65,20 @@ def plan_serving(
     )
 
 
+def refuse_unserved(training: Training, rules: int) -> None:
+    """Refuses, on `serving`, a model that writes no words: one that classifies and, from rules 6
+    on, an encoder by its name or config."""
+    if training.is_classifier:
+        raise InvalidInput("serving", "is of words written, and is_classifier says there are none")
+    if rules >= ENCODER_RULES and is_encoder(training.model, training.config):
+        name = training.model or "the model"
+        raise InvalidInput(
+            "serving",
+            f"is of words written, and {name} is an encoder, which writes none; hours of what it "
+            "answers a second, measured, go into a workload of kind accelerator_hours",
+        )
+
+
 def fewer_at_once(serving: Serving, plan: ServingPlan, rules: int) -> tuple[str, ...]:
     """Fewer answers at once than asked for, as no more fit."""
     wanted, held = serving.sequences or 0, plan.sequences_per_replica
@@ -85,6 +103,7 @@ def _replica(
         serving.engine,
         is_paced=rules >= PACE_RULES,
         counts_attention=rules >= PROMPT_RULES,
+        is_staged=rules >= STAGE_RULES,
     )
     count = fewest_for(model, one, precision)
     while count <= MOST_PER_REPLICA:

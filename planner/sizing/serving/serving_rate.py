@@ -7,12 +7,15 @@
     rate of a latency class = its share of the rate of as many sequences as fit
 
 B sequences at once on t accelerators, N parameters at work on a token. What a step reads of a
-mixture grows with B. The constants are fitted to `serving_throughput.csv`; the page on accuracy
-says how far they carry to teams that the fit has not seen.
+mixture grows with B. Over q servers layers are split within each and stages of them lie between: q
+groups of B / q sequences go through in turn, so that a step reads the weights q times and its
+messages stay within a server. The constants are fitted to `serving_throughput.csv`; the page on
+accuracy says how far they carry to teams that the fit has not seen.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -30,6 +33,9 @@ PACE_RULES = 6
 """Edition of the rules from which a limit on latency holds fewer sequences at once, 2026."""
 PROMPT_RULES = 6
 """Edition of the rules from which the attention of prompts takes time, 2026."""
+STAGE_RULES = 6
+"""Edition of the rules from which a replica of several servers has a stage of layers on each,
+2026."""
 PACE_STEPS = 40
 """Halvings in search of that number: 500 sequences to 1e-9 of one; a planning choice, 2026."""
 ROOM = 1.12
@@ -132,12 +138,15 @@ def replica_on(
     if load.counts_attention:
         reading_flops += model.prompt_attention_flops(load.prompt_tokens)
 
+    stages = math.ceil(count / links_of(one).node) if load.is_staged else 1
+
     def step_of(at_once: float) -> float:
-        weights = model.touched_parameters(at_once) * WEIGHT_BYTES[precision]
+        group = max(1.0, at_once / stages) if stages > 1 else at_once
+        weights = stages * model.touched_parameters(group) * WEIGHT_BYTES[precision]
         reading = (weights + at_once * cache) / (bandwidth * 1e9 * constants.bandwidth_share)
         computing = 2 * model.active_parameters * at_once / (peak * constants.decode_share)
         step = (reading + computing) / count + at_once * constants.host_seconds
-        step += _traffic(model, one, count, at_once, constants)
+        step += _traffic(model, one, math.ceil(count / stages), group, constants)
         prompts = at_once * reading_flops / load.output_tokens
         step += prompts / (peak * constants.prefill_share * count)
         return step * constants.slower[load.engine]

@@ -168,3 +168,42 @@ def test_windows_bound_the_attention_of_prompts():
     ratio = half.prompt_attention_flops(65_536) / whole.prompt_attention_flops(65_536)
     assert 0.5 < ratio < 0.52
     assert whole.prompt_attention_flops(1_000) == 2 * 32 * 4096 * 1_000**2
+
+
+@pytest.mark.parametrize("model", ["BERT-base", "ModernBERT-large", "DeBERTa-v3-base"])
+def test_an_encoder_is_not_served_as_if_it_wrote(model):
+    asked = {"workload": {**LLAMA, "model": model}, "accelerator": "H100"}
+    wanted = {"tokens_per_second": 1000, "prompt_tokens": 200, "output_tokens": 50}
+    with pytest.raises(InvalidInput, match=rf"{model} is an encoder") as refused:
+        estimate({**asked, "serving": wanted})
+    assert refused.value.field == "serving"
+    assert estimate({**asked, "serving": wanted, "rules": 5}).answer.serving
+    assert estimate(asked).answer.serving is None
+
+
+def test_a_replica_of_two_servers_has_a_stage_of_layers_on_each():
+    """671 GB in 8 bits take 16 H100: layers split over both servers' network were 5 times slower
+    than stages, which wait for no network; DeepSeek-V3 is served at some 2,800 tokens a second and
+    H100 by experts spread over 12 servers (LMSYS, 2025)."""
+    workload = {**LLAMA, "model": "DeepSeek-V3", "tokens": 1e12}
+    load = {"tokens_per_second": 1000, "prompt_tokens": 2000, "output_tokens": 1000}
+    rates = []
+    for rules in (5, 6):
+        asked = {"workload": workload, "accelerator": "H100", "accelerators": 512, "rules": rules}
+        answer = estimate({**asked, "serving": {**load, "latency": "offline", "engine": "tuned"}})
+        assert answer.answer.serving.accelerators_per_replica == 16
+        rates.append(answer.answer.serving.tokens_per_second_per_accelerator)
+    assert 3 * rates[0] < rates[1] < 2800
+
+
+def test_stages_read_the_weights_once_for_each_group():
+    """16 accelerators of 2 servers read the weights of 8: 70e9 of 2 bytes, one sequence."""
+    model = ServedModel(70e9, 70e9, 80, 8192, 2048)
+    alone = replace(LOAD, sequences=1, prompt_tokens=1, engine="tuned")
+    one, two = (
+        replica_on(model, H100, "bf16", replace(alone, is_staged=count > 8), count)
+        for count in (8, 16)
+    )
+    assert one is not None
+    assert two is not None
+    assert two.token_seconds == pytest.approx(one.token_seconds, rel=0.01)
