@@ -172,6 +172,8 @@ class ConfigFields:
     """What stands beside the language model, in words."""
     is_latest: bool = True
     """Whether it is read as rules 6 read it."""
+    is_size_given: bool = False
+    """Whether the request gives the parameters itself."""
 
     def get(self, name: str) -> int | None:
         """A size, or None."""
@@ -224,7 +226,7 @@ def read_fields(
     thinker = whole.get("thinker_config")
     parts = (*whole, *(thinker if isinstance(thinker, Mapping) else ()))
     others = tuple(dict.fromkeys(OTHER_PARTS[key] for key in parts if key in OTHER_PARTS))
-    return ConfigFields(family, sizes, config, others, is_latest)
+    return ConfigFields(family, sizes, config, others, is_latest, is_size_given)
 
 
 def _by_family(

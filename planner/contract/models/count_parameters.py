@@ -193,7 +193,8 @@ def _width(fields: ConfigFields) -> int:
         factor = fields.config.get("ffn_dim_multiplier")
         factor = factor if isinstance(factor, int | float) and 0 < factor < 100 else 1.0
         return step * -(-int(factor * int(8 * hidden / 3)) // step)
-    if fields.is_latest and _is_gated(fields) and not fields.get("width_factor"):
+    is_asked = fields.is_latest and not fields.is_size_given
+    if is_asked and _is_gated(fields) and not fields.get("width_factor"):
         fields.need("feed_forward")
     return (fields.get("width_factor") or 4) * hidden
 

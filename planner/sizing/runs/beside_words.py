@@ -88,7 +88,7 @@ def unknown_family(training: Training) -> tuple[str, ...]:
     """A config of a family that nobody has read the code of.
 
     >>> shape = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    >>> foo = {**shape, "vocab_size": 99, "model_type": "foo"}
+    >>> foo = {**shape, "vocab_size": 99, "intermediate_size": 256, "model_type": "foo"}
     >>> one = Training.model_validate({"kind": "training", "tokens": 1e9, "config": foo})
     >>> unknown_family(one)[0][:46]
     'the model_type foo of the config is not known:'

@@ -14,7 +14,7 @@ COUNT_STEPS = 32
 """A number of accelerators is rounded up by at most this part of it; a planning choice, 2026."""
 COUNT_RULES = 6
 """Edition of the rules from which a run does not take the least number that holds it where a
-slightly larger one takes much fewer hours, 2026."""
+slightly larger one takes much fewer hours, and chips of TPUs are those of slices, 2026."""
 NEAR_THE_FEWEST = 1.1
 """Hours over the fewest up to which a smaller number of accelerators is taken: less than estimates
 tell apart; a planning choice, 2026."""

@@ -58,6 +58,7 @@ from planner.sizing.runs.placed_words import (
     too_long,
     unasked,
 )
+from planner.sizing.runs.tpu_slices import chips_rented, of_slices
 from planner.sizing.runs.training_run import high_mfu, precision_on, user_rate
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
@@ -221,9 +222,17 @@ class PlacedTask:
         held, job = self.min_accelerators, self.requested.accelerators_per_job
         least, fewest = held if accelerators is None else count, self.fewest_hours(count)
         size, other = choose_at_work(self._on, count, held, least, job, fewest)
-        if other is None:
+        asked = size.accelerators
+        if other is not None:
+            size = replace(size, count_words=another_number(asked, size.hours, other))
+        one, chips = self.layouts.accelerator, chips_rented(self.layouts.accelerator, asked)
+        if chips == asked or (job and chips > job):
             return size
-        return replace(size, count_words=another_number(size.accelerators, size.hours, other))
+        try:
+            sliced = self._on(chips)
+        except InvalidInput:
+            return size
+        return replace(sliced, count_words=(*size.count_words, of_slices(one, chips, asked)))
 
     def at(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators, or on the usual number for its work."""

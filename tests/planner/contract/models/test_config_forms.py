@@ -188,6 +188,11 @@ def test_what_is_not_counted_is_refused_and_never_read_as_a_llama(config, words)
     assert refused.value.field == "config"
 
 
+def test_parameters_of_one_s_own_stand_in_for_what_a_config_lacks():
+    for config in ({**LLAMA, "intermediate_size": None}, {**LLAMA, "intermediate_size": [8192, 9]}):
+        assert read_config(json.dumps(config), is_size_given=True).layers == 32
+
+
 def test_saved_comparisons_keep_what_was_counted_before_rules_6():
     asked = {"kind": "training", "tokens": 1e9, "sequence_length": 512}
     flops = {}
