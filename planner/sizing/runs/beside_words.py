@@ -13,6 +13,7 @@ from planner.contract.models.uncounted import other_layers
 from planner.contract.request.workload import MEASURED, RATES, Training
 from planner.sizing.footprint.training_flops import is_adapter, usual_length
 from planner.sizing.layout.placed_layout import PlacedLayout
+from planner.sizing.layout.states import state_bytes
 from planner.sizing.performance.confidence import has_user_rate
 from planner.sizing.runs.context_words import beyond_context
 from pricing.market.accelerators import Accelerator
@@ -189,6 +190,22 @@ def thin_steps(
         f"on {count:,} accelerators a step of {batch:,.0f} tokens is {batch / count:,.0f} for "
         f"each, which works at {share:.0%} of its rate: fewer accelerators, or a larger "
         "global_batch_tokens, take fewer accelerator-hours",
+    )
+
+
+def on_the_host(
+    training: Training, layout: PlacedLayout, precision: str, rules: int
+) -> tuple[str, ...]:
+    """Memory of the hosts that the optimizer's states take, which no machine is chosen by."""
+    if rules < BESIDE_RULES or not training.optimizer_offload:
+        return ()
+    states = state_bytes(training, precision)
+    parts = layout.tensor * layout.pipeline
+    ranks = parts * layout.data * layout.context
+    total = states.trained * states.optimizer * (1 if layout.zero_stage else ranks / parts)
+    return (
+        f"optimizer_offload keeps {total / 1e9:,.3g} GB of states in the memory of the hosts, "
+        f"{total / ranks / 1e9:,.3g} GB beside each accelerator: see that the machines have it",
     )
 
 

@@ -46,7 +46,7 @@ from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, ro
 from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import excess_beside_standard, team_excess
 from planner.sizing.performance.throughput import default_accelerators
-from planner.sizing.runs.beside_words import left_out, thin_steps, waiting_for_links
+from planner.sizing.runs.beside_words import left_out, on_the_host, thin_steps, waiting_for_links
 from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, whole_count
 from planner.sizing.runs.placed_words import (
     above_peak,
@@ -129,6 +129,7 @@ class PlacedSize:
             about = (*about, *self.count_words, *long, *unasked(training, layout, self.rules))
         about += waiting_for_links(training, layout, self.rules)
         about += thin_steps(training, layout, self.accelerators, self.min_accelerators, self.rules)
+        about += on_the_host(training, layout, self.precision, self.rules)
         about += left_out(training, self.accelerator, self.precision, self.rules)
         return (*high_mfu(self.mfu, training), *about, *uncertain)
 

@@ -193,3 +193,11 @@ def test_an_advised_split_that_mostly_waits_says_so():
     assert "waits for its links" not in warnings(**big)
     assert "waits for its links" not in warnings("nvidia-rtx-4090", 5, model="Qwen3-4B",
                                                  zero_stage=3)  # fmt: skip
+
+
+def test_states_on_the_host_are_said_in_gb():
+    """12 bytes a parameter: 70.6 billion are 847 GB, 106 beside each of 8."""
+    asked = {"model": "Llama-3.1-70B", "optimizer_offload": True}
+    words = "keeps 847 GB of states in the memory of the hosts, 106 GB beside each"
+    assert words in warnings(**asked)
+    assert words not in warnings(rules=5, **asked)
