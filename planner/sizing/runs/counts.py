@@ -84,6 +84,16 @@ def most_tried(least: int, count: int, stated: int | None) -> int:
     return most if stated is None else min(most, max(count, stated))
 
 
+def within_job(count: int, least: int, job: int | None) -> int:
+    """A number of accelerators that nobody asked for: no more than a job is said to take, where
+    those hold it.
+
+    >>> within_job(176, 3, 8), within_job(176, 3, None), within_job(176, 20, 8)
+    (8, 176, 20)
+    """
+    return count if job is None else min(count, max(job, least))
+
+
 def choose_count(
     size_on: Callable[[int], S], first: int, most: int, fewest_hours: float
 ) -> tuple[S, S | None]:

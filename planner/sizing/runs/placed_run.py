@@ -47,7 +47,7 @@ from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import excess_beside_standard, team_excess
 from planner.sizing.performance.throughput import default_accelerators
 from planner.sizing.runs.beside_words import left_out, on_the_host, thin_steps, waiting_for_links
-from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, whole_count
+from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, whole_count, within_job
 from planner.sizing.runs.placed_words import (
     above_peak,
     another_number,
@@ -280,7 +280,8 @@ class PlacedTask:
         least = self.min_accelerators
         if requested is None:
             usual = default_accelerators(self.work.executed_flops, self.peak_flops)
-            return max(whole_count(least), usual)
+            job = self.requested.accelerators_per_job if self.rules >= COUNT_RULES else None
+            return within_job(max(whole_count(least), usual), least, job)
         own = self.layouts.training.layout
         if own and requested < own.parts:
             self.layouts.judge(requested)

@@ -40,6 +40,7 @@ from planner.sizing.performance.sample_teams import (
 from planner.sizing.performance.sample_time import Sample
 from planner.sizing.performance.sample_times import TIME_RULES, time_fit
 from planner.sizing.performance.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
+from planner.sizing.runs.counts import COUNT_RULES, within_job
 from planner.sizing.runs.tiny_samples import warn_tiny
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get, resolve
@@ -125,7 +126,8 @@ def size_samples(
     rate = rate_on(workload, one, rules)
     total = workload.samples * workload.epochs
     single = total / (rate.samples_per_second * 3600)
-    count = accelerators or _usual_count(single)
+    job = workload.accelerators_per_job if rules >= COUNT_RULES else None
+    count = accelerators or within_job(_usual_count(single), 1, job)
     efficiency = scaling_efficiency(count)
     goodput = workload.goodput or estimate_goodput(count)
     return SampleSize(

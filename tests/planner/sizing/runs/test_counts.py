@@ -170,3 +170,12 @@ def test_a_deadline_that_no_number_meets_is_refused_with_hours_that_one_takes():
     with pytest.raises(InvalidInput) as refused:
         in_months("DeepSeek-V3", 1e12, "nvidia-l40s", 5)
     assert "months would need more than 200,000 accelerators" in refused.value.message
+
+
+@pytest.mark.parametrize(("job", "counted"), [(8, 8), (64, 64), (1000, 176), (1, 3)])
+def test_the_usual_number_is_no_more_than_a_stated_job(job, counted):
+    asked = {"kind": "training", "model": "Llama-3.1-8B", "tokens": 2e12}
+    h100 = get("nvidia-h100-80gb-sxm")
+    work = parse(Training, {**asked, "accelerators_per_job": job})
+    assert placed_on(work, h100, 6).at().accelerators == counted
+    assert placed_on(work, h100, 5).at().accelerators == 176
