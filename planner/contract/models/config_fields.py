@@ -253,14 +253,14 @@ def _further(
     family: str, config: Mapping[str, Any], sizes: Mapping[str, int | None]
 ) -> dict[str, int | None]:
     """Sizes under names that rules 6 know beside; a padded vocabulary stands before the other."""
-    found: dict[str, int | None] = {}
+    further: dict[str, int | None] = {}
     for name, names in MORE_NAMES.items():
         is_vocabulary = name == "vocabulary"
         if is_vocabulary and family not in PADDED_VOCABULARY:
             continue
         if is_vocabulary or not sizes[name]:
-            found[name] = _size(config, names) or sizes[name]
-    return found
+            further[name] = _size(config, names) or sizes[name]
+    return further
 
 
 def _refuse_by_layer(config: Mapping[str, Any]) -> None:

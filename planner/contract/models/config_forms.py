@@ -83,8 +83,8 @@ def _of_gguf(read: Mapping[str, Any]) -> dict[str, Any]:
     architecture = str(read["general.architecture"])
     family = GGUF_FAMILIES.get(architecture, architecture.replace("-", "_"))
     named = {ours: read.get(f"{architecture}.{theirs}") for theirs, ours in GGUF_NAMES.items()}
-    found = {name: size for name, size in named.items() if size is not None}
-    return {"model_type": family, **found}
+    sizes = {name: size for name, size in named.items() if size is not None}
+    return {"model_type": family, **sizes}
 
 
 def _of_no_family(read: Mapping[str, Any]) -> dict[str, Any]:

@@ -223,17 +223,17 @@ class PlacedTask:
         held, job = self.min_accelerators, self.requested.accelerators_per_job
         least, fewest = held if accelerators is None else count, self.fewest_hours(count)
         size, other = choose_at_work(self._on, count, held, least, job, fewest)
-        asked = size.accelerators
+        count = size.accelerators
         if other is not None:
-            size = replace(size, count_words=another_number(asked, size.hours, other))
-        one, chips = self.layouts.accelerator, chips_rented(self.layouts.accelerator, asked)
-        if chips == asked or (job and chips > job):
+            size = replace(size, count_words=another_number(count, size.hours, other))
+        one, chips = self.layouts.accelerator, chips_rented(self.layouts.accelerator, count)
+        if chips == count or (job and chips > job):
             return size
         try:
             sliced = self._on(chips)
         except InvalidInput:
             return size
-        return replace(sliced, count_words=(*size.count_words, of_slices(one, chips, asked)))
+        return replace(sliced, count_words=(*size.count_words, of_slices(one, chips, count)))
 
     def at(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators, or on the usual number for its work."""

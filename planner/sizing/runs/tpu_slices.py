@@ -42,10 +42,10 @@ def chips_rented(one: Accelerator, chips: int) -> int:
     return next(size for size in sizes if size >= chips)
 
 
-def of_slices(one: Accelerator, chips: int, asked: int) -> str:
+def of_slices(one: Accelerator, chips: int, needed: int) -> str:
     """Why more chips are counted on than a training needs."""
     return (
-        f"{chips:,} chips are counted on, as {asked:,} are no slice of {one.name} that can be "
+        f"{chips:,} chips are counted on, as {needed:,} are no slice of {one.name} that can be "
         "rented"
     )
 
