@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.other_costs import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model import other_costs
@@ -19,6 +18,7 @@ from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_d
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import price_rental
 from planner.costing.cost_model.spend_pools import SpendPool
+from planner.costing.cost_model.spot_fallback import cheapest_on_demand, fall_back
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.existing import ExistingContracts
@@ -232,27 +232,15 @@ class ModelInputs:
                 hours,
                 self.data,
                 self.term_end,
-                self._fallback_price(rental) if self.price_processes else None,
+                fall_back(rental, self.fallback) if self.price_processes else None,
                 at_peak if is_limited else None,
             )
             yield self.data.let_wait(priced, at_peak)
 
     @cached_property
     def fallback(self) -> CapacitySource | None:
-        """The cheapest offer on demand for an hour of the reference accelerator: what spot that is
-        not there falls back to. None without one."""
-        hourly = [r for r in self.rentals if r.purchase_option in ON_DEMAND and r.capacity]
-        return min(
-            (r for r in hourly if r.available is None),
-            key=lambda r: (r.price_per_hour / r.capacity, r.key),
-            default=None,
-        )
-
-    def _fallback_price(self, rental: CapacitySource) -> float | None:
-        """Price on demand of an hour of as many reference accelerators as a node has."""
-        if self.fallback is None:
-            return None
-        return self.fallback.price_per_hour / self.fallback.capacity * rental.capacity
+        """What spot that is not there falls back to; None without an offer on demand."""
+        return cheapest_on_demand(self.rentals)
 
     def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
         """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours: what the

@@ -27,6 +27,7 @@ from planner.costing.cost_model.by_date import reserved_hours
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, UnitCharge
 from planner.costing.cost_model.finance import trend_factors
+from planner.costing.cost_model.spot_fallback import Fallback
 from planner.costing.cost_model.spot_hours import estimate_availability, estimate_spot_goodput
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
@@ -46,13 +47,13 @@ def price_rental(
     demand_hours: Floats,
     data: CloudData,
     term_end: str = "prorate",
-    on_demand_price: float | None = None,
+    fallback: Fallback | None = None,
     hours_at_peak: Floats | None = None,
 ) -> CapacitySource:
     """`source` with the charges of its offer: what it costs to rent, store and transfer.
 
-    `demand_hours` [T] are the reference accelerator-hours over which the data is shared. With
-    `on_demand_price`, of as many reference accelerators as the node has, spot falls back to it.
+    `demand_hours` [T] are the reference accelerator-hours over which the data is shared. With a
+    `fallback` spot that is not there is paid at its price.
     With `hours_at_peak` [T] whole days are paid for.
     """
     offer = source.offer
@@ -73,15 +74,15 @@ def price_rental(
     if source.is_spot:
         goodput = estimate_spot_goodput(offer, source.min_accelerators, assumptions, data)
         source = replace(source, goodput=goodput)
-        if on_demand_price is not None:
+        if fallback is not None:
             availability = estimate_availability(source, offer, assumptions)
             source = replace(source, availability=availability)
     rent = _hour_charges(source, offer, assumptions, calendar)
     if hours_at_peak is not None:
         rent.append(_rest_of_days(source, rent[0].unit_price, hours_at_peak))
-    if source.availability is not None and on_demand_price is not None:
+    if source.availability is not None and fallback is not None:
         share = source.availability.on_demand_share(assumptions["spot_patience_hours"])
-        rent = _with_fallback(source, rent, share, on_demand_price, assumptions, calendar)
+        rent = _with_fallback(source, rent, share, fallback, assumptions, calendar)
     support = _support_of_hours(source, rent, assumptions)
     return replace(source, hour_charges=(*rent, *support, *beside_rent))
 
@@ -159,14 +160,15 @@ def _with_fallback(
     source: CapacitySource,
     rent: list[HourCharge],
     share: float,
-    on_demand_price: float,
+    fallback: Fallback,
     assumptions: Assumptions,
     calendar: Calendar,
 ) -> list[HourCharge]:
     """The charges of a spot hour of which `share` runs on demand instead."""
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
-    label = f"{source.label}: hours on demand while spot is not there"
-    price = on_demand_price * trend
+    priced_as = f", {fallback.priced_as}" if fallback.priced_as else ""
+    label = f"{source.label}: hours on demand while spot is not there{priced_as}"
+    price = fallback.price_per_hour * trend
     return [
         *(replace(charge, quantity=charge.quantity * (1.0 - share)) for charge in rent),
         HourCharge(Category.COMPUTE, label, "node-hours", share, price, is_fallback=True),

@@ -16,6 +16,7 @@ from planner.costing.cost_model.rental import (
     staff_cost_per_accelerator_hour,
     staff_over_plan,
 )
+from planner.costing.cost_model.spot_fallback import Fallback
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
 from tests.planner.costing.cost_model.test_rental import CALENDAR, HOURS, assumed, source
@@ -32,7 +33,8 @@ SHARE = 0.5 / 1.5
 def priced(on_demand: float | None, **values: float) -> Any:
     assumptions = assumed(**(WAITS | values))
     data = CloudData(assumptions)
-    return price_rental(source("spot"), assumptions, CALENDAR, HOURS, data, "prorate", on_demand)
+    fallback = None if on_demand is None else Fallback(on_demand)
+    return price_rental(source("spot"), assumptions, CALENDAR, HOURS, data, "prorate", fallback)
 
 
 def test_hours_that_spot_is_not_there_are_on_demand() -> None:

@@ -1,0 +1,45 @@
+"""The offer on demand that stands in for a spot machine while it is not there. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from planner.contract.labels import cloud_title
+from planner.contract.purchase_options import ON_DEMAND
+from planner.costing.cost_model.capacity_source import CapacitySource
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """On demand in the place of an hour of a spot machine."""
+
+    price_per_hour: float
+    """Of as many reference accelerators as the spot machine has, money an hour."""
+    priced_as: str = ""
+    """Which offer that is the price of, where, and how many of it."""
+
+
+def cheapest_on_demand(rentals: Iterable[CapacitySource]) -> CapacitySource | None:
+    """The cheapest offer on demand for an hour of the reference accelerator that may be rented in
+    every month; None without one. `rentals` are those that the limits of the request admit."""
+    return min(
+        (
+            rental
+            for rental in rentals
+            if rental.purchase_option in ON_DEMAND and rental.capacity and rental.available is None
+        ),
+        key=lambda rental: (rental.price_per_hour / rental.capacity, rental.key),
+        default=None,
+    )
+
+
+def fall_back(spot: CapacitySource, cheapest: CapacitySource | None) -> Fallback | None:
+    """What a spot machine falls back to, by the price of the `cheapest` offer on demand."""
+    if cheapest is None:
+        return None
+    machines = spot.capacity / cheapest.capacity
+    count = "" if abs(machines - 1.0) < 1e-9 else f"{machines:.4g} × "
+    place = f" at {cloud_title(cheapest.provider)}" if cheapest.provider else ""
+    price = cheapest.price_per_hour / cheapest.capacity * spot.capacity
+    return Fallback(price, f"priced as {count}{cheapest.label}{place}")
