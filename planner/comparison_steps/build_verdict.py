@@ -26,11 +26,11 @@ from planner.costing.advice.payback import (
     best_without_buying,
     capital_to_approve,
     obligation_to_sign,
-    resale_value,
 )
 from planner.costing.advice.turn_words import describe_turn
 from planner.costing.advice.verdict import SCENARIO_NAMES, describe_unknown_prices
 from planner.costing.analysis.simulation import cost_of_late_servers
+from planner.costing.results.payments import resale_value
 from planner.costing.results.scenario_result import Scenario, cents
 
 MOST_TURNS = 3

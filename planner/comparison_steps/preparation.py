@@ -346,4 +346,5 @@ class Preparation:
             capex_by_period=tuple(self._capital_budgets()),
             monthly_budget=limits.monthly_budget,
             total_budget=limits.total_budget,
+            keeps_books=self.rules.keeps_books,
         )

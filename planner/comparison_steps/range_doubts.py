@@ -22,9 +22,9 @@ from planner.comparison_steps.verdict_words import NARROW
 from planner.contract.labels import MISSES_ITS_DEADLINE, NO_RANGE_HERE
 from planner.contract.money import format_money
 from planner.contract.request.workload import AcceleratorHours
-from planner.costing.advice.payback import resale_value
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import Floats, ModelInputs
+from planner.costing.results.payments import resale_value
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import nodes_at_once

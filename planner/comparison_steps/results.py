@@ -24,7 +24,6 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.idle_instruments import warn_of_idle_instruments
-from planner.costing.advice.payback import capital
 from planner.costing.advice.verdict import Recommendation, choose, choose_widest, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
@@ -47,6 +46,7 @@ from planner.costing.analysis.turning_points import (
     find_turning_points,
 )
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.results.payments import capital
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
 from pricing.market.offers import HOURS_PER_MONTH

@@ -23,11 +23,12 @@ from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.contract.shares import format_shares
 from planner.costing.advice.beside_machines import describe_beside
 from planner.costing.advice.owed_after import describe_owed
-from planner.costing.advice.payback import capital, renting_cost, total_without_resale
+from planner.costing.advice.payback import renting_cost
 from planner.costing.advice.shares import split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.results.payments import capital, total_without_resale
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.pluralize import pluralize
 

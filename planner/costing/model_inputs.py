@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.request.other_costs import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model import other_costs
@@ -67,6 +67,8 @@ class ModelInputs:
     capex_by_period: tuple[CapitalBudget, ...] = ()
     monthly_budget: float | None = None
     total_budget: float | None = None
+    keeps_books: bool = False
+    """Whether budgets are held against lines in whole cents, credits and minimum spends."""
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole."""
     limits_dates: bool = False
@@ -183,9 +185,21 @@ class ModelInputs:
             base_cost=float(fixed_cash @ calendar.discount)
             + sum(s.fixed_shift(calendar) for s in self.sources),
             base_cash=fixed_cash[:months],
-            base_payments=float(np.maximum(fixed_cash, 0.0).sum()),
+            base_payments=self._fixed_payments(fixed_cash),
         )
         return self.supply.apply(problem, self.by_key, self.servers.by_key)
+
+    def _fixed_payments(self, fixed_cash: Floats) -> float:
+        """What is paid whatever the plan; resale is left out, under rules before 6 set off."""
+        if not self.keeps_books:
+            return float(np.maximum(fixed_cash, 0.0).sum())
+        due = [
+            source.stream_cash(stream, self.calendar)
+            for source in self.sources
+            for stream in source.fixed_streams
+            if stream.category is not Category.RESIDUAL
+        ]
+        return float(np.sum(due))
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
         """Keys of the sources of some purchase options; what is owned already is always there."""

@@ -29,6 +29,8 @@ from planner.costing.optimizer.solve import DEFAULT_GAP
 Floats = NDArray[np.float64]
 Search = Callable[[PlanProblem, float], Plan]
 """Solves a problem with a share of the work left."""
+Excess = Callable[[Plan], float]
+"""By how much the lines of a plan are over a budget; 0 where they keep to all."""
 ROUNDS = 4
 """Prices of its money that are tried for each pool, beside 0 and the worth of money."""
 SOLVES = 2 * ROUNDS + 4
@@ -36,9 +38,12 @@ GRID = 49
 """Prices of one pool's money among which the highest bound is looked for."""
 
 
-def find_plan_with_pools(inputs: ModelInputs, problem: PlanProblem, search: Search) -> Plan:
-    """The best plan found, its cost with the pools counted, and a bound on all plans."""
-    return _Finder(inputs, problem, search).find()
+def find_plan_with_pools(
+    inputs: ModelInputs, problem: PlanProblem, search: Search, over: Excess
+) -> Plan:
+    """The best plan found, its cost with the pools counted, and a bound on all plans; where none
+    keeps to the budgets, the one that is least `over` them."""
+    return _Finder(inputs, problem, search, over).find()
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class _Finder:
     inputs: ModelInputs
     problem: PlanProblem
     search: Search
+    over: Excess
 
     def __post_init__(self) -> None:
         calendar = self.inputs.calendar
@@ -63,6 +69,7 @@ class _Finder:
         self.bills = {s.key: _bills_of(s, calendar) for s in self.inputs.sources if s.provider}
         self.tried: list[_Found] = []
         self.best: Plan | None = None
+        self.least_over = np.inf
         self.bound = -np.inf
 
     def find(self) -> Plan:
@@ -160,8 +167,9 @@ class _Finder:
         cost = without + self._cost_of_pools(bills)
         within = [bills[pool.provider] * (self.worth[p] > 0) for p, pool in enumerate(self.pools)]
         self.tried.append(_Found(without, np.array(within)))
-        if self.best is None or cost < self.best.cost:
-            self.best = replace(plan, cost=cost)
+        over = self.over(plan)
+        if self.best is None or (over, cost) < (self.least_over, self.best.cost):
+            self.best, self.least_over = replace(plan, cost=cost), over
         return plan
 
     def _reductions(

@@ -8,16 +8,16 @@ import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import COMMITTED, FLEXIBLE, ON_DEMAND, OWNED, SPOT
+from planner.costing.budgets_in_books import find_within_books
 from planner.costing.cost_model.other_costs import select_costs
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.inputs.missing_prices import describe_missing, find_missing
-from planner.costing.larger_nodes import use_larger_nodes
 from planner.costing.missing_sources import has_existing_servers, missing_option
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import ConflictingConstraint, Plan, PlanProblem
 from planner.costing.optimizer.solve import UNDECIDED, solve
 from planner.costing.optimizer.work import MAX_MODEL_CELLS, WorkMeter
-from planner.costing.plans_with_pools import find_plan_with_pools
+from planner.costing.plans_with_pools import Excess, find_plan_with_pools
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
@@ -174,15 +174,17 @@ class _ScenarioSolver:
     ) -> Plan:
         cache_key = (name, keys)
         if cache_key not in self.plans:
-            if self.inputs.pools:
-                plan = find_plan_with_pools(
-                    self.inputs,
-                    problem,
-                    lambda one, share: self._search(keys, one, work.share(share, stops=False)),
-                )
-            else:
-                plan = self._search(keys, problem, work, self.ceiling, known)
-            self.plans[cache_key] = use_larger_nodes(plan, self.inputs) if plan.feasible else plan
+
+            def find(one: PlanProblem, over: Excess) -> Plan:
+                if not self.inputs.pools:
+                    return self._search(keys, one, work, self.ceiling, known)
+
+                def search(priced: PlanProblem, share: float) -> Plan:
+                    return self._search(keys, priced, work.share(share, stops=False))
+
+                return find_plan_with_pools(self.inputs, one, search, over)
+
+            self.plans[cache_key] = find_within_books(self.inputs, problem, find)
         return self.plans[cache_key]
 
     def _search(

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.advice.payback import capital, total_without_resale
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats, Plan
 from planner.costing.results.ledger import build_ledger
+from planner.costing.results.payments import capital, total_without_resale
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import JointInputs, source_key
 from planner.portfolio.optimizer.problem import JointPlan, ProjectUse

@@ -26,8 +26,9 @@ from planner.contract.labels import comes_first
 from planner.contract.months import format_month
 from planner.contract.reasons import join_reasons
 from planner.contract.shares import fractions_of_whole
-from planner.costing.advice.payback import capital_to_approve, is_of_resale
+from planner.costing.advice.payback import capital_to_approve
 from planner.costing.assumptions.defaults import default
+from planner.costing.results.payments import is_of_resale
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
 from planner.portfolio.kind_uses import uses_by_kind

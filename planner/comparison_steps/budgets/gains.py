@@ -28,10 +28,11 @@ from planner.contract.answer.verdict import Alternative, BudgetUse, FieldChange
 from planner.contract.money import format_money
 from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.advice.limit_words import NamedLimit, name_limit
-from planner.costing.advice.payback import best_without_buying, resale_value, why_not_bought
+from planner.costing.advice.payback import best_without_buying, why_not_bought
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.paying_purchases import buy_what_pays_back
+from planner.costing.results.payments import resale_value
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
 

@@ -13,13 +13,12 @@ from planner.contract.answer.verdict import BudgetKind, BudgetUse
 from planner.contract.money import format_money
 from planner.contract.months import FiscalYears, format_month
 from planner.contract.request.constraints import FiscalYearBudget
-from planner.costing.advice.payback import (
-    best_without_buying,
+from planner.costing.advice.payback import best_without_buying, why_not_bought
+from planner.costing.results.payments import (
     capital,
     due_per_month,
     resale_value,
     total_without_resale,
-    why_not_bought,
 )
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.scenarios import solve_scenario

@@ -12,8 +12,8 @@ from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
 from planner.contract.money import format_difference, format_money
 from planner.contract.months import FiscalYears, parse_month
-from planner.costing.advice.payback import capital, resale_value
 from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.results.payments import capital, resale_value
 from planner.costing.results.scenario_result import Scenario
 
 _FIELDS = (

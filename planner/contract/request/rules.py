@@ -67,6 +67,8 @@ class PlanRules:
     """Whether that leaves the resale of servers in place aside too."""
     limits_to_payback: bool = False
     """Whether fewer servers are bought where not all of the cheapest plan's pay back."""
+    keeps_books: bool = False
+    """Whether budgets are held against what the lines of a plan come to."""
     judges_size: bool = False
     """Whether work too small to own anything for it gets no analysis of owning."""
     all_break_even: bool = True
@@ -98,6 +100,8 @@ FEWER_SERVERS_RULES = 6
 """Edition from which a plan buys the servers that pay back where more of them do not, 2026."""
 RESERVED_DAYS_RULES = 6
 """Edition from which the days of a month count towards those of a reservation, 2026."""
+BOOKS_RULES = 6
+"""Edition from which budgets are held against the lines of a plan, 2026."""
 EDITION_1 = PlanRules()
 """Nothing is ruled out, and of a commitment the months within the horizon count."""
 
@@ -134,6 +138,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         needs_payback=not is_first and not _counts_on_resale(request),
         sets_resale_aside=request.rules >= RESALE_ASIDE_RULES,
         limits_to_payback=request.rules >= FEWER_SERVERS_RULES and not _counts_on_resale(request),
+        keeps_books=request.rules >= BOOKS_RULES,
         judges_size=not is_first,
         all_break_even=is_first or request.break_even == "all",
         is_sized=not is_first and not isinstance(workload, AcceleratorHours),

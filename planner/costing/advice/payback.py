@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.scenario import CostLine
 from planner.contract.request.rules import PlanRules
 from planner.costing.cost_model.charges import CAPITAL
-from planner.costing.results.postings import RESALE_TAX_UNIT
+from planner.costing.results.payments import capital, total_without_resale
 from planner.costing.results.scenario_result import Scenario
 
 OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
@@ -24,31 +24,10 @@ def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario |
     return min(renting, key=lambda s: s.net_present_cost, default=None)
 
 
-def resale_value(plan: Scenario) -> Decimal:
-    """What servers are assumed to fetch at the horizon's end, after the tax on it."""
-    return -sum((line.amount for line in plan.lines if is_of_resale(line)), Decimal("0.00"))
-
-
-def total_without_resale(plan: Scenario) -> Decimal:
-    """Total of a plan whose servers fetch nothing at the horizon's end."""
-    return plan.total_cost + resale_value(plan)
-
-
 def renting_cost(rent: Scenario, rules: PlanRules) -> Decimal:
     """What a purchase is held against before its resale: the total of a plan that buys nothing,
     from edition 6 of the rules on without what servers in place fetch, which both plans get."""
     return total_without_resale(rent) if rules.sets_resale_aside else rent.total_cost
-
-
-def capital(plan: Scenario, months: Container[int] | None = None) -> Decimal:
-    """What a plan pays for servers, of `months` alone if they are given: their price, network,
-    spares and installation."""
-    lines = (
-        line.amount
-        for line in plan.lines
-        if line.category in CAPITAL and (months is None or line.month in months)
-    )
-    return sum(lines, Decimal("0.00"))
 
 
 def pays_back(unsold: Decimal, price: Decimal, rent: Decimal, margin: float) -> bool:
@@ -80,11 +59,6 @@ def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float, rules: 
     )
 
 
-def is_of_resale(line: CostLine) -> bool:
-    is_its_tax = line.category is Category.TAX and line.unit == RESALE_TAX_UNIT
-    return line.category is Category.RESIDUAL or is_its_tax
-
-
 def payback_month(cash: Sequence[Decimal], other: Sequence[Decimal]) -> int | None:
     """First month from whose end on Σ cash stays below Σ other; None where it never does.
 
@@ -108,16 +82,6 @@ def payback_month(cash: Sequence[Decimal], other: Sequence[Decimal]) -> int | No
 
 def _accumulate(cash: Sequence[Decimal], length: int) -> Iterable[Decimal]:
     return accumulate([*cash, *[Decimal(0)] * (length - len(cash))])
-
-
-def due_per_month(plan: Scenario) -> tuple[Decimal, ...]:
-    """What has to be paid in each month, those after the horizon too: all but what servers fetch
-    at its end, after the tax on it."""
-    due = [*plan.cash_per_month]
-    for line in plan.lines:
-        if is_of_resale(line):
-            due[line.month] -= line.amount
-    return tuple(due)
 
 
 def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:

@@ -88,6 +88,7 @@ def solve(
         return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
     if master.rows.nodes and _is_open(problem, plans[0], search.bound * scale, gap):
         plans.append(_dispatch_starts(affordable, search.run_with_whole_nodes(), work))
+    again = None
     if starts is not None and plans[-1] is None and problem.has_budget:
         lower = replace(affordable, problem=tightened(affordable.problem))
         again = Search(Master(build_rows(lower, work), work=work), gap=gap, node_limit=node_limit)
@@ -102,11 +103,15 @@ def solve(
             return _undecided(bound)
         nothing = _no_plan(problem, reduced, work)
         eased = eased_to_the_cent(problem, nothing.conflicts) if eases else None
-        if eased is None:
+        if eased is not None:
+            with_cent = partial(solve, gap=gap, node_limit=node_limit, ceiling=ceiling, eases=False)
+            plan = with_cent(eased, known_plans=known_plans, work=work)
+            if plan.feasible:
+                return plan
+        whole = _with_whole_nodes(affordable, again, work)
+        if whole is None:
             return nothing
-        with_cent = partial(solve, gap=gap, node_limit=node_limit, ceiling=ceiling, eases=False)
-        plan = with_cent(eased, known_plans=known_plans, work=work)
-        return plan if plan.feasible else nothing
+        feasible = [whole]
     best = min(feasible, key=lambda plan: plan.cost)
     return replace(best, bound=_bound(problem, best, search.bound * scale))
 
@@ -128,6 +133,15 @@ def _dispatch_starts(
         return None
     units = count_units_started(reduced, chosen_starts)
     return dispatch(reduced.problem, reduced.quotas, reduced.rentals, units, work)
+
+
+def _with_whole_nodes(
+    affordable: ReducedProblem, search: Search | None, work: WorkMeter
+) -> Plan | None:
+    """The plan of a search under lower budgets with whole nodes throughout, where they rent so."""
+    if search is None or not search.master.rows.nodes:
+        return None
+    return _dispatch_starts(affordable, search.run_with_whole_nodes(), work)
 
 
 def _is_open(problem: PlanProblem, plan: Plan | None, bound: float, gap: float) -> bool:

@@ -12,7 +12,8 @@ from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.contract.months import format_month
 from planner.contract.shares import NOISE
-from planner.costing.advice.payback import capital_to_approve, is_of_resale
+from planner.costing.advice.payback import capital_to_approve
+from planner.costing.results.payments import is_of_resale
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window

@@ -41,7 +41,11 @@ def test_a_request_without_an_edition_follows_the_second():
         read_request(request_of(**named)) for named in ({}, {"rules": 1}, {"rules": 2})
     )
     newest = replace(
-        resolve_rules(second), sets_resale_aside=True, limits_to_payback=True, limits_days=True
+        resolve_rules(second),
+        sets_resale_aside=True,
+        limits_to_payback=True,
+        limits_days=True,
+        keeps_books=True,
     )
     assert resolve_rules(unnamed) == newest != EDITION_1
     assert resolve_rules(first) == EDITION_1

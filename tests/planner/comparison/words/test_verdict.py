@@ -12,7 +12,7 @@ import pytest
 from planner.comparison_steps.build_verdict import build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
-from planner.costing.advice.payback import capital
+from planner.costing.results.payments import capital
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.comparison.compared import Compared, compared, solved
 from tests.planner.costing.advice.test_decision import OWNING, RENT, TERM, YEAR

@@ -12,9 +12,8 @@ from planner.costing.advice.payback import (
     capital_to_approve,
     obligation_to_sign,
     payback_month,
-    resale_value,
-    total_without_resale,
 )
+from planner.costing.results.payments import resale_value, total_without_resale
 from planner.costing.results.postings import RESALE_TAX_UNIT
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.costing.advice.scenarios_of import line, monthly, plan

@@ -1,0 +1,217 @@
+"""Budgets held against the lines of a plan: in whole cents, with credits and minimum spends. PURE.
+
+The optimiser counts fractions of a cent and bills before credits, a reader adds up lines. So every
+budget is first eased by what the lines of a plan may be less than what was counted: half a cent for
+each, and the credits. Where the lines of the plan found are over a budget, it is solved again with
+the limit lower than what that plan was counted by its excess, until the lines keep to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.larger_nodes import use_larger_nodes
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import (
+    HALF_CENT,
+    CapitalBudget,
+    ConflictingConstraint,
+    Plan,
+    PlanProblem,
+)
+from planner.costing.plans_with_pools import Excess
+from planner.costing.results.ledger import build_ledger, settle_used_hours
+from planner.costing.results.payments import capital, due_per_month, total_without_resale
+from planner.costing.results.scenario_result import Scenario
+from pricing.common.copies import replace
+
+TOTAL, MONTHLY, CAPITAL = "total_budget", "monthly_budget", "capex_budget"
+ROUNDS = 6
+"""Times that a plan is looked for; the last time with every budget lower by what its lines may come
+to, so that one is found wherever the optimiser's own sums leave one."""
+_SOURCES = 4
+"""Sources at work in one month whose lines may be rounded the same way, beside what is fixed."""
+_TAX_LINES = 4
+_OVER = 1e-6
+Amounts = Mapping[str, float]
+Find = Callable[[PlanProblem, Excess], Plan]
+
+
+def find_within_books(inputs: ModelInputs, problem: PlanProblem, find: Find) -> Plan:
+    """The plan that `find` finds whose lines keep to the budgets of the request, with the larger
+    machines that stand for small ones; under rules before 6 its own sums do."""
+    budgets = Budgets(inputs, problem)
+    if not budgets.asked:
+        plan = find(problem, lambda plan: 0.0)
+        return use_larger_nodes(plan, inputs) if plan.feasible else plan
+    rooms, bound = budgets.most_room, np.inf
+    excess: Amounts = {}
+    needed: Amounts = {}
+    for turn in range(ROUNDS):
+        plan = find(budgets.eased(rooms), budgets.most_over)
+        bound = min(bound, plan.bound) if inputs.pools else plan.bound
+        if not plan.feasible:
+            return replace(budgets.explain(plan, find, needed), bound=bound)
+        excess = budgets.excess(plan)
+        if not excess:
+            return replace(use_larger_nodes(plan, inputs), bound=bound)
+        if len(excess) == 1:
+            needed = {k: min(over, needed.get(k, np.inf)) for k, over in excess.items()}
+        rooms = budgets.lower(rooms, plan, excess, is_last=turn == ROUNDS - 2)
+    asked, is_alone = budgets.asked, len(excess) == 1
+    conflicts = tuple(
+        ConflictingConstraint(name, asked[name], asked[name] + over, is_alone)
+        for name, over in excess.items()
+    )
+    return Plan(False, np.inf, bound, why_not=tuple(map(str, conflicts)), conflicts=conflicts)
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """The budgets of a request, by the name that the optimiser has for each."""
+
+    inputs: ModelInputs
+    problem: PlanProblem
+
+    @cached_property
+    def asked(self) -> Amounts:
+        """Budget → what the request gives; none under rules before 6."""
+        if not self.inputs.keeps_books:
+            return {}
+        limits = {name: one.amount for name, one in self._capital.items()}
+        if self.inputs.monthly_budget is not None:
+            limits[MONTHLY] = self.inputs.monthly_budget
+        # paying purchases are held to another sum, which the request's own leaves room for
+        if self.problem.total_budget is not None and (
+            self.problem.total_budget == self.inputs.total_budget
+        ):
+            limits[TOTAL] = self.problem.total_budget
+        return limits
+
+    @property
+    def _capital(self) -> dict[str, CapitalBudget]:
+        return {budget.name: budget for budget in self.problem.capital_budgets}
+
+    @property
+    def most_room(self) -> Amounts:
+        """Budget → how much more the optimiser may count than the lines come to."""
+        credits = sum(pool.amount for pool in self.inputs.pools if pool.is_credit)
+        paid = credits * (1.0 - self.inputs.calendar.tax_rate)
+        return {
+            name: room + paid * (name in (TOTAL, MONTHLY)) for name, room in self._rounding.items()
+        }
+
+    @cached_property
+    def _rounding(self) -> Amounts:
+        """Budget → half a cent for each line that counts against it."""
+        sources, length = self.inputs.sources, self.inputs.calendar.length
+        charges = [len(one.hour_charges) + len(one.unit_charges) for one in sources]
+        fixed = sum(len(one.fixed_streams) for one in sources) + len(self.inputs.pools)
+        month = HALF_CENT * (fixed + _SOURCES * max(charges, default=0) + _TAX_LINES)
+        return {name: month if name == MONTHLY else month * length for name in self.asked}
+
+    def eased(self, rooms: Amounts) -> PlanProblem:
+        """The problem with so much added to each budget that is asked for."""
+
+        def add(name: str, amount: float | None) -> float | None:
+            return None if amount is None else amount + rooms.get(name, 0.0)
+
+        return replace(
+            self.problem,
+            total_budget=add(TOTAL, self.problem.total_budget),
+            monthly_budget=add(MONTHLY, self.problem.monthly_budget),
+            capex_budget=add(CAPITAL, self.problem.capex_budget),
+            capex_by_period=tuple(
+                replace(part, amount=part.amount + rooms[part.name])
+                for part in self.problem.capex_by_period
+            ),
+        )
+
+    def lower(self, rooms: Amounts, plan: Plan, excess: Amounts, *, is_last: bool) -> Amounts:
+        """The room that leaves a plan out whose lines are over budgets by `excess`."""
+        counted = self._count(plan)
+        lower = {
+            name: min(rooms[name], counted[name] - self.asked[name]) - over
+            for name, over in excess.items()
+        }
+        if MONTHLY in excess and rooms[MONTHLY] > self._rounding[MONTHLY]:
+            lower[MONTHLY] = self._rounding[MONTHLY]  # which month credits pay for is not known
+        least = {name: min(rooms[name], -room) for name, room in self._rounding.items()}
+        return {**rooms, **lower, **(least if is_last else {})}
+
+    def _count(self, plan: Plan) -> Amounts:
+        """Budget → what the optimiser counts against it."""
+        problem = self.problem
+        cash = np.zeros(problem.hours.size)
+        paid, starts = problem.base_payments, np.zeros(problem.hours.size)
+        if problem.base_cash is not None:
+            cash += problem.base_cash
+        by_hour = {one.key: one.hour_cash for one in problem.rental_options}
+        by_hour |= {unit.key: unit.hour_cash for unit in problem.units}
+        for key, hours in (*plan.rented_hours.items(), *plan.used_hours.items()):
+            cash += by_hour[key] * hours
+            paid += float(by_hour[key] @ hours)
+        for unit in problem.units:
+            units = plan.units_started.get(unit.key)
+            if units is not None and units.any():
+                at = np.flatnonzero(units)
+                starts[at] += unit.capex[at] * units[at]
+                paid += float(unit.all_payments[at] @ units[at])
+                if problem.monthly_budget is not None:
+                    cash += units[at] @ unit.cash_by_month[at]
+        sums = {TOTAL: paid, MONTHLY: float(cash.max(initial=0.0))}
+        spent = {k: float(starts[b.first : b.last].sum()) for k, b in self._capital.items()}
+        return {**sums, **spent}
+
+    def excess(self, plan: Plan) -> dict[str, float]:
+        """Budget → by how much the lines of a plan are over it, those that are."""
+        lines = self._lines(plan)
+        sums = {TOTAL: total_without_resale(lines), MONTHLY: max(due_per_month(lines))}
+        for name, budget in self._capital.items():
+            sums[name] = capital(lines, range(budget.first, budget.last))
+        over = {name: float(sums[name]) - amount for name, amount in self.asked.items()}
+        return {name: amount for name, amount in over.items() if amount > _OVER}
+
+    def most_over(self, plan: Plan) -> float:
+        """The largest of these, 0 where the plan keeps to all budgets."""
+        return max(self.excess(plan).values(), default=0.0)
+
+    def _lines(self, plan: Plan) -> Scenario:
+        """The lines of a plan, as a scenario of no name."""
+        inputs = self.inputs
+        plan = use_larger_nodes(plan, inputs)
+        used = settle_used_hours(plan, inputs.by_key, inputs.hours)
+        ledger = build_ledger(plan, inputs.by_key, used, inputs.calendar, inputs.pools)
+        return Scenario(ScenarioKey.HYBRID, True, lines=ledger.lines, calendar=inputs.calendar)
+
+    def explain(self, plan: Plan, find: Find, needed: Amounts) -> Plan:
+        """A plan that there is none of, its reasons in what the lines would come to: of a budget no
+        more than what plans were found to be over it, `needed`."""
+        told = {one: self._in_lines(one, find, needed) for one in plan.conflicts}
+        words = {str(one): str(other) for one, other in told.items()}
+        return replace(
+            plan,
+            conflicts=tuple(told.values()),
+            why_not=tuple(words.get(reason, reason) for reason in plan.why_not),
+        )
+
+    def _in_lines(
+        self, conflict: ConflictingConstraint, find: Find, needed: Amounts
+    ) -> ConflictingConstraint:
+        """What would do of a budget: what the plan's lines come to that needs least of it."""
+        name, required = conflict.limit, conflict.required_value
+        if name not in self.asked or required is None:
+            return conflict
+        asked = self.asked[name]
+        if conflict.is_sufficient:
+            rooms = {**self.most_room, name: required - asked + HALF_CENT}
+            plan = find(self.eased(rooms), self.most_over)
+            over = self.excess(plan) if plan.feasible else {}
+            if set(over) == {name}:
+                required = asked + min(over[name], needed.get(name, np.inf))
+        return replace(conflict, current_value=asked, required_value=required)
