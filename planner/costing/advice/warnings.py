@@ -141,6 +141,13 @@ def _warn_many_machines(
             )
 
 
+def has_no_deadline(workload: AcceleratorHours | Training | Samples) -> bool:
+    """Whether sized work has no run that must be done by a month."""
+    return not isinstance(workload, AcceleratorHours) and all(
+        run.deadline is None for run in workload.runs or ()
+    )
+
+
 def warn_without_deadline(
     workload: AcceleratorHours | Training | Samples, demand: Demand, calendar: Calendar
 ) -> Iterator[str]:

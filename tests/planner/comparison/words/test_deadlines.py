@@ -45,3 +45,19 @@ def test_beside_runs_with_a_deadline_the_others_are_told_without_figures() -> No
     (words,) = (w for w in training(*runs).warnings if "deadline" in w)
     assert words.startswith("Without a deadline work is done as soon as the usual number of acc")
     assert ", here in" not in words
+
+
+@pytest.mark.parametrize(
+    ("runs", "data", "said"),
+    [
+        (({"start": "2027-03"},), {}, " USD in all"),
+        (({"start": "2027-12"},), {}, " USD in all"),
+        (({"start": "2027-03"}, {"start": "2027-05"}), {}, " USD over 3 months"),
+        (({"start": "2027-01", "deadline": "2027-12"},), {}, " USD over 1 year"),
+        (({"start": "2027-03"},), {"storage_gib": 9_000}, " USD over 1 year"),
+    ],
+)
+def test_the_total_of_work_without_a_deadline_is_over_the_months_that_are_paid(
+    runs: Any, data: dict[str, Any], said: str
+) -> None:
+    assert f"{said} (" in training(*runs, data=data).answer.verdict.sentence

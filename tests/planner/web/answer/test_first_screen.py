@@ -10,10 +10,12 @@ from planner.contract.answer.sensitivity import DefaultEffect
 from planner.contract.answer.verdict import Alternative, BudgetUse
 from planner.web.answer.assumption_rows import default_rows
 from planner.web.answer.figure_rows import figure_rows
-from planner.web.answer.verdict_facts import saving_words
+from planner.web.answer.verdict_facts import saving_words, short_title
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.bench_compare import TODAY
 from tests.golden.answers import answered
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 UNNAMED = {name: value for name, value in HOURS.items() if name != "name"}
@@ -137,3 +139,10 @@ def test_a_range_that_does_not_hold_is_not_called_8_of_10_cases_below_the_table(
     assert "in 8 of 10 simulated cases" not in shown
     held = text(get(client, "plan", TRAINING))
     assert "The bar is where it lies in 8 of 10 simulated cases." in held
+
+
+def test_a_plan_is_named_by_the_months_in_which_it_pays():
+    work = {"kind": "training", "parameters": 7e9, "tokens": 1e10, "accelerator": "H100"}
+    found = compared(catalog(offer("50")), workload=work, on_prem={"servers": []})
+    assert found.answer.horizon_months == 24
+    assert short_title(found.answer) == "Rent, 1 month from January 2027"
