@@ -25,7 +25,8 @@ _NOT_WRITTEN = ("count_numerator", "count_denominator")
 
 def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None = None) -> int:
     """Write the prices of `providers` (all without any) to `path`, those in force on a day alone
-    where `on` names it; gives the number of rows. Raises `InvalidInput` without pyarrow."""
+    where `on` names it; gives the number of rows. Raises `InvalidInput` without pyarrow and, before
+    a file is made, where there is no such price."""
     try:
         import pyarrow
         from pyarrow.parquet import ParquetWriter
@@ -36,11 +37,28 @@ def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None =
     schema = _schema(pyarrow)
     count = 0
     rows = (row for row in _iterate_rows(providers) if on is None or _holds(row, on))
+    batch = list(islice(rows, BATCH_ROWS))
+    if not batch:
+        raise InvalidInput("", _describe_nothing(providers, on))
     with ParquetWriter(path, schema, compression="zstd") as writer:
-        while batch := list(islice(rows, BATCH_ROWS)):
+        while batch:
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
             count += len(batch)
+            batch = list(islice(rows, BATCH_ROWS))
     return count
+
+
+def _describe_nothing(providers: Sequence[str], on: dt.date | None) -> str:
+    """What was asked for that there is no price of.
+
+    >>> _describe_nothing(["aws", "nimbus"], dt.date(2023, 1, 1))
+    'no price of aws or nimbus was in force on 2023-01-01; no file was written'
+    >>> _describe_nothing([], None)
+    'no price is known; no file was written'
+    """
+    of = f" of {' or '.join(providers)}" if providers else ""
+    held = "is known" if on is None else f"was in force on {on}"
+    return f"no price{of} {held}; no file was written"
 
 
 def _schema(pyarrow: Any) -> Any:

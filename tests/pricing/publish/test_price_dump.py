@@ -74,7 +74,21 @@ def test_before_the_first_revision_the_recorded_prices_hold(published, tmp_path)
     unlisted = "aws:us-east-1:unlisted:on_demand"
     expected = {key: Decimal(80), unlisted: Decimal(3)}
     assert prices(read(tmp_path / "x.parquet", [], dt.date(2026, 8, 31))) == expected
-    assert read(tmp_path / "x.parquet", [], dt.date(2023, 1, 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--on", "2023-01-01"], "no price was in force on 2023-01-01"),
+        (["--provider", "aws", "--on", "2023-02-01"], "no price of aws was in force on 2023-02-01"),
+    ],
+)
+def test_where_no_price_matches_no_file_is_written(published, tmp_path, asked, words):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(CommandError, match=f"^{words}; no file was written$") as refused:
+        call_command("export_prices", str(path), *asked, stdout=StringIO())
+    assert refused.value.returncode == 2
+    assert not path.exists()
 
 
 def test_the_whole_dump_holds_each_price_once_with_its_days(published, tmp_path):
