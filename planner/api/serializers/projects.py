@@ -324,3 +324,4 @@ class CompletionSerializer(serializers.Serializer[Any]):
     hours_ratio = serializers.FloatField(allow_null=True)
     price_ratio = serializers.FloatField(allow_null=True)
     why_not = serializers.CharField(allow_blank=True)
+    warnings = serializers.ListField(child=serializers.CharField())

@@ -55,7 +55,7 @@ def _months(
     open_months: Collection[str],
 ) -> Iterator[BurnMonth]:
     names = _name_months(planned, actual)
-    covered = _count_covered(names, actual.keys() - open_months)
+    covered = _count_covered(names, actual.keys() - open_months, min(planned))
     plan, paid, left = Decimal(0), Decimal(0), Left()
     opened: list[OpenMonth] = []
     for index, month in enumerate(names):
@@ -86,6 +86,8 @@ def _name_months(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) 
     return month_labels(first, count_months(first, last) + 1)
 
 
-def _count_covered(names: list[str], paid: Collection[str]) -> int:
-    """How many months, from the first on, are paid for."""
-    return next((i for i, month in enumerate(names) if month not in paid), len(names))
+def _count_covered(names: list[str], paid: Collection[str], first: str) -> int:
+    """How many months, from the first on, are paid for; those before the `first` of the plan need
+    no upload."""
+    lacking = (i for i, month in enumerate(names) if month not in paid and month >= first)
+    return next(lacking, len(names))

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.models import Project, SavedComparison
 from planner.models.project import BudgetPeriod
@@ -36,7 +37,7 @@ class Completion:
 
     currency: str
     months_done: int
-    """Months paid for that were over when they were uploaded last."""
+    """Months of the plan that are paid for and were over when they were uploaded last."""
     months_left: int
     """Other months of the plan."""
     is_due_after: bool
@@ -59,6 +60,7 @@ class Completion:
     price_ratio: float | None
     """Actual over planned cost of an accelerator-hour so far."""
     why_not: str
+    warnings: tuple[str, ...] = ()
 
     @property
     def headroom(self) -> Decimal | None:
@@ -86,6 +88,7 @@ class Completion:
             "hours_ratio": self.hours_ratio,
             "price_ratio": self.price_ratio,
             "why_not": self.why_not,
+            "warnings": list(self.warnings),
         }
 
 
@@ -166,18 +169,48 @@ def observed_ratios(
     table: Variance, planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]
 ) -> Ratios | None:
     """Actual over planned so far, in hours where both are known, else in money; None where nothing
-    was planned in the months paid for."""
+    was planned in the months paid for. Months that the plan does not have compare with nothing."""
+    outside = set(months_outside(planned, actual))
     hours: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for (month, _), cell in table.cells.items():
-        if cell.has_hours and month not in table.open_months:
+        if cell.has_hours and month not in outside | table.open_months:
             hours[month][0] += cell.planned_hours
             hours[month][1] += cell.actual_hours
     if hours:
         pairs = [(Decimal(before), Decimal(after)) for before, after in hours.values()]
         return _ratios_of(pairs, is_of_hours=True)
-    over = sorted(actual.keys() - table.open_months)
-    pairs = [(planned.get(month, Decimal(0)), actual[month]) for month in over]
+    compared = sorted(actual.keys() - outside - table.open_months)
+    pairs = [(planned.get(month, Decimal(0)), actual[month]) for month in compared]
     return _ratios_of(pairs, is_of_hours=False)
+
+
+def months_outside(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) -> list[str]:
+    """Months paid for before the first or after the last that the plan pays in.
+
+    >>> cost = Decimal(1)
+    >>> months_outside({"2027-01": cost, "2027-04": cost}, {"2026-11": cost, "2027-03": cost})
+    ['2026-11']
+    """
+    if not planned:
+        return []
+    first, last = min(planned), max(planned)
+    return sorted(month for month in actual if not first <= month <= last)
+
+
+def _describe_outside(
+    planned: Mapping[str, Decimal], actual: Mapping[str, Decimal], currency: str
+) -> Iterator[str]:
+    outside = months_outside(planned, actual)
+    if not outside:
+        return
+    paid = sum((actual[month] for month in outside), Decimal(0))
+    are = "is no month" if len(outside) == 1 else "are no months"
+    in_them = "in it" if len(outside) == 1 else "in them"
+    yield (
+        f"{', '.join(outside)} {are} of the plan, which pays from {min(planned)} to "
+        f"{max(planned)}: the {format_money(paid, currency)} paid {in_them} count as paid, not as "
+        "months done nor in the share that is carried on."
+    )
 
 
 def _ratios_of(pairs: list[tuple[Decimal, Decimal]], *, is_of_hours: bool) -> Ratios | None:
@@ -231,7 +264,7 @@ def _estimate(
     hours_ratio, price_ratio = _ratios(table)
     return Completion(
         currency=table.currency,
-        months_done=len(done),
+        months_done=len(of_plan & done),
         months_left=len(of_plan - done),
         is_due_after=any(left[month] for month in left.keys() - of_plan),
         actual=sum(actual.values(), _ZERO),
@@ -247,6 +280,7 @@ def _estimate(
         hours_ratio=hours_ratio,
         price_ratio=price_ratio,
         why_not="" if ratios else _why_not(running, done),
+        warnings=tuple(_describe_outside(planned, actual, table.currency)),
     )
 
 

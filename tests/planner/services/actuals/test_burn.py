@@ -142,3 +142,24 @@ def test_months_after_the_plan_are_none_of_those_left(work: Workspace) -> None:
     pay(work, row, m01=30000, m02=30000)
     done = estimate_completion(row)
     assert (done.months_left, done.is_due_after) == (4, True)
+
+
+def test_months_outside_of_the_plan_are_paid_but_neither_done_nor_compared(
+    work: Workspace, project: Project
+) -> None:
+    pay(work, project, m01=27520)
+    rows = b"month,cost\n2026-11,100000\n2027-09,5000\n"
+    actuals.load_actuals(work.access(), project, io.BytesIO(rows))
+    done = estimate_completion(project)
+    assert done is not None
+    assert (done.months_done, done.months_left) == (1, 5)
+    assert done.actual == 132_520
+    assert done.estimate == 105_000 + MONTHLY * 6
+    (words,) = done.as_dict()["warnings"]
+    assert words == (
+        "2026-11, 2027-09 are no months of the plan, which pays from 2027-01 to 2027-06: the "
+        "105,000 USD paid in them count as paid, not as months done nor in the share that is "
+        "carried on."
+    )
+    spent = [one.actual for one in burn(actuals.variance(project))]
+    assert spent[:4] == [100_000, 100_000, 127_520, None]
