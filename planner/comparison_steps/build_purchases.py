@@ -7,7 +7,7 @@ payment from the charges of the commitment at the price of the month in which it
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 
 from planner.contract.answer.common import Category
@@ -27,7 +27,10 @@ _DUE_AT_START = frozenset({Category.UPFRONT, Category.CAPEX})
 def build_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[Purchase, ...]:
     """Purchases of a plan in the order of months and sources."""
     due = _due_at_start(scenario.lines)
-    rows = [_unit_purchase(start, inputs, due) for start in list_purchases(scenario, inputs)]
+    at_work = {(row.source, row.month) for row in scenario.capacity if row.hours_used > 0}
+    rows = [
+        _unit_purchase(start, inputs, due, at_work) for start in list_purchases(scenario, inputs)
+    ]
     rows += _reservations(scenario.lines)
     return tuple(sorted(rows, key=lambda row: (row.month, row.source)))
 
@@ -42,9 +45,13 @@ def _due_at_start(lines: Iterable[CostLine]) -> Mapping[tuple[str, int], Decimal
 
 
 def _unit_purchase(
-    start: UnitStart, inputs: ModelInputs, due: Mapping[tuple[str, int], Decimal]
+    start: UnitStart,
+    inputs: ModelInputs,
+    due: Mapping[tuple[str, int], Decimal],
+    at_work: Container[tuple[str, int]],
 ) -> Purchase:
     source = inputs.by_key[start.key]
+    within = range(start.first, min(start.last + 1, inputs.calendar.months))
     return Purchase(
         month=start.month,
         source=source.key,
@@ -54,6 +61,7 @@ def _unit_purchase(
         unit="servers" if source.is_owned else "commitments",
         first=start.first,
         last=start.last,
+        idle_months=tuple(month for month in within if (source.key, month) not in at_work),
         due_at_start=due.get((source.key, start.month)),
         due_per_month=_due_per_month(source, start),
     )

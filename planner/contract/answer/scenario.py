@@ -78,6 +78,11 @@ class Purchase(AnswerModel):
     unit: str = Field(default="commitments", description="servers, commitments or node-hours.")
     first: MonthIndex = Field(description="First month in service.")
     last: MonthIndex = Field(description="Last month in service.")
+    idle_months: tuple[MonthIndex, ...] = Field(
+        default=(),
+        description="Months in service and within the plan in which no unit of its source has any "
+        "work, paid for all the same.",
+    )
     due_at_start: Money | None = Field(
         default=None,
         description="Invoice, upfront payment or reservation due in `month`; before tax.",

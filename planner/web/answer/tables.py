@@ -6,7 +6,7 @@ Plain arrangements of the answer's own figures, so that a table never disagrees 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
@@ -38,6 +38,8 @@ class PurchaseRow:
     last: str
     fittings: Decimal = Decimal(0)
     """What network, storage, spares and installation of the servers cost beside their invoice."""
+    idle: str = ""
+    """The months in service in which it has no work: `2027-03 to 2027-05, 2027-09`."""
 
     @property
     def units(self) -> str:
@@ -170,9 +172,21 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
             written(one.first),
             written(one.last),
             fittings.pop((one.source, one.month), Decimal(0)),
+            ", ".join(_write_runs(one.idle_months, written)),
         )
         for one in scenario.purchases
     ]
+
+
+def _write_runs(months: Sequence[int], written: Callable[[int], str]) -> Iterator[str]:
+    """Months that follow one another as one span.
+
+    >>> list(_write_runs([2, 3, 4, 8], str))
+    ['2 to 4', '8']
+    """
+    for first in (month for month in months if month - 1 not in months):
+        last = next(month for month in months if month >= first and month + 1 not in months)
+        yield written(first) if first == last else f"{written(first)} to {written(last)}"
 
 
 _FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)

@@ -6,6 +6,7 @@ from collections import Counter
 from decimal import Decimal
 
 from planner.contract.answer.scenario import Purchase
+from planner.web.answer.tables import purchase_rows
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100
 
@@ -88,3 +89,14 @@ def test_and_is_named_where_it_leaves_no_plan() -> None:
     assert "a limit on purchases of DGX H100 (8x H100) of at least " in why
     (limit,) = one.answer.scenarios[-1].relaxations
     assert (limit.field, limit.current_value) == ("on_prem.servers.0.max_units", 0)
+
+
+def test_months_of_a_commitment_without_work_are_listed() -> None:
+    offer = own("reserved", usd_per_hour=10.0, term_months=12)
+    hours = [5840] * 3 + [0] * 2 + [5840] * 4 + [0] + [5840] * 2
+    one = rented(offer, hours=hours, horizon_months=12)
+    (row,) = purchases(one)
+    assert (row.first, row.last, row.idle_months) == (0, 11, (3, 4, 9))
+    answer = one.answer
+    (shown,) = purchase_rows(answer, answer.scenarios[2])
+    assert shown.idle == "2027-04 to 2027-05, 2027-10"

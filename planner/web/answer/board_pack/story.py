@@ -79,13 +79,17 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield from picture(page.first_chart.title, lines, page.first_chart.summary)
 
 
+def _idle(row: PurchaseRow) -> str:
+    return f", without work in {row.idle}" if row.idle else ""
+
+
 def _plan(page: AnswerPage) -> Iterator[Flowable]:
     """What to buy or sign and when, what serves the demand, and what is paid for."""
     if page.purchases:
         yield text("What to buy or sign, and when", paper.HEADING)
         rows = [
             (row.month, f"{number(row.purchase.units)} × {row.purchase.label} {row.how}",
-             f"{row.first} to {row.last}", _invoices(row, page.currency))
+             f"{row.first} to {row.last}{_idle(row)}", _invoices(row, page.currency))
             for row in page.purchases[:MOST_PURCHASES]
         ]  # fmt: skip
         head = ("When", "What", "In service", "Invoices")
