@@ -110,8 +110,13 @@ class Workspace:
         return secret
 
     def project(self, **values: Any) -> Project:
-        plain = {"name": "Model A", "workload": WORKLOAD, "assumptions": PLAIN}
+        plain = {"name": self._free_name(), "workload": WORKLOAD, "assumptions": PLAIN}
         return projects.create_project(self.access(), self.team, {**plain, **values})
+
+    def _free_name(self) -> str:
+        """Model A, then Model A 2 and so on."""
+        count = Project.objects.filter(team=self.team, name__startswith="Model A").count()
+        return f"Model A {count + 1}" if count else "Model A"
 
     def saved(self, project: Project | None = None, **values: Any) -> SavedComparison:
         project = project or self.project()

@@ -86,10 +86,23 @@ def _budget(text: str) -> str:
     return f"{value:f}"
 
 
+def require_free_name(
+    team: Team, name: str, field: str = "name", but: Project | None = None
+) -> None:
+    """Refuses the name of another project of a team, in capitals or not; projects that had one name
+    before there was this rule keep it until they are renamed."""
+    others = Project.objects.filter(team=team, name__iexact=name.strip())
+    taken = others.exclude(pk=but.pk).first() if but else others.first()
+    if taken is not None:
+        kind = "an archived project" if taken.archived else "another project"
+        raise InvalidInput(field, f"{shorten(taken.name)} is the name of {kind} of this team")
+
+
 @transaction.atomic
 def create_project(access: Access, team: Team, values: Values) -> Project:
     require(access, team.pk, EDIT)
     quotas.require_room_for_project(Project.objects.filter(team=team))
+    require_free_name(team, values.get("name", ""))
     project = Project(team=team, created_by_id=access.user_id, **values)
     _check_project(project)
     project.save()
@@ -103,6 +116,8 @@ def change_project(
 ) -> Project:
     """Workload, assumptions, budget, watch; what is approved keeps its own frozen copy."""
     require(access, project.team_id, EDIT)
+    if changes.get("name", project.name) != project.name:
+        require_free_name(project.team, changes["name"], but=project)
     for name, value in changes.items():
         setattr(project, name, value)
     _check_project(project)

@@ -10,8 +10,14 @@ from pydantic import BaseModel
 
 from planner.contract.request.comparison import read_request
 from planner.models import Access, Project, SavedComparison, Team
-from planner.services.projects.projects import compose, create_project, create_variant
+from planner.services.projects.projects import (
+    compose,
+    create_project,
+    create_variant,
+    require_free_name,
+)
 from planner.services.projects.saved_comparisons import save_comparison
+from planner.services.teams.permissions import EDIT, require
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -40,6 +46,8 @@ def save_in_new_project(
         "assumptions": assumptions,
         "budget": budget,
     }
+    require(access, team.pk, EDIT)
+    require_free_name(team, project, "new_project")
     created = create_project(access, team, values)
     return save_comparison(access, created, name=name, note=note, pinned=pinned)
 

@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 
 from planner.contract.request.portfolio import read_portfolio
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.models import AuditEntry, Role, SavedPortfolio, State
+from planner.models import AuditEntry, Project, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.services.portfolio import portfolios, repricing, visibility
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
@@ -143,7 +143,10 @@ def test_budgets_of_a_project_are_left_out_of_the_plan_for_all(work):
 
 
 def test_projects_of_one_name_are_told_apart(work):
-    request, _ = portfolio_of_projects(work.team, [work.project(), work.project()])
+    rows = two_projects(work)
+    Project.objects.update(name="Model A")  # as before names of a team differed
+    request, _ = portfolio_of_projects(work.team, list(Project.objects.all()))
+    assert len(rows) == 2
     assert [one["name"] for one in request["projects"]] == ["Model A", "Model A (2)"]
 
 

@@ -57,3 +57,27 @@ def test_a_scenario_s_name_is_given_once_in_its_project(work: Workspace) -> None
         projects.create_variant(access, project, {"name": "b", "changes": {}})
     with pytest.raises(InvalidInput, match="taken"):
         projects.change_variant(access, other, {"name": "b"})
+
+
+def test_the_name_of_another_project_is_refused(work: Workspace) -> None:
+    first = work.project(name="Vision", archived=True)
+    for name in ("Vision", "vision", " VISION "):
+        with pytest.raises(InvalidInput, match="'Vision' is the name of an archived project"):
+            work.project(name=name)
+    other = work.project(name="Speech")
+    with pytest.raises(InvalidInput, match="name of another project") as refusal:
+        projects.change_project(work.access(), first, {"name": "speech"})
+    assert refusal.value.field == "name"
+    first.refresh_from_db()
+    assert projects.change_project(work.access(), first, {"name": "VISION"}).name == "VISION"
+    assert other.name == "Speech"
+    assert Workspace("beta").project(name="Speech").name == "Speech"
+
+
+def test_projects_that_had_one_name_before_can_be_changed_and_renamed(work: Workspace) -> None:
+    one, other = work.project(name="Vision"), work.project(name="Speech")
+    type(other).objects.filter(pk=other.pk).update(name="Vision")
+    other.refresh_from_db()
+    changed = projects.change_project(work.access(), other, {"name": "Vision", "budget": "500"})
+    assert (changed.name, changed.budget) == (one.name, "500")
+    assert projects.change_project(work.access(), changed, {"name": "Sound"}).name == "Sound"

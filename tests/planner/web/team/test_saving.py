@@ -127,6 +127,15 @@ def test_a_new_project_wants_a_name(work, signed_in):
     assert not Project.objects.exists()
 
 
+def test_the_name_of_another_project_is_refused_beside_its_box(work, signed_in):
+    work.project(name="Two Runs")
+    answer = signed_in().post(HERE, NEW)
+    assert answer.status_code == 400
+    refused = answer.context["form"].errors
+    assert refused == {"new_project": ["'Two Runs' is the name of another project of this team"]}
+    assert Project.objects.count() == 1
+
+
 def test_a_refusal_of_the_plan_is_shown(work, signed_in):
     wrong = urlencode({**PLAN, "horizon_months": "999"})
     answer = signed_in().post(f"/save/?{wrong}", NEW)
