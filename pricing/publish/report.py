@@ -106,6 +106,9 @@ def _published_dict(freshness: Freshness | None) -> dict[str, Any] | None:
     return {
         "revision": freshness.revision,
         "as_of": freshness.as_of.isoformat() if freshness.as_of else None,
+        "oldest_price_as_of": freshness.oldest_price_as_of.isoformat()
+        if freshness.oldest_price_as_of
+        else None,
         "age_days": freshness.age_days,
         "level": freshness.level,
     }
@@ -117,9 +120,9 @@ def _describe_published(freshness: Freshness | None) -> str:
     age = (
         "of unknown age"
         if freshness.age_days is None
-        else pluralize(freshness.age_days, "day") + " old"
+        else f"of {freshness.oldest_price_as_of}, {pluralize(freshness.age_days, 'day')} old"
     )
-    return f"revision {freshness.revision} of {freshness.as_of}, oldest price {age}"
+    return f"revision {freshness.revision}, read on {freshness.as_of}, oldest price {age}"
 
 
 def find_not_understood(reasons: Iterable[str]) -> list[str]:

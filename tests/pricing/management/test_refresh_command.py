@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,6 +12,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
+from django.utils import timezone
 
 from pricing import discovery
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
@@ -59,9 +62,22 @@ def test_a_failure_says_what_stays_in_force_its_age_and_what_to_do(nimbus):
     nimbus.items = [ProviderUnavailable("nimbus", "the key was refused", "Set NIMBUS_KEY.")]
     text, status = run()
     assert "nimbus: failed: the key was refused. Set NIMBUS_KEY." in text
-    assert "in force: revision 1 of " in text
-    assert "oldest price 0 days old" in text
+    assert re.search(
+        r"in force: revision 1, read on (\d{4}-\d\d-\d\d), oldest price of \1, 0 days old", text
+    )
     assert status == 1
+
+
+def test_the_day_of_reading_and_that_of_the_oldest_price_are_two(nimbus):
+    run()
+    today = timezone.now().date()
+    old = today - dt.timedelta(days=12)
+    Revision.objects.update(oldest_price_as_of=old)
+    nimbus.items = [ProviderUnavailable("nimbus", "the key was refused", "Set NIMBUS_KEY.")]
+    text, _ = run()
+    assert f"read on {today}, oldest price of {old}, 12 days old" in text
+    told = json.loads(run("--json")[0])["providers"][0]["in_force"]
+    assert (told["as_of"], told["oldest_price_as_of"]) == (str(today), str(old))
 
 
 def test_a_failure_before_the_first_revision_says_that_nothing_is_in_force(nimbus):
