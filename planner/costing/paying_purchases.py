@@ -18,6 +18,7 @@ payments before any credit keep to that row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.rules import PlanRules
 from planner.costing.advice.payback import best_without_buying, why_not_bought
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.work import WorkMeter
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, solve_scenario
 from pricing.common.copies import replace
@@ -108,18 +109,18 @@ class _Fewer:
         return None
 
     def _most_of(self, bought: Mapping[str, int], inputs: ModelInputs) -> Scenario | None:
-        """The cheapest plan met on the way to the most servers of these that pay back."""
+        """The cheapest plan met on the way to the most servers of these that pay back, or to where
+        the work is spent."""
         best, low, high = None, 0, sum(bought.values()) + 1
-        while high - low > 1:
-            count = (low + high) // 2
-            limits = {key: units * count // sum(bought.values()) for key, units in bought.items()}
-            plan = self._solve(_limit_servers(inputs, limits))
-            if plan is not None and not self._pays(plan):
-                high = count
-                continue
-            low = count
-            if plan is not None and (best is None or plan.net_present_cost < best.net_present_cost):
-                best = plan
+        with suppress(WorkSpentError):
+            while high - low > 1:
+                count = (low + high) // 2
+                plan = self._solve(_limit_servers(inputs, _part_of(bought, count)))
+                if plan is not None and not self._pays(plan):
+                    high = count
+                    continue
+                low = count
+                best = plan if best is None else _cheaper(best, plan)
         return best
 
     def _solve(self, inputs: ModelInputs) -> Scenario | None:
@@ -128,6 +129,16 @@ class _Fewer:
 
     def _pays(self, plan: Scenario) -> bool:
         return not why_not_bought(plan, self.rent, self.margin, self.rules)
+
+
+def _part_of(bought: Mapping[str, int], count: int) -> dict[str, int]:
+    """`count` of the servers bought, of each kind its share rounded down."""
+    return {key: units * count // sum(bought.values()) for key, units in bought.items()}
+
+
+def _cheaper(best: Scenario, plan: Scenario | None) -> Scenario:
+    """The one of less net present cost; `best` where they cost the same."""
+    return best if plan is None or plan.net_present_cost >= best.net_present_cost else plan
 
 
 def _limit_servers(inputs: ModelInputs, limits: Mapping[str, int]) -> ModelInputs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from math import inf
 from typing import Any
 
 import pytest
@@ -10,14 +11,23 @@ import pytest
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Verdict
-from tests.planner.comparison.compared import solved
+from planner.costing.advice.payback import best_without_buying
+from planner.costing.optimizer.work import WorkMeter
+from planner.costing.paying_purchases import buy_what_pays_back
+from planner.costing.results.scenario_result import Scenario
+from tests.planner.comparison.compared import Compared, solved
 
 RENT = 730 * 20
 """Rent of a machine for a month, USD."""
 PRICE = 250_000
+CREDIT = {"label": "Grant", "amount": 40_000, "provider": "custom", "expires": "2028-12"}
 
 
-def _answer(
+def _answer(**fields: Any) -> ComparisonAnswer:
+    return _compared(**fields).answer
+
+
+def _compared(
     rules: int = 6,
     max_units: int | None = None,
     explain: bool = False,
@@ -27,7 +37,7 @@ def _answer(
     existing: dict[str, Any] | None = None,
     unit_price: float = PRICE,
     **changed: Any,
-) -> ComparisonAnswer:
+) -> Compared:
     """One machine of work for two years and a second one in the last: of the servers the first
     saves 24 months of rent, 350,400 USD, the second 12 months, 175,200 USD."""
     server = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8}
@@ -59,7 +69,7 @@ def _answer(
         "sensitivity": sensitivity,
         "explain": explain,
     }
-    return solved(request).answer
+    return solved(request)
 
 
 def _verdict(answer: ComparisonAnswer) -> Verdict:
@@ -89,10 +99,9 @@ def test_a_limit_on_servers_makes_nothing_cheaper() -> None:
 def test_credits_that_only_renting_uses_up_keep_out_the_servers_beyond() -> None:
     """Both servers save 525,600 USD of rent of 500,000 USD that are asked for; the credit that
     renting would use up besides makes that 485,600 USD. One server leaves rent for the credit."""
-    credit = {"label": "Grant", "amount": 40_000, "provider": "custom", "expires": "2028-12"}
-    answer = _answer(unit_price=200_000, existing={"credits": [credit]})
+    answer = _answer(unit_price=200_000, existing={"credits": [CREDIT]})
     assert _bought(answer) == 1
-    only = _answer(unit_price=200_000, existing={"credits": [credit]}, max_units=1)
+    only = _answer(unit_price=200_000, existing={"credits": [CREDIT]}, max_units=1)
     assert _verdict(answer).total == _verdict(only).total
 
 
@@ -147,3 +156,23 @@ def test_what_would_change_the_advice_is_where_servers_no_longer_pay_back() -> N
 def test_earlier_editions_tell_where_another_plan_costs_no_more() -> None:
     turns = _verdict(_answer(rules=5, sensitivity=True)).switch_points
     assert not any("well enough" in turn.sentence for turn in turns)
+
+
+def test_where_the_work_is_spent_the_plan_found_stands() -> None:
+    """Beside a credit numbers of servers are tried by halving; the last one is not."""
+    found = _compared(unit_price=200_000, existing={"credits": [CREDIT]})
+    rent = best_without_buying(found.consented_scenarios)
+
+    def bought(limit: float) -> tuple[Scenario | None, WorkMeter]:
+        work = WorkMeter(limit)
+        rules, margin = found.preparation.rules, found.payback_margin
+        return buy_what_pays_back(found.inputs, rent, margin, rules, work), work
+
+    best, enough = bought(inf)
+    assert best is not None
+    assert best.buys
+    kept, spent = bought(enough.done - 1)
+    assert kept is not None
+    assert kept.buys
+    assert spent.left_out
+    assert kept.bound <= best.cost
