@@ -8,7 +8,7 @@ from rich.table import Table
 
 from planner.commands.tables import make_console
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.money import format_money
+from planner.contract.money import decimals_of, format_money
 from planner.contract.months import format_month
 from planner.contract.shares import NOISE, format_named_shares
 from planner.portfolio.words import METHOD_TITLES
@@ -74,11 +74,11 @@ def _projects(answer: PortfolioAnswer) -> Table:
         table.add_row(
             one.name,
             one.alone_way,
-            _money(one.alone),
-            "waits" if one.waits else _money(one.share),
-            _money(one.saving),
+            _money(one.alone, answer.currency),
+            "waits" if one.waits else _money(one.share, answer.currency),
+            _money(one.saving, answer.currency),
             fractions.get(one.name, ""),
-            _money(one.without),
+            _money(one.without, answer.currency),
         )
     return table
 
@@ -95,10 +95,10 @@ def _purchases(answer: PortfolioAnswer) -> Table:
             f"{format_month(answer.month(row.first))} to {format_month(answer.month(row.last))}",
             row.label,
             f"{row.units:g}",
-            _money(row.due_at_start),
+            _money(row.due_at_start, answer.currency),
         )
     return table
 
 
-def _money(amount: object) -> str:
-    return "" if amount is None else f"{amount:,.2f}"
+def _money(amount: object, currency: str) -> str:
+    return "" if amount is None else f"{amount:,.{decimals_of(currency)}f}"

@@ -11,6 +11,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.relaxation import least_changes
 from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.money import decimals_of
 from planner.costing.advice.limit_words import describe_alternative, describe_budget
 from pricing.common.pluralize import pluralize
 
@@ -59,7 +60,8 @@ def _scenarios(answer: ComparisonAnswer) -> Table:
     for scenario in answer.scenarios:
         best = scenario.key == answer.recommendation.scenario
         table.add_row(
-            f"{scenario.key.value}{' *' if best else _mark(scenario)}", *_figures(scenario)
+            f"{scenario.key.value}{' *' if best else _mark(scenario)}",
+            *_figures(scenario, decimals_of(answer.currency)),
         )
     return table
 
@@ -69,13 +71,13 @@ def _mark(scenario: ScenarioAnswer) -> str:
     return "" if scenario.allowed else " (not advised)"
 
 
-def _figures(scenario: ScenarioAnswer) -> tuple[str, ...]:
+def _figures(scenario: ScenarioAnswer, decimals: int) -> tuple[str, ...]:
     if not scenario.feasible:
         return ("not feasible", "", "", "")
     hour = scenario.levelised_cost_per_accelerator_hour
     return (
-        f"{scenario.require_total():,.2f}",
-        f"{scenario.require_present_cost():,.2f}",
+        f"{scenario.require_total():,.{decimals}f}",
+        f"{scenario.require_present_cost():,.{decimals}f}",
         "" if hour is None else f"{hour:,.4f}",
         f"{scenario.gap or 0:.2%}",
     )

@@ -80,9 +80,8 @@ class Preparation:
     @cached_property
     def units_per_usd(self) -> float:
         """Units of the request's currency in a US dollar."""
-        request_rate = self.request.exchange_rates.get(self.request.currency)
-        if request_rate is not None:
-            return request_rate.units_per_usd
+        if (own := self.request.exchange_rates.get(self.request.currency)) is not None:
+            return own.units_per_usd
         rate = self.catalog.exchange_rates.find(self.request.currency, field="currency")
         return float(rate.units_per_usd)
 
@@ -121,6 +120,7 @@ class Preparation:
             cash_timing=self.request.finance.cash_timing,
             payment_terms_days=self.request.finance.payment_terms_days,
             upfront_deduction_spread=self.assumptions["upfront_deduction_spread"],
+            smallest_cents=self.rules.smallest_cents,
             books_leases_in_place=self.assumptions["lease_edition"] >= LEASES_IN_PLACE,
         )
 

@@ -8,6 +8,23 @@ from math import floor
 
 TO_THE_CENT = 1000
 """Amounts below this are said to the cent, in units of the currency."""
+WITHOUT_CENTS = frozenset(
+    {
+        *("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG"),
+        *("RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"),
+    }
+)
+"""Currencies whose minor unit has no decimals (ISO 4217, list one, 2024). Those
+with three (BHD, KWD, TND and others) are counted to the hundredth."""
+
+
+def decimals_of(currency: str) -> int:
+    """Decimals with which amounts of a currency are paid and shown.
+
+    >>> decimals_of("JPY"), decimals_of("EUR")
+    (0, 2)
+    """
+    return 0 if currency in WITHOUT_CENTS else 2
 
 
 def format_money(amount: Decimal | float, currency: str) -> str:
@@ -15,8 +32,10 @@ def format_money(amount: Decimal | float, currency: str) -> str:
 
     >>> format_money(1234567.891, "EUR"), format_money(Decimal("0.06"), "USD")
     ('1,234,568 EUR', '0.06 USD')
+    >>> format_money(950, "JPY")
+    '950 JPY'
     """
-    digits = 2 if abs(float(amount)) < TO_THE_CENT else 0
+    digits = decimals_of(currency) if abs(float(amount)) < TO_THE_CENT else 0
     return f"{amount:,.{digits}f} {currency}"
 
 

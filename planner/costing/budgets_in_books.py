@@ -112,7 +112,8 @@ class Budgets:
         sources, length = self.inputs.sources, self.inputs.calendar.length
         charges = [len(one.hour_charges) + len(one.unit_charges) for one in sources]
         fixed = sum(len(one.fixed_streams) for one in sources) + len(self.inputs.pools)
-        month = HALF_CENT * (fixed + _SOURCES * max(charges, default=0) + _TAX_LINES)
+        half = HALF_CENT * self.inputs.calendar.smallest_cents
+        month = half * (fixed + _SOURCES * max(charges, default=0) + _TAX_LINES)
         return {name: month if name == MONTHLY else month * length for name in self.asked}
 
     def eased(self, rooms: Amounts) -> PlanProblem:

@@ -20,6 +20,7 @@ from typing import Any
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.scenario import CapacityRow, CostLine, ScenarioAnswer
 from planner.contract.labels import provider_title, service_title
+from planner.contract.money import decimals_of
 from planner.contract.purchase_options import TRAITS
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import csv_bytes
@@ -27,7 +28,7 @@ from planner.exports.rows import Context
 from pricing.common.invalid_input import InvalidInput
 
 Cells = dict[str, Any]
-CENT, _ZERO = Decimal("0.01"), Decimal(0)
+_ZERO = Decimal(0)
 _COMMITTED = ("commitment", "upfront")
 
 
@@ -195,7 +196,7 @@ class _Rows:
     def _commitment_use(self, source: str, month: int, cost: Decimal) -> Iterator[Cells]:
         """What a commitment costs in a month, split into used and unused."""
         share = min(Decimal(1), self.used_share.get((source, month), _ZERO))
-        used = (cost * share).quantize(CENT, ROUND_HALF_EVEN)
+        cost, used = (round(one, decimals_of(self.answer.currency)) for one in (cost, cost * share))
         for status, part, amount in (("Used", share, used), ("Unused", 1 - share, cost - used)):
             if part > 0 or (status == "Unused" and amount):
                 yield self._commitment_row(source, month, status, part, amount)

@@ -13,6 +13,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.scenario import Purchase
+from planner.contract.money import decimals_of
 from planner.contract.purchase_options import TRAITS
 from planner.exports.csv_export import csv_bytes
 from planner.exports.focus import choose_scenario, focus_rows
@@ -50,7 +51,6 @@ COMMITMENT_COLUMNS = (
 """Columns of the Contract Commitment dataset of FOCUS 1.3, in its order."""
 OWN_COMMITMENT_COLUMNS = ("x_IsForecast", "x_ScenarioId", "x_Units", "x_InstanceType")
 HOURS_PER_MONTH = 730
-CENT = Decimal("0.01")
 
 
 def as_focus14(answer: ComparisonAnswer, context: Context) -> bytes:
@@ -95,7 +95,7 @@ def _row(
     return {
         "BillingCurrency": answer.currency,
         "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
-        "ContractCommitmentCost": cost.quantize(CENT),
+        "ContractCommitmentCost": round(cost, decimals_of(answer.currency)),
         "ContractCommitmentDescription": purchase.label or offer.label,
         "ContractCommitmentId": identifier,
         "ContractCommitmentPeriodStart": period["Start"],

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from planner.contract.money import decimals_of
+
 OPTIONS = {
     "in_memory": True,
     "strings_to_formulas": False,
@@ -37,6 +39,7 @@ class Book:
 
     def __post_init__(self) -> None:
         add = self.book.add_format
+        money = "#,##0.00" if decimals_of(self.currency) else "#,##0"
         self.styles = {
             "": add({"valign": "top"}),
             "head": add({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}),
@@ -45,10 +48,10 @@ class Book:
             "month": add({"num_format": "yyyy-mm", "valign": "top"}),
             "day": add({"num_format": "yyyy-mm-dd", "valign": "top"}),
             "share": add({"num_format": "0%", "valign": "top"}),
-            "money": add({"num_format": "#,##0.00", "valign": "top"}),
+            "money": add({"num_format": money, "valign": "top"}),
             "price": add({"num_format": "#,##0.00######", "valign": "top"}),
             "number": add({"num_format": "#,##0.######", "valign": "top"}),
-            "total": add({"num_format": "#,##0.00", "bold": True, "top": 1}),
+            "total": add({"num_format": money, "bold": True, "top": 1}),
             "total_text": add({"bold": True, "top": 1}),
         }
 

@@ -10,7 +10,7 @@ from math import ceil
 from planner.comparison_steps.budgets.gains import BudgetGain, limit_of, name_budget
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
-from planner.contract.money import format_difference, format_money
+from planner.contract.money import decimals_of, format_difference, format_money
 from planner.contract.months import FiscalYears, parse_month
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.results.payments import capital, resale_value
@@ -77,7 +77,9 @@ class _Amounts:
         >>> _Amounts("USD")(Decimal("355972.79")), _Amounts("USD", True)(Decimal("355972.79"))
         ('355,973 USD', '355,972.79 USD')
         """
-        return f"{amount:,.2f} {self.currency}" if self.to_the_cent else self._write_whole(amount)
+        if not self.to_the_cent:
+            return self._write_whole(amount)
+        return f"{amount:,.{decimals_of(self.currency)}f} {self.currency}"
 
     def _write_whole(self, amount: Decimal) -> str:
         return format_money(amount, self.currency) if amount else f"0 {self.currency}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from planner.contract.money import decimals_of
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.workload import AcceleratorHours
 from pricing.market.accelerators import find_software
@@ -69,6 +70,8 @@ class PlanRules:
     """Whether fewer servers are bought where not all of the cheapest plan's pay back."""
     keeps_books: bool = False
     """Whether budgets are held against what the lines of a plan come to."""
+    smallest_cents: int = 1
+    """Hundredths of the currency in the smallest amount that is paid: 100 in one without cents."""
     judges_size: bool = False
     """Whether work too small to own anything for it gets no analysis of owning."""
     all_break_even: bool = True
@@ -101,7 +104,8 @@ FEWER_SERVERS_RULES = 6
 RESERVED_DAYS_RULES = 6
 """Edition from which the days of a month count towards those of a reservation, 2026."""
 BOOKS_RULES = 6
-"""Edition from which budgets are held against the lines of a plan, 2026."""
+"""Edition from which budgets are held against the lines of a plan, and lines are whole units in
+currencies without cents, 2026."""
 EDITION_1 = PlanRules()
 """Nothing is ruled out, and of a commitment the months within the horizon count."""
 
@@ -139,6 +143,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         sets_resale_aside=request.rules >= RESALE_ASIDE_RULES,
         limits_to_payback=request.rules >= FEWER_SERVERS_RULES and not _counts_on_resale(request),
         keeps_books=request.rules >= BOOKS_RULES,
+        smallest_cents=_smallest_cents(request),
         judges_size=not is_first,
         all_break_even=is_first or request.break_even == "all",
         is_sized=not is_first and not isinstance(workload, AcceleratorHours),
@@ -150,6 +155,11 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         accelerators_per_job=workload.accelerators_per_job
         or (1 if is_first else _joined_accelerators(request)),
     )
+
+
+def _smallest_cents(request: ComparisonRequest) -> int:
+    counts_all = request.rules >= BOOKS_RULES
+    return 10 ** (2 - decimals_of(request.currency)) if counts_all else 1
 
 
 def _keeps_to_one_accelerator(request: ComparisonRequest) -> bool:

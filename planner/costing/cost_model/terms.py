@@ -70,6 +70,8 @@ class Calendar:
     """Share of an upfront payment that is deducted over its term; the rest when it is paid."""
     books_leases_in_place: bool = False
     """Whether leases that run already are booked as leases, and not as operating cost."""
+    smallest_cents: int = 1
+    """Hundredths of the currency in the smallest amount that is paid: 100 for yen."""
 
     @property
     def length(self) -> int:

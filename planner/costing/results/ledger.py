@@ -175,11 +175,10 @@ def _postings(
     )
     for stream in _merge_streams(source.build_streams(units_started, hours, calendar)):
         quantity, price = np.round(stream.quantity, 8), round_significant(stream.unit_price)
-        amount_cents = round_to_cents(quantity * price)
+        amount_cents = round_to_cents(quantity * price, calendar.smallest_cents)
         if amount_cents.any():
-            yield Posting(
-                source, replace(stream, quantity=quantity, unit_price=price), amount_cents
-            )
+            rounded = replace(stream, quantity=quantity, unit_price=price)
+            yield Posting(source, rounded, amount_cents, step=calendar.smallest_cents)
 
 
 def _merge_streams(streams: Iterable[Stream]) -> Iterator[Stream]:
@@ -270,10 +269,19 @@ def _lines(posting: Posting) -> Iterator[CostLine]:
             quantity=float(stream.quantity[month]),
             unit=stream.unit,
             unit_price=prices[price],
-            amount=_decimal(int(posting.cents[month])),
+            amount=_amount(int(posting.cents[month]), posting.step),
             offer_id=source.offer_id,
             source=source.key,
         )
+
+
+def _amount(cents: int, step: int) -> Decimal:
+    """Money without decimals in a currency that has none.
+
+    >>> _amount(123_456, 1), _amount(123_400, 100)
+    (Decimal('1234.56'), Decimal('1234'))
+    """
+    return Decimal(cents // step) if step == 100 else _decimal(cents)
 
 
 def _decimal(cents: int) -> Decimal:

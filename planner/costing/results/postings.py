@@ -38,11 +38,20 @@ class Posting:
     """[L]"""
     parts: Mapping[PaidWhen, Cents] | None = None
     """Of tax saved on expenses: [L] by when those are paid."""
+    step: int = 1
+    """Cents in the smallest amount that is paid."""
 
 
-def round_to_cents(amounts: Floats) -> Cents:
-    """Amounts in whole cents; `InvalidInput` beyond what a float counts to the cent."""
-    cents = np.rint(amounts * 100.0)
+def round_to_cents(amounts: Floats, step: int = 1) -> Cents:
+    """Amounts in cents, a whole number of `step` each; `InvalidInput` beyond what a float counts
+    to the cent.
+
+    >>> round_to_cents(np.array([12.345, 1999.5001])).tolist()
+    [1234, 199950]
+    >>> round_to_cents(np.array([12.345, 1999.5001]), 100).tolist()
+    [1200, 200000]
+    """
+    cents = np.rint(amounts * (100.0 / step)) * step
     largest = float(np.abs(cents).max(initial=0.0))
     if largest > MAX_CENTS:
         raise InvalidInput(
@@ -68,7 +77,8 @@ def build_pool_postings(
             pool.category, pool.label, "money", np.asarray(quantity, float), price, paid=pool.paid
         )
         if quantity.any():
-            yield Posting(source, stream, round_to_cents(quantity * price))
+            step = calendar.smallest_cents
+            yield Posting(source, stream, round_to_cents(quantity * price, step), step=step)
 
 
 def build_tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posting]:
@@ -100,26 +110,30 @@ def build_tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[
         (UPFRONT, "deductible", upfront, -rate, {PaidWhen.DATED: upfront}),
         ("Tax on the residual value", RESALE_TAX_UNIT, resale, rate, None),
     )
+    step = calendar.smallest_cents
     tax_source = CapacitySource("tax", "Tax", "", "", 0.0, 0.0)
     return [
         Posting(
             tax_source,
             stream,
             cents,
-            None if parts is None else _split(cents, parts, -calendar.tax_rate),
+            None if parts is None else _split(cents, parts, -calendar.tax_rate, step),
+            step,
         )
         for label, unit, basis, price, parts in tax_streams
         for stream in [
             Stream(Category.TAX, label, unit, np.round(basis, 2), price, paid=PaidWhen.DATED)
         ]
-        for cents in [round_to_cents(stream.quantity * stream.unit_price)]
+        for cents in [round_to_cents(stream.quantity * stream.unit_price, step)]
         if basis.any()
     ]
 
 
-def _split(cents: Cents, basis: Mapping[PaidWhen, Floats], rate: float) -> dict[PaidWhen, Cents]:
+def _split(
+    cents: Cents, basis: Mapping[PaidWhen, Floats], rate: float, step: int
+) -> dict[PaidWhen, Cents]:
     """`cents` by when the expenses are paid that they are tax on; they sum to `cents`."""
-    parts = {when: round_to_cents(amounts * rate) for when, amounts in basis.items()}
+    parts = {when: round_to_cents(amounts * rate, step) for when, amounts in basis.items()}
     first = next(iter(parts))
     parts[first] = parts[first] + cents - np.asarray(sum(parts.values()), dtype=np.int64)
     return parts
@@ -136,5 +150,6 @@ def allocate_write_off(posting: Posting) -> Cents:
     if planned is None or not planned.any():
         return posting.cents
     share = np.cumsum(planned)
-    cumulative = np.rint(share / share[-1] * int(posting.cents.sum()))
+    steps = np.rint(share / share[-1] * (int(posting.cents.sum()) / posting.step))
+    cumulative = steps * posting.step
     return np.asarray(np.diff(cumulative.astype(np.int64), prepend=0))

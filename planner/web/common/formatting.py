@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from planner.contract.answer.coverage import PriceAge
+from planner.contract.money import decimals_of
 from planner.contract.reasons import join_reasons
 from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
@@ -58,7 +59,8 @@ def money(value: Any, currency: str = "USD") -> str:
     number = _decimal(value)
     if number is None:
         return _UNKNOWN
-    digits = 2 if _A_HUNDREDTH <= abs(number) < _A_HALF else 0
+    is_small = _A_HUNDREDTH <= abs(number) < _A_HALF
+    digits = decimals_of(currency) if is_small else 0
     return f"{number:,.{digits}f}\u00a0{currency}"
 
 
