@@ -8,7 +8,7 @@ the limit lower than what that plan was counted by its excess, until the lines k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +24,6 @@ from planner.costing.optimizer.problem import (
     Plan,
     PlanProblem,
 )
-from planner.costing.plans_with_pools import Excess
 from planner.costing.results.ledger import build_ledger, settle_used_hours
 from planner.costing.results.payments import capital, due_per_month, total_without_resale
 from planner.costing.results.scenario_result import Scenario
@@ -39,36 +38,7 @@ _SOURCES = 4
 _TAX_LINES = 4
 _OVER = 1e-6
 Amounts = Mapping[str, float]
-Find = Callable[[PlanProblem, Excess], Plan]
-
-
-def find_within_books(inputs: ModelInputs, problem: PlanProblem, find: Find) -> Plan:
-    """The plan that `find` finds whose lines keep to the budgets of the request, with the larger
-    machines that stand for small ones; under rules before 6 its own sums do."""
-    budgets = Budgets(inputs, problem)
-    if not budgets.asked:
-        plan = find(problem, lambda plan: 0.0)
-        return use_larger_nodes(plan, inputs) if plan.feasible else plan
-    rooms, bound = budgets.most_room, np.inf
-    excess: Amounts = {}
-    needed: Amounts = {}
-    for turn in range(ROUNDS):
-        plan = find(budgets.eased(rooms), budgets.most_over)
-        bound = min(bound, plan.bound) if inputs.pools else plan.bound
-        if not plan.feasible:
-            return replace(budgets.explain(plan, find, needed), bound=bound)
-        excess = budgets.excess(plan)
-        if not excess:
-            return replace(use_larger_nodes(plan, inputs), bound=bound)
-        if len(excess) == 1:
-            needed = {k: min(over, needed.get(k, np.inf)) for k, over in excess.items()}
-        rooms = budgets.lower(rooms, plan, excess, is_last=turn == ROUNDS - 2)
-    asked, is_alone = budgets.asked, len(excess) == 1
-    conflicts = tuple(
-        ConflictingConstraint(name, asked[name], asked[name] + over, is_alone)
-        for name, over in excess.items()
-    )
-    return Plan(False, np.inf, bound, why_not=tuple(map(str, conflicts)), conflicts=conflicts)
+Search = Generator[PlanProblem | Plan, Plan, None]
 
 
 @dataclass(frozen=True)
@@ -78,8 +48,43 @@ class Budgets:
     inputs: ModelInputs
     problem: PlanProblem
 
+    def search(self) -> Search:
+        """The problems to solve, each after the plan of the one before, and in the end the plan
+        whose lines keep to the budgets of the request, with the larger machines that stand for
+        small ones; under rules before 6 its own sums keep to them."""
+        if not self.stated:
+            plan = yield self.problem
+            yield use_larger_nodes(plan, self.inputs) if plan.feasible else plan
+            return
+        rooms, bound = self.most_room, np.inf
+        excess: Amounts = {}
+        needed: Amounts = {}
+        for turn in range(ROUNDS):
+            plan = yield self.eased(rooms)
+            bound = min(bound, plan.bound) if self.inputs.pools else plan.bound
+            if not plan.feasible:
+                plan = yield from self._explain(plan, needed)
+                yield replace(plan, bound=bound)
+                return
+            excess = self.excess(plan)
+            if not excess:
+                yield replace(use_larger_nodes(plan, self.inputs), bound=bound)
+                return
+            if len(excess) == 1:
+                needed = {k: min(over, needed.get(k, np.inf)) for k, over in excess.items()}
+            rooms = self.lower(rooms, plan, excess, is_last=turn == ROUNDS - 2)
+        yield self._no_plan(excess, bound)
+
+    def _no_plan(self, excess: Amounts, bound: float) -> Plan:
+        stated, is_alone = self.stated, len(excess) == 1
+        conflicts = tuple(
+            ConflictingConstraint(name, stated[name], stated[name] + over, is_alone)
+            for name, over in excess.items()
+        )
+        return Plan(False, np.inf, bound, why_not=tuple(map(str, conflicts)), conflicts=conflicts)
+
     @cached_property
-    def asked(self) -> Amounts:
+    def stated(self) -> Amounts:
         """Budget → what the request gives; none under rules before 6."""
         if not self.inputs.keeps_books:
             return {}
@@ -114,7 +119,7 @@ class Budgets:
         fixed = sum(len(one.fixed_streams) for one in sources) + len(self.inputs.pools)
         half = HALF_CENT * self.inputs.calendar.smallest_cents
         month = half * (fixed + _SOURCES * max(charges, default=0) + _TAX_LINES)
-        return {name: month if name == MONTHLY else month * length for name in self.asked}
+        return {name: month if name == MONTHLY else month * length for name in self.stated}
 
     def eased(self, rooms: Amounts) -> PlanProblem:
         """The problem with so much added to each budget that is asked for."""
@@ -137,7 +142,7 @@ class Budgets:
         """The room that leaves a plan out whose lines are over budgets by `excess`."""
         counted = self._count(plan)
         lower = {
-            name: min(rooms[name], counted[name] - self.asked[name]) - over
+            name: min(rooms[name], counted[name] - self.stated[name]) - over
             for name, over in excess.items()
         }
         if MONTHLY in excess and rooms[MONTHLY] > self._rounding[MONTHLY]:
@@ -175,12 +180,12 @@ class Budgets:
         sums = {TOTAL: total_without_resale(lines), MONTHLY: max(due_per_month(lines))}
         for name, budget in self._capital.items():
             sums[name] = capital(lines, range(budget.first, budget.last))
-        over = {name: float(sums[name]) - amount for name, amount in self.asked.items()}
+        over = {name: float(sums[name]) - amount for name, amount in self.stated.items()}
         return {name: amount for name, amount in over.items() if amount > _OVER}
 
     def most_over(self, plan: Plan) -> float:
         """The largest of these, 0 where the plan keeps to all budgets."""
-        return max(self.excess(plan).values(), default=0.0)
+        return max(self.excess(plan).values(), default=0.0) if self.stated else 0.0
 
     def _lines(self, plan: Plan) -> Scenario:
         """The lines of a plan, as a scenario of no name."""
@@ -190,29 +195,31 @@ class Budgets:
         ledger = build_ledger(plan, inputs.by_key, used, inputs.calendar, inputs.pools)
         return Scenario(ScenarioKey.HYBRID, True, lines=ledger.lines, calendar=inputs.calendar)
 
-    def explain(self, plan: Plan, find: Find, needed: Amounts) -> Plan:
+    def _explain(self, plan: Plan, needed: Amounts) -> Generator[PlanProblem, Plan, Plan]:
         """A plan that there is none of, its reasons in what the lines would come to: of a budget no
         more than what plans were found to be over it, `needed`."""
-        told = {one: self._in_lines(one, find, needed) for one in plan.conflicts}
-        words = {str(one): str(other) for one, other in told.items()}
+        explained = {}
+        for one in plan.conflicts:
+            explained[one] = yield from self._in_lines(one, needed)
+        words = {str(one): str(other) for one, other in explained.items()}
         return replace(
             plan,
-            conflicts=tuple(told.values()),
+            conflicts=tuple(explained.values()),
             why_not=tuple(words.get(reason, reason) for reason in plan.why_not),
         )
 
     def _in_lines(
-        self, conflict: ConflictingConstraint, find: Find, needed: Amounts
-    ) -> ConflictingConstraint:
+        self, conflict: ConflictingConstraint, needed: Amounts
+    ) -> Generator[PlanProblem, Plan, ConflictingConstraint]:
         """What would do of a budget: what the plan's lines come to that needs least of it."""
         name, required = conflict.limit, conflict.required_value
-        if name not in self.asked or required is None:
+        if name not in self.stated or required is None:
             return conflict
-        asked = self.asked[name]
+        stated = self.stated[name]
         if conflict.is_sufficient:
-            rooms = {**self.most_room, name: required - asked + HALF_CENT}
-            plan = find(self.eased(rooms), self.most_over)
+            rooms = {**self.most_room, name: required - stated + HALF_CENT}
+            plan = yield self.eased(rooms)
             over = self.excess(plan) if plan.feasible else {}
             if set(over) == {name}:
-                required = asked + min(over[name], needed.get(name, np.inf))
-        return replace(conflict, current_value=asked, required_value=required)
+                required = stated + min(over[name], needed.get(name, np.inf))
+        return replace(conflict, current_value=stated, required_value=required)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.purchase_options import ON_DEMAND, SPOT
+from planner.contract.purchase_options import COMMITTED, ON_DEMAND, SPOT
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import Plan
 from pricing.common.pluralize import pluralize
 
 
@@ -41,3 +44,9 @@ def _missing_server(inputs: ModelInputs) -> str:
 
 def has_existing_servers(inputs: ModelInputs) -> bool:
     return any(s.existing is not None and s.existing.any() for s in inputs.sources)
+
+
+def has_commitments(inputs: ModelInputs, plan: Plan, units_started: Collection[str]) -> bool:
+    """Whether a plan pays for anything before it is used."""
+    used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(units_started)
+    return any(inputs.by_key[key].purchase_option in COMMITTED for key in used)

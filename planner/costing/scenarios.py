@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import COMMITTED, FLEXIBLE, ON_DEMAND, OWNED, SPOT
-from planner.costing.budgets_in_books import find_within_books
+from planner.costing.budgets_in_books import Budgets
 from planner.costing.cost_model.other_costs import select_costs
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.inputs.missing_prices import describe_missing, find_missing
-from planner.costing.missing_sources import has_existing_servers, missing_option
+from planner.costing.missing_sources import has_commitments, has_existing_servers, missing_option
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import ConflictingConstraint, Plan, PlanProblem
 from planner.costing.optimizer.solve import UNDECIDED, solve
 from planner.costing.optimizer.work import MAX_MODEL_CELLS, WorkMeter
-from planner.costing.plans_with_pools import Excess, find_plan_with_pools
+from planner.costing.plans_with_pools import find_plan_with_pools
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
@@ -174,18 +174,25 @@ class _ScenarioSolver:
     ) -> Plan:
         cache_key = (name, keys)
         if cache_key not in self.plans:
-
-            def find(one: PlanProblem, over: Excess) -> Plan:
-                if not self.inputs.pools:
-                    return self._search(keys, one, work, self.ceiling, known)
-
-                def search(priced: PlanProblem, share: float) -> Plan:
-                    return self._search(keys, priced, work.share(share, stops=False))
-
-                return find_plan_with_pools(self.inputs, one, search, over)
-
-            self.plans[cache_key] = find_within_books(self.inputs, problem, find)
+            budgets = Budgets(self.inputs, problem)
+            steps = budgets.search()
+            step = next(steps)
+            while isinstance(step, PlanProblem):
+                step = steps.send(self._solve_step(keys, step, work, known, budgets))
+            self.plans[cache_key] = step
         return self.plans[cache_key]
+
+    def _solve_step(
+        self, keys: frozenset[str], step: PlanProblem, work: WorkMeter, known: Plan | None,
+        budgets: Budgets,
+    ) -> Plan:  # fmt: skip
+        if not self.inputs.pools:
+            return self._search(keys, step, work, self.ceiling, known)
+
+        def search(one: PlanProblem, share: float) -> Plan:
+            return self._search(keys, one, work.share(share, stops=False))
+
+        return find_plan_with_pools(self.inputs, step, search, budgets.most_over)
 
     def _search(
         self,
@@ -265,7 +272,7 @@ class _ScenarioSolver:
             and not has_existing_servers(inputs)
         ):
             yield "No server is bought: the work is over before the first could arrive."
-        if key is ScenarioKey.COMMITTED and not _has_commitments(inputs, plan, units_started):
+        if key is ScenarioKey.COMMITTED and not has_commitments(inputs, plan, units_started):
             yield self._no_commitment()
         yield from self._missing_prices(key, plan)
 
@@ -336,12 +343,6 @@ def build_scenario(
         bound=min(bound, plan.cost),
         warnings=warnings,
     )
-
-
-def _has_commitments(inputs: ModelInputs, plan: Plan, units_started: Collection[str]) -> bool:
-    """Whether a plan pays for anything before it is used."""
-    used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(units_started)
-    return any(inputs.by_key[key].purchase_option in COMMITTED for key in used)
 
 
 def rank_feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:
