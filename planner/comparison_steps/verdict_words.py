@@ -24,7 +24,7 @@ from planner.contract.shares import format_shares
 from planner.costing.advice.beside_machines import describe_beside
 from planner.costing.advice.owed_after import describe_owed
 from planner.costing.advice.payback import renting_cost
-from planner.costing.advice.shares import split_rent
+from planner.costing.advice.shares import share_of_hours, split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.advice.warnings import has_no_deadline
 from planner.costing.analysis.break_even import BreakEven
@@ -264,11 +264,12 @@ class VerdictWords:
         """What is rented beside servers: until they arrive, and beyond what they can do."""
         if not any(part.action in OWNING for part in self.facts.decision):
             return ""
-        arrival, served = self._first_service(), self.plan.served_hours
+        arrival, inputs = self._first_service(), self.results.inputs
         shares = {part.source: part.share_of_hours for part in self.facts.decision}
         rented = [part.source for part in self.facts.decision if part.action == "rent"]
         in_all = sum(shares[source] for source in rented)
-        before = min(in_all, float(served[:arrival].sum() / served.sum()))
+        sources = [inputs.by_key[source] for source in rented]
+        before = sum(share_of_hours(self.plan, one, inputs, arrival) for one in sources)
         before = before if before > _SHARE_WORTH_SAYING else 0.0
         first, later = split_rent(shares, rented, before)
         text = []

@@ -35,6 +35,33 @@ def test_bought_and_rented_hours_add_up_in_every_sentence(found: Compared) -> No
     assert until in verdict.reasons
 
 
+def test_only_what_is_rented_counts_as_rented_until_servers_serve() -> None:
+    """A server in place does half of the work in the three months until one that is bought serves,
+    and is retired half a year before the end: 3 and 6 months of 36 with 4,000 of 8,000 h."""
+    on_prem = {
+        "servers": [{**SERVER, "max_units": 1}],
+        "already_owned": [{"server": "hgx-h100-8", "bought": "2024-07"}],
+        "useful_life_months": 60,
+        "lead_time_months": 3,
+        "count_on_resale": True,
+    }
+    workload = {
+        "kind": "accelerator_hours",
+        "accelerator": "H100",
+        "hours_per_month": 8000,
+        "peak_accelerators": 16,
+    }
+    results = compared(
+        catalog(offer("60")), 8000, horizon_months=36, on_prem=on_prem, workload=workload
+    )
+    verdict = results.answer.verdict
+    assert verdict is not None
+    assert any(
+        reason.startswith("4% of the hours are rented until the servers serve in April 2027, 8%")
+        for reason in verdict.reasons
+    ), verdict.reasons
+
+
 def test_the_page_tells_the_shares_of_the_sentences(found: Compared) -> None:
     shown = {one.part.action: one.share for one in decision_parts(found.answer)}
     assert shown == {"buy": "63%", "rent": "37%"}
