@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.comparison_steps.build_answer import build_answer
+from planner.comparison_steps.deadlines.sooner import finish_sooner
 from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.work_limits import DEFAULT_WORK_UNITS, refuse_large
@@ -47,7 +48,7 @@ def compare(
     if not results.preparation.previous_assumptions:
         refuse_job_above_peak(results.request.workload)
     with _refuse_large(results):
-        return build_answer(results)
+        return build_answer(finish_sooner(results))
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def find_total(
     results = solve(request, catalog, today, work=work)
     refuse_job_above_peak(results.request.workload)
     with _refuse_large(results):
-        plan = choose(results.allowed_scenarios)
+        plan = choose(finish_sooner(results).allowed_scenarios)
     return PlanTotal(plan.total_cost if plan else None, results.request.currency)
 
 

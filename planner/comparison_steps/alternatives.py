@@ -120,10 +120,9 @@ def _try(
     preparation = _prepare(results.preparation, rail)
     if plan and rail.field == PARTITIONS and _has_same_offers(preparation, results.preparation):
         return
-    lifted = ComparisonResults(preparation, work)
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
-    other = _best_allowed(results, lifted, ceiling)
+    lifted, other = _solve_lifted(preparation, rail, results, ceiling, work)
     if other is None:
         return
     saving = plan.net_present_cost - other.net_present_cost if plan else None
@@ -144,6 +143,26 @@ def _try(
         why_no_saving="" if plan else NOTHING_TO_COMPARE,
         why=rail.why,
     )
+
+
+def _solve_lifted(
+    preparation: Preparation,
+    rail: Rail,
+    results: ComparisonResults,
+    ceiling: float,
+    work: WorkMeter,
+) -> tuple[ComparisonResults, Scenario | None]:
+    """The best plan with a rule lifted; where runs are done sooner than asked for, the cheaper of
+    that and of the plan that spreads them over their months, with its question."""
+    lifted = ComparisonResults(preparation, work)
+    best = find_best_allowed(results, lifted, ceiling)
+    if results.sooner is None:
+        return lifted, best
+    spread = ComparisonResults(_prepare(results.sooner.preparation, rail), work)
+    other = find_best_allowed(results, spread, ceiling)
+    if other is None or (best is not None and best.net_present_cost <= other.net_present_cost):
+        return lifted, best
+    return spread, other
 
 
 def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:
@@ -173,7 +192,7 @@ def find_most_machines(results: ComparisonResults, plan: Scenario | None) -> flo
     return max(float(FEW_MACHINES), MOST_TIMES_THE_MACHINES * machines)
 
 
-def _best_allowed(
+def find_best_allowed(
     results: ComparisonResults, lifted: ComparisonResults, ceiling: float
 ) -> Scenario | None:
     """The best plan of all sources; of those that buy nothing if its servers do not pay back. None
@@ -223,12 +242,12 @@ def _prepare(preparation: Preparation, rail: Rail) -> Preparation:
         names.append("rentals")
     if rail.field in (PAYBACK_MARGIN, COUNT_ON_RESALE):  # which judge plans, and make none
         names.append("inputs")
-    _share(names, known, lifted)
+    share_known(names, known, lifted)
     if "inputs" not in vars(lifted):
         vars(lifted)["inputs"] = lifted.inputs.keep_from(preparation.inputs)
     return lifted
 
 
-def _share(names: Iterable[str], known: Mapping[str, Any], lifted: Preparation) -> None:
+def share_known(names: Iterable[str], known: Mapping[str, Any], lifted: Preparation) -> None:
     """What is worked out already, for the lifted question as well."""
     vars(lifted).update({name: known[name] for name in names if name in known})

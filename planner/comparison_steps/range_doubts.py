@@ -154,6 +154,8 @@ def _find_late(results: ComparisonResults) -> _Late | None:
     if advised is None or factors is None:
         return None
     available = _hours_of_machines(results.scenarios[advised], results.inputs)
+    if results.sooner is not None:  # what is not done by then goes on to the deadline
+        available = np.where(results.inputs.hours > 0, available, available.max())
     judged = [_judge(window, results.inputs, factors, available) for window in _windows(results)]
     late = [one for one in judged if one is not None and one.share > WORTH_SAYING]
     return max(late, key=lambda one: one.share, default=None)
@@ -163,6 +165,8 @@ def _windows(results: ComparisonResults) -> Iterator[_Window]:
     """Of each run that has a deadline; where none has, all the months of the work."""
     workload, calendar = results.request.workload, results.calendar
     runs = () if isinstance(workload, AcceleratorHours) else workload.runs or ()
+    if results.sooner is not None:
+        runs = results.sooner.runs
     dated = [(run.start, run.deadline) for run in runs if run.deadline is not None]
     for start, deadline in dated:
         months = slice(calendar.index(start), calendar.index(deadline) + 1)

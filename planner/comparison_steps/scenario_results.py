@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 
 from planner.comparison_steps.explain_scenarios import explain_scenarios
 from planner.comparison_steps.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.request.attempts import Run
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.workload import AcceleratorHours
 from planner.costing.advice.payback import best_without_buying, why_not_bought
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.cost_model.terms import Calendar
@@ -27,6 +30,22 @@ SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 
 
 
 @dataclass(frozen=True)
+class Sooner:
+    """Runs that are done sooner than they have to be."""
+
+    preparation: Preparation
+    """The question as it was asked."""
+    total: Decimal
+    """What the plan costs that spreads them over the months to their deadlines."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs as they were asked for."""
+        workload = self.preparation.request.workload
+        return () if isinstance(workload, AcceleratorHours) else workload.runs or ()
+
+
+@dataclass(frozen=True)
 class ScenarioResults:
     """The scenarios of one comparison, and which of them may be advised."""
 
@@ -37,6 +56,8 @@ class ScenarioResults:
     """Shares of it by what they are for."""
     report: Report = nobody_waits
     """Told how many of the simulated outcomes are costed."""
+    sooner: Sooner | None = None
+    """Where its runs are done sooner than asked for; None where they are laid out as asked."""
 
     @property
     def request(self) -> ComparisonRequest:

@@ -13,6 +13,7 @@ from planner.comparison_steps.budgets.words import (
     describe_gain,
     explain_no_room,
 )
+from planner.comparison_steps.deadlines.words import describe_sooner
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, Verdict
@@ -128,12 +129,13 @@ class VerdictWords:
     def reasons(self) -> list[str]:
         """Why this plan, the most telling first, at most three."""
         if self.facts.is_small:
-            return []
+            return [reason for reason in [self._why_sooner()] if reason]
         reasons = [reason for reason in self._all_reasons() if reason]
         return reasons[:MOST_REASONS]
 
     def _all_reasons(self) -> Iterator[str]:
         yield self.facts.exception
+        yield self._why_sooner()
         out_of_reach = describe_gain(self.results, self.facts, self.gains)
         yield out_of_reach
         first = self.facts.decision[0] if self.facts.decision else None
@@ -149,6 +151,12 @@ class VerdictWords:
             yield describe_full_budget(self.results, self.facts)
         yield self._why_rent_beside()
         yield self._why_idle()
+
+    def _why_sooner(self) -> str:
+        """When the work is done that is not spread over the months to its deadline."""
+        if self.results.sooner is None:
+            return ""
+        return describe_sooner(self.results.sooner, self.results)
 
     def _why_buy(self, part: DecisionPart) -> str:
         """Use of the servers beside the use from which they pay."""

@@ -1,0 +1,96 @@
+"""Runs are done sooner than their deadlines ask where that costs less."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare, find_total
+from planner.contract.answer.comparison import ComparisonAnswer
+from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
+
+MODE = offer(
+    "40", "dws_calendar_mode", provider="gcp", region="us-central1", instance_type="a3-highgpu-8g"
+)
+PRICES = catalog(offer("55.04"), MODE)
+DAYS = 21
+
+
+def asked(deadline: str = "2027-04", **fields: Any) -> dict[str, Any]:
+    """A run of 21 days on a machine of eight: 504 hours."""
+    workload = {
+        "kind": "training",
+        "parameters": 7e9,
+        "tokens": 1e10,
+        "accelerator": "H100",
+        "measured_accelerator_hours": 8 * 24 * DAYS,
+        "runs": [{"start": "2027-01", "deadline": deadline}],
+    }
+    return request_of(horizon_months=4, workload=workload, **fields)
+
+
+def answer_to(request: dict[str, Any]) -> ComparisonAnswer:
+    return compare(request, PRICES, today=TODAY)
+
+
+def test_a_run_is_reserved_in_one_go_rather_than_in_parts_of_every_month() -> None:
+    """21 days at 24 × 40 are 20,160; 126 hours a month are three times six days at 24 × 40 and
+    126 × 55.04 in April, after the months of one reservation: 24,215.04."""
+    answer = answer_to(asked())
+    verdict = answer.verdict
+    assert verdict is not None
+    assert verdict.total == Decimal("20160.00")
+    assert [part.action for part in verdict.decision] == ["reserve"]
+    assert answer.demand.hours_per_month == pytest.approx((4032.0, 0.0, 0.0, 0.0))
+    assert verdict.reasons[0] == (
+        "The run is done by the end of January 2027, before its deadline, the end of April 2027: "
+        "spread evenly over the months to it, the plan would cost 24,215 USD."
+    )
+    before = answer_to({**asked(), "rules": 5}).verdict
+    assert before is not None
+    assert before.total == Decimal("24215.04")
+
+
+def test_a_later_deadline_never_costs_more() -> None:
+    totals = [
+        find_total(asked(f"2027-{month:02d}"), PRICES, today=TODAY).total for month in range(1, 5)
+    ]
+    assert totals == [Decimal("20160.00")] * 4
+
+
+def test_a_run_is_spread_where_nothing_is_gained() -> None:
+    """By the hour it costs as much in every month, and later in present value less."""
+    answer = compare(asked(), catalog(offer("55.04")), today=TODAY)
+    assert answer.demand.hours_per_month == pytest.approx((1008.0,) * 4)
+
+
+def test_what_is_not_done_by_then_has_until_the_deadline() -> None:
+    """In 1 of 10 outcomes the work takes 1.7 times as long: more than the months that it is laid
+    over, not more than those to its deadline."""
+    workload = {
+        "kind": "training",
+        "parameters": 13e9,
+        "tokens": 7e10,
+        "accelerator": "H100",
+        "runs": [{"start": "2027-01", "deadline": "2027-04"}],
+    }
+    answer = answer_to(asked() | {"workload": workload})
+    busy = [hours for hours in answer.demand.hours_per_month if hours]
+    assert len(busy) < 4
+    assert sum(busy) * 1.5 > len(busy) * 8 * 730
+    assert not any("not done by its deadline" in words for words in answer.warnings)
+
+
+def test_what_would_be_cheaper_is_what_the_changed_request_then_costs() -> None:
+    """Of plans with a rule lifted the spread one counts too: by spot it costs less."""
+    spot = offer("5", "spot", zone="us-east-1a")
+    prices = catalog(offer("55.04"), MODE, spot)
+    request = asked(cheaper_if=True)
+    answer = compare(request, prices, today=TODAY)
+    lifted = next(one for one in answer.cheaper_if if one.field == "workload.interruptible")
+    consented = {**request, "workload": {**request["workload"], "interruptible": True}}
+    again = compare(consented, prices, today=TODAY)
+    assert again.verdict is not None
+    assert again.verdict.total == lifted.total
