@@ -8,7 +8,7 @@ before their resale the budget in total is left alone: what it keeps out pays mo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -93,11 +93,31 @@ def _list_gains(
     """Without all budgets no plan is dearer than without one: where that gains nothing, none
     does."""
     every = _find_gain(results, plan, names, work)
-    if every is None or len(names) == 1:
-        return () if every is None else (every,)
-    gains = [gain for name in names for gain in _list_gain(results, plan, name, work)]
-    gains = gains or [every]
+    if every is None:
+        return ()
+    gains = [every]
+    if len(names) > 1:
+        alone = [gain for name in names for gain in _list_gain(results, plan, name, work)]
+        gains = alone or gains
+    gains += _list_smaller_raise(results, plan, gains, work)
     return tuple(sorted(gains, key=lambda one: -(one.alternative.saving or 0)))
+
+
+def _list_smaller_raise(
+    results: ComparisonResults, plan: Scenario, gains: Sequence[BudgetGain], work: WorkMeter
+) -> Iterator[BudgetGain]:
+    """Where a monthly budget leaves a way to buy without a plan, the least raise that lets one in
+    and gains something, if it is less than what the plan without that budget takes."""
+    taken = [use.planned for gain in gains for use in gain.uses if limit_of(use) == A_MONTH]
+    conflicts = (one for scenario in results.scenarios.values() for one in scenario.conflicts)
+    raises = {one.least for one in conflicts if one.limit == A_MONTH and one.is_sufficient}
+    for least in sorted(raises):
+        if taken and least < float(min(taken)):
+            raised = replace(results.inputs, monthly_budget=least)
+            gain = _find_gain(results, plan, [A_MONTH], work, raised)
+            if gain is not None:
+                yield gain
+                return
 
 
 def _list_gain(
@@ -109,19 +129,26 @@ def _list_gain(
 
 
 def _find_gain(
-    results: ComparisonResults, plan: Scenario, names: Collection[str], work: WorkMeter
+    results: ComparisonResults,
+    plan: Scenario,
+    names: Collection[str],
+    work: WorkMeter,
+    raised: ModelInputs | None = None,
 ) -> BudgetGain | None:
-    """The plan without these budgets, if it may be advised and saves what is worth naming."""
+    """The plan without these budgets, or with them as `raised`, if it may be advised and saves what
+    is worth naming."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING
     ceiling = float(plan.net_present_cost - least_saving) + ROUNDED
-    inputs = _lift(results.inputs, names).keep_from(results.inputs)
+    inputs = (raised or _lift(results.inputs, names)).keep_from(results.inputs)
     other = solve_scenario(inputs, ScenarioKey.HYBRID, work, ceiling)
     if not other.feasible or plan.net_present_cost - other.net_present_cost <= least_saving:
         return None
     rent = best_without_buying(results.consented_scenarios)
+    if other.buys and not {A_MONTH, IN_TOTAL}.isdisjoint(names):  # which keep rent out as well
+        rent = solve_scenario(inputs, ScenarioKey.CLOUD_MIX, work)
     terms = results.payback_margin, results.preparation.rules
     if why_not_bought(other, rent, *terms):
-        fewer = buy_what_pays_back(inputs, rent, *terms, work, ceiling)
+        fewer = buy_what_pays_back(inputs, rent, *terms, work, ceiling) or rent
         if fewer is None or plan.net_present_cost - fewer.net_present_cost <= least_saving:
             return None
         other = fewer

@@ -119,3 +119,26 @@ def test_a_month_with_room_for_every_scenario_is_not_lifted() -> None:
     results = of(constraints={"monthly_budget": 10_000_000})
     assert results.answer.verdict.total == FREE_PLAN.total
     assert "budgets" not in results.parts
+
+
+@pytest.mark.parametrize(("horizon", "count"), [(12, 1), (24, 2), (36, 1)])
+def test_a_higher_budget_gives_the_plan_that_it_promises(horizon: int, count: int) -> None:
+    """With 20,000 a month there is only the contract of 36 months. What a higher budget lets in has
+    to pay back against renting under that budget, not against the contract that then is none; and
+    the least raise that lets an hourly machine in is named beside a larger one."""
+    fields = {
+        "horizon_months": horizon,
+        "on_prem": {"servers": [{"server": "hgx-h100-8", "unit_price": 200_000}]},
+        "finance": {"cloud_price_trend_per_year": 0},
+    }
+    prices = catalog(offer("34"), offer("26", "reserved", term_months=36))
+    limited = compared(
+        prices, 5840, cheaper_if=True, constraints={"monthly_budget": 20_000}, **fields
+    )
+    raises = [one for one in limited.answer.cheaper_if if "monthly_budget" in one.field]
+    assert len(raises) == count
+    for one in raises:
+        raised = compared(prices, 5840, constraints={"monthly_budget": one.value}, **fields)
+        verdict = raised.answer.verdict
+        assert verdict
+        assert (verdict.total, verdict.headline) == (one.total, one.plan)
