@@ -7,7 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from planner.comparison_steps.budgets.gains import BudgetGain
 from planner.comparison_steps.budgets.uses import explain_exception, list_budget_uses
-from planner.comparison_steps.late_delivery import describe_certain_delay, describe_late_delivery
+from planner.comparison_steps.late_delivery import (
+    describe_certain_delay,
+    describe_late_delivery,
+    describe_waiting,
+)
 from planner.comparison_steps.paybacks import month_of_payback
 from planner.comparison_steps.range_doubts import SURE, RangeDoubts
 from planner.comparison_steps.results import ComparisonResults
@@ -29,6 +33,7 @@ from planner.costing.advice.payback import (
 )
 from planner.costing.advice.turn_words import describe_turn
 from planner.costing.advice.verdict import SCENARIO_NAMES, describe_unknown_prices
+from planner.costing.analysis.rent_mix import may_rent
 from planner.costing.analysis.simulation import cost_of_late_servers
 from planner.costing.results.payments import resale_value
 from planner.costing.results.scenario_result import Scenario, cents
@@ -172,6 +177,8 @@ class _Builder:
             delay = max((one.certain_delay_months for one in bought if one), default=0)
             return describe_certain_delay(delay) if delay else None
         latest = max(risks, key=lambda risk: risk.late_months)
+        if not may_rent(self.plan, inputs):
+            return describe_waiting(latest)
         cost = cents(cost_of_late_servers(self.plan, inputs, parameters))
         return describe_late_delivery(latest, cost, self.currency)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from planner.comparison_steps.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import OWNED, SPOT
 from planner.costing.advice.limit_words import list_relaxations
 from planner.costing.advice.warnings import warn_beyond_horizon
+from planner.costing.analysis.rent_mix import may_rent
+from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
@@ -36,8 +38,31 @@ def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparat
     return replace(
         scenario,
         relaxations=relaxations,
-        why_not=(*sentences, *scenario.why_not, *_why_not(key, preparation)),
+        why_not=(
+            *sentences,
+            *scenario.why_not,
+            *_when_servers_come(scenario, preparation),
+            *_why_not(key, preparation),
+        ),
     )
+
+
+def _when_servers_come(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
+    """When servers serve that are ordered at once, where nothing else may do the work before."""
+    inputs, to_buy = preparation.inputs, preparation.servers.to_buy
+    if OWNED not in scenario_options(scenario.key, inputs.interruptible) or not to_buy:
+        return
+    calendar = preparation.calendar
+    arrival = first_arrival_month(
+        [one for one in inputs.sources if one.is_owned and one.existing is None], calendar.months
+    )
+    is_waited_for = 0 < arrival < calendar.months and inputs.hours[:arrival].any()
+    if is_waited_for and not may_rent(scenario, inputs):
+        ordered, serves = f"{calendar.month(0):%B %Y}", f"{calendar.month(arrival):%B %Y}"
+        yield (
+            f"servers ordered in {ordered} serve from {serves}: work that begins then, or a "
+            "shorter on_prem.lead_time_months, would do"
+        )
 
 
 def _why_not(key: ScenarioKey, preparation: Preparation) -> tuple[str, ...]:

@@ -37,6 +37,20 @@ USD more.'
     )
 
 
+def describe_waiting(risk: DeliveryRisk) -> LateDelivery:
+    """The same where nothing may be rented meanwhile.
+
+    >>> describe_waiting(DeliveryRisk(6, 0.25)).sentence
+    'If the servers come 6 months late (25% of cases), their work waits: nothing may be rented \
+meanwhile. The range counts what its hours cost all the same.'
+    """
+    described = describe_late_delivery(risk, Decimal("0.00"), "")
+    late, _, _ = described.sentence.rpartition(", ")
+    waits = "their work waits: nothing may be rented meanwhile"
+    counted = "The range counts what its hours cost all the same."
+    return described.model_copy(update={"sentence": f"{late}, {waits}. {counted}"})
+
+
 def describe_certain_delay(months: int) -> LateDelivery:
     """That servers come late, which the plan counts with.
 

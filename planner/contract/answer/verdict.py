@@ -183,7 +183,7 @@ class LateDelivery(AnswerModel):
     probability: Share = Field(description="Chance that they come as late as that.")
     cost: Money = Field(
         description="What the work rented meanwhile costs more than running the servers would; 0 "
-        "where the delay is certain, as the total has it already."
+        "where the delay is certain, as the total has it already, and where nothing may be rented."
     )
     sentence: str = Field(description="The same in words.")
 

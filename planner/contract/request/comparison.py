@@ -57,7 +57,8 @@ class ComparisonRequest(RequestModel):
     ] = ()
     """Contract discounts on catalog prices."""
     use_catalog: bool = True
-    """Whether the published prices of the providers are considered."""
+    """Whether the published prices of the providers are considered; false without `custom_offers`
+    for work that may be done on servers of one's own alone."""
     inherits: bool = True
     """Whether the team's prices, quotes and defaults are added; false where they are in already."""
     exchange_rates: Rates = Field(default_factory=dict)
@@ -115,11 +116,17 @@ class ComparisonRequest(RequestModel):
             return data
         return {**data, "horizon_months": min(months, MAX_HORIZON_MONTHS)}
 
+    @property
+    def _has_servers(self) -> bool:
+        """Whether servers may be bought, or are there."""
+        own = self.on_prem
+        return own.servers != () or bool(own.already_owned or self.existing.leased_servers)
+
     @model_validator(mode="after")
     def _consistent(self) -> ComparisonRequest:
-        if not self.use_catalog and not self.custom_offers:
+        if not self.use_catalog and not self.custom_offers and not self._has_servers:
             raise InvalidInput(
-                "use_catalog", "is false and there are no custom_offers; give one of them"
+                "use_catalog", "is false and there are no custom_offers and no servers; give one"
             )
         for i, cost in enumerate(self.other_costs):
             if cost.month >= self.horizon_months:

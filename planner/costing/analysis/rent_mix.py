@@ -17,6 +17,7 @@ from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_of
+from planner.costing.scenarios import scenario_options
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -116,6 +117,13 @@ def rent_beyond(scenario: Scenario, inputs: ModelInputs, planned: RentMix) -> Re
         return planned
     used = {key: hours for key, hours in scenario.used_hours.items() if key not in bound}
     return planned_rent(replace(scenario, used_hours=used), inputs)
+
+
+def may_rent(scenario: Scenario, inputs: ModelInputs) -> bool:
+    """Whether a scenario may rent anything by the hour, beside what it plans."""
+    options = scenario_options(scenario.key, inputs.interruptible)
+    hourly = (s for s in inputs.sources if s.term is None and s.capacity)
+    return any(source.purchase_option in options for source in hourly)
 
 
 _Mixes = list[tuple[CapacitySource, Floats]]

@@ -189,7 +189,7 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("1", "First edition, which rules nothing out"),
     ),
     "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
-    "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices")),
+    "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices and servers")),
 }
 
 

@@ -1,0 +1,55 @@
+"""Work that may be done on servers of one's own alone: data that may go to no cloud."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.contract.request.comparison import read_request
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.comparison.compared import compared
+
+SERVERS = [{"server": "hgx-h100-8", "unit_price": 200_000}]
+
+
+def own(hours: Any, **on_prem: Any) -> Any:
+    return compared(hours=hours, use_catalog=False, on_prem={"servers": SERVERS, **on_prem})
+
+
+def test_a_request_without_any_offer_is_planned_on_servers() -> None:
+    found = own([0] * 3 + [4000] * 21)
+    verdict = found.answer.verdict
+    assert [part.action for part in verdict.decision] == ["buy"]
+    assert not any(found.answer.by_key[key].feasible for key in ("on_demand", "cloud_mix"))
+
+
+def test_a_late_server_is_replaced_by_nothing_that_may_not_be_rented() -> None:
+    """Before, its work was said to be rented for what an hour of the plan costs."""
+    late = own([0] * 3 + [4000] * 21).answer.verdict.late_delivery
+    assert late is not None
+    assert late.cost == 0
+    assert "their work waits: nothing may be rented meanwhile." in late.sentence
+
+
+def test_where_servers_come_too_late_the_answer_says_from_when_they_serve() -> None:
+    verdict = own(4000).answer.verdict
+    assert verdict.total is None
+    assert (
+        "servers ordered in January 2027 serve from April 2027: work that begins then, or a "
+        "shorter on_prem.lead_time_months, would do" in verdict.sentence
+    )
+    assert own(4000, lead_time_months=0).answer.verdict.total
+
+
+def test_without_servers_either_it_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no custom_offers and no servers; give one"):
+        read_request(
+            {
+                "use_catalog": False,
+                "on_prem": {"servers": []},
+                "workload": {
+                    "kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 100
+                },
+            }
+        )  # fmt: skip
