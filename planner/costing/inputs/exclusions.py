@@ -44,7 +44,7 @@ def explain_exclusions(
     whole = f"all {total:,} {names_text} offers" if total > 1 else f"the only {names_text} offer"
     each_enough = tuple(f"{words} excludes {whole}" for words, count in excluded if count == total)
     if each_enough:
-        return each_enough
+        return (*each_enough, *_without_price(selection))
     every = _in_places(selection, filters.rows(selection.catalog_offers))
     for name, admitted in selection.guard_rails.admitted(selection.catalog_offers, every).items():
         if len(admitted) < len(every):
@@ -73,6 +73,16 @@ def explain_exclusions(
     fit = int((~quotas.are_beyond(table, joined)).sum())
     left = f"{fit:,} of {total:,} meet" if fit else f"none of {total:,} meets"
     return (*reasons, f"{left} every limit")
+
+
+def _without_price(selection: OfferSelection) -> tuple[str, ...]:
+    """That the catalog has no price at all of the accelerators wanted, and what would do."""
+    filters = selection.filters.restrict_to(("accelerators",))
+    wanted = filters.accelerators
+    if not wanted or len(wanted) > _FEW or len(filters.rows(selection.catalog_offers)):
+        return ()
+    names = " or ".join(get(slug).name for slug in wanted)
+    return (f"no price of {names} is in the catalog: one of your own, in custom_offers, would do",)
 
 
 def _hold(count: int) -> str:

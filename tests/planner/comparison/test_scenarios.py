@@ -179,6 +179,12 @@ def test_the_reference_itself_may_be_left_out() -> None:
     )
 
 
+def test_an_accelerator_without_any_price_is_told_with_what_would_do() -> None:
+    unpriced = compared(CATALOG, on_prem={"servers": []}, constraints={"accelerators": ["MI325X"]})
+    told = "no price of Instinct MI325X is in the catalog: one of your own, in custom_offers,"
+    assert any(words.startswith(told) for words in unpriced.scenarios[ScenarioKey.HYBRID].why_not)
+
+
 def test_a_job_that_takes_a_node_leaves_smaller_ones_aside() -> None:
     large = {"kind": "training", "parameters": 7e10, "tokens": 1e11, "accelerator": "H100 SXM"}
     prices = catalog(offer("5", count=1), offer("60"))
