@@ -57,8 +57,7 @@ class ComparisonRequest(RequestModel):
     ] = ()
     """Contract discounts on catalog prices."""
     use_catalog: bool = True
-    """Whether the published prices of the providers are considered; false without `custom_offers`
-    for work that may be done on servers of one's own alone."""
+    """Whether published prices are considered; false without `custom_offers`: servers alone."""
     inherits: bool = True
     """Whether the team's prices, quotes and defaults are added; false where they are in already."""
     exchange_rates: Rates = Field(default_factory=dict)

@@ -10,6 +10,7 @@ from planner.contract.purchase_options import OWNED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.advice.limit_words import name_limit
 from planner.costing.advice.server_operating_cost import additional_units
+from planner.costing.cost_model.resale import counts_in_place
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import (
@@ -87,7 +88,9 @@ def explain(
         keys,
         gap=MARGINAL_GAP,
         node_limit=NODES,
-        additional_units=additional_units(inputs.sources, inputs.calendar),
+        additional_units=additional_units(
+            inputs.sources, inputs.calendar, counts_resale=counts_in_place(inputs.assumptions)
+        ),
         work=work.share(0.5),
     )
     points = (
@@ -175,9 +178,9 @@ def _find_key(limit: str, inputs: ModelInputs) -> str | None:
 
 
 def _is_resold(limit: str, inputs: ModelInputs) -> bool:
-    """Whether the server that a limit names fetches anything at the end."""
+    """Whether what the server that a limit names fetches at the end is counted."""
     key = _find_key(limit, inputs)
-    if key is None:
+    if key is None or not counts_in_place(inputs.assumptions):
         return False
     source = inputs.by_key[key]
     costs = (*source.unit_charges, *source.fixed_streams)

@@ -20,14 +20,19 @@ from planner.costing.optimizer.marginal_values import AdditionalUnit
 
 
 def additional_units(
-    sources: Sequence[CapacitySource], calendar: Calendar
+    sources: Sequence[CapacitySource], calendar: Calendar, *, counts_resale: bool
 ) -> dict[str, AdditionalUnit]:
     """One more unit of each server by key: new at the start, or another of the youngest batch of
-    those already owned; its operating cost, and its residual value, are due whatever the plan."""
-    return {s.key: _add_unit(s, calendar) for s in sources if s.is_owned and s.term is not None}
+    those already owned; its operating cost is due whatever the plan, and so is its residual value
+    where that of servers in place is counted."""
+    return {
+        s.key: _add_unit(s, calendar, counts_resale=counts_resale)
+        for s in sources
+        if s.is_owned and s.term is not None
+    }
 
 
-def _add_unit(source: CapacitySource, calendar: Calendar) -> AdditionalUnit:
+def _add_unit(source: CapacitySource, calendar: Calendar, *, counts_resale: bool) -> AdditionalUnit:
     months = np.arange(calendar.months)
     if source.existing is None:
         assert source.term is not None
@@ -36,6 +41,8 @@ def _add_unit(source: CapacitySource, calendar: Calendar) -> AdditionalUnit:
     else:
         in_service = source.existing > 0
         streams = tuple(_streams_of_youngest(source))
+    if not counts_resale:
+        streams = tuple(stream for stream in streams if stream.category is not Category.RESIDUAL)
     one = replace(source, fixed_streams=streams)
     cash = one.fixed_cash(calendar)
     cost = float(cash @ calendar.discount) + one.fixed_shift(calendar)

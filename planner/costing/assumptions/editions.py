@@ -24,6 +24,9 @@ QUOTA_EDITION = "constraints.quota_edition"
 LEASE_EDITION = "finance.lease_edition"
 SUPPORT_EDITION = "finance.support_edition"
 RESALE_EDITION = "on_prem.resale_edition"
+IN_PLACE_EDITION = "on_prem.in_place_edition"
+IN_PLACE_RULES = 6
+"""Edition of the rules from which what servers in place fetch is counted in no plan, 2026."""
 EDITIONS = (
     PRICE_PROCESS_EDITION,
     POOL_EDITION,
@@ -36,6 +39,7 @@ EDITIONS = (
     LEASE_EDITION,
     SUPPORT_EDITION,
     RESALE_EDITION,
+    IN_PLACE_EDITION,
 )
 
 
@@ -52,17 +56,24 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
     if rules.is_sized:
         yield RUN_EDITION
         yield HOURS_EDITION
-    if request.rules > 1 and request.constraints.quotas:
-        yield QUOTA_EDITION
+    yield from _of_what_is_there(request)
     finance = request.finance
     if finance.payment_terms_days or finance.cash_timing != "month_start" or _has_loans(request):
         yield PAYBACK_EDITION
-    if request.rules > 1 and request.existing.leased_servers:
-        yield LEASE_EDITION
     if request.rules > 1 and finance.cloud_support_rate != 0:
         yield SUPPORT_EDITION
     if rules.price_processes and _has_certain_delay(request):
         yield DELIVERY_EDITION
+
+
+def _of_what_is_there(request: ComparisonRequest) -> Iterator[str]:
+    """Those of quotas and of servers in place or on lease."""
+    if request.rules > 1 and request.constraints.quotas:
+        yield QUOTA_EDITION
+    if request.rules > 1 and request.existing.leased_servers:
+        yield LEASE_EDITION
+    if request.rules >= IN_PLACE_RULES and request.on_prem.already_owned:
+        yield IN_PLACE_EDITION
 
 
 def _has_loans(request: ComparisonRequest) -> bool:

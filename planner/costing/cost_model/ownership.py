@@ -32,7 +32,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, ScheduledCharge, Stream, UnitCharge
 from planner.costing.cost_model.finance import Depreciation, trend_factors
 from planner.costing.cost_model.financing import build_financing_charges
-from planner.costing.cost_model.resale import sale_value
+from planner.costing.cost_model.resale import counts_in_place, sale_value
 from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
 from pricing.common.copies import replace
@@ -92,7 +92,8 @@ def build_existing_server_source(
     assumptions: Assumptions,
     calendar: Calendar,
 ) -> CapacitySource:
-    """Servers already owned: no capex, operated whatever the plan, and aging on."""
+    """Servers already owned: no capex, operated whatever the plan, and aging on; what they fetch is
+    counted in no plan from rules 6 on."""
     assumptions = server.assumptions(assumptions)
     life = int(assumptions["useful_life_months"])
     term = Term(calendar.months, calendar.length, 0, life, depreciation=_depreciation(assumptions))
@@ -105,7 +106,8 @@ def build_existing_server_source(
     ] + [
         _residual_stream(server, batch, assumptions, calendar)
         for batch in batches
-        if batch.age_months + (0 if assumptions.is_level else calendar.months) < life
+        if counts_in_place(assumptions)
+        and batch.age_months + (0 if assumptions.is_level else calendar.months) < life
         and assumptions["residual_rate"] > 0
     ]
     return replace(

@@ -6,10 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.editions import IN_PLACE_RULES
 
 Floats = NDArray[np.float64]
 CAPPED_RESALE = 2
 """Edition in which no server is sold for more than a new one costs."""
+LEFT_IN_PLACE = 2
+"""Edition in which what servers in place fetch is counted in no plan."""
+
+
+def counts_in_place(assumptions: Assumptions) -> bool:
+    """Whether what servers in place fetch is an income of each plan: they are there whatever is
+    decided, and what they are worth at the start is no cost of it."""
+    return assumptions.rules < IN_PLACE_RULES or assumptions["in_place_edition"] < LEFT_IN_PLACE
 
 
 def resale_value(

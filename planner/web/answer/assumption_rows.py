@@ -49,6 +49,7 @@ _FIXED_LABELS = {
     "finance.support_edition": "Rule for the support plan on upfront payments",
     "on_prem.delivery_edition": "Rule for late deliveries",
     "on_prem.resale_edition": "Rule for resale",
+    "on_prem.in_place_edition": "Rule for the resale of servers in place",
     "constraints.quota_edition": "Rule for quotas",
 }
 """What stands in the assumptions and has no box."""

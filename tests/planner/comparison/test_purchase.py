@@ -46,13 +46,18 @@ FINANCE = {
 
 
 def on_prem(
-    hours: float = 8 * 365, months: int = 12, finance: dict[str, Any] | None = None, **owning: Any
+    hours: float = 8 * 365,
+    months: int = 12,
+    finance: dict[str, Any] | None = None,
+    rules: int = 6,
+    **owning: Any,
 ) -> Scenario:
     request = request_of(
         hours,
         horizon_months=months,
         on_prem=OWNING | owning,
         finance=FINANCE | (finance or {}),
+        rules=rules,
     )
     return solved(request, CATALOG).scenarios[ScenarioKey.ON_PREM]
 
@@ -194,8 +199,10 @@ def owned(bought: str, units: int = 1, months: int = 24, **owning: Any) -> Scena
 
 
 def test_servers_already_owned_keep_their_age() -> None:
-    # Bought two years before, life four years: worth 0.64^3 after one more year.
-    scenario = owned("2025-01", months=12)
+    # Bought two years before, life four years: worth 0.64^3 after one more year, which up to rules
+    # 5 is an income of the plan.
+    assert not of(owned("2025-01", months=12), "residual")
+    scenario = owned("2025-01", months=12, rules=5)
     assert not of(scenario, "capex")
     (line,) = of(scenario, "residual")
     assert float(line.amount) == pytest.approx(-100_000 * 0.64**3, abs=0.01)

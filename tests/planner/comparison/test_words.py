@@ -198,8 +198,18 @@ def test_servers_already_owned_are_said_to_do_the_work() -> None:
     assert "no other plan" not in because(found)
 
 
-def test_a_negative_total_is_traced_to_the_resale_of_what_is_owned() -> None:
+def test_what_is_there_costs_what_it_takes_to_run_it() -> None:
+    """What it fetches is there whatever is decided, and so is what it was worth at first."""
     found = compared(catalog(offer("50")), 5840, horizon_months=12, on_prem=OWNED)
+    plan = found.scenarios[ScenarioKey.ON_DEMAND]
+    assert "residual" not in plan.cost_by_category
+    assert plan.total_cost > 0
+    assert "resale" not in because(found)
+
+
+def test_a_negative_total_is_traced_to_the_resale_of_what_is_owned() -> None:
+    """Up to rules 5, which count it as an income."""
+    found = compared(catalog(offer("50")), 5840, horizon_months=12, on_prem=OWNED, rules=5)
     plan = found.scenarios[ScenarioKey.ON_DEMAND]
     resold = -plan.cost_by_category["residual"]
     assert plan.total_cost < 0
@@ -219,7 +229,7 @@ def test_the_hours_of_a_plan_that_rents_a_part_are_all_accounted_for() -> None:
 
 
 def test_the_resale_of_what_is_owned_is_said_although_the_total_is_positive() -> None:
-    found = compared(catalog(offer("50")), 20_000, horizon_months=12, on_prem=OWNED)
+    found = compared(catalog(offer("50")), 20_000, horizon_months=12, on_prem=OWNED, rules=5)
     (resale,) = (words for words in found.recommendation.because if "resale" in words)
     assert resale.endswith("of resale value at the horizon's end as income.")
 

@@ -88,7 +88,8 @@ class Servers(Contracts):
             yield from self._in_use(key)
 
     def _owned(self) -> Iterator[Flow]:
-        """Servers in place: operated to the end of their life, or of the plan, and then sold."""
+        """Servers in place: operated to the end of their life, or of the plan. They are there
+        whatever is decided, so what they fetch is no income of the plan."""
         own = self.own
         for one in own.get("already_owned", ()):
             age = (2027 - int(one["bought"][:4])) * 12 + 1 - int(one["bought"][5:])
@@ -98,7 +99,6 @@ class Servers(Contracts):
             for _ in range(one["units"]):
                 for month in range(min(left, self.months)):
                     yield from self._operating(month)
-            yield self._sale(own["servers"][0]["unit_price"] * one["units"], -age, left)
             yield from self._in_use("owned:Box")
 
     def _sale(self, price: float, bought: int, retired: int) -> Flow:

@@ -27,6 +27,7 @@ GIVEN = ServerToBuy("box", "Box", "h100", 8, 120_000.0, 10.0, 2.0, running_cost_
 class Assumed(dict[str, float]):
     depreciation = "straight_line"
     is_level = False
+    rules = 5
 
     def staff_fte(self, accelerators: float) -> float:
         return 0.01 * accelerators
