@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
@@ -24,6 +24,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.idle_instruments import warn_of_idle_instruments
+from planner.costing.advice.split_runs import warn_of_split_runs
 from planner.costing.advice.verdict import Recommendation, choose, choose_widest, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
@@ -52,6 +53,8 @@ from planner.costing.scenarios import scenario_options
 from pricing.market.offers import HOURS_PER_MONTH
 
 T = TypeVar("T")
+SPLIT_RUNS_RULES = 6
+"""Edition of the rules from which a run in several places is told, 2026."""
 MOST_SERVERS = 5
 """Servers whose break-even an answer gives unless all are asked for."""
 SMALL_USD = Decimal(1000)
@@ -164,6 +167,7 @@ class ComparisonResults(ScenarioResults):
         collected = (
             *warn_of_purchases(advised, self.inputs, self.request),
             *warn_of_sizing(advised, self.inputs, self.demand),
+            *self._split_runs(advised),
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *offers.warnings(),
             *preparation.servers.warnings(self.calendar, preparation.assumptions),
@@ -171,6 +175,12 @@ class ComparisonResults(ScenarioResults):
             *collect_warnings(self.inputs, self.scenarios, allowed, offers.catalog_offers),
         )
         return tuple(dict.fromkeys(collected))
+
+    def _split_runs(self, advised: Scenario | None) -> Iterator[str]:
+        """That a run is in several places at once, from rules 6 on."""
+        if self.request.rules >= SPLIT_RUNS_RULES:
+            name_place = self.preparation.name_place
+            yield from warn_of_split_runs(advised, self.inputs, self.demand, name_place)
 
     @cached_property
     def risk_parameters(self) -> RiskParameters | None:
