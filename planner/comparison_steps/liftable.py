@@ -16,6 +16,9 @@ from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 COUNT_ON_RESALE = "on_prem.count_on_resale"
 PARTITIONS = "constraints.partitions"
 TERM_END = "term_end"
+IN_PLACE = "on_prem.already_owned"
+IN_PLACE_RULES = 6
+"""Edition of the rules from which work without the servers in place is looked at, 2026."""
 _STATED = "The request asks for this limit."
 _LIMITS: Mapping[str, str] = {
     "providers": "any provider",
@@ -126,6 +129,13 @@ def list_rails(
         yield Rail(
             "constraints.allow_mixed_accelerators", True, "several kinds of accelerator at once",
             "One job runs on one kind of accelerator; work that is split needs tuning twice.",
+        )  # fmt: skip
+    if request.on_prem.already_owned and request.rules >= IN_PLACE_RULES:
+        yield Rail(
+            IN_PLACE, (), "the servers in place are given up",
+            "What servers in place cost to run is due whatever is decided: it holds only if they "
+            "can be switched off and their space, support and people cost nothing then.",
+            is_stated=True,
         )  # fmt: skip
     yield from _rails_of_purchases(request, rules, margin)
     if request.term_end is None and rules.term_end != "prorate":
