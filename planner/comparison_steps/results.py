@@ -25,6 +25,7 @@ from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.idle_instruments import warn_of_idle_instruments
 from planner.costing.advice.split_runs import warn_of_split_runs
+from planner.costing.advice.uneven_hours import warn_of_uneven_hours
 from planner.costing.advice.verdict import Recommendation, choose, choose_widest, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
@@ -168,6 +169,7 @@ class ComparisonResults(ScenarioResults):
             *warn_of_purchases(advised, self.inputs, self.request),
             *warn_of_sizing(advised, self.inputs, self.demand),
             *self._split_runs(advised),
+            *warn_of_uneven_hours(advised, self.inputs, self.request),
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *offers.warnings(),
             *preparation.servers.warnings(self.calendar, preparation.assumptions),

@@ -107,3 +107,30 @@ def test_what_is_rented_before_servers_and_beside_them_is_as_much_as_is_rented()
     (words,) = [one for one in told.reasons if "are rented" in one]
     assert rented.sentence.endswith("for 6% of the hours")
     assert words.startswith("6% of the hours are rented beside them")
+
+
+@pytest.mark.parametrize(
+    ("count", "peak", "hours", "told"),
+    [(1, 8, 4380, True), (8, 8, 4380, False), (1, 8, 5840, False), (1, None, 4380, False)],
+)
+def test_hours_that_are_taken_to_fall_together_are_told(
+    count: int, peak: int | None, hours: float, told: bool
+) -> None:
+    """Of eight machines paid for all month some may be needed for a part of the day alone; of one
+    machine of eight none can be left."""
+    committed = catalog(
+        offer(str(8 * count), count=count),
+        offer(str(4 * count), "reserved", count=count, term_months=12),
+    )
+    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": hours,
+            "peak_accelerators": peak}  # fmt: skip
+    on_prem = {"servers": []}
+    answer = compared(committed, workload=work, horizon_months=24, on_prem=on_prem).answer
+    assert answer.verdict.decision[0].action == "commit"
+    words = [one for one in answer.warnings if "are taken to fall together" in one]
+    assert bool(words) == told
+    if told:
+        assert words[0].startswith(
+            "4,380 hours a month at a peak of 8 are taken to fall together: 8 accelerators for "
+            "548 of 730 hours and none in the rest."
+        )
