@@ -13,7 +13,7 @@ from planner.comparison_steps.budgets.words import (
     describe_gain,
     explain_no_room,
 )
-from planner.comparison_steps.deadlines.words import describe_sooner
+from planner.comparison_steps.deadlines.words import describe_sooner, describe_span
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, Verdict
@@ -27,7 +27,6 @@ from planner.costing.advice.owed_after import describe_owed
 from planner.costing.advice.payback import renting_cost
 from planner.costing.advice.shares import share_of_hours, split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
-from planner.costing.advice.warnings import has_no_deadline
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.results.payments import capital, total_without_resale
@@ -68,7 +67,8 @@ class VerdictWords:
     def _money_parts(self) -> Iterator[str]:
         facts = self.facts
         after = " after tax" if self.results.calendar.tax_rate else ""
-        yield f"{self._money(self.plan.total_cost)}{after} {self._span()}{self._range()}"
+        span = describe_span(self.results, self.plan, is_small=facts.is_small)
+        yield f"{self._money(self.plan.total_cost)}{after} {span}{self._range()}"
         yield from describe_beside(self.plan, self.results.calendar.tax_rate, self.currency)
         if facts.resale:
             yield f"after {self._money(facts.resale)} for the servers at the end"
@@ -111,18 +111,6 @@ class VerdictWords:
             f"but {self._money(other.difference_in_present_value)} less in present value, as more "
             "of it is due later"
         )
-
-    def _span(self) -> str:
-        """Over how long the total falls due: all months of the plan, of work without a deadline
-        those alone in which anything is paid; `in all` where that is one."""
-        months = self.results.calendar.months
-        paid = sorted({line.month for line in self.plan.lines})
-        if paid and has_no_deadline(self.results.request.workload):
-            months = min(months, paid[-1] - paid[0] + 1)
-        if months == 1 < self.results.calendar.months:
-            return "in all"
-        years = pluralize(months // 12, "year")
-        return f"over {years}" if months % 12 == 0 else f"over {pluralize(months, 'month')}"
 
     # Reasons ----------------------------------------------------------------------------------
 

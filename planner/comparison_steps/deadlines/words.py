@@ -1,4 +1,4 @@
-"""What an answer says of runs that are done sooner than their deadlines ask. PURE."""
+"""What an answer says of when work is done: its months, and runs done sooner than asked. PURE."""
 
 from __future__ import annotations
 
@@ -7,6 +7,22 @@ import numpy as np
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import Sooner
 from planner.contract.money import format_money
+from planner.costing.advice.warnings import has_no_deadline
+from planner.costing.results.scenario_result import Scenario
+from pricing.common.pluralize import pluralize
+
+
+def describe_span(results: ComparisonResults, plan: Scenario, *, is_small: bool) -> str:
+    """Over how long a total falls due: all months of the plan, of small jobs and of work without a
+    deadline those alone in which anything is paid; `in all` where that is one."""
+    months = results.calendar.months
+    paid = sorted({line.month for line in plan.lines})
+    if paid and (is_small or has_no_deadline(results.request.workload)):
+        months = min(months, paid[-1] - paid[0] + 1)
+    if months == 1 < results.calendar.months:
+        return "in all"
+    years = pluralize(months // 12, "year")
+    return f"over {years}" if months % 12 == 0 else f"over {pluralize(months, 'month')}"
 
 
 def describe_sooner(sooner: Sooner, results: ComparisonResults) -> str:

@@ -134,3 +134,14 @@ def test_hours_that_are_taken_to_fall_together_are_told(
             "4,380 hours a month at a peak of 8 are taken to fall together: 8 accelerators for "
             "548 of 730 hours and none in the rest."
         )
+
+
+@pytest.mark.parametrize(
+    ("hours", "length"), [([10] + [0] * 11, " in all"), ([10] * 12, " over 1 year")]
+)
+def test_a_small_job_of_one_month_costs_so_much_in_all(hours: list[int], length: str) -> None:
+    """19 hours in one month were told to cost 68.43 USD over 3 years."""
+    found = compared(catalog(offer("6", count=1)), hours, horizon_months=12)
+    verdict = found.answer.verdict
+    assert verdict.is_small
+    assert f" USD{length}" in verdict.sentence
