@@ -117,12 +117,14 @@ def _try(
     work: WorkMeter,
 ) -> Iterator[Alternative]:
     """The plan with a rule lifted, if it saves anything worth naming, or there is no `plan`."""
-    preparation = _prepare(results.preparation, rail)
-    if plan and rail.field == PARTITIONS and _has_same_offers(preparation, results.preparation):
+    base = results.preparation if results.sooner is None else results.sooner.preparation
+    preparation = _prepare(base, rail)
+    if plan and rail.field == PARTITIONS and _has_same_offers(preparation, base):
         return
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
-    lifted, other = _solve_lifted(preparation, rail, results, ceiling, work)
+    lifted = ComparisonResults(preparation, work)
+    other = find_best_allowed(results, lifted, ceiling)
     if other is None:
         return
     saving = plan.net_present_cost - other.net_present_cost if plan else None
@@ -143,26 +145,6 @@ def _try(
         why_no_saving="" if plan else NOTHING_TO_COMPARE,
         why=rail.why,
     )
-
-
-def _solve_lifted(
-    preparation: Preparation,
-    rail: Rail,
-    results: ComparisonResults,
-    ceiling: float,
-    work: WorkMeter,
-) -> tuple[ComparisonResults, Scenario | None]:
-    """The best plan with a rule lifted; where runs are done sooner than asked for, the cheaper of
-    that and of the plan that spreads them over their months, with its question."""
-    lifted = ComparisonResults(preparation, work)
-    best = find_best_allowed(results, lifted, ceiling)
-    if results.sooner is None:
-        return lifted, best
-    spread = ComparisonResults(_prepare(results.sooner.preparation, rail), work)
-    other = find_best_allowed(results, spread, ceiling)
-    if other is None or (best is not None and best.net_present_cost <= other.net_present_cost):
-        return lifted, best
-    return spread, other
 
 
 def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:

@@ -153,7 +153,7 @@ def _find_late(results: ComparisonResults) -> _Late | None:
     factors = simulation.hours_factors if simulation else None
     if advised is None or factors is None:
         return None
-    available = _hours_of_machines(results.scenarios[advised], results.inputs)
+    available = hours_of_machines(results.scenarios[advised], results.inputs)
     if results.sooner is not None:  # what is not done by then goes on to the deadline
         available = np.where(results.inputs.hours > 0, available, available.max())
     judged = [_judge(window, results.inputs, factors, available) for window in _windows(results)]
@@ -191,7 +191,7 @@ def _judge(
     )
 
 
-def _hours_of_machines(plan: Scenario, inputs: ModelInputs) -> Floats:
+def hours_of_machines(plan: Scenario, inputs: ModelInputs) -> Floats:
     """[T] reference accelerator-hours that the machines of a plan give if they go on all month."""
     available = np.zeros(inputs.calendar.months)
     for key in {*plan.used_hours, *plan.units_started}:

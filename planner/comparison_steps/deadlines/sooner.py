@@ -2,15 +2,14 @@
 
 A run with a deadline is laid evenly over its months, on as few accelerators as finish in time. What
 is reserved by date is then paid for in whole days of each month, for no more months than one
-reservation lasts: a run of 21 days is four times six days, the last of them rented by the hour. And
-fewer accelerators may take more hours. A plan for an earlier deadline keeps to a later one too, so
-runs are laid over their first month, two and three as well, as long as clouds reserve machines for.
-The cheapest plan stands; of some about as cheap that of the fewest machines.
+reservation lasts: a run of 21 days is four times six days, the last of them rented by the hour. A
+plan for an earlier deadline keeps to a later one too, so runs are laid over one to three months as
+well, as long as clouds reserve machines for. The cheapest plan stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from contextlib import suppress
 
 from planner.comparison_steps.alternatives import (
@@ -21,14 +20,17 @@ from planner.comparison_steps.alternatives import (
     share_known,
 )
 from planner.comparison_steps.preparation import Preparation
+from planner.comparison_steps.range_doubts import hours_of_machines
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import Sooner
-from planner.contract.months import add_months
+from planner.contract.months import add_months, count_months
 from planner.contract.request.attempts import Run
 from planner.contract.request.workload import AcceleratorHours
 from planner.costing.advice.decision import leave_unnamed, list_parts
 from planner.costing.advice.verdict import choose
+from planner.costing.cost_model.by_date import is_list_price_by_date
 from planner.costing.optimizer.work import WorkSpentError
+from planner.costing.results.scenario_result import Scenario
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 
@@ -37,41 +39,64 @@ SOONER_RULES = 6
 DONE_SOONER = 6
 """Edition of runs from which they may be, 2026."""
 MOST_MONTHS = 3
-"""Months that runs are laid over beside all of theirs: those of the longest reservation whose
+"""Most months that runs are laid over beside all of theirs: those of the longest reservation whose
 prices are listed (90 days, Google Cloud's calendar mode)."""
-_AS_GOOD = 0.01
-"""Share by which a plan of fewer machines, then of fewer months, may cost more than another and be
-taken: the gap that the proof of a plan may leave."""
+_ROUNDING = 1e-6
+_WORTH_ANOTHER, _NEAR = 0.005, 0.1
+"""Share that another number of months has to save, and above the least that reserving by date could
+cost within which none other is looked for; 2026."""
 _OF_NO_RUN = ("units_per_usd", "custom", "calendar", "all_servers")
 """What is worked out of a question whatever the deadlines of its runs."""
 
 
 def finish_sooner(results: ComparisonResults) -> ComparisonResults:
-    """The same question with its runs done sooner where that costs less, else as it is."""
+    """The same question with its runs done sooner where that costs less, else as it is.
+
+    The months in which the machines of the plan do the work are tried first; the others of one to
+    three only where that costs more than its hours alone, reserved by date, by more than a little.
+    """
     runs = _runs_of(results)
     plan = choose(results.allowed_scenarios) if runs else None
-    if plan is None:
+    least = _least_by_date(results)
+    if plan is None or least >= float(plan.total_cost):
         return results
-    cheaper_ones: list[tuple[float, float, ComparisonResults]] = []
-    least, most = float(plan.net_present_cost) - ROUNDED, find_most_machines(results, plan)
-    for earlier in _list_earlier(runs):
+    best, most = results, float(plan.net_present_cost) - ROUNDED
+    tried, machines = {runs}, find_most_machines(results, plan)
+    needed = _months_needed(results, plan, runs)
+    for months in sorted(range(1, MOST_MONTHS + 1), key=lambda one: (one != needed, one)):
+        earlier = tuple(_end_within(run, months) for run in runs)
+        if earlier in tried:
+            continue
+        tried.add(earlier)
         with suppress(WorkSpentError, InvalidInput):  # more at once than there are, say
-            other = ComparisonResults(
-                _prepare(results.preparation, earlier),
-                results.work,
-                report=results.report,
-                sooner=Sooner(results.preparation, plan.total_cost),
-            )
-            cheaper = find_best_allowed(results, other, least)
-            if cheaper is None or float(cheaper.net_present_cost) > least:
+            other = _done_within(earlier, results, plan)
+            cheaper = find_best_allowed(results, other, most)
+            if cheaper is None or float(cheaper.net_present_cost) > most:
                 continue
-            parts = list_parts(cheaper, other.inputs, leave_unnamed, "")
-            machines = count_machines(parts)
-            if machines <= most:
-                cheaper_ones.append((float(cheaper.net_present_cost), machines, other))
-    enough = min((cost for cost, _, _ in cheaper_ones), default=0.0) * (1.0 + _AS_GOOD)
-    as_good = [(machines, other) for cost, machines, other in cheaper_ones if cost <= enough]
-    return min(as_good, key=lambda one: one[0], default=(0.0, results))[1]
+            if count_machines(list_parts(cheaper, other.inputs, leave_unnamed, "")) <= machines:
+                best, most = other, float(cheaper.net_present_cost) * (1.0 - _WORTH_ANOTHER)
+            if most <= least * (1.0 + _NEAR):
+                break
+    return best
+
+
+def _done_within(
+    earlier: tuple[Run, ...], results: ComparisonResults, plan: Scenario
+) -> ComparisonResults:
+    return ComparisonResults(
+        _prepare(results.preparation, earlier),
+        results.work,
+        report=results.report,
+        sooner=Sooner(results.preparation, plan.total_cost),
+    )
+
+
+def _least_by_date(results: ComparisonResults) -> float:
+    """What the hours of the work come to at the lowest price that is reserved by date, whole days
+    left aside; without such a price infinite."""
+    listed = (one for one in results.inputs.sources if is_list_price_by_date(one) and one.capacity)
+    price = min((one.price_per_hour / one.capacity for one in listed), default=math.inf)
+    return price * float(results.inputs.hours.sum())
 
 
 def _runs_of(results: ComparisonResults) -> tuple[Run, ...]:
@@ -85,14 +110,14 @@ def _runs_of(results: ComparisonResults) -> tuple[Run, ...]:
     return runs if any(run.deadline and run.deadline > run.start for run in runs) else ()
 
 
-def _list_earlier(runs: tuple[Run, ...]) -> Iterator[tuple[Run, ...]]:
-    """The runs done in their first month, in two and in three, where that is sooner."""
-    tried = {runs}
-    for months in range(1, MOST_MONTHS + 1):
-        earlier = tuple(_end_within(run, months) for run in runs)
-        if earlier not in tried:
-            tried.add(earlier)
-            yield earlier
+def _months_needed(results: ComparisonResults, plan: Scenario, runs: tuple[Run, ...]) -> int:
+    """Months in which the machines of a plan do its longest run if they go on all month; at least
+    one, and at most those of the longest reservation."""
+    available, hours = hours_of_machines(plan, results.inputs), results.inputs.hours
+    busy = (hours > 0) & (available > 0)
+    share = float((hours[busy] / available[busy]).max(initial=0.0))
+    longest = max(count_months(one.start, one.deadline) + 1 for one in runs if one.deadline)
+    return min(max(math.ceil(share * longest - _ROUNDING), 1), MOST_MONTHS)
 
 
 def _end_within(run: Run, months: int) -> Run:
