@@ -271,7 +271,14 @@ def _embeddings(fields: ConfigFields) -> tuple[int, int]:
 
 
 def _is_tied(fields: ConfigFields) -> bool:
-    """Whether the family shares both embeddings where its config does not say."""
+    """Whether the family shares both embeddings where its config does not say.
+
+    Falcon's library shares them, and falcon-rw-1b is published so (1.31 billion); Falcon 7B, 40B
+    and 180B, whose heads share keys and values, are published with an output of their own (7.22,
+    41.8 and 179.5 billion; model pages of Hugging Face, 2023).
+    """
+    if fields.is_latest and fields.family == "falcon":
+        return not (fields.flag("multi_query") or fields.flag("new_decoder_architecture"))
     is_new = fields.is_latest and fields.family in NEW_TIED_FAMILIES
     return is_new or fields.family in TIED_FAMILIES
 

@@ -50,7 +50,7 @@ NEW_PLAIN_FAMILIES = frozenset(
 )
 """Further families without a gate, which rules 6 know (same source, 2026)."""
 NEW_TIED_FAMILIES = frozenset(
-    {"falcon", "minicpm", "minicpm3", "phi3small", "clip_text_model", "openai-gpt", "ctrl", "ernie"}
+    {"minicpm", "minicpm3", "phi3small", "clip_text_model", "openai-gpt", "ctrl", "ernie"}
     | {"megatron-bert", "layoutlm", "layoutlmv3", "roformer", "data2vec-text", "ibert", "new"}
     | {"chatglm_6b"}
 )
