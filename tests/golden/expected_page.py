@@ -103,12 +103,25 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
                 one.label,
                 HOW[one.kind],
                 f"{plain(one.units)} {_units_word(one)}",
-                first if first == last else f"{first} to {last}",
+                (first if first == last else f"{first} to {last}") + _idle(answer, one),
                 at_start or "",
                 monthly or "",
             ]
         )
     return rows
+
+
+def _idle(answer: ComparisonAnswer, one: Any) -> str:
+    """The months of a purchase without work, each span from its first to its last."""
+    spans: list[list[int]] = []
+    for index in one.idle_months:
+        if spans and spans[-1][-1] == index - 1:
+            spans[-1].append(index)
+        else:
+            spans.append([index])
+    ends = [(month(answer.start, span[0]), month(answer.start, span[-1])) for span in spans]
+    written = [first if first == last else f"{first} to {last}" for first, last in ends]
+    return f" without work in {', '.join(written)}" if written else ""
 
 
 def _units_word(one: Any) -> str:

@@ -75,7 +75,6 @@ def test_a_section_that_is_null_counts_as_absent() -> None:
         ({"on_prem": {"lead_time_months": 2.5}}, "on_prem.lead_time_months"),
         ({"on_prem": {"servers": [{"server": "custom"}]}}, "on_prem.servers.0.unit_price"),
         ({"price_adjustments": [{"multiplier": 0}]}, "price_adjustments.0.multiplier"),
-        ({"use_catalog": False}, "use_catalog"),
         ({"risk": {"samples": 3}}, "risk.samples"),
         ({"workload": HOURS | {"hours_per_month": -5}}, "workload.hours_per_month"),
         ({"workload": HOURS | {"hours_per_month": float("nan")}}, "workload.hours_per_month"),

@@ -176,7 +176,7 @@ def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
         page.get_by_label("Horizon").fill("18")
         page.get_by_role("button", name="Compare", exact=True).click()
         page.wait_for_url(re.compile("horizon_months=18"))
-        assert "over 18 months" in (page.locator("#answer").text_content() or "")
+        assert "Due within 18 months" in (page.locator("#answer").text_content() or "")
 
 
 def test_an_edited_assumption_changes_the_answer_in_place(chromium, base):

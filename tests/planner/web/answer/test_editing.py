@@ -158,7 +158,7 @@ def test_start_horizon_and_what_was_measured_are_edited_beside_the_figures(clien
         False,
     )
     later = get(client, "plan", asked | {"start": "2027-03"}, headers=IN_PLACE)
-    assert 'id="plan-title" hx-swap-oob="true">Rent, 6 months from March 2027<' in text(later)
+    assert 'id="plan-title" hx-swap-oob="true">Rent, 1 month from March 2027<' in text(later)
 
 
 def test_the_title_of_the_tab_follows_an_edit(client, prices):
