@@ -117,16 +117,12 @@ def _try(
     work: WorkMeter,
 ) -> Iterator[Alternative]:
     """The plan with a rule lifted, if it saves anything worth naming, or there is no `plan`."""
-    base = results.preparation if results.sooner is None else results.sooner.preparation
-    preparation = _prepare(base, rail)
-    if plan and rail.field == PARTITIONS and _has_same_offers(preparation, base):
-        return
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
-    lifted = ComparisonResults(preparation, work)
-    other = find_best_allowed(results, lifted, ceiling)
-    if other is None:
+    found = _solve_lifted(rail, results, ceiling, work)
+    if found is None:
         return
+    lifted, other = found
     saving = plan.net_present_cost - other.net_present_cost if plan else None
     if saving is not None and saving <= least_saving:
         return
@@ -145,6 +141,24 @@ def _try(
         why_no_saving="" if plan else NOTHING_TO_COMPARE,
         why=rail.why,
     )
+
+
+def _solve_lifted(
+    rail: Rail, results: ComparisonResults, ceiling: float, work: WorkMeter
+) -> tuple[ComparisonResults, Scenario] | None:
+    """The best plan with a rule lifted, and its question; of runs done sooner than asked for the
+    cheaper of that and of the plan that spreads them over their months."""
+    found: tuple[ComparisonResults, Scenario] | None = None
+    bases = [results.preparation, *([results.sooner.preparation] if results.sooner else [])]
+    for base in bases:
+        preparation = _prepare(base, rail)
+        if ceiling < inf and rail.field == PARTITIONS and _has_same_offers(preparation, base):
+            continue
+        lifted = ComparisonResults(preparation, work)
+        other = find_best_allowed(results, lifted, ceiling)
+        if other is not None and (found is None or float(other.net_present_cost) < ceiling):
+            found, ceiling = (lifted, other), float(other.net_present_cost)
+    return found
 
 
 def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:

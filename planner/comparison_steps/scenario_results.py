@@ -35,8 +35,9 @@ class Sooner:
 
     preparation: Preparation
     """The question as it was asked."""
-    total: Decimal
-    """What the plan costs that spreads them over the months to their deadlines."""
+    total: Decimal | None
+    """What the plan costs that spreads them over the months to their deadlines; None without one
+    that keeps to the limits."""
 
     @property
     def runs(self) -> tuple[Run, ...]:

@@ -10,6 +10,7 @@ well, as long as clouds reserve machines for. The cheapest plan stands.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from contextlib import suppress
 
 from planner.comparison_steps.alternatives import (
@@ -23,6 +24,7 @@ from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.range_doubts import hours_of_machines
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import Sooner
+from planner.contract.answer.relaxation import Relaxation, least_changes
 from planner.contract.months import add_months, count_months
 from planner.contract.request.attempts import Run
 from planner.contract.request.workload import AcceleratorHours
@@ -45,6 +47,10 @@ _ROUNDING = 1e-6
 _WORTH_ANOTHER, _NEAR = 0.005, 0.1
 """Share that another number of months has to save, and above the least that reserving by date could
 cost within which none other is looked for; 2026."""
+_AS_OFTEN = 2
+"""Times what is done so far that has to be left of the work for another number of months: it takes
+as much again, and so does the answer; 2026."""
+_BUDGETS = ("constraints.monthly_budget", "constraints.total_budget")
 _OF_NO_RUN = ("units_per_usd", "custom", "calendar", "all_servers")
 """What is worked out of a question whatever the deadlines of its runs."""
 
@@ -54,41 +60,71 @@ def finish_sooner(results: ComparisonResults) -> ComparisonResults:
 
     The months in which the machines of the plan do the work are tried first; the others of one to
     three only where that costs more than its hours alone, reserved by date, by more than a little.
+    Where no plan for the runs as asked keeps to the limits, each of them is tried; where none does
+    then either, the question stands that its budget has to be raised the least for.
     """
     runs = _runs_of(results)
     plan = choose(results.allowed_scenarios) if runs else None
-    least = _least_by_date(results)
-    if plan is None or least >= float(plan.total_cost):
+    least = _least_by_date(results) if runs else math.inf
+    if least >= (float(plan.total_cost) if plan else math.inf):
         return results
-    best, most = results, float(plan.net_present_cost) - ROUNDED
+    best, most = results, float(plan.net_present_cost) - ROUNDED if plan else math.inf
     tried, machines = {runs}, find_most_machines(results, plan)
-    needed = _months_needed(results, plan, runs)
+    needed = _months_needed(results, plan, runs) if plan else 1
+    without_plan: list[ComparisonResults] = []
     for months in sorted(range(1, MOST_MONTHS + 1), key=lambda one: (one != needed, one)):
         earlier = tuple(_end_within(run, months) for run in runs)
-        if earlier in tried:
+        if earlier in tried or results.work.remaining < _AS_OFTEN * results.work.done:
             continue
         tried.add(earlier)
         with suppress(WorkSpentError, InvalidInput):  # more at once than there are, say
             other = _done_within(earlier, results, plan)
             cheaper = find_best_allowed(results, other, most)
             if cheaper is None or float(cheaper.net_present_cost) > most:
+                without_plan.append(other)
                 continue
             if count_machines(list_parts(cheaper, other.inputs, leave_unnamed, "")) <= machines:
                 best, most = other, float(cheaper.net_present_cost) * (1.0 - _WORTH_ANOTHER)
             if most <= least * (1.0 + _NEAR):
                 break
-    return best
+    if plan is None and best is results:
+        best = _raise_least(results, without_plan)
+    return results if best is results else replace(best, work=results.work)
 
 
 def _done_within(
-    earlier: tuple[Run, ...], results: ComparisonResults, plan: Scenario
+    earlier: tuple[Run, ...], results: ComparisonResults, plan: Scenario | None
 ) -> ComparisonResults:
+    """The question with earlier deadlines, tried with part of the work that is left."""
     return ComparisonResults(
         _prepare(results.preparation, earlier),
-        results.work,
+        results.work.share(1 / _AS_OFTEN),
         report=results.report,
-        sooner=Sooner(results.preparation, plan.total_cost),
+        sooner=Sooner(results.preparation, plan.total_cost if plan else None),
     )
+
+
+def _raise_least(
+    results: ComparisonResults, others: Iterable[ComparisonResults]
+) -> ComparisonResults:
+    """Of questions without a plan the one that takes the least of the one budget in the way."""
+    best, asked = results, _budget_needed(results)
+    for other in others if asked else ():
+        with suppress(WorkSpentError):
+            needed = _budget_needed(other)
+            if not asked or not needed or needed.field != asked.field:
+                continue
+            if needed.required_value < asked.required_value:
+                best, asked = other, needed
+    return best
+
+
+def _budget_needed(results: ComparisonResults) -> Relaxation | None:
+    """What a budget that alone leaves a question without a plan would have to be."""
+    changes = least_changes(results.scenarios)
+    if len(changes) != 1 or not changes[0].is_sufficient:
+        return None
+    return changes[0] if changes[0].field in _BUDGETS else None
 
 
 def _least_by_date(results: ComparisonResults) -> float:

@@ -27,15 +27,17 @@ def describe_span(results: ComparisonResults, plan: Scenario, *, is_small: bool)
 
 def describe_sooner(sooner: Sooner, results: ComparisonResults) -> str:
     """When the work is done, and what it would cost if it were spread to its deadlines."""
-    spread = format_money(sooner.total, results.request.currency)
-    if len(sooner.runs) > 1 or sooner.runs[0].deadline is None:
+    cost = "no plan would keep to the limits"
+    if sooner.total is not None:
+        cost = f"the plan would cost {format_money(sooner.total, results.request.currency)}"
+    run = sooner.runs[0]
+    if len(sooner.runs) > 1 or run.count > 1 or run.deadline is None:
         return (
             "Runs are done sooner than their deadlines ask: spread evenly over the months to "
-            f"these, the plan would cost {spread}."
+            f"these, {cost}."
         )
     last = results.calendar.month(int(np.flatnonzero(results.inputs.hours)[-1]))
     return (
         f"The run is done by the end of {last:%B %Y}, before its deadline, the end of "
-        f"{sooner.runs[0].deadline:%B %Y}: spread evenly over the months to it, the plan would "
-        f"cost {spread}."
+        f"{run.deadline:%B %Y}: spread evenly over the months to it, {cost}."
     )

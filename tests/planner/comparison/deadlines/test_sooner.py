@@ -9,6 +9,7 @@ import pytest
 
 from planner.comparison import compare, find_total
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.optimizer.work import WorkMeter
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 MODE = offer(
@@ -94,3 +95,49 @@ def test_what_would_be_cheaper_is_what_the_changed_request_then_costs() -> None:
     again = compare(consented, prices, today=TODAY)
     assert again.verdict is not None
     assert again.verdict.total == lifted.total
+
+
+def test_a_budget_that_is_too_low_for_months_apart_may_do_for_one_reservation() -> None:
+    """Spread it takes 24,215.04: no plan under 20,160. In one go it is 20,160."""
+    verdict = answer_to(asked(constraints={"total_budget": 20160})).verdict
+    assert verdict is not None
+    assert verdict.total == Decimal("20160.00")
+    assert verdict.reasons[0].endswith(
+        "spread evenly over the months to it, no plan would keep to the limits."
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "asked_for", "needed"),
+    [("total_budget", 20159, 20160), ("monthly_budget", 6000, 6720)],
+)
+def test_the_least_budget_is_that_of_the_months_that_need_least(
+    field: str, asked_for: int, needed: int
+) -> None:
+    """In one go 20,160, over three months seven days in each: 6,720."""
+    answer = answer_to(asked(constraints={field: asked_for}))
+    words = " ".join(answer.recommendation.because)
+    assert f"at least {needed:,} USD instead of {asked_for:,} USD" in words
+    enough = answer_to(asked(constraints={field: needed})).verdict
+    assert enough is not None
+    assert enough.total == Decimal("20160.00")
+
+
+def test_what_is_cheaper_without_a_budget_is_done_sooner_too() -> None:
+    answer = answer_to(asked(constraints={"total_budget": 20159}, cheaper_if=True))
+    (lifted,) = answer.cheaper_if
+    assert (lifted.field, lifted.total) == ("constraints.total_budget", Decimal("20160.00"))
+
+
+def test_runs_that_are_alike_are_told_as_several() -> None:
+    request = asked()
+    runs = [{"start": "2027-01", "deadline": "2027-04", "count": 2}]
+    verdict = answer_to(request | {"workload": request["workload"] | {"runs": runs}}).verdict
+    assert verdict is not None
+    assert verdict.reasons[0].startswith("Runs are done sooner than their deadlines ask")
+
+
+def test_what_is_tried_sooner_takes_no_more_work_than_is_left() -> None:
+    """What has just enough work as it is asked is answered all the same."""
+    for limit in (15_000, 20_000, 25_000, 30_000, 60_000):
+        assert find_total(asked(), PRICES, today=TODAY, work=WorkMeter(limit)).total is not None
