@@ -22,6 +22,7 @@ from planner.services.actuals.open_months import (
     describe_cut_month,
     describe_open_months,
     find_open_months,
+    leave_outside,
 )
 from planner.services.actuals.rows import Sums
 from planner.services.actuals.usage_files import read_actuals_file
@@ -196,7 +197,7 @@ class Variance:
     """That other currency."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=lambda: defaultdict(Cell))
     open_months: frozenset[str] = frozenset()
-    """Months that were not over when they were uploaded last."""
+    """Months of the plan that were not over when they were uploaded last."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -279,7 +280,8 @@ def variance(project: Project) -> Variance:
     _add_actuals(table, project, machines)
     if table.plan is not None:
         months = {month for month, _ in table.cells}
-        _add_plan(table, table.plan, months, machines)
+        planned = _add_plan(table, table.plan, months, machines)
+        table.open_months = leave_outside(table.open_months, planned)
     return table
 
 
@@ -300,15 +302,20 @@ def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
             cell.actual_hours += hours * count
 
 
-def _add_plan(table: Variance, plan: SavedComparison, months: set[str], machines: Machines) -> None:
-    answer = plan.read_answer()
+def _add_plan(
+    table: Variance, plan: SavedComparison, months: set[str], machines: Machines
+) -> set[str]:
+    """Adds what is planned in `months`; gives all the months that the plan pays in."""
+    answer, planned = plan.read_answer(), set()
     for line in recommended_lines(answer):
         month = format_month(answer.month(line.month))
+        planned.add(month)
         if month in months:
             cell = table.cells[month, line.category.value]
             cell.planned += line.amount
             if line.unit == NODE_HOURS:
                 _add_planned_hours(cell, line, machines)
+    return planned
 
 
 def _add_planned_hours(cell: Cell, line: CostLine, machines: Machines) -> None:

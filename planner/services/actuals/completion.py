@@ -279,14 +279,14 @@ def _estimate(
         planned_total=sum(planned.values(), Decimal(0)),
         hours_ratio=hours_ratio,
         price_ratio=price_ratio,
-        why_not="" if ratios else _why_not(running, done),
+        why_not="" if ratios else _why_not(running, done & of_plan),
         warnings=tuple(_describe_outside(planned, actual, table.currency)),
     )
 
 
 def _why_not(running: Collection[str], done: Collection[str]) -> str:
     if running and not done:
-        return "no month that was paid for was over when it was uploaded"
+        return "no month of the plan that was paid for was over when it was uploaded"
     return "nothing was planned in the months that were paid for"
 
 

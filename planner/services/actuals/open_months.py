@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from math import isfinite
 
 from django.db.models import Max
@@ -19,6 +19,19 @@ def find_open_months(project: Project, currency: str) -> frozenset[str]:
     lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
     latest = lines.order_by().values_list("month").annotate(Max("upload__created_at"))
     return frozenset(month for month, moment in latest if moment < _end(month))
+
+
+def leave_outside(months: frozenset[str], planned: Collection[str]) -> frozenset[str]:
+    """Months without those before the first or after the last that a plan pays in: nothing more is
+    expected of these.
+
+    >>> sorted(leave_outside(frozenset({"2026-11", "2027-02"}), ["2027-01", "2027-04"]))
+    ['2027-02']
+    """
+    if not planned:
+        return months
+    first, last = min(planned), max(planned)
+    return frozenset(month for month in months if first <= month <= last)
 
 
 def describe_cut_month(until_s: float) -> Iterator[str]:

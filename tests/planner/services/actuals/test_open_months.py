@@ -87,8 +87,36 @@ def test_without_a_month_that_was_over_nothing_is_estimated(
     table = actuals.variance(project)
     done = estimate_completion(project, table)
     assert done.estimate is None
-    assert done.why_not == "no month that was paid for was over when it was uploaded"
+    assert done.why_not == ("no month of the plan that was paid for was over when it was uploaded")
     assert {one.actual for one in burn(table)} == {None}
+
+
+def test_a_month_before_the_plan_is_paid_for_whenever_it_was_uploaded(
+    work: Workspace, project: Project
+) -> None:
+    """Nothing more of it is expected, and the line of what was paid begins with it."""
+    actuals.load_actuals(work.access(), project, io.BytesIO(b"month,cost\n2026-10,100000\n"))
+    uploaded(dt.date(2026, 10, 20))
+    pay(work, project, m01=MONTHLY)
+    uploaded(dt.date(2027, 2, 2))
+    table = actuals.variance(project)
+    done = estimate_completion(project, table)
+    months = burn(table)
+    assert [months[0].actual, months[3].actual] == [100_000, 100_000 + MONTHLY]
+    assert done.estimate == months[-1].estimate == 100_000 + 6 * MONTHLY
+    assert not any("before the end of the month" in text for text in table.as_dict()["warnings"])
+
+
+def test_an_open_month_is_why_there_is_no_estimate_beside_one_before_the_plan(
+    work: Workspace, project: Project
+) -> None:
+    actuals.load_actuals(work.access(), project, io.BytesIO(b"month,cost\n2026-11,7\n"))
+    uploaded(dt.date(2026, 12, 2))
+    pay(work, project, m01=5000)
+    uploaded(dt.date(2027, 1, 10))
+    assert estimate_completion(project).why_not == (
+        "no month of the plan that was paid for was over when it was uploaded"
+    )
 
 
 @pytest.mark.parametrize(("last", "is_cut"), [(11, True), (28, True), (30, False), (31, False)])
