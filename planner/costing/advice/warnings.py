@@ -59,7 +59,8 @@ def collect_warnings(
 ) -> Iterator[str]:
     """Warnings on the answer as a whole; on what it rents, those of what may be advised."""
     committed = scenarios[ScenarioKey.COMMITTED]
-    if committed.feasible and not {s.purchase_option for s in inputs.sources} & COMMITTED:
+    options = {s.purchase_option for s in inputs.sources if not s.is_owned}
+    if committed.feasible and options and not options & COMMITTED:
         missing = find_missing(inputs.coverage, COMMITTED)
         if missing:
             yield "No commitment has a known price here: committed is the same as on demand."

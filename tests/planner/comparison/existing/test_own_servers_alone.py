@@ -42,6 +42,15 @@ def test_where_servers_come_too_late_the_answer_says_from_when_they_serve() -> N
     assert own(4000, lead_time_months=0).answer.verdict.total
 
 
+def test_of_servers_alone_nothing_is_said_of_commitments() -> None:
+    """Those in place do the work of every scenario; before, commitments were "the same as on
+    demand", which there is not."""
+    there = {"servers": [], "already_owned": [{"server": "hgx-h100-8", "bought": "2026-06"}]}
+    answer = compared(hours=4000, use_catalog=False, on_prem=there).answer
+    assert answer.verdict.total
+    assert not any("on demand" in words for words in answer.warnings)
+
+
 def test_without_servers_either_it_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no custom_offers and no servers; give one"):
         read_request(
