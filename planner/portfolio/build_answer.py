@@ -36,7 +36,13 @@ from planner.portfolio.plans import PortfolioPlan, StandAlone
 from planner.portfolio.preparation import SHARES_EDITION, WINDOW_EDITION
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.usage import Usage
-from planner.portfolio.words import WHY_NO_RANGE, describe_plan, describe_waiting, explain_share
+from planner.portfolio.words import (
+    WHY_NO_RANGE,
+    describe_plan,
+    describe_sooner,
+    describe_waiting,
+    explain_share,
+)
 
 CLOSE = 0.01
 """Gap below which nothing is said of it."""
@@ -298,9 +304,12 @@ class _Builder:
                     yield warning
 
     def _of_their_work(self) -> Iterator[str]:
-        """What comes first of the work of each project, on the machines that it uses here."""
+        """Of the work of each project that it costs less by itself, and what comes first on the
+        machines that it uses here."""
         usage = self.usage
         for name, one in self.results.alone.items():
+            if one.sooner is not None:
+                yield describe_sooner(name, one.sooner, one.spread, self.results.request.currency)
             keys = [] if usage is None else [key for project, key in usage.used if project == name]
             kinds = {usage.source(key).accelerator for key in keys} if usage else set()
             of_work = one.member.alone.demand.warnings_on(kinds)

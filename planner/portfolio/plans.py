@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from planner.comparison_steps.deadlines.sooner import finish_sooner
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import SCENARIO_TITLES
@@ -49,6 +50,12 @@ class StandAlone:
     """No plan of it alone costs less, net present."""
     why_not: tuple[str, ...] = ()
     """What keeps it from any plan, renting, committing and owning taken together."""
+    spread: Decimal | None = None
+    """What its runs cost in all that are spread over the months to their deadlines, as here; None
+    without a plan."""
+    sooner: Decimal | None = None
+    """What they cost in all in a comparison of its own that does them sooner; None where it does
+    not."""
 
     @property
     def name(self) -> str:
@@ -96,6 +103,13 @@ class PortfolioPlan:
         return float(sum((part.net_present_cost for part in (*shared, *own)), Decimal(0)) * 100)
 
 
+def _total_of_sooner(results: ComparisonResults) -> Decimal | None:
+    """What a project costs by itself if its runs are done sooner; None where that saves nothing."""
+    sooner = finish_sooner(results)
+    plan = None if sooner is results else choose(sooner.allowed_scenarios)
+    return None if plan is None else plan.total_cost
+
+
 class PortfolioPlans:
     """Plans of the projects of one request, each worked out once."""
 
@@ -140,7 +154,9 @@ class PortfolioPlans:
                 books, way = moved, "Moving its hours within its window"
         widest = results.scenarios[ScenarioKey.HYBRID]
         why_not = () if books else widest.why_not
-        return StandAlone(member, books, way, rent, bound, why_not)
+        spread = None if chosen is None else chosen.total_cost
+        sooner = None if member.movable is not None else _total_of_sooner(results)
+        return StandAlone(member, books, way, rent, bound, why_not, spread, sooner)
 
     def _move(
         self, member: PreparedProject, rent: Decimal | None, work: WorkMeter

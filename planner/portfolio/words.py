@@ -311,3 +311,21 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
         sentences.append(f"Without {limits}, serving all would cost {amount}.")
     if sentences:
         yield " ".join(sentences)
+
+
+def describe_sooner(name: str, sooner: Decimal, spread: Decimal | None, currency: str) -> str:
+    """That a project costs less by itself, as its runs are done sooner there.
+
+    >>> describe_sooner("speech", Decimal(20160), Decimal(24215), "USD")
+    'speech: its runs are spread over the months to their deadlines here. Compared by itself they \
+are done sooner, for 20,160 USD in all and not 24,215 USD; give it the months of that answer as \
+deadlines to plan so here too.'
+    """
+    instead = "where there is no plan here"
+    if spread is not None:
+        instead = f"and not {format_money(spread, currency)}"
+    return (
+        f"{name}: its runs are spread over the months to their deadlines here. Compared by itself "
+        f"they are done sooner, for {format_money(sooner, currency)} in all {instead}; give it the "
+        "months of that answer as deadlines to plan so here too."
+    )
