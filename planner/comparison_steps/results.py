@@ -151,7 +151,14 @@ class ComparisonResults(ScenarioResults):
         """The cheapest scenario, and why."""
         rows, allowed = () if self.is_small else self.all_break_even, self.allowed_scenarios
         barred = [plan for key, plan in self.scenarios.items() if key not in allowed]
-        return recommend(allowed, self.inputs, rows, self.request.currency, barred)
+        return recommend(
+            allowed,
+            self.inputs,
+            rows,
+            self.request.currency,
+            barred,
+            is_laid_anew=self.sooner is not None,
+        )
 
     @cached_property
     def hours_range(self) -> tuple[float, float]:

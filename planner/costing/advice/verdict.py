@@ -86,9 +86,11 @@ def recommend(
     break_even: Sequence[BreakEven],
     currency: str,
     barred: Iterable[Scenario] = (),
+    *,
+    is_laid_anew: bool = False,
 ) -> Recommendation:
     """The scenario that `choose` finds, and the sentences for it; `barred` are the scenarios that
-    may not be advised."""
+    may not be advised. `is_laid_anew`: the work could be laid over other months."""
     ranked, best = rank_feasible(scenarios), choose(scenarios)
     if best is None:
         sentences = ("No plan keeps to these limits.", *_describe_obstacles(scenarios))
@@ -108,6 +110,7 @@ def recommend(
         currency,
         is_all_known=not describe_unknown_prices(best, inputs),
         is_undercut=is_undercut,
+        is_laid_anew=is_laid_anew,
     )
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
@@ -282,10 +285,15 @@ def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple
 
 
 def describe_proof(
-    best: Scenario, currency: str, is_all_known: bool = True, is_undercut: bool = False
+    best: Scenario,
+    currency: str,
+    is_all_known: bool = True,
+    is_undercut: bool = False,
+    is_laid_anew: bool = False,
 ) -> Iterator[str]:
     """What the bound rules out: as a share of the cost, as money where the plan earns; of the plans
-    that may be advised where another one costs less."""
+    that may be advised where another one costs less; for the hours of each month that the work is
+    laid over, where these are not those asked for."""
     open_gap = best.cost - best.bound
     by = "is cheaper"
     if open_gap > max(NOISE * abs(best.cost), HALF_CENT):
@@ -295,7 +303,8 @@ def describe_proof(
             by = f"is more than {format_money(open_gap, currency)} cheaper"
     known = "" if is_all_known else ", at the prices that are known,"
     plan = "plan that may be advised" if is_undercut else "plan"
-    yield f"Proven: no {plan} from these offers and servers{known} {by}."
+    proven = "Proven for the hours of these months" if is_laid_anew else "Proven"
+    yield f"{proven}: no {plan} from these offers and servers{known} {by}."
 
 
 def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:

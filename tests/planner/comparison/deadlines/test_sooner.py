@@ -129,6 +129,14 @@ def test_what_is_cheaper_without_a_budget_is_done_sooner_too() -> None:
     assert (lifted.field, lifted.total) == ("constraints.total_budget", Decimal("20160.00"))
 
 
+def test_the_proof_is_of_the_months_that_the_run_is_laid_over() -> None:
+    """Not every way to lay a run over its months is planned."""
+    laid = answer_to(asked()).recommendation.because[-1]
+    assert laid.startswith("Proven for the hours of these months: no plan")
+    spread = compare(asked(), catalog(offer("55.04")), today=TODAY).recommendation.because[-1]
+    assert spread.startswith("Proven: no plan")
+
+
 def test_runs_that_are_alike_are_told_as_several() -> None:
     request = asked()
     runs = [{"start": "2027-01", "deadline": "2027-04", "count": 2}]
