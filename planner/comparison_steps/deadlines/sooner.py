@@ -23,7 +23,7 @@ from planner.comparison_steps.alternatives import (
 from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.range_doubts import hours_of_machines
 from planner.comparison_steps.results import ComparisonResults
-from planner.comparison_steps.scenario_results import Sooner
+from planner.comparison_steps.scenario_results import PREPARATION_UNITS, Sooner
 from planner.contract.answer.relaxation import Relaxation, least_changes
 from planner.contract.months import add_months, count_months
 from planner.contract.request.attempts import Run
@@ -48,8 +48,8 @@ _WORTH_ANOTHER, _NEAR = 0.005, 0.1
 """Share that another number of months has to save, and above the least that reserving by date could
 cost within which none other is looked for; 2026."""
 _AS_OFTEN = 2
-"""Times what is done so far that has to be left of the work for another number of months: it takes
-as much again, and so does the answer; 2026."""
+"""Times the work of the plan as asked that has to be left for another number of months: it takes as
+much again, and so does the answer; 2026."""
 _BUDGETS = ("constraints.monthly_budget", "constraints.total_budget")
 _OF_NO_RUN = ("units_per_usd", "custom", "calendar", "all_servers")
 """What is worked out of a question whatever the deadlines of its runs."""
@@ -74,7 +74,7 @@ def finish_sooner(results: ComparisonResults) -> ComparisonResults:
     without_plan: list[ComparisonResults] = []
     for months in sorted(range(1, MOST_MONTHS + 1), key=lambda one: (one != needed, one)):
         earlier = tuple(_end_within(run, months) for run in runs)
-        if earlier in tried or results.work.remaining < _AS_OFTEN * results.work.done:
+        if earlier in tried or results.work.remaining < _AS_OFTEN * _work_of(results):
             continue
         tried.add(earlier)
         with suppress(WorkSpentError, InvalidInput):  # more at once than there are, say
@@ -90,6 +90,11 @@ def finish_sooner(results: ComparisonResults) -> ComparisonResults:
     if plan is None and best is results:
         best = _raise_least(results, without_plan)
     return results if best is results else replace(best, work=results.work)
+
+
+def _work_of(results: ComparisonResults) -> int:
+    """What the scenarios of this question took; its meter may be that of other questions too."""
+    return int(PREPARATION_UNITS) + sum(part.done for part in results.parts.values())
 
 
 def _done_within(

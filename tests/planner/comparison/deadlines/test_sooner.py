@@ -149,3 +149,10 @@ def test_what_is_tried_sooner_takes_no_more_work_than_is_left() -> None:
     """What has just enough work as it is asked is answered all the same."""
     for limit in (15_000, 20_000, 25_000, 30_000, 60_000):
         assert find_total(asked(), PRICES, today=TODAY, work=WorkMeter(limit)).total is not None
+
+
+def test_questions_of_one_meter_are_answered_as_those_of_one_each() -> None:
+    """A batch of some shares a budget; what others took of it is no reason to try less."""
+    work = WorkMeter(400_000)
+    work.charge(300_000)
+    assert find_total(asked(), PRICES, today=TODAY, work=work).total == Decimal("20160.00")
