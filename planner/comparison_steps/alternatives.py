@@ -119,10 +119,10 @@ def _try(
     """The plan with a rule lifted, if it saves anything worth naming, or there is no `plan`."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
-    found = _solve_lifted(rail, results, ceiling, work)
-    if found is None:
+    best = _solve_lifted(rail, results, ceiling, work)
+    if best is None:
         return
-    lifted, other = found
+    lifted, other = best
     saving = plan.net_present_cost - other.net_present_cost if plan else None
     if saving is not None and saving <= least_saving:
         return
@@ -148,7 +148,7 @@ def _solve_lifted(
 ) -> tuple[ComparisonResults, Scenario] | None:
     """The best plan with a rule lifted, and its question; of runs done sooner than asked for the
     cheaper of that and of the plan that spreads them over their months."""
-    found: tuple[ComparisonResults, Scenario] | None = None
+    best: tuple[ComparisonResults, Scenario] | None = None
     bases = [results.preparation, *([results.sooner.preparation] if results.sooner else [])]
     for base in bases:
         preparation = _prepare(base, rail)
@@ -156,9 +156,9 @@ def _solve_lifted(
             continue
         lifted = ComparisonResults(preparation, work)
         other = find_best_allowed(results, lifted, ceiling)
-        if other is not None and (found is None or float(other.net_present_cost) < ceiling):
-            found, ceiling = (lifted, other), float(other.net_present_cost)
-    return found
+        if other is not None and (best is None or float(other.net_present_cost) < ceiling):
+            best, ceiling = (lifted, other), float(other.net_present_cost)
+    return best
 
 
 def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:

@@ -113,14 +113,14 @@ def _raise_least(
     results: ComparisonResults, others: Iterable[ComparisonResults]
 ) -> ComparisonResults:
     """Of questions without a plan the one that takes the least of the one budget in the way."""
-    best, asked = results, _budget_needed(results)
-    for other in others if asked else ():
+    best, least = results, _budget_needed(results)
+    for other in others if least else ():
         with suppress(WorkSpentError):
             needed = _budget_needed(other)
-            if not asked or not needed or needed.field != asked.field:
+            if not least or not needed or needed.field != least.field:
                 continue
-            if needed.required_value < asked.required_value:
-                best, asked = other, needed
+            if needed.required_value < least.required_value:
+                best, least = other, needed
     return best
 
 
