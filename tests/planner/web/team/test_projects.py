@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import io
 
 import pytest
 from django.core.files import uploadedfile
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.utils import timezone
 
 from planner.models import ActualsUpload, Job, Project, Role, SavedComparison, Variant
 from planner.services.actuals import actuals
@@ -161,9 +161,9 @@ def test_plan_against_actual_is_shown_by_month_and_cause(work, project, here, si
 
 def test_a_month_that_was_uploaded_too_early_is_said(work, project, here, signed_in):
     work.saved(project)
-    month = f"{timezone.now():%Y-%m}"
-    actuals.load_actuals(work.access(), project, io.BytesIO(f"month,cost\n{month},5\n".encode()))
-    assert f"{month} was uploaded before the end of the month" in text(signed_in().get(here))
+    actuals.load_actuals(work.access(), project, io.BytesIO(b"month,cost\n2027-01,5\n"))
+    project.uploads.update(created_at=dt.datetime(2027, 1, 10, tzinfo=dt.UTC))
+    assert "2027-01 was uploaded before the end of the month" in text(signed_in().get(here))
 
 
 def test_a_small_file_is_read_at_once(project, here, signed_in):
