@@ -24,19 +24,20 @@ def kept_share(tokens: Floats, batch: float) -> Floats:
 
 def replicas_for(passes: float, most: Floats, multiple: Floats) -> Floats:
     """Replicas of at most `most`, a multiple of `multiple`, that work on a batch of `passes`
-    micro-batches: some idle where a round more of fewer replicas costs less than the batch loses.
+    micro-batches: some idle where a round more of fewer replicas costs less than the batch loses,
+    or where each would take more than the batch.
 
-    976 micro-batches are one round of 500 replicas, or two of 488.
+    976 micro-batches are one round of 500 replicas, or two of 488; 2,000 replicas would take more.
 
-    >>> replicas_for(976.0, np.array([500.0, 900.0, 8.0]), np.ones(3)).tolist()
-    [488.0, 900.0, 8.0]
+    >>> replicas_for(976.0, np.array([500.0, 900.0, 8.0, 2000.0]), np.ones(4)).tolist()
+    [488.0, 900.0, 8.0, 976.0]
     """
     passes = max(1.0, passes)
     rounds = np.floor(passes / most)
     fewer = np.floor(passes / (rounds + 1) / multiple) * multiple
     all_at_work = kept_share(rounds * most, passes)
     some_idle = kept_share((rounds + 1) * fewer, passes) * fewer / most
-    chosen: Floats = np.where((rounds >= 1) & (fewer >= 1) & (some_idle > all_at_work), fewer, most)
+    chosen: Floats = np.where((fewer >= 1) & (some_idle > all_at_work), fewer, most)
     return chosen
 
 

@@ -50,6 +50,25 @@ def test_a_few_replicas_stay_idle_where_half_of_the_batch_would_be_lost():
     assert task(A100, 5, **LARGE).at(2000).layout.global_batch_tokens == 500 * 4096
 
 
+@pytest.mark.parametrize(
+    ("model", "slug", "count", "sequences"),
+    [
+        ("Llama-4-Maverick", "nvidia-l4", 2048, 8),
+        ("Llama-3.1-8B", "nvidia-h100-80gb-sxm", 2048, 4),
+        ("Llama-3.1-8B", "nvidia-a100-40gb-sxm", 96, 8),
+    ],
+)
+def test_no_step_works_on_more_than_the_batch(model, slug, count, sequences):
+    """More accelerators than a small batch keeps at work: some idle, and the batch is kept."""
+    batch = sequences * 8192
+    asked = {"model": model, "sequence_length": 8192, "global_batch_tokens": batch}
+    size = task(get(slug), **asked, optimizer="qlora").at(count)
+    assert size.layout.global_batch_tokens == batch
+    assert any("idle" in words for words in size.warnings)
+    assert not any("not on the" in words for words in size.warnings)
+    assert task(get(slug), 5, **asked, optimizer="qlora").at(count).layout.unused == 0
+
+
 def test_a_batch_that_nothing_keeps_is_said():
     size = task(**{**SMALL, "global_batch_tokens": 13 * 2048}, layout={"tensor": 1}).at(8)
     assert size.layout.global_batch_tokens == 8 * 2048
