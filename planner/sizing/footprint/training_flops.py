@@ -38,6 +38,12 @@ USUAL_VOCABULARY = 50_257
 MOST_EMBEDDED = 0.25
 """Share of a model's parameters that one embedding takes at most, where V or d is a usual value:
 BERT base 0.21, Pythia 160M 0.24 (from their configs, 2018-2023); a planning choice, 2026."""
+LEAST_IDLE, MUCH_IDLE = 0.05, 0.4
+"""Share of the parameters that rest on a token, from which a model counts as a mixture of experts,
+and from which it takes all that mixtures take: published mixtures have 0.45 (Differential MoE S,
+published_runs.csv) to 0.97; planning choices, 2026."""
+MIXTURE_RULES = 6
+"""Edition of the rules from which it takes more and more between the two, 2026."""
 WIDTH_PER_LAYER = 120.0
 """Hidden units per layer of a usual decoder: GPT-3 13B 128, LLaMA 65B 102 (2020-2023)."""
 
@@ -289,6 +295,22 @@ def attended_length(training: Training) -> float:
 def is_mixture(training: Training) -> bool:
     """Whether less than 95 % of the parameters work on a token."""
     return active_parameters(training) < 0.95 * training.parameters
+
+
+def mixture_share(training: Training, rules: int) -> float:
+    """Part of what mixtures of experts take beside dense models that a model takes: all or none;
+    from rules 6 on more with the share of its parameters that rests on a token, so that none who
+    states a little less at work takes a fourth less time.
+
+    >>> dense = Training(kind="training", parameters=40e9, tokens=1e9)
+    >>> of = [dense.model_copy(update={"active_parameters": at}) for at in (39e9, 37e9, 31e9, 13e9)]
+    >>> [round(mixture_share(one, 6), 3) for one in of], mixture_share(of[1], 5)
+    ([0.0, 0.071, 0.5, 1.0], 1.0)
+    """
+    if rules < MIXTURE_RULES or not is_mixture(training):
+        return float(is_mixture(training))
+    idle = 1 - active_parameters(training) / training.parameters
+    return min(1.0, (idle - LEAST_IDLE) / (MUCH_IDLE - LEAST_IDLE))
 
 
 def compute_work(training: Training) -> Work:

@@ -11,7 +11,7 @@ from planner.contract.request.workload import MEASURED, Training
 from planner.sizing.evidence.framework_throughput import framework_rates
 from planner.sizing.evidence.published_runs import published_runs
 from planner.sizing.footprint.parallelism import fast_domain
-from planner.sizing.footprint.stages import stage_of
+from planner.sizing.footprint.stages import by_stage
 from planner.sizing.footprint.training_flops import (
     RECOMPUTE_FACTOR,
     active_parameters,
@@ -147,7 +147,16 @@ def placed_range(
         low, high = rollout_log_range(rules)
     else:
         is_small_model = active_parameters(training) < FULL_MODEL
-        low, high = log_range(stage_of(training), training.code, count, rules, is_small_model)
+
+        def end(place: int) -> float:
+            code = training.code
+            return by_stage(
+                training,
+                rules,
+                lambda stage: log_range(stage, code, count, rules, is_small_model)[place],
+            )
+
+        low, high = end(0), end(1)
     wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count, rules))
     return math.exp(low * wider), math.exp(high * wider)
 

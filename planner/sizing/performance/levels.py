@@ -8,7 +8,13 @@ from functools import cache
 from pathlib import Path
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import Work, is_adapter, is_mixture, size_at_work
+from planner.sizing.footprint.training_flops import (
+    Work,
+    is_adapter,
+    is_mixture,
+    mixture_share,
+    size_at_work,
+)
 from planner.sizing.layout.states import PARTS_RULES
 from planner.sizing.layout.step_time import WHOLE_RULES, Rates
 from planner.sizing.performance.throughput import benchmark_level, small_model_share
@@ -114,7 +120,8 @@ def rates_on(training: Training, one: Accelerator, precision: str, rules: int = 
     matrix = _sustained(one, precision, rules) * share
     if rules >= STEP_RULES and precision == "fp8" and is_mixture(training):
         plain = _sustained(one, "bf16", rules) * share
-        matrix = plain * max(1.0, matrix / plain) ** MIXTURE_GAIN
+        kept = 1 - (1 - MIXTURE_GAIN) * mixture_share(training, rules)
+        matrix = plain * max(1.0, matrix / plain) ** kept
     attention = _sustained(one, "bf16", rules) * share if precision == "fp8" else matrix
     attention = min(matrix, attention) if precision == "fp8" else matrix
     if rules < STEP_RULES:

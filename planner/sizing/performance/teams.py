@@ -19,8 +19,8 @@ import numpy as np
 
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.cluster_scaling import ONE_NODE
-from planner.sizing.footprint.stages import FINE_TUNING, PRETRAINING, stage_of
-from planner.sizing.footprint.training_flops import is_mixture
+from planner.sizing.footprint.stages import FINE_TUNING, PRETRAINING, by_stage
+from planner.sizing.footprint.training_flops import mixture_share
 from planner.sizing.performance.conformal import QUANTILES, conformal_range
 from planner.sizing.performance.levels import STEP_RULES, is_vector
 from planner.sizing.performance.relative_throughput import DIGITS
@@ -65,13 +65,14 @@ class TeamFit:
     rules 5 on."""
 
     def excess(
-        self, stage: str, code: str | None, is_mixture: bool = False, is_vector: bool = False
+        self, stage: str, code: str | None, mixture: float = 0.0, is_vector: bool = False
     ) -> float:
-        """ln of the hours of the median team over those of the step model."""
+        """ln of the hours of the median team over those of the step model; of a `mixture` by the
+        part of what mixtures take that it takes."""
         if is_vector and self.vector is not None:
             return self.vector
         of_code = self.codes[stage][code] if code else 0.0
-        return self.stages[stage] + of_code + (self.mixture if is_mixture else 0.0)
+        return self.stages[stage] + of_code + mixture * self.mixture
 
     def excess_of(self, run: TeamRun, code: str | None) -> float:
         """The same for the work of a run, with the tuning of its code said or not."""
@@ -91,8 +92,8 @@ def _team_fit(rules: int) -> TeamFit:
 def team_excess(training: Training, one: Accelerator, precision: str, rules: int = 2) -> float:
     """ln of the hours that the median team takes over those of the step model."""
     vector = is_vector(one, precision)
-    fit = team_fit(rules)
-    return fit.excess(stage_of(training), training.code, is_mixture(training), vector)
+    fit, mixture = team_fit(rules), mixture_share(training, rules)
+    return by_stage(training, rules, lambda at: fit.excess(at, training.code, mixture, vector))
 
 
 def excess_beside_standard(
@@ -103,11 +104,15 @@ def excess_beside_standard(
     mixtures are no faster than the step model however tuned (framework_throughput.csv)."""
     if is_vector(one, precision):
         return 0.0
-    fit, stage = team_fit(rules), stage_of(training)
-    code = training.code or STANDARD
-    if not is_mixture(training):
-        return fit.excess(stage, code) - fit.excess(stage, STANDARD)
-    return max(0.0, fit.excess(stage, code, is_mixture=True) - fit.excess(stage, STANDARD))
+    fit, code = team_fit(rules), training.code or STANDARD
+    mixture = mixture_share(training, rules)
+
+    def beside(stage: str) -> float:
+        of_standard = fit.excess(stage, STANDARD)
+        least = min(0.0, fit.excess(stage, code) - of_standard) * (1 - mixture)
+        return max(least, fit.excess(stage, code, mixture) - of_standard)
+
+    return by_stage(training, rules, beside)
 
 
 def fit_teams(runs: Sequence[TeamRun], rules: int = 2) -> TeamFit:

@@ -6,13 +6,18 @@ import math
 from typing import Protocol
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.stages import FINE_TUNING, stage_of
+from planner.sizing.footprint.stages import (
+    BETWEEN_RULES,
+    FINE_TUNING,
+    is_near_both,
+    stage_of,
+)
 from planner.sizing.footprint.training_flops import (
     USUAL_VOCABULARY,
     active_parameters,
     compute_work,
-    is_adapter,
     is_mixture,
+    mixture_share,
 )
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
@@ -37,9 +42,6 @@ HOLDS_IT = "the range holds that"
 LEAST_AT_WORK = 0.02
 """Part of the parameters below which no published mixture works: Kimi K2 has 0.032, Llama 4
 Maverick 0.043 (their model cards, 2025)."""
-NEAR_THE_STAGES = 2.0
-"""Tokens over parameters at work, or the reverse, up to which a guessed stage is said; a planning
-choice, 2026."""
 MUCH_EXPOSED = 0.25
 """Share of the working time from which waiting for links is said; a planning choice, 2026."""
 MOST_UNLIKE = 4.0
@@ -71,11 +73,14 @@ def mfu_words(task: LayoutTask, layout: PlacedLayout, rules: int) -> str:
     """Where an estimated MFU comes from."""
     training, one, precision = task.training, task.accelerator, task.precision
     stage = "fine-tuning" if stage_of(training) == FINE_TUNING else "pre-training"
+    if rules >= BETWEEN_RULES and is_near_both(training):
+        stage = "between pre-training and fine-tuning"
     words = f"{stage} with {CODE_WORDS[training.code]}"
     if rules >= STEP_RULES and is_vector(one, precision):
         words = f"{stage} on vector units, where the tuning of the code tells nothing"
     elif rules >= STEP_RULES and is_mixture(training):
-        words += f"; a mixture of experts takes {math.exp(team_fit(rules).mixture):.2f} times that"
+        times = math.exp(mixture_share(training, rules) * team_fit(rules).mixture)
+        words += f"; a mixture of experts takes {times:.2f} times that"
     level = benchmark_level(one, precision, rules).source
     return f"{level}; {layout.share_of_level:.0%} of it under this layout; {words}"
 
@@ -149,7 +154,7 @@ def unasked(training: Training, layout: PlacedLayout, rules: int) -> tuple[str, 
         *another_batch(training, layout),
         *idle_accelerators(training, layout),
         *unlikely_shape(training),
-        *guessed_stage(training),
+        *guessed_stage(training, rules),
         *own_split(training, layout, rules),
         *skipped_by_windows(training),
         *lone_experts(training),
@@ -272,20 +277,24 @@ def another_number(count: int, hours: float, other: OtherNumber) -> tuple[str, .
     )
 
 
-def guessed_stage(training: Training) -> tuple[str, ...]:
+def guessed_stage(training: Training, rules: int) -> tuple[str, ...]:
     """A stage that the number of tokens decides, where it might as well be the other one.
 
     >>> seven = Training(kind="training", parameters=7e9, tokens=6e9)
-    >>> guessed_stage(seven)[0][:56]
-    'counted as fine-tuning, as it has fewer tokens than para'
-    >>> guessed_stage(seven.model_copy(update={"stage": "fine_tuning"}))
+    >>> guessed_stage(seven, 5)[0][:37], guessed_stage(seven, 6)[0][:45]
+    ('counted as fine-tuning, as it has few', 'counted between pre-training and fine-tuning,')
+    >>> guessed_stage(seven.model_copy(update={"stage": "fine_tuning"}), 6)
     ()
     """
-    if training.stage or training.rollouts or has_user_rate(training) or is_adapter(training):
+    if training.rollouts or has_user_rate(training) or not is_near_both(training):
         return ()
-    ratio = training.tokens / active_parameters(training)
-    if not 1 / NEAR_THE_STAGES <= ratio <= NEAR_THE_STAGES:
-        return ()
+    if rules >= BETWEEN_RULES:
+        ratio = training.tokens / active_parameters(training)
+        return (
+            "counted between pre-training and fine-tuning, as it has "
+            f"{ratio:.2f} times as many tokens as parameters at work; either alone takes other "
+            "hours: say stage",
+        )
     is_tuning = stage_of(training) == FINE_TUNING
     kind, fewer = ("fine-tuning", "fewer") if is_tuning else ("pre-training", "no fewer")
     return (

@@ -63,7 +63,7 @@ def test_a_mixture_takes_what_runs_took_drawn_towards_rates():
     fit = fit_teams([*DENSE, *MIXTURES, *RATES], 5)
     assert fit.excess("pretraining", "standard") == pytest.approx(0.2)
     assert fit.mixture == pytest.approx(0.5 * 0.6 + 0.5 * (0.5 * 0.3))
-    assert fit.excess("pretraining", "standard", is_mixture=True) == pytest.approx(0.2 + 0.375)
+    assert fit.excess("pretraining", "standard", mixture=1.0) == pytest.approx(0.2 + 0.375)
 
 
 def test_a_mixture_is_predicted_by_the_mixtures_of_the_others():
