@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.near_accelerators import find_near
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Precisions of `Accelerator.dense_tflops`; int8 in TOPS."""
@@ -36,6 +37,8 @@ _IGNORED_WORDS = frozenset(
     | {"hbm2", "hbm2e", "hbm3", "hbm3e", "gddr6", "gen5"}
 )
 _FORMS = {"sxm2": "sxm", "sxm4": "sxm", "sxm5": "sxm", "sxm6": "sxm", "hgx": "sxm"}
+LIKE = 0.5
+"""Similarity of a name from which it is proposed (difflib, 0 to 1); a planning choice, 2026."""
 _MEMORY = re.compile(r"(?<![a-z0-9])(\d+)[\s-]?(?:gib|gb|g)(?![a-z0-9])")
 _WATTS = re.compile(r"(?<![a-z0-9])\d+\s?w(?![a-z0-9])")
 
@@ -125,8 +128,8 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
     """The device meant by a slug, a usual name or a cloud API's spelling.
 
     Words are compared as a set, so "A100-SXM4-80GB" and "NVIDIA A100 80GB SXM" are one; a
-    name that leaves several devices open is refused with them, an unknown one with the
-    closest. Raises `InvalidInput` on `field`.
+    name that leaves several devices open is refused with them, an unknown one with what is
+    named in its place, or with the closest. Raises `InvalidInput` on `field`.
 
     >>> resolve("Tesla V100").slug
     'nvidia-v100-16gb-sxm'
@@ -139,6 +142,13 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
     match = find(name)
     if match is not None:
         return match
+    near = find_near(name, normalize_words)
+    if near is not None:
+        raise InvalidInput(
+            field,
+            f"{name!r} is not a known accelerator: it is {near.what_it_is}; name {near.instead} in "
+            "its place",
+        )
     matches = candidates(name)
     if len(matches) == 1:
         raise InvalidInput(field, f"{name!r} is not a full name; did you mean {matches[0].slug}?")
@@ -156,7 +166,7 @@ def find(name: str) -> Accelerator | None:
     exact = _slugs_by_spelling().get(text)
     if exact is not None:
         return get(exact)
-    words = _normalize_words(text)
+    words = normalize_words(text)
     usual = _slugs_by_words().get(words)
     if usual is not None:
         return get(usual)
@@ -170,7 +180,7 @@ def candidates(name: str) -> tuple[Accelerator, ...]:
     >>> [one.slug for one in candidates("H100 PCIe")]
     ['nvidia-h100-80gb-pcie']
     """
-    words = _normalize_words(name.casefold())
+    words = normalize_words(name.casefold())
     if not words:
         return ()
     return tuple(one for one in all_accelerators() if words <= _words_by_slug()[one.slug])
@@ -207,10 +217,10 @@ def describe_reading(name: str) -> str:
 
 def _contains_usual_name(words: frozenset[str], one: Accelerator) -> bool:
     """Whether a name holds all words of one usual name of the device."""
-    return any(_normalize_words(alias.casefold()) <= words for alias in one.aliases)
+    return any(normalize_words(alias.casefold()) <= words for alias in one.aliases)
 
 
-def _normalize_words(text: str) -> frozenset[str]:
+def normalize_words(text: str) -> frozenset[str]:
     """Words that tell devices apart: memory as "80gb", form as "sxm", vendor words gone."""
     text = _MEMORY.sub(r" \1gb ", _WATTS.sub(" ", text))
     words = re.split(r"[^a-z0-9.]+", text)
@@ -220,7 +230,7 @@ def _normalize_words(text: str) -> frozenset[str]:
 def _closest_slugs(name: str) -> list[str]:
     known = {alias.casefold(): one.slug for one in all_accelerators() for alias in one.aliases}
     known.update({slug: slug for slug in _accelerators_by_slug()})
-    suggestions = difflib.get_close_matches(name.strip().casefold(), known, n=6, cutoff=0.3)
+    suggestions = difflib.get_close_matches(name.strip().casefold(), known, n=6, cutoff=LIKE)
     return list(dict.fromkeys(known[text] for text in suggestions))[:3]
 
 
@@ -243,7 +253,7 @@ def _slugs_by_spelling() -> dict[str, str]:
 @cache
 def _slugs_by_words() -> dict[frozenset[str], str]:
     return {
-        _normalize_words(text.casefold()): one.slug
+        normalize_words(text.casefold()): one.slug
         for one in all_accelerators()
         for text in (one.name, *one.aliases)
     }
@@ -254,8 +264,8 @@ def _words_by_slug() -> dict[str, frozenset[str]]:
     """Every word that may stand in a name of the device: model, memory and form."""
     return {
         one.slug: frozenset().union(
-            *(_normalize_words(text.casefold()) for text in (one.name, *one.aliases)),
-            _normalize_words(one.slug.replace("-", " ")),
+            *(normalize_words(text.casefold()) for text in (one.name, *one.aliases)),
+            normalize_words(one.slug.replace("-", " ")),
             {f"{one.memory_gib:g}gb", one.form},
         )
         for one in all_accelerators()
