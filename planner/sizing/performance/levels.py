@@ -120,8 +120,8 @@ def rates_on(training: Training, one: Accelerator, precision: str, rules: int = 
     matrix = _sustained(one, precision, rules) * share
     if rules >= STEP_RULES and precision == "fp8" and is_mixture(training):
         plain = _sustained(one, "bf16", rules) * share
-        kept = 1 - (1 - MIXTURE_GAIN) * mixture_share(training, rules)
-        matrix = plain * max(1.0, matrix / plain) ** kept
+        gain_share = 1 - (1 - MIXTURE_GAIN) * mixture_share(training, rules)
+        matrix = plain * max(1.0, matrix / plain) ** gain_share
     attention = _sustained(one, "bf16", rules) * share if precision == "fp8" else matrix
     attention = min(matrix, attention) if precision == "fp8" else matrix
     if rules < STEP_RULES:
