@@ -6,7 +6,9 @@ price μ of the pool's money no plan costs less than
 
     min over x of [cost(x) − Σ max(0, w − μ) · s(x)] − μ · A
 
-a plan problem with lower prices for the provider's bills. The μ tried next is the one at which
+a plan problem with lower prices for the provider's bills. An hour that is paid for later than the
+pool comes to less than nothing there, which a plan problem does not take: every hour of that month
+is then dearer by as much, which adds the same to all plans. The μ tried next is the one at which
 the plans found so far promise the highest bound (Kelley's cutting planes). As one price switches
 all months at once, plans that use a pool in its first months alone are tried besides.
 """
@@ -162,7 +164,8 @@ class _Finder:
                 if not pool.is_credit
             )
             free = sum(float(lower[name] @ fixed[name]) for name in lower)
-            self.bound = max(self.bound, plan.bound + owed - free - float(price @ self.amounts))
+            least = plan.bound + owed - free - float(price @ self.amounts)
+            self.bound = max(self.bound, least - self._added(lower))
         without = self._cost_without_pools(plan)
         cost = without + self._cost_of_pools(bills)
         within = [bills[pool.provider] * (self.worth[p] > 0) for p, pool in enumerate(self.pools)]
@@ -191,30 +194,60 @@ class _Finder:
         }
 
     def _with_lower_prices(self, lower: Mapping[str, Floats]) -> PlanProblem:
+        added = self._added_per_hour(lower)
         rentals = tuple(
-            replace(rental, hour_cost=self._lower_hour(rental, lower))
+            replace(rental, hour_cost=self._lower_hour(rental, lower, added))
             for rental in self.problem.rental_options
         )
         units = tuple(
             replace(
                 unit,
                 start_cost=unit.start_cost - self._lower_start(unit.key, lower),
-                hour_cost=self._lower_hour(unit, lower),
+                hour_cost=self._lower_hour(unit, lower, added),
             )
             for unit in self.problem.units
         )
         return replace(self.problem, rental_options=rentals, units=units)
 
     def _lower_hour(
+        self, option: RentalOption | CommitmentOption, lower: Mapping[str, Floats], added: Floats
+    ) -> Floats:
+        """[T] cost of a node-hour less what the pools pay of it, with what each hour of work has
+        `added`; rounding aside not below 0."""
+        return np.maximum(self._rest_of_hour(option, lower) + added * option.capacity, 0.0)
+
+    def _rest_of_hour(
         self, option: RentalOption | CommitmentOption, lower: Mapping[str, Floats]
     ) -> Floats:
-        """[T] cost of a node-hour less what the pools pay of it."""
+        """[T] cost of a node-hour less what the pools pay of it, below 0 where that is more."""
         reduction = lower.get(self.inputs.by_key[option.key].provider)
         if reduction is None:
             return option.hour_cost
         months = option.hour_cost.size
-        paid = reduction[:months] * self.bills[option.key].hour[:months]
-        return np.maximum(option.hour_cost - paid, 0.0)
+        return option.hour_cost - reduction[:months] * self.bills[option.key].hour[:months]
+
+    def _added_per_hour(self, lower: Mapping[str, Floats]) -> Floats:
+        """[T] what a reference accelerator-hour is made dearer by, so that none is below 0; up to
+        rules 5 such hours counted as free, and the bound could lie above a plan."""
+        added = np.zeros(self.problem.hours.size)
+        if not self.inputs.keeps_books:
+            return added
+        options: list[RentalOption | CommitmentOption] = [
+            *self.problem.rental_options,
+            *self.problem.units,
+        ]
+        for option in options:
+            added = np.maximum(added, -self._rest_of_hour(option, lower) / option.capacity)
+        return added
+
+    def _added(self, lower: Mapping[str, Floats]) -> float:
+        """The most that this adds to the cost of a plan: on the hours of work, and on machines that
+        rent whole for a node of each size more."""
+        problem, served = self.problem, self.problem.hours
+        if problem.whole_nodes:
+            at_peak = np.divide(served, problem.peak, np.zeros_like(served), where=problem.peak > 0)
+            served = served + sum({one.capacity for one in problem.rental_options}) * at_peak
+        return float(served @ self._added_per_hour(lower))
 
     def _lower_start(self, key: str, lower: Mapping[str, Floats]) -> Floats | float:
         """[T] what the pools pay of a unit started in month m."""
