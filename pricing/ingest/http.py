@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import tenacity
 
@@ -294,14 +294,11 @@ class ProviderHttpClient:
         try:
             return json.loads(page)
         except ValueError as error:
-            self._raise_unreadable(name, error)
-
-    def _raise_unreadable(self, name: str, error: Exception) -> NoReturn:
-        raise ProviderUnavailable(
-            self.provider,
-            f"the recorded page {name} cannot be read ({error})",
-            "Record the prices again with --record.",
-        ) from None
+            raise ProviderUnavailable(
+                self.provider,
+                f"the recorded page {name} cannot be read ({error})",
+                "Record the prices again with --record.",
+            ) from None
 
     def _check_deadline(self, name: str) -> None:
         if self._left_s() <= 0:
@@ -315,12 +312,12 @@ class ProviderHttpClient:
 
     def _check_wait(self, name: str, state: tenacity.RetryCallState) -> None:
         """Before a pause: one that passes the time limit is not begun, and what failed is said."""
-        wait_s = state.upcoming_sleep
+        pause_s = state.upcoming_sleep
         error = state.outcome.exception() if state.outcome else None
-        if wait_s > LONGEST_RETRY_AFTER_S:
-            what = f"{name}: the server asks for a pause of {wait_s:,.0f} s"
+        if pause_s > LONGEST_RETRY_AFTER_S:
+            what = f"{name}: the server asks for a pause of {pause_s:,.0f} s"
             raise ProviderUnavailable(self.provider, what, failures.PAUSE_HINT)
-        if (left_s := self._left_s()) <= wait_s:
+        if (left_s := self._left_s()) <= pause_s:
             what = self.secrets.scrub(f"{name}: {getattr(error, 'what', error)}")
             what += "; the next try would come after the run's time limit"
             kind = RunStopped if left_s <= 0 else ProviderUnavailable

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -48,7 +49,7 @@ class Listener(Protocol):
 
     def started(self, provider: str) -> None: ...
 
-    def progress(self, provider: str, what: str, publication: int, total: int | None) -> None: ...
+    def progress(self, provider: str, what: str, done: int, total: int | None) -> None: ...
 
     def finished(self, result: RefreshResult) -> None: ...
 
@@ -59,7 +60,7 @@ class SilentListener:
     def started(self, provider: str) -> None:
         return
 
-    def progress(self, provider: str, what: str, publication: int, total: int | None) -> None:
+    def progress(self, provider: str, what: str, done: int, total: int | None) -> None:
         return
 
     def finished(self, result: RefreshResult) -> None:
@@ -158,9 +159,7 @@ class _RefreshJob:
             retrieved_at=read_at,
             regions=options.regions,
             known_regions=tuple(sorted(reference.listed_regions(name))),
-            progress=lambda what, publication, total: self.listener.progress(
-                name, what, publication, total
-            ),
+            progress=partial(self.listener.progress, name),
             deadline=None if is_replay else self.deadline,
             record=make_recorder(record_to, name, read_at) if record_to else None,
             replay=make_replayer(options.replay_from, name) if options.replay_from else None,
