@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -235,7 +236,7 @@ def _summarize_past(offers: Sequence[Offer]) -> Iterable[RevisionInfo]:
         by_provider[offer.provider].append(offer)
     for provider, rows in by_provider.items():
         summary = RevisionInfo.summarize(provider, rows, revision=0)
-        yield RevisionInfo(**{**vars(summary), "origin": _PAST_ORIGIN})
+        yield replace(summary, origin=_PAST_ORIGIN)
 
 
 def _describe_first_day() -> str:

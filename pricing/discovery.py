@@ -6,7 +6,7 @@ import importlib
 import logging
 import os
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 import pricing.providers
@@ -64,7 +64,7 @@ def _is_configured(provider: Provider, settings: Mapping[str, str]) -> bool:
     return is_configured is None or bool(is_configured(settings))
 
 
-def get_providers(names: list[str] | tuple[str, ...]) -> list[Provider]:
+def get_providers(names: Sequence[str]) -> list[Provider]:
     """The providers of these names, those of a refresh by default without any; `InvalidInput` for
     an unknown one."""
     known = all_providers()

@@ -104,7 +104,7 @@ def _publish(batch: OfferBatch, force: bool) -> Loaded:
             f"{batch.provider}: the bundled prices were held for review: {reasons}",
             "Review the held batch on the page /operator/, or load with --force.",
         )
-    rejected_count = sum(int(str(rows["count"])) for rows in publication.rejected_rows.values())
+    rejected_count = sum(rows["count"] for rows in publication.rejected_rows.values())
     note = f"revision {publication.revision.number}" + (
         f", {rejected_count} rejected" if rejected_count else ""
     )

@@ -52,23 +52,30 @@ def fetch(
     times: list[ServerTime] = []
     unchanged: list[str] = []
 
-    def server_time(server_time: dt.datetime) -> None:
-        server_time_utc = server_time if server_time.tzinfo else server_time.replace(tzinfo=dt.UTC)
-        times.append(ServerTime(server_time_utc, now()))
+    def note_server_time(seen: dt.datetime) -> None:
+        seen_utc = seen if seen.tzinfo else seen.replace(tzinfo=dt.UTC)
+        times.append(ServerTime(seen_utc, now()))
 
-    rows_by_type: dict[type, list[object]] = {Offer: [], SkippedRow: [], NotRead: []}
+    offers: list[Offer] = []
+    skipped: list[SkippedRow] = []
+    not_read: list[NotRead] = []
     for item in provider.fetch(
-        replace(context, server_time=server_time, unchanged=unchanged.append)
+        replace(context, server_time=note_server_time, unchanged=unchanged.append)
     ):
         _check_may_continue(provider.name, context, cancelled)
-        row_type = type(item)
-        if row_type not in rows_by_type:
-            raise TypeError(f"{provider.name} gave a {row_type.__name__} instead of an offer")
-        rows_by_type[row_type].append(item)
+        match item:
+            case Offer():
+                offers.append(item)
+            case SkippedRow():
+                skipped.append(item)
+            case NotRead():
+                not_read.append(item)
+            case _:  # an adapter outside this repository, which no type checker has seen
+                raise TypeError(f"{provider.name} gave a {type(item).__name__} instead of an offer")
     return FetchResult(
-        tuple(rows_by_type[Offer]),  # type: ignore[arg-type]
-        tuple(rows_by_type[SkippedRow]),  # type: ignore[arg-type]
-        tuple(rows_by_type[NotRead]),  # type: ignore[arg-type]
+        tuple(offers),
+        tuple(skipped),
+        tuple(not_read),
         context.retrieved_at,
         tuple(times),
         tuple(unchanged),

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import zstandard
 
@@ -45,7 +46,15 @@ class OfferBatch:
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def group_by_reason(rows: Iterable[SkippedRow]) -> dict[str, dict[str, object]]:
+class ReasonCount(TypedDict):
+    """How many rows were left out for one reason, and what the most frequent of them were."""
+
+    count: int
+    examples: dict[str, int]
+    """Detail → rows with it, at most `EXAMPLES`."""
+
+
+def group_by_reason(rows: Iterable[SkippedRow]) -> dict[str, ReasonCount]:
     """Count and the most frequent details of each reason, the most frequent reason first.
 
     >>> rows = [SkippedRow("unknown accelerator", "X9"), SkippedRow("unknown accelerator")]

@@ -18,7 +18,7 @@ from pricing.ingest.provider import ProviderUnavailable
 from pricing.market.offers import Offer
 from pricing.models import HeldBatch, QuarantinedPrice, Revision
 from pricing.publish import batch_checks, quarantined_prices
-from pricing.publish.batch import OfferBatch, group_by_reason, pack, unpack
+from pricing.publish.batch import OfferBatch, ReasonCount, group_by_reason, pack, unpack
 from pricing.publish.changes import Changes, compare_offers
 from pricing.publish.outliers import Outlier
 from pricing.publish.signals import revision_published
@@ -42,8 +42,8 @@ class Publication:
     """published, held, or would_publish / would_hold of a dry run."""
     offers: int
     changes: Changes
-    rejected_rows: dict[str, dict[str, object]] = field(default_factory=dict)
-    skipped: dict[str, dict[str, object]] = field(default_factory=dict)
+    rejected_rows: dict[str, ReasonCount] = field(default_factory=dict)
+    skipped: dict[str, ReasonCount] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     revision: Revision | None = None

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pricing.common.pluralize import pluralize
+from pricing.publish.batch import ReasonCount
 from pricing.publish.changes import Changes
 from pricing.publish.publication import Publication
 from pricing.publish.refresh_result import RefreshResult
@@ -93,9 +94,9 @@ def _format_counts(changes: Changes) -> str:
     return ", ".join(f"{getattr(changes, name):,} {name}" for name in names)
 
 
-def _format_reasons(label: str, reasons: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _format_reasons(label: str, reasons: Mapping[str, ReasonCount]) -> Iterator[str]:
     for reason, row in reasons.items():
-        examples = ", ".join(str(text) for text in list(row["examples"])[:3])
+        examples = ", ".join(list(row["examples"])[:3])
         rows = pluralize(row["count"], "row")
         yield f"  {label}: {reason}: {rows}{f' ({examples})' if examples else ''}"
 

@@ -43,7 +43,7 @@ def finish_run(run: RefreshRun, result: RefreshResult) -> None:
     run.message, run.remedy = result.message, result.hint
     if publication is not None:
         run.offer_count = publication.offers
-        run.skipped_count = sum(int(str(row["count"])) for row in publication.skipped.values())
+        run.skipped_count = sum(row["count"] for row in publication.skipped.values())
         run.revision, run.held_batch = publication.revision, publication.held_batch
     try:
         run.save()

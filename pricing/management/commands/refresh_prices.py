@@ -81,7 +81,7 @@ class Command(DatabaseCommand):
             raise InvalidInput("provider", "pricing/providers holds no adapter")
         if options["replay"]:
             recorded = find_recorded(
-                options["replay"], [p.name for p in providers], required=options["provider"]
+                options["replay"], [p.name for p in providers], required=bool(options["provider"])
             )
             providers = [p for p in providers if p.name in recorded]
         selected = reference.select_providers([p.name for p in providers], options["region"])
