@@ -37,6 +37,8 @@ get_listing_values = attrgetter(
 )
 """`LISTING_FIELDS` of an offer; the others are its price and its date."""
 
+_OFFERS_PER_QUERY = 500
+"""Offers that one query names; a statement of every SQLite may have 999 values."""
 _PRICE_COLUMNS = (
     *("listing", "first_revision", "last_revision"),
     *("price_per_hour", "upfront", "sold_now"),
@@ -102,22 +104,27 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
 
 def read_price_ranges(offers: Sequence[Offer]) -> dict[str, tuple[float, float]]:
     """Lowest and highest price per hour of interruptible `offers`, which have no upfront, over
-    all revisions and the history before them. Only in the currency that they have now."""
+    all revisions and the history before them. Only in the currency that they have now.
+
+    A list whose every price is off by a factor asks for thousands, so a query takes many.
+    """
     ranges: dict[str, tuple[float, float]] = {}
-    for model in (Price, PastPrice):
-        for offer in offers:
-            of_offer = model.objects.filter(
-                listing__provider=offer.provider,
-                listing__offer_id=offer.id,
-                listing__currency=offer.currency,
-            )
-            extremes = of_offer.aggregate(low=Min("price_per_hour"), high=Max("price_per_hour"))
-            if extremes["low"] is not None:
-                low, high = ranges.get(offer.id, (math.inf, 0.0))
-                ranges[offer.id] = (
-                    min(low, float(extremes["low"])),
-                    max(high, float(extremes["high"])),
+    remaining = iter(offers)
+    while chunk := list(islice(remaining, _OFFERS_PER_QUERY)):
+        currencies = {offer.id: offer.currency for offer in chunk}
+        for model in (Price, PastPrice):
+            extremes = (
+                model.objects.filter(
+                    listing__provider__in={offer.provider for offer in chunk},
+                    listing__offer_id__in=list(currencies),
                 )
+                .values_list("listing__offer_id", "listing__currency")
+                .annotate(Min("price_per_hour"), Max("price_per_hour"))
+            )
+            for offer_id, currency, lowest, highest in extremes:
+                if currency == currencies[offer_id]:
+                    low, high = ranges.get(offer_id, (math.inf, 0.0))
+                    ranges[offer_id] = (min(low, float(lowest)), max(high, float(highest)))
     return ranges
 
 
@@ -292,13 +299,11 @@ def _find_or_insert_listings(
     return listings
 
 
-def _find_listings(
-    listing_values: Iterable[_ListingValues], chunk: int = 500
-) -> dict[_ListingValues, int]:
+def _find_listings(listing_values: Iterable[_ListingValues]) -> dict[_ListingValues, int]:
     """The listing of each of these that was ever written; of the same offers also others."""
     ids_by_values: dict[_ListingValues, int] = {}
     remaining = iter(sorted((provider, offer_id) for offer_id, provider, *_ in listing_values))
-    while chunk_keys := list(islice(remaining, chunk)):
+    while chunk_keys := list(islice(remaining, _OFFERS_PER_QUERY)):
         providers, ids = (
             {provider for provider, _ in chunk_keys},
             [offer_id for _, offer_id in chunk_keys],
