@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offer_rows import from_row, to_row
 from pricing.market.offers import Offer
-from pricing.models import QuarantinedPrice
-from pricing.models import Revision as StoredRevision
+from pricing.models import QuarantinedPrice, Revision
 from pricing.publish.batch import OfferBatch
 from pricing.publish.outliers import Outlier
 from pricing.storage import store
@@ -31,7 +30,9 @@ def record(provider: str, outliers: Iterable[Outlier], read: Iterable[Offer]) ->
     if not outliers_by_id and not waiting.exists():
         return 0
     read_ids = {offer.id for offer in read} - outliers_by_id.keys()
-    waiting.filter(offer_id__in=waiting_ids(waiting, read_ids)).update(state=State.SUPERSEDED)
+    # By the ids that wait, few: those that were read may be more than a query takes.
+    superseded = read_ids.intersection(waiting.values_list("offer_id", flat=True))
+    waiting.filter(offer_id__in=superseded).update(state=State.SUPERSEDED)
     decided = rows.filter(
         offer_id__in=list(outliers_by_id), state__in=(State.WAITING, State.REJECTED)
     )
@@ -53,11 +54,6 @@ def record(provider: str, outliers: Iterable[Outlier], read: Iterable[Offer]) ->
         for one in new
     )
     return len(new)
-
-
-def waiting_ids(waiting: Iterable[QuarantinedPrice], wanted: set[str]) -> list[str]:
-    """The ids of `waiting` among `wanted`, which may be more than a query takes."""
-    return [row.offer_id for row in waiting if row.offer_id in wanted]
 
 
 def _is_same_price(row: QuarantinedPrice | None, offer: Offer) -> bool:
@@ -90,17 +86,13 @@ def build_release(rows: Sequence[QuarantinedPrice]) -> OfferBatch:
         raise InvalidInput("rows", f"{missing[0]} is no longer in force; refresh the prices")
     return OfferBatch(
         provider=revision.provider,
-        offers=tuple(_with_new_price(offer, after) for offer in offers),
+        offers=tuple(after.get(offer.id, offer) for offer in offers),
         as_of=revision.as_of,
         origin=revision.origin,
     )
 
 
-def _with_new_price(offer: Offer, after: Mapping[str, Offer]) -> Offer:
-    return after.get(offer.id, offer)
-
-
-def mark_released(rows: Sequence[QuarantinedPrice], revision: StoredRevision) -> None:
+def mark_released(rows: Sequence[QuarantinedPrice], revision: Revision) -> None:
     """Note by which revision `rows` were published. Inside the transaction that publishes."""
     QuarantinedPrice.objects.filter(pk__in=[row.pk for row in rows]).update(
         state=State.RELEASED, revision=revision
