@@ -13,19 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_table import DatasheetLookup, OfferTable, lookup_datasheet
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.price_age import PartDates, date_parts
-
-__all__ = [
-    "Catalog",
-    "ExchangeRate",
-    "ExchangeRates",
-    "OfferTable",
-    "Region",
-    "RevisionInfo",
-]
 
 
 @dataclass(frozen=True)

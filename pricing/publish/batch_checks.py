@@ -27,8 +27,8 @@ from dataclasses import dataclass, field, replace
 
 from pricing.common.pluralize import pluralize
 from pricing.ingest.provider import NotRead, SkippedRow
+from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offers import Offer
-from pricing.market.snapshot import ExchangeRates
 from pricing.publish.batch import OfferBatch
 from pricing.publish.doubtful_parts import find_doubtful_parts, find_unlisted
 from pricing.publish.losses import find_losses, summarize_names

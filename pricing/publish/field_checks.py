@@ -13,8 +13,8 @@ from fractions import Fraction
 from operator import attrgetter
 
 from pricing.market import accelerators
+from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offers import PAYMENT_OPTIONS, Offer, PurchaseOption
-from pricing.market.snapshot import ExchangeRates
 
 NOT_AN_OFFER = "not in the form of an offer"
 NO_PRICE = "price is not above 0"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from pricing.ingest.provider import SkippedRow
+from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.families import instance_family
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.market.snapshot import ExchangeRates
 from pricing.publish.field_checks import (
     NO_EXCHANGE_RATE,
     NO_PRICE,

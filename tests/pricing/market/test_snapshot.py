@@ -8,8 +8,9 @@ import pytest
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
-from pricing.market.snapshot import Catalog, OfferTable, Region
+from pricing.market.snapshot import Catalog, Region
 from tests.pricing.make import A100, H100, T4, datasheet, offer
 
 OFFERS = [
