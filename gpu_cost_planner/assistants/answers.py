@@ -35,9 +35,8 @@ class Answer:
     def refused(cls, refusal: InvalidInput) -> Answer:
         """Each field with what is wrong and what is allowed."""
         lines = [str(one) for one in refusal.all()]
-        errors = [{"field": one.field, "message": one.message} for one in refusal.all()]
         text = "\n".join(["Refused; change these fields and call again:", *lines])
-        return cls(text, {"errors": errors}, is_error=True)
+        return cls(text, {"errors": refusal.to_errors()}, is_error=True)
 
 
 def answer_comparison(answer: ComparisonAnswer) -> Answer:

@@ -106,6 +106,5 @@ def _explain(request: HttpRequest, refusal: InvalidInput) -> HttpResponse:
     status = HTTPStatus.BAD_REQUEST
     if not request.path.startswith("/api/"):
         return HttpResponse(render_to_string("400.html", {"problem": f"{refusal}."}), status=status)
-    errors = [{"field": refusal.field, "message": refusal.message}]
-    body = problem_body(status, "The request cannot be used.", errors)
+    body = problem_body(status, "The request cannot be used.", refusal.to_errors())
     return JsonResponse(body, status=status, content_type=PROBLEM_JSON)

@@ -61,8 +61,7 @@ class PreconditionFailed(exceptions.APIException):
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
     """Every refusal as problem details; None (an ordinary 500) for what is a bug of ours."""
     if isinstance(exc, InvalidInput):
-        errors = [{"field": e.field, "message": e.message} for e in exc.all()]
-        return problem(HTTPStatus.BAD_REQUEST, "The request cannot be used.", errors)
+        return problem(HTTPStatus.BAD_REQUEST, "The request cannot be used.", exc.to_errors())
     # rest_framework.views loads the classes that settings name, this module's among them.
     from rest_framework.views import exception_handler as drf_exception_handler
 

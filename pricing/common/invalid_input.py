@@ -45,6 +45,14 @@ class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
         """This refusal and those found together with it, in the order of the request."""
         return (self, *self.others)
 
+    def to_errors(self) -> list[dict[str, str]]:
+        """`all` as the API, jobs and tools list it: field and message of each.
+
+        >>> InvalidInput("start", "is not a month").to_errors()
+        [{'field': 'start', 'message': 'is not a month'}]
+        """
+        return [{"field": one.field, "message": one.message} for one in self.all()]
+
     def under(self, prefix: str) -> InvalidInput:
         """The same refusal with its field inside `prefix`: `tokens` → `workload.tokens`."""
         field = f"{prefix}.{self.field}" if self.field else prefix

@@ -167,8 +167,8 @@ def _run_work(job: Job) -> tuple[JobState, Any, Any]:
     except (CancelledError, WorkCancelledError):
         return JobState.CANCELLED, None, None
     except InvalidInput as refusal:
-        errors = [{"field": e.field, "message": e.message} for e in refusal.all()]
-        return JobState.FAILED, None, {"detail": "The request cannot be used.", "errors": errors}
+        detail = "The request cannot be used."
+        return JobState.FAILED, None, {"detail": detail, "errors": refusal.to_errors()}
     except DATABASE_GONE:
         raise
     except Exception:

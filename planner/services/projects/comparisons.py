@@ -148,8 +148,7 @@ def compare_batch(
             outcome = compare_for_team(item["request"], team, market)
             yield {"key": item["key"], "answer": outcome.answer.to_json()}
         except InvalidInput as refusal:
-            errors = [{"field": e.field, "message": e.message} for e in refusal.all()]
-            yield {"key": item["key"], "errors": errors}
+            yield {"key": item["key"], "errors": refusal.to_errors()}
 
 
 def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:

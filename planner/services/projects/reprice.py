@@ -227,6 +227,5 @@ def _reprice_row(saved: SavedComparison, catalog: Catalog) -> dict[str, Any]:
     try:
         result = reprice(saved, catalog).as_dict()
     except InvalidInput as refusal:
-        errors = [{"field": e.field, "message": e.message} for e in refusal.all()]
-        return {**named, "errors": errors}
+        return {**named, "errors": refusal.to_errors()}
     return {**named, **{k: v for k, v in result.items() if k != "answer"}}
