@@ -19,6 +19,8 @@ EMPTY = frozenset(("", "NULL", "null", "None", "N/A", "n/a"))
 """Cells that say nothing."""
 _ZERO = Decimal(0)
 _CACHED_MOMENTS = 50_000
+MAX_NAME_LENGTH = 120
+"""Characters of a name in a sum; longer ones are cut."""
 
 
 def amount(text: str, column: str) -> Decimal | None:
@@ -140,7 +142,7 @@ def _parse(text: str, day_first: bool) -> dt.datetime | None:
         return None
 
 
-def clip(text: str, length: int = 120) -> str:
+def clip(text: str, length: int = MAX_NAME_LENGTH) -> str:
     """A name without blanks around it, cut to `length`; a cell that says nothing is empty."""
     text = text.strip()
     return "" if text in EMPTY else text[:length]

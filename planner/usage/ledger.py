@@ -39,8 +39,6 @@ MAX_PROBLEMS, OTHER_PROBLEMS = 100, "another problem"
 MAX_AT_ONCE = 100_000
 """Most accelerators of one row at once that are believed: the largest clusters of 2026 have some
 200,000, over many rows."""
-MAX_NAME_LENGTH = 120
-"""Characters of a name in a sum; longer ones are cut."""
 _CHECKS = tuple(range(1 << 16))
 """Checks of what a row states, shared by all rows so that they take no memory of their own."""
 _ZERO = Decimal(0)

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
+from planner.usage.cells import MAX_NAME_LENGTH
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -80,7 +81,7 @@ class ProjectRules:
                 return rule.project
         for source in self.sources:
             if value := values.get(source, ""):
-                return self._rename(value[:120])
+                return self._rename(value[:MAX_NAME_LENGTH])
         return ""
 
     def _rename(self, project: str) -> str:
@@ -93,7 +94,7 @@ class ProjectRules:
         """Of a row's tags those that the rules read, whatever their capitals and prefixes."""
         plain = {_plain_tag(key): value for key, value in tags.items()}
         return {
-            tag: str(plain[name])[:120]
+            tag: str(plain[name])[:MAX_NAME_LENGTH]
             for tag, name in self._plain_tags.items()
             if plain.get(name) not in (None, "")
         }
@@ -127,7 +128,7 @@ def read_rule(text: str, field: str = "rule") -> ProjectRule:
     _check_source(rule.by, field)
     for what, value, most in (
         ("pattern", rule.pattern, MAX_PATTERN),
-        ("project", rule.project, 120),
+        ("project", rule.project, MAX_NAME_LENGTH),
     ):
         if not value or len(value) > most:
             problem = f"its {what} {shorten(value)} has {len(value)} characters; allowed are 1 to"
