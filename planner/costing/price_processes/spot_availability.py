@@ -61,10 +61,6 @@ class SpotAvailability:
             return 0.0
         return self.missing_chance * math.exp(-patience_hours / self.waiting_hours)
 
-    def waiting_share(self, patience_hours: float) -> float:
-        """Share of the wanted hours in which nothing runs."""
-        return self.missing_chance - self.fallback_share(patience_hours)
-
     def on_demand_share(self, patience_hours: float) -> float:
         """Share of the hours that run which run on demand: fallback / (A + fallback).
 

@@ -12,16 +12,19 @@ from pricing.common.invalid_input import InvalidInput
 
 
 @given(st.floats(0, 100), st.floats(0, 500), st.floats(0, 500))
-def test_shares_add_up(rate: float, waiting: float, patience: float) -> None:
+def test_spot_and_its_fallback_never_run_more_than_all_hours(
+    rate: float, waiting: float, patience: float
+) -> None:
     one = SpotAvailability(rate, waiting)
-    shares = (one.available_share, one.fallback_share(patience), one.waiting_share(patience))
-    assert sum(shares) == pytest.approx(1)
-    assert all(-1e-12 <= share <= 1 for share in shares)
+    fallback = one.fallback_share(patience)
+    assert 0 <= fallback <= 1 - one.available_share + 1e-12
+    assert 0 <= one.on_demand_share(patience) <= 1
+    assert one.fallback_share(patience + 1) <= fallback
 
 
 def test_patience_0_leaves_nothing_waiting() -> None:
     one = SpotAvailability(2.0, 10.0)
-    assert one.waiting_share(0) == pytest.approx(0)
+    assert one.available_share + one.fallback_share(0) == pytest.approx(1)
     assert one.fallback_share(1e6) == pytest.approx(0)
 
 
