@@ -32,7 +32,6 @@ from pricing.api.rest import Conflict
 from pricing.common.invalid_input import InvalidInput
 
 HEADER = "Idempotency-Key"
-RETENTION = dt.timedelta(hours=24)
 _ABANDONED_AFTER = dt.timedelta(seconds=45)
 """A request that is not answered after so long may be sent again; should it end after all, it
 finds that its key is another's, and nothing of it is written."""

@@ -11,7 +11,6 @@ from typing import Any
 
 from planner.usage.cells import plain_name
 from planner.usage.sources import Source
-from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
 MAX_COLUMNS = 2_000
@@ -164,7 +163,3 @@ def _padded(rows: Iterator[list[str]], columns: int) -> Iterator[Sequence[str]]:
     for number, row in enumerate(rows, 2):
         if any(row):
             yield _fit(row, columns, number)
-
-
-def bad_cell(text: str, column: str, what: str) -> InvalidInput:
-    return InvalidInput(column, f"{shorten(text, 40)} is not {what}")

@@ -43,11 +43,6 @@ def find_interruption_band(
     return _bands_by_machine().get((provider, region, instance_type))
 
 
-def all_interruption_bands() -> tuple[InterruptionBand, ...]:
-    """Every published band."""
-    return tuple(_bands_by_machine().values())
-
-
 @cache
 def _bands_by_machine() -> dict[tuple[str, str, str], InterruptionBand]:
     with TABLE.open(newline="", encoding="utf-8") as lines:

@@ -139,15 +139,6 @@ def find_partition(provider: str, region: str) -> str:
     return COMMERCIAL
 
 
-def is_in_country_group(country: str, group: str) -> bool:
-    """Whether a country belongs to a named group.
-
-    >>> is_in_country_group("NO", "eea"), is_in_country_group("NO", "eu")
-    (True, False)
-    """
-    return country in COUNTRY_GROUPS[group]
-
-
 _LOCAL_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
 
 

@@ -124,7 +124,6 @@ Months = Annotated[float, unit("months")]
 MonthIndex = Annotated[int, unit("months from the start")]
 """Month of the plan; 0 is `start`."""
 AcceleratorHours = Annotated[float, unit("h of one reference accelerator")]
-NodeHours = Annotated[float, unit("h of one node")]
 Accelerators = Annotated[float, unit("accelerators")]
 Count = Annotated[int, unit("number")]
 Gib = Annotated[float, unit("GiB")]

@@ -58,17 +58,11 @@ class Exposure:
     """[T] reference accelerators at once; None: those of the demand."""
 
 
-def measure_exposure(
-    scenario: Scenario, inputs: ModelInputs, calendar: Calendar | None = None
-) -> Exposure:
-    """A scenario's plan as the samples see it: net present, or in the money of `calendar`."""
-    return measure_exposures((scenario,), inputs, calendar)[0]
-
-
 def measure_exposures(
     scenarios: Iterable[Scenario], inputs: ModelInputs, calendar: Calendar | None = None
 ) -> list[Exposure]:
-    """The same of several plans in the same circumstances."""
+    """Each scenario's plan as the samples see it, in the same circumstances: net present, or in
+    the money of `calendar`."""
     circumstances = _Circumstances(inputs, calendar or inputs.calendar)
     return [circumstances.expose(scenario) for scenario in scenarios]
 

@@ -36,8 +36,6 @@ class JobFacts:
     """Most of its runs side by side; None where the file does not say it."""
     slices: str = ""
     """What it takes slices of an accelerator by; `accelerators` counts those, not whole ones."""
-    is_limit: bool = True
-    """Whether `hours` is a limit, of which a run may take less."""
     provider: str = ""
     region: str = ""
     machine: str = ""

@@ -23,12 +23,6 @@ _MEASURED: Mapping[str, tuple[str, ...]] = {
     "samples": ("workload.goodput",),
 }
 """Figures that somebody may have measured, by kind of work; the hours are estimated without."""
-_ESTIMATED = "as said under “How the hours were found”"
-_FILLED: Mapping[str, str] = {
-    "start": "the month after today's, as none is given",
-    "horizon_months": "to the last deadline of the runs; 36 months where there is none",
-}
-"""What the plan takes where the request leaves it open."""
 
 
 def plan_rows(answer: ComparisonAnswer, query: QueryDict | None) -> list[AssumptionRow]:

@@ -8,7 +8,7 @@ here: text that is no number goes to the core as it is, and is refused there by 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -101,9 +101,6 @@ def numbers(text: str) -> int | float | str | list[int | float | str]:
 def parts(text: str) -> list[str]:
     """A list typed in one line: `us-east-1, us-west-2`."""
     return [part for part in _SEPARATORS.split(text.strip()) if part]
-
-
-Convert = Callable[[str], Any]
 
 
 def _insert(tree: dict[str, Any], path: list[str], value: Any) -> None:

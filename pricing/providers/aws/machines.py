@@ -55,9 +55,6 @@ class MachineLookup:
         name = info["InstanceType"]
         self._described[name] = self._parse_description(name, info)
 
-    def is_described(self, instance_type: str) -> bool:
-        return instance_type in self._described
-
     def accelerated_machines(self) -> Iterator[Machine]:
         """The machines with a known accelerator that EC2 described."""
         return (one for one in self._described.values() if isinstance(one, Machine))

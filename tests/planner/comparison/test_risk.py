@@ -10,7 +10,7 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
-from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
+from planner.costing.analysis.plan_exposure import Exposure, measure_exposures
 from planner.costing.analysis.simulation import assess_risk, simulation_of
 from tests.planner.comparison.compared import Compared, compared
 
@@ -107,7 +107,7 @@ def test_price_moves_leave_what_is_owned_alone(comparison: Compared) -> None:
 def test_work_that_slips_is_done_later_and_not_dropped(comparison: Compared) -> None:
     late = RiskParameters(50, 1, slip_months_sd=3)
     hours = comparison.inputs.hours
-    one = measure_exposure(comparison.scenarios["on_demand"], comparison.inputs)
+    (one,) = measure_exposures([comparison.scenarios["on_demand"]], comparison.inputs)
     flat = type(one)(**{**vars(one), "rent": np.full(len(hours), 2.0)})
     cost = simulate([flat], hours, comparison.inputs.peak, late, draw_samples(late))
     assert cost[0] == pytest.approx(np.full(50, 2.0 * hours.sum()), rel=1e-9)
@@ -117,7 +117,7 @@ def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Compared) 
     """An independent reckoning, one future at a time."""
     futures = draw_samples(SPREAD)
     inputs = comparison.inputs
-    one = measure_exposure(comparison.scenarios["hybrid"], inputs)
+    (one,) = measure_exposures([comparison.scenarios["hybrid"]], inputs)
     cost = simulate([one], inputs.hours, inputs.peak, SPREAD, futures)[0]
     years = np.arange(24) / 12
     for n in (0, 700, 1999):
@@ -176,8 +176,8 @@ def test_a_future_beyond_the_plan_rents_no_more_spot_than_is_allowed() -> None:
 def test_a_month_without_rent_takes_spot_only_in_scenarios_that_may_rent_it() -> None:
     one = compared(hours=GROWING, constraints={"max_spot_share": 0.3})
     served = replace(one.scenarios["hybrid"], used_hours={})
-    dear = measure_exposure(replace(served, key=ScenarioKey.ON_PREM), one.inputs)
-    mixed = measure_exposure(served, one.inputs)
+    owned = replace(served, key=ScenarioKey.ON_PREM)
+    dear, mixed = measure_exposures([owned, served], one.inputs)
     assert not dear.spot.any()
     assert (dear.rent == dear.on_demand_rent).all()
     assert (mixed.spot_share == 1).all()

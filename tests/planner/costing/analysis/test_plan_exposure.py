@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
+from planner.costing.analysis.plan_exposure import Exposure, measure_exposures
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.costing.analysis.small_inputs import (
@@ -44,7 +44,7 @@ def exposed(
         units_started={k: np.array(v) for k, v in (started or {}).items()},
         used_hours={k: np.array(v, dtype=float) for k, v in (used or {}).items()},
     )
-    return measure_exposure(plan, inputs_of(*sources, **fields))
+    return measure_exposures([plan], inputs_of(*sources, **fields))[0]
 
 
 @pytest.mark.parametrize(("taxed", "left"), [(True, KEEP), (False, 1.0)])
