@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Max, QuerySet, Subquery
 
@@ -30,10 +30,14 @@ __all__ = [
     "as_of",
     "at",
     "current",
+    "price_histories",
     "price_history",
     "revisions_in_force",
     "version",
 ]
+
+
+AnyPrice = TypeVar("AnyPrice", Price, PastPrice)
 
 
 class State(NamedTuple):
@@ -98,46 +102,68 @@ def revisions_in_force() -> tuple[Revision, ...]:
     return tuple(newest_revisions())
 
 
-# One offer over time ----------------------------------------------------------------------
+# Offers over time -------------------------------------------------------------------------
 
 
 def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
     """Every change of an offer's price, the oldest first; empty for an offer never seen."""
-    past_prices = [
-        DatedPrice(row.date, None, _build_past_offer(row))
-        for row in PastPrice.objects.filter(**_listing_filter(offer_id))
-        .select_related("listing")
-        .order_by("date")
-    ]
-    published = list(_read_published_history(offer_id))
-    first_published = published[0].date if published else dt.date.max
-    return tuple(_drop_repeats([*(p for p in past_prices if p.date < first_published), *published]))
+    return price_histories([offer_id])[offer_id]
 
 
-def _listing_filter(offer_id: str) -> dict[str, str]:
-    """The listings of an offer; its id begins with its provider."""
-    return {"listing__provider": offer_id.partition(":")[0], "listing__offer_id": offer_id}
+def price_histories(offer_ids: Iterable[str]) -> dict[str, tuple[DatedPrice, ...]]:
+    """The `price_history` of each offer, in three queries however many they are."""
+    histories: dict[str, list[DatedPrice]] = {offer_id: [] for offer_id in offer_ids}
+    published = _read_published_histories(histories)
+    for row in _select_of_offers(PastPrice, histories).order_by("date"):
+        offer_id = row.listing.offer_id
+        if offer_id not in published or row.date < published[offer_id][0].date:
+            histories[offer_id].append(DatedPrice(row.date, None, _build_past_offer(row)))
+    return {
+        offer_id: tuple(_drop_repeats([*past, *published.get(offer_id, ())]))
+        for offer_id, past in histories.items()
+    }
 
 
-def _read_published_history(offer_id: str) -> Iterable[DatedPrice]:
-    prices = list(
-        Price.objects.filter(**_listing_filter(offer_id))
-        .select_related("listing")
-        .order_by("first_revision")
-    )
-    if not prices:
-        return
-    provider = prices[0].listing.provider
+def _select_of_offers(model: type[AnyPrice], offer_ids: Collection[str]) -> QuerySet[AnyPrice]:
+    """The prices of these offers; the id of an offer begins with its provider."""
+    return model._default_manager.filter(
+        listing__provider__in={offer_id.partition(":")[0] for offer_id in offer_ids},
+        listing__offer_id__in=list(offer_ids),
+    ).select_related("listing")
+
+
+def _read_published_histories(offer_ids: Collection[str]) -> dict[str, list[DatedPrice]]:
+    """Of the offers that were ever published: each price and, where one ended, that it did."""
+    prices: dict[str, list[Price]] = defaultdict(list)
+    for row in _select_of_offers(Price, offer_ids).order_by("first_revision"):
+        prices[row.listing.offer_id].append(row)
+    every = [price for rows in prices.values() for price in rows]
+    days = _read_revision_days(every) if every else {}
+    return {offer_id: list(_date_prices(rows, days)) for offer_id, rows in prices.items()}
+
+
+def _read_revision_days(prices: Sequence[Price]) -> dict[tuple[str, int], dt.date]:
+    """(provider, number) → day, of the revisions with which `prices` began and after they ended."""
     ends = {p.first_revision for p in prices} | {p.last_revision + 1 for p in prices}
-    days = dict(
-        Revision.objects.filter(provider=provider, number__in=ends).values_list("number", "as_of")
+    revisions = Revision.objects.filter(
+        provider__in={price.listing.provider for price in prices}, number__in=ends
     )
-    starts = {p.first_revision for p in prices}
+    days = revisions.order_by().values_list("provider", "number", "as_of")
+    return {(provider, number): day for provider, number, day in days}
+
+
+def _date_prices(
+    prices: Sequence[Price], days: Mapping[tuple[str, int], dt.date]
+) -> Iterable[DatedPrice]:
+    """The prices of one offer, in the order of their revisions, on their days."""
+    starts = {price.first_revision for price in prices}
     for price in prices:
+        provider = price.listing.provider
         number, after = price.first_revision, price.last_revision + 1
-        yield DatedPrice(days[number], number, _build_offer(price, days[number]))
-        if after in days and after not in starts:
-            yield DatedPrice(days[after], after, None)
+        day, day_after = days[provider, number], days.get((provider, after))
+        yield DatedPrice(day, number, _build_offer(price, day))
+        if day_after is not None and after not in starts:
+            yield DatedPrice(day_after, after, None)
 
 
 def _drop_repeats(prices: Iterable[DatedPrice]) -> Iterable[DatedPrice]:

@@ -122,6 +122,17 @@ def test_price_history_shows_each_change_and_when_the_offer_went():
     ]
 
 
+def test_histories_of_many_offers_take_three_queries(django_assert_num_queries):
+    other = replace(H100, region="us-west-2", accelerator=A100)
+    history.replace_past_prices("aws", [replace(other, as_of=dt.date(2023, 8, 1))])
+    publish(H100, replace(other, price_per_hour=Decimal("55.04")))
+    publish(H100, replace(other, price_per_hour=Decimal("50.04")), as_of=SUMMER)
+    with django_assert_num_queries(3):
+        histories = catalog.price_histories([H100.id, other.id, "aws:nowhere:p9:on_demand"])
+    assert [len(prices) for prices in histories.values()] == [1, 3, 0]
+    assert histories[other.id] == catalog.price_history(other.id)
+
+
 def test_an_offer_never_seen_has_no_history():
     assert catalog.price_history("aws:nowhere:p9:on_demand") == ()
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from planner.contract.months import add_months
 from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import provider_title
 from planner.web.market.lowest_prices import cheapest_of, name_place
 from pricing import catalog
 from pricing.market.accelerators import Accelerator
+from pricing.market.dated_price import DatedPrice
 from pricing.market.offer_table import Rows
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.snapshot import Catalog
@@ -64,9 +67,8 @@ class ProviderRow:
     cells: tuple[Cell, ...]
 
 
-def list_providers(accelerator: Accelerator) -> list[ProviderRow]:
+def list_providers(accelerator: Accelerator, known: Catalog) -> list[ProviderRow]:
     """A row for each provider that sells it now, the cheapest on demand first."""
-    known = catalog.current()
     offers = known.offers
     sold = offers.select(accelerators=[accelerator.slug])
     names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
@@ -105,13 +107,19 @@ def _cheapest(known: Catalog, slug: str, provider: str, way: WayToPay) -> Cell:
 
 
 def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:
-    """The offers that are cheapest today, on demand and spot, over the last two years."""
-    months = [_months_before(today, count) for count in range(MONTHS, -1, -1)]
-    lines = [
-        line
+    """The offers in US dollars that are cheapest today, on demand and spot, over two years."""
+    months = [add_months(today, -count) for count in range(MONTHS, -1, -1)]
+    named = [
+        (f"{row.title}, {WAYS[index].title.lower()}", offer, index > 0)
         for index in (0, 1)
         for row in rows
-        if (line := _line(row.cells[index], row.title, WAYS[index].title, months))
+        if (offer := row.cells[index].offer) and offer.currency == "USD"
+    ]
+    histories = catalog.price_histories(offer.id for _, offer, _ in named)
+    lines = [
+        Series(name, values, dashed=is_dashed)
+        for name, offer, is_dashed in named
+        if any(values := _prices_on(months, histories[offer.id]))
     ][:MOST_LINES]
     if not lines:
         return None
@@ -130,23 +138,16 @@ def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:
     )
 
 
-def _months_before(today: dt.date, count: int) -> dt.date:
-    index = today.year * 12 + today.month - 1 - count
-    return dt.date(index // 12, index % 12 + 1, 1)
-
-
-def _line(cell: Cell, provider: str, way: str, months: list[dt.date]) -> Series | None:
-    """The price in force at the start of each month; only offers priced in US dollars."""
-    if cell.offer is None or cell.offer.currency != "USD":
-        return None
-    past = catalog.price_history(cell.offer.id)
-    count = float(cell.offer.accelerator_count)
+def _prices_on(days: list[dt.date], past: Sequence[DatedPrice]) -> list[float | None]:
+    """USD per accelerator-hour in force on each day; None before the first known price and while
+    the offer was gone."""
     values: list[float | None] = []
-    for month in months:
-        known = [entry.offer for entry in past if entry.date <= month]
-        in_force = known[-1] if known else None
-        price = float(in_force.effective_price_per_hour) if in_force else None
-        values.append(None if price is None else price / count)
-    if not any(values):
-        return None
-    return Series(f"{provider}, {way.lower()}", values, dashed=way != WAYS[0].title)
+    for day in days:
+        known = [entry.offer for entry in past if entry.date <= day]
+        offer = known[-1] if known else None
+        values.append(
+            float(offer.effective_price_per_hour) / float(offer.accelerator_count)
+            if offer
+            else None
+        )
+    return values

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from planner.web.common.chart import Chart, Mark, Series
-from pricing import catalog
 from pricing.common.pluralize import pluralize
+from pricing.market.dated_price import DatedPrice
 from pricing.market.offers import Offer
 
 
-def draw_history(offer: Offer, proposed: Offer | None = None) -> Chart | None:
-    """Every known price of `offer` by the day from which it held; None where none is known.
+def draw_history(
+    offer: Offer, past: Sequence[DatedPrice], proposed: Offer | None = None
+) -> Chart | None:
+    """The prices of `offer` by the day from which each held; None where none is known.
 
     `proposed` is a price that is not in force, marked on its day.
     """
-    past = catalog.price_history(offer.id)
     if not past:
         return None
     days = [entry.date.isoformat() for entry in past]

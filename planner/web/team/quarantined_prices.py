@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from planner.web.common.chart import Chart
 from planner.web.market.price_chart import draw_history
+from pricing.catalog import price_histories
+from pricing.market.dated_price import DatedPrice
 from pricing.market.offer_rows import OFFER_COLUMNS, from_row
 from pricing.market.offers import Offer
-from pricing.models import QuarantinedPrice, Revision
+from pricing.models import QuarantinedPrice
+from pricing.revisions import newest_revisions
 
 MAX_SHOWN = 20
 """Prices of a provider that are shown with a chart; the others follow when these are decided."""
@@ -53,18 +57,18 @@ def group_by_provider() -> list[QuarantinedGroup]:
     """The prices that wait for a decision, the largest moves of a provider first."""
     waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING)
     groups = []
+    in_force = {revision.provider: revision.sold_count for revision in newest_revisions()}
     for provider, of_provider in groupby(waiting.order_by("provider"), lambda row: row.provider):
         rows = sorted(of_provider, key=lambda row: -max(row.ratio, 1 / row.ratio))
-        newest = Revision.objects.filter(provider=provider).order_by("-number").first()
-        shown = tuple(_build_row(row) for row in rows[:MAX_SHOWN])
-        sold = newest.sold_count if newest else 0
-        groups.append(QuarantinedGroup(provider, len(rows), sold, shown))
+        histories = price_histories(row.offer_id for row in rows[:MAX_SHOWN])
+        shown = tuple(_build_row(row, histories[row.offer_id]) for row in rows[:MAX_SHOWN])
+        groups.append(QuarantinedGroup(provider, len(rows), in_force.get(provider, 0), shown))
     return groups
 
 
-def _build_row(row: QuarantinedPrice) -> QuarantinedRow:
+def _build_row(row: QuarantinedPrice, past: Sequence[DatedPrice]) -> QuarantinedRow:
     before, after = from_row(row.before), from_row(row.after)
-    chart = draw_history(before, proposed=after)
+    chart = draw_history(before, past, proposed=after)
     return QuarantinedRow(
         row,
         before,

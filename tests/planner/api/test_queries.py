@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from planner.models import Job, Role
-from planner.services.projects import projects
-from planner.services.teams import teams, tokens
-from planner.services.webhooks import webhooks
-from tests.planner.api.world import SERVER
-from tests.planner.workspace import Workspace, market, person
+from planner.models import Role
+from tests.planner.growing_team import grow
+from tests.planner.workspace import Workspace, market
 
 pytestmark = pytest.mark.django_db
 # Session and user: 2. Roles: 1. The team of the address: 1. The rows: 1.
@@ -39,31 +34,6 @@ QUERIES = {
 }
 
 
-def grow(work: Workspace, name: str) -> dict[str, Any]:
-    """One more of everything that is listed."""
-    owner = work.access()
-    project = work.project(name=name)
-    projects.create_variant(owner, project, {"name": name, "changes": {}})
-    work.saved(project)
-    work.portfolio()
-    Job.objects.create(team=work.team, kind="comparison")
-    project.alerts.create(team=work.team, kind="price_move", message=name, currency="USD")
-    project.uploads.create(
-        team=work.team, format="csv", rows=1, digest=name, currency="USD",
-        uploaded_by=work.users[Role.OWNER],
-    )  # fmt: skip
-    member = person(name)
-    member.memberships.create(team=work.team, role=Role.VIEWER)
-    teams.invite(owner, work.team, Role.VIEWER)
-    tokens.create_token(owner, work.team, name=name, scopes=["read"], days=3)
-    teams.add_quote(owner, work.team, {"slug": name, "label": name, "server": SERVER})
-    hook = webhooks.add_endpoint(
-        owner, work.team, {"url": "https://a.example.com/", "events": ["project.price_moved"]}
-    )
-    hook.deliveries.create(team=work.team, event="test", payload={}, state="failed")
-    return {"project": project.pk, "webhook": hook.pk}
-
-
 @pytest.fixture
 def work() -> Workspace:
     market()
@@ -78,9 +48,7 @@ def test_every_list_costs_a_fixed_number_of_queries(work: Workspace) -> None:
     def counted() -> dict[str, int]:
         found = {}
         for path in QUERIES:
-            with CaptureQueriesContext(
-                connection,
-            ) as queries:
+            with CaptureQueriesContext(connection) as queries:
                 assert client.get(f"/api/v1/{path.format(**ids)}").status_code == 200
             found[path] = len(queries)
         return found

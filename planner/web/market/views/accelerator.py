@@ -26,7 +26,8 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         device = get(slug)
     except KeyError:
         raise Http404("No accelerator has this name.") from None
-    rows = list_providers(device)
+    known = catalog.current()
+    rows = list_providers(device, known)
     sold = OfferSearch(accelerator=(device.slug,), sold_now=True)
     context = {
         "accelerator": device,
@@ -38,6 +39,6 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": rows,
         "count": sum(row.count for row in rows),
         "chart": draw_past_prices(rows, timezone.now().date()),
-        "coverage": arrange_coverage(search_coverage(sold, catalog.current().offers)),
+        "coverage": arrange_coverage(search_coverage(sold, known.offers)),
     }
     return render(request, "web/accelerator.html", context)

@@ -140,18 +140,19 @@ def offer(request: HttpRequest) -> HttpResponse:
         "options": [
             market_row(current, int(row), int(row) in best) for row in current.offers.cheapest(rows)
         ],
-        "chart": draw_history(current_offer),
+        "chart": draw_history(current_offer, catalog.price_history(current_offer.id)),
     }
     return render(request, "web/offer.html", context)
 
 
 def _gone(request: HttpRequest) -> HttpResponse:
     """An offer that is no longer in the catalog: its last price and its history, if known."""
-    past = [entry for entry in catalog.price_history(request.GET.get("id", "")) if entry.offer]
-    if not past:
+    history = catalog.price_history(request.GET.get("id", ""))
+    priced = [(entry.date, entry.offer) for entry in history if entry.offer]
+    if not priced:
         raise Http404("This offer is not, and never was, in the catalog.")
-    last = past[-1].offer
-    context = {"offer": last, "date": past[-1].date, "chart": draw_history(last) if last else None}
+    date, last = priced[-1]
+    context = {"offer": last, "date": date, "chart": draw_history(last, history)}
     return render(request, "web/offer_gone.html", context)
 
 
@@ -168,5 +169,7 @@ def changes(request: HttpRequest) -> HttpResponse:
         }
         for revision in catalog.revisions_in_force()
     ]
-    quarantined = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).order_by("provider")
-    return render(request, "web/changes.html", {"providers": providers, "held": quarantined})
+    waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).defer("payload")
+    return render(
+        request, "web/changes.html", {"providers": providers, "held": waiting.order_by("provider")}
+    )

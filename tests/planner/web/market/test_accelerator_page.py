@@ -19,7 +19,7 @@ def page_of(client, slug=H100):
 
 def test_each_cell_is_the_cheapest_of_its_provider_and_way(client, prices):
     known = catalog.current().offers
-    rows = list_providers(get(H100))
+    rows = list_providers(get(H100), catalog.current())
     assert rows
     for row in rows:
         for cell, way in zip(row.cells, WAYS, strict=True):
@@ -36,7 +36,7 @@ def test_each_cell_is_the_cheapest_of_its_provider_and_way(client, prices):
 
 
 def test_one_provider_is_marked_in_each_way_that_has_a_price(client, prices):
-    rows = list_providers(get(H100))
+    rows = list_providers(get(H100), catalog.current())
     for index in range(len(WAYS)):
         cells = [row.cells[index] for row in rows]
         priced = [cell for cell in cells if cell.offer]
@@ -48,7 +48,7 @@ def test_one_provider_is_marked_in_each_way_that_has_a_price(client, prices):
 
 
 def test_a_line_of_the_past_ends_at_today_s_price(client, prices):
-    rows = list_providers(get(H100))
+    rows = list_providers(get(H100), catalog.current())
     chart = draw_past_prices(rows, dt.date(2030, 1, 15))
     assert chart is not None
     today = {cell.usd_per_accelerator_hour for row in rows for cell in row.cells[:2]}
@@ -59,7 +59,7 @@ def test_a_line_of_the_past_ends_at_today_s_price(client, prices):
 
 
 def test_before_the_first_known_price_there_is_none(client, prices):
-    rows = list_providers(get(H100))
+    rows = list_providers(get(H100), catalog.current())
     assert draw_past_prices(rows, dt.date(2001, 1, 1)) is None
 
 

@@ -120,17 +120,6 @@ def test_a_viewer_is_offered_nothing_to_change(work, signed_in):
     assert "New project" not in dashboard(signed_in(Role.VIEWER), work)
 
 
-def test_the_number_of_queries_does_not_grow_with_projects(
-    work, signed_in, django_assert_max_num_queries
-):
-    browser = signed_in()
-    for name in ("A", "B", "C"):
-        work.saved(work.project(name=name))
-    dashboard(browser, work)
-    with django_assert_max_num_queries(40):
-        dashboard(browser, work)
-
-
 def test_someone_without_a_team_is_led_to_found_one(client, db):
     client.force_login(person("newcomer"))
     assert client.get("/team/", follow=True).redirect_chain == [("/teams/new/", 302)]
