@@ -22,6 +22,8 @@ MAX_DEPTH = 24
 """Levels of nesting; the deepest request of the contract has 6."""
 MAX_POSITION_DIGITS = 6
 """Digits of a position in a list."""
+MAX_ID_DIGITS = 18
+"""Digits of the number of a database row: the columns hold 2^63 - 1, of 19 digits."""
 MAX_LENGTH_DIGITS = 18
 """Digits of a length in bytes."""
 MAX_LINE_LENGTH = 100_000
@@ -114,6 +116,16 @@ def read_position(text: str) -> int | None:
     """
     is_position = len(text) <= MAX_POSITION_DIGITS and text.isascii() and text.isdecimal()
     return int(text) if is_position else None
+
+
+def read_row_id(text: str) -> int | None:
+    """The number of a database row as a page sends it back; None for any other text.
+
+    >>> read_row_id("1234567"), read_row_id("²"), read_row_id("9" * 19)
+    (1234567, None, None)
+    """
+    is_id = len(text) <= MAX_ID_DIGITS and text.isascii() and text.isdecimal()
+    return int(text) if is_id else None
 
 
 def read_length(declared: str) -> int:

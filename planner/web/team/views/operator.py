@@ -20,6 +20,7 @@ from planner.web.common.current_team import current_team, get_access
 from planner.web.common.view_helpers import NOT_FOUND, run_with_messages, signed_in, submit_form
 from planner.web.team.forms import RefreshForm
 from planner.web.team.quarantined_prices import group_by_provider
+from pricing.common.bounded import read_row_id
 from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun
@@ -105,7 +106,7 @@ def decide_prices(request: HttpRequest) -> HttpResponse:
     """Releases or rejects the quarantined prices that are ticked, all of one provider."""
     access = get_access(request)
     require_operator(access)
-    ids = [int(one) for one in request.POST.getlist("row") if one.isascii() and one.isdigit()]
+    ids = [pk for text in request.POST.getlist("row") if (pk := read_row_id(text)) is not None]
     rows = list(QuarantinedPrice.objects.filter(pk__in=ids[:MAX_DECISIONS]))
     count = pluralize(len(rows), "price")
     if not rows:

@@ -121,6 +121,12 @@ def test_a_ticked_price_is_rejected_and_nothing_ticked_is_nothing_decided(quaran
     assert Revision.objects.count() == revisions
 
 
+@pytest.mark.parametrize("row", ["9" * 20, "9" * 5000, "²", "all"], ids=len)
+def test_what_is_no_row_is_not_ticked(row, quarantined, operator):
+    answer = operator.post("/operator/prices/", {"row": row, "decision": "reject"}, follow=True)
+    assert "Tick the prices" in text(answer)
+
+
 def test_run_now_starts_a_job(operator, settings):
     settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
     answer = operator.post("/operator/refresh/", {"providers": ["aws"]})
