@@ -42,12 +42,13 @@ def portfolio_csv(answer: PortfolioAnswer, table: str, *, mark: bool = False) ->
 
 def _rows(answer: PortfolioAnswer, parts: Sequence[AnswerModel]) -> Iterable[Mapping[str, Any]]:
     for part in parts:
-        cells = {name: _cell(answer, name, value) for name, value in part.__dict__.items()}
+        cells = {name: written(answer, name, value) for name, value in part.__dict__.items()}
         cells.setdefault("label", answer.labels.get(cells.get("source", ""), ""))
         yield {**cells, "currency": answer.currency}
 
 
-def _cell(answer: PortfolioAnswer, name: str, value: Any) -> Any:
+def written(answer: PortfolioAnswer, name: str, value: Any) -> Any:
+    """What a table says of a field: months of the answer as `2027-01`, several in one cell."""
     if name in _MONTHS and value is not None:
         return format_month(answer.month(value))
     if isinstance(value, tuple):

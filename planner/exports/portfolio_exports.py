@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.months import format_month
-from planner.exports.portfolio_csv import TABLE_MODELS, portfolio_csv
+from planner.exports.portfolio_csv import TABLE_MODELS, portfolio_csv, written
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
         for name, (model, field) in TABLE_MODELS.items():
             fields = [f for f in model.model_fields if f != "busy_months"]
             columns = [Column(title.replace("_", " "), 18) for title in fields]
-            rows = [[_cell(answer, f, getattr(part, f)) for f in fields]
+            rows = [[written(answer, f, getattr(part, f)) for f in fields]
                     for part in getattr(answer, field)]  # fmt: skip
             book.table(name.capitalize(), columns, rows)
         inputs.assumptions(book, answer)
@@ -72,14 +71,6 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         *((f"{one.name} pays, {answer.currency}", one.share) for one in answer.projects),
         *((f"{one.name}: why", one.explanation) for one in answer.projects),
     ]
-
-
-def _cell(answer: PortfolioAnswer, name: str, value: Any) -> Any:
-    if name in ("month", "first", "last") and isinstance(value, int):
-        return format_month(answer.month(value))
-    if name == "fullest_months":
-        return " ".join(format_month(answer.month(month)) for month in value)
-    return value
 
 
 def _as_focus(answer: PortfolioAnswer) -> bytes:

@@ -7,6 +7,7 @@ import io
 import openpyxl
 import pytest
 
+from planner.contract.answer.scenario import Purchase
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
@@ -29,3 +30,17 @@ def test_it_holds_assumptions_with_their_sources_and_the_prices_used():
     lines = list(book["Lines"].iter_rows(values_only=True))
     amounts = [row[lines[0].index("amount")] for row in lines[1:]]
     assert sum(amounts) == pytest.approx(float(answer.total_cost), abs=0.005)
+
+
+def test_a_purchase_stands_in_it_with_its_idle_months():
+    """In the months' own names, as in the CSV; a workbook of any plan that bought ended in 500."""
+    bought = Purchase(month=0, source="s", kind="server", units=2, first=0, last=5,
+                      idle_months=(1, 4), due_at_start="530000.00")  # fmt: skip
+    answer = plan_portfolio(relay(1, 6), bundled_catalog(), today=TODAY)
+    answer = answer.model_copy(update={"purchases": (bought,)})
+    book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(answer)))
+    head, row = book["Purchases"].iter_rows(values_only=True)
+    purchase = dict(zip(head, row, strict=True))
+    assert purchase["idle months"] == "2027-02 2027-05"
+    assert (purchase["first"], purchase["last"]) == ("2027-01", "2027-06")
+    assert purchase["due at start"] == pytest.approx(530_000)
