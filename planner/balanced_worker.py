@@ -5,8 +5,8 @@ requests included. Where two workers compute, one easily ends up with six of eig
 which then waits half as long again as it need. So a worker that has more connections than another
 waits a moment before it takes one more.
 
-Nor does a client that begins a request and goes silent keep a thread: after a while it counts as
-one that has left.
+Nor does a client keep a thread that begins a request and goes silent, sends it a byte at a time, or
+does not read its answer: after a while it counts as one that has left.
 """
 
 from __future__ import annotations
@@ -16,49 +16,52 @@ import time
 from collections.abc import Callable
 from functools import partial
 from socket import socket
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from gunicorn.errors import AppImportError
 from gunicorn.workers import gthread
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from planner import slow_clients
+from planner.slow_clients import Patience, PatientSocket
+
 SLOTS = 64
 """Workers whose connections are counted; a later one takes the place of an earlier one."""
 PATIENCE_SECONDS = 0.01
 """How long a connection is left to others: a worker that computes takes its turn within that."""
 STEP_SECONDS = 0.0005
-SILENCE_SECONDS = 10.0
-"""How long a client may send nothing in the middle of its request."""
 _shared = mmap.mmap(-1, SLOTS * 4)
 COUNTS = memoryview(_shared).cast("i")
 """Connections of each worker plus one, 0 where there is none; shared by all that are forked."""
 
 
 class BoundedConnection(TConn):  # type: ignore[misc]
-    """A connection whose client may not stop in the middle of its request."""
+    """A connection whose client may neither stop nor dawdle in its request or its answer."""
+
+    def __init__(self, cfg: Any, sock: socket, client: Any, server: Any) -> None:
+        super().__init__(cfg, PatientSocket.instead_of(sock), client, server)
+        self.patience = Patience()
 
     def init(self) -> None:
         """Called as each of its requests begins."""
         is_new = not self.initialized
         super().init()
+        self.patience = Patience()
+        if isinstance(self.sock, PatientSocket):  # Not where gunicorn itself speaks TLS.
+            self.sock.patience = self.patience
         if is_new and (unreader := getattr(self.parser, "unreader", None)):
-            unreader.chunk = partial(_receive, self.sock, unreader.chunk)
+            unreader.chunk = partial(self.receive, unreader.chunk)
 
-
-def _receive(connection: socket, receive: Callable[..., bytes], *sizes: int | None) -> bytes:
-    """What comes next; nothing, as of a client that has left, where it takes too long.
-
-    Only while it is waited for has the connection a time limit: with one, a look whether the client
-    is still there (`work_budget`) would wait as well.
-    """
-    before = connection.gettimeout()
-    connection.settimeout(SILENCE_SECONDS if before is None else min(before, SILENCE_SECONDS))
-    try:
-        return receive(*sizes)
-    except TimeoutError:
-        return b""
-    finally:
-        connection.settimeout(before)
+    def receive(self, receive: Callable[..., bytes], *sizes: int | None) -> bytes:
+        """What comes next; nothing, as of a client that has left, where it takes too long."""
+        try:
+            with self.patience.wait(self.sock, slow_clients.SILENCE_SECONDS):
+                data = receive(*sizes)
+        except TimeoutError:
+            return b""
+        self.patience.count(len(data))
+        return data
 
 
 gthread.TConn = BoundedConnection  # The worker makes its connections by this name.

@@ -20,7 +20,7 @@ from gunicorn.http import RequestParser
 from gunicorn.http.errors import NoMoreData
 from gunicorn.workers import gthread
 
-from planner import balanced_worker
+from planner import balanced_worker, slow_clients
 from planner.balanced_worker import COUNTS, BalancedWorker
 
 ROOT = Path(__file__).parents[2]
@@ -147,7 +147,7 @@ def test_a_client_that_goes_silent_in_its_request_counts_as_gone(
     monkeypatch: pytest.MonkeyPatch, begun: bytes
 ) -> None:
     """Eight of them kept all threads of a worker for as long as they liked."""
-    monkeypatch.setattr(balanced_worker, "SILENCE_SECONDS", 0.02)
+    monkeypatch.setattr(slow_clients, "SILENCE_SECONDS", 0.02)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(begun)
@@ -158,4 +158,5 @@ def test_a_client_that_goes_silent_in_its_request_counts_as_gone(
                 next(connection.parser)
         else:
             assert next(connection.parser).body.read() == b"{"
-        assert ours.gettimeout() is None
+        assert connection.sock.gettimeout() is None
+        connection.close()
