@@ -79,3 +79,5 @@ class Load:
     """Whether the attention of prompts takes time too, which outgrows the rest in long ones."""
     is_staged: bool = False
     """Whether a replica of several servers has stages of layers, one on each."""
+    knows_fp8: bool = True
+    """Whether the accelerator's rate in 8 bits counts, where it has one."""

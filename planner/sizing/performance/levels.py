@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from planner.contract.request.workload import Training
+from planner.sizing.footprint.precisions import CONSUMER_FP8_RULES, dense_tflops
 from planner.sizing.footprint.training_flops import (
     Work,
     is_adapter,
@@ -163,7 +164,7 @@ def is_vector(one: Accelerator, precision: str) -> bool:
 
 def _sustained(one: Accelerator, precision: str, rules: int) -> float:
     """Level times dense peak, FLOP/s; the nearest precision where the accelerator lacks it."""
-    return level(one, precision, rules) * peak_flops(one, precision)
+    return level(one, precision, rules) * peak_flops(one, precision, rules)
 
 
 def worked_flops(work: Work, rules: int) -> float:
@@ -173,9 +174,10 @@ def worked_flops(work: Work, rules: int) -> float:
     return work.executed_flops - (1 - CAUSAL_SHARE) * work.attention_flops
 
 
-def peak_flops(one: Accelerator, precision: str) -> float:
+def peak_flops(one: Accelerator, precision: str, rules: int = CONSUMER_FP8_RULES) -> float:
     """Dense peak, FLOP/s; the next best where the accelerator lacks a precision."""
-    tflops = one.dense_tflops(precision) or one.dense_tflops("fp16") or one.dense_tflops("fp32")
+    tflops = dense_tflops(one, precision, rules)
+    tflops = tflops or one.dense_tflops("fp16") or one.dense_tflops("fp32")
     return (tflops or 0.0) * 1e12
 
 

@@ -24,7 +24,13 @@ from planner.sizing.performance.conformal import conformal_quantile, conformal_r
 from planner.sizing.performance.team_runs import step_hours
 from planner.sizing.performance.teams import team_fit
 from planner.sizing.serving.served_model import served_model
-from planner.sizing.serving.serving_rate import Replica, fewest_for, replica_on
+from planner.sizing.serving.serving_rate import (
+    PROMPT_RULES,
+    STAGE_RULES,
+    Replica,
+    fewest_for,
+    replica_on,
+)
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get
 
@@ -48,7 +54,12 @@ class RolloutHours:
 
 
 def rollout_hours(
-    training: Training, rollouts: Rollouts, one: Accelerator, count: int, hours: float
+    training: Training,
+    rollouts: Rollouts,
+    one: Accelerator,
+    count: int,
+    hours: float,
+    rules: int = 3,
 ) -> RolloutHours:
     """Hours on n accelerators beside `hours` of training the policy, no excess in them.
 
@@ -56,7 +67,7 @@ def rollout_hours(
     """
     length = rollouts.prompt_tokens + rollouts.response_tokens
     answers = training.tokens / length
-    replica = _replica(training, rollouts, one, count)
+    replica = _replica(training, rollouts, one, count, rules)
     used = count // replica.accelerators * replica.accelerators
     seconds = answers * rollouts.response_tokens / (replica.tokens_per_second * used) * count
     passes = 1 + rollouts.has_reference
@@ -69,11 +80,20 @@ def rollout_hours(
     )
 
 
-def _replica(training: Training, rollouts: Rollouts, one: Accelerator, count: int) -> Replica:
+def _replica(
+    training: Training, rollouts: Rollouts, one: Accelerator, count: int, rules: int
+) -> Replica:
     model = served_model(training)
     of_one = min(count, fewest_for(model, one, "bf16"))
     at_once = max(1.0, rollouts.per_step / (count // of_one))
-    load = Load(rollouts.prompt_tokens, rollouts.response_tokens, at_once, engine=rollouts.engine)
+    load = Load(
+        rollouts.prompt_tokens,
+        rollouts.response_tokens,
+        at_once,
+        engine=rollouts.engine,
+        counts_attention=rules >= PROMPT_RULES,
+        is_staged=rules >= STAGE_RULES,
+    )
     replica = replica_on(model, one, "bf16", load, of_one)
     if replica is None:
         raise InvalidInput(
@@ -126,6 +146,6 @@ def step_excess(step: RlStep, rules: int = 3) -> float:
         hours = step_hours(offloaded, step.accelerator, precision, step.accelerators, rules=rules)
     assert hours is not None
     one = get(step.accelerator)
-    beside = rollout_hours(training, rollouts, one, step.accelerators, hours)
+    beside = rollout_hours(training, rollouts, one, step.accelerators, hours, rules)
     measured = step.step_seconds * step.accelerators / 3600
     return math.log(measured / (hours + beside.total))

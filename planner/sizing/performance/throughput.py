@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.measured_throughput import FULL, LOW, MIXED
 from planner.sizing.evidence.published_runs import PublishedRun, published_runs
+from planner.sizing.footprint.precisions import dense_tflops
 from planner.sizing.footprint.training_flops import Work, compute_work, size_at_work
 from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import DIGITS, throughput_index
@@ -171,7 +172,7 @@ def _benchmark_level(slug: str, precision: str, rules: int) -> Level:
     kind = {"tf32": FULL, "fp8": LOW}.get(anchor_precision, MIXED)
     index = throughput_index()
     ratio = index.ratio(one, anchor, kind, "nlp")
-    peak, other = _peak(one, precision), _peak(anchor, anchor_precision)
+    peak, other = _peak(one, precision, rules), _peak(anchor, anchor_precision)
     share = 1.0 if ratio is None or not peak else ratio * other / peak
     is_measured = (one.slug, "nlp") in index.effects
     most = MFU_CEILING if is_measured else UNMEASURED_CEILING
@@ -295,8 +296,8 @@ def _log_cluster(accelerators: float) -> float:
     return math.log(min(max(accelerators, SMALLEST_CLUSTER), LARGEST_CLUSTER) / LARGEST_CLUSTER)
 
 
-def _peak(one: Accelerator, precision: str) -> float:
-    return one.dense_tflops(precision) or one.dense_tflops("fp32") or 0.0
+def _peak(one: Accelerator, precision: str, rules: int = 1) -> float:
+    return dense_tflops(one, precision, rules) or one.dense_tflops("fp32") or 0.0
 
 
 def _quantiles(families: int) -> tuple[float, float]:

@@ -273,7 +273,7 @@ class PlacedTask:
         if training.rollouts is None or has_user_throughput(training):
             return None
         one, goodput = self.layouts.accelerator, _goodput(training, count)[0]
-        bare = rollout_hours(self.requested, training.rollouts, one, count, hours)
+        bare = rollout_hours(self.requested, training.rollouts, one, count, hours, self.rules)
         return replace(bare, writing=bare.writing * math.exp(rollout_excess(self.rules)) / goodput)
 
     def _count(self, requested: int | None) -> int:
@@ -316,12 +316,12 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
         raise InvalidInput("rollouts", f"need rules {ROLLOUT_RULES} and the request says {rules}")
     check_split(training, rules)
     requested, training = named_under_rules(training, rules), under_rules(training, rules)
-    precision = precision_on(training, one)
+    precision = precision_on(training, one, rules)
     layouts = LayoutTask(training, one, precision, rates_on(training, one, precision, rules))
     least = layouts.least()
     if least is None:
         raise refuse_nowhere(layouts)
-    work, peak = compute_work(training), peak_flops(one, precision)
+    work, peak = compute_work(training), peak_flops(one, precision, rules)
     return PlacedTask(layouts, work, peak, least, rules, requested)
 
 

@@ -119,7 +119,7 @@ def size_samples(
     13.0
     """
     if workload.precision:
-        check_precision(workload.precision, one)
+        check_precision(workload.precision, one, rules)
     for field in ("architecture", "code"):
         if getattr(workload, field) and rules < TIME_RULES:
             raise InvalidInput(field, _needs(TIME_RULES, rules))

@@ -138,7 +138,7 @@ class TrainingSize:
         return energy_kwh(self.accelerator, self.hours)
 
 
-def precision_on(training: Training, one: Accelerator) -> str:
+def precision_on(training: Training, one: Accelerator, rules: int = 1) -> str:
     """The precision asked for, or the best that the accelerator has; refuses one it lacks.
 
     >>> from pricing.market.accelerators import get
@@ -147,11 +147,11 @@ def precision_on(training: Training, one: Accelerator) -> str:
     ('bf16', 'fp16')
     """
     if training.precision is None:
-        best = [p for p in PRECISION_ORDER if p in supported_precisions(one)]
+        best = [p for p in PRECISION_ORDER if p in supported_precisions(one, rules)]
         if best:
             return best[0]
         raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
-    check_precision(training.precision, one)
+    check_precision(training.precision, one, rules)
     return training.precision
 
 

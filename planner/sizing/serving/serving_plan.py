@@ -9,6 +9,7 @@ from planner.contract.models.fill import is_encoder
 from planner.contract.request.serving import Serving
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.served_model import Load
+from planner.sizing.footprint.precisions import knows_fp8
 from planner.sizing.serving.served_model import served_model
 from planner.sizing.serving.serving_rate import (
     PACE_RULES,
@@ -43,7 +44,7 @@ def plan_serving(
     >>> plan.precision, plan.accelerators_per_replica, plan.accelerators
     ('fp8', 1, 1)
     """
-    precision = serving.precision or ("fp8" if one.fp8_tflops else "bf16")
+    precision = serving.precision or usual_precision(one, rules)
     replica = _replica(training, serving, one, precision, rules)
     low, high = RATE_RANGE
     counts = [
@@ -63,6 +64,17 @@ def plan_serving(
         accelerator_hours_per_month_p10=hours[0],
         accelerator_hours_per_month_p90=hours[2],
     )
+
+
+def usual_precision(one: Accelerator, rules: int) -> str:
+    """What weights are served in where the request does not say: 8 bits where the accelerator
+    computes in them.
+
+    >>> from pricing.market.accelerators import get
+    >>> [usual_precision(get("nvidia-rtx-4090"), rules) for rules in (5, 6)]
+    ['bf16', 'fp8']
+    """
+    return "fp8" if one.fp8_tflops and knows_fp8(one, rules) else "bf16"
 
 
 def refuse_unserved(training: Training, rules: int) -> None:
@@ -104,6 +116,7 @@ def _replica(
         is_paced=rules >= PACE_RULES,
         counts_attention=rules >= PROMPT_RULES,
         is_staged=rules >= STAGE_RULES,
+        knows_fp8=knows_fp8(one, rules),
     )
     count = fewest_for(model, one, precision)
     while count <= MOST_PER_REPLICA:

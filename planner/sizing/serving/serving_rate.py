@@ -1,7 +1,7 @@
 """Tokens a second that an accelerator generates. PURE.
 
     step = (weights + B · cache) / (t · bandwidth) + 2 N B / (t · peak) + traffic + B · host
-    prefill = (2 N p + attention of the prompt) / (t · peak)
+    prefill = 2 N p / (t · peak) + attention of the prompt / (t · 16-bit peak)
     rate = B / ((step + prefill · B / output) · engine) / t
 
     rate of a latency class = its share of the rate of as many sequences as fit
@@ -33,6 +33,10 @@ PACE_RULES = 6
 """Edition of the rules from which a limit on latency holds fewer sequences at once, 2026."""
 PROMPT_RULES = 6
 """Edition of the rules from which the attention of prompts takes time, 2026."""
+ATTENTION_SHARE = 0.65
+"""Of the dense 16-bit peak that the attention of long prompts reaches, whatever the weights are
+stored in: FlashAttention-3 forward, causal, heads of 128, 16,384 tokens, some 640 of 989 TFLOP/s on
+an H100 (Shah et al., arXiv 2407.08608 figure 5, 2024)."""
 STAGE_RULES = 6
 """Edition of the rules from which a replica of several servers has a stage of layers on each,
 2026."""
@@ -87,12 +91,12 @@ class Replica:
         return self.sequences / (self.tokens_per_second * self.accelerators)
 
 
-def peak_of(one: Accelerator, precision: str) -> float | None:
+def peak_of(one: Accelerator, precision: str, knows_fp8: bool = True) -> float | None:
     """Dense FLOP/s with weights of a precision; 4 bits are computed in 8 where the accelerator has
     no better, and in 16 where it lacks those. None without any rate."""
     names = {"fp4": ("fp4", "fp8", "bf16", "fp16"), "fp8": ("fp8", "bf16", "fp16")}
     for name in names.get(precision, ("bf16", "fp16", "fp32")):
-        tflops = one.dense_tflops(name)
+        tflops = one.dense_tflops(name) if knows_fp8 or name != "fp8" else None
         if tflops:
             return tflops * 1e12
     return None
@@ -124,7 +128,7 @@ def replica_on(
     """A replica on t accelerators, the fewest for None; None where the accelerator's bandwidth or
     peak is not known, or where not one sequence fits beside the weights."""
     constants = engine or Engine()
-    peak, bandwidth = peak_of(one, precision), one.memory_bandwidth_gb_per_s
+    peak, bandwidth = peak_of(one, precision, load.knows_fp8), one.memory_bandwidth_gb_per_s
     count = accelerators or fewest_for(model, one, precision)
     tokens = load.prompt_tokens + load.output_tokens / 2
     cache = model.sequence_bytes(tokens, CACHE_BYTES[precision])
@@ -134,9 +138,11 @@ def replica_on(
     wanted = load.sequences or constants.most_sequences * count
     sequences = max(1.0, min(wanted, free / cache))
 
-    reading_flops = 2 * model.active_parameters * load.prompt_tokens
+    prompt_seconds = 2 * model.active_parameters * load.prompt_tokens
+    prompt_seconds /= peak * constants.prefill_share
     if load.counts_attention:
-        reading_flops += model.prompt_attention_flops(load.prompt_tokens)
+        attention_peak = (peak_of(one, "bf16") or peak) * ATTENTION_SHARE
+        prompt_seconds += model.prompt_attention_flops(load.prompt_tokens) / attention_peak
 
     stages = math.ceil(count / links_of(one).node) if load.is_staged else 1
 
@@ -147,8 +153,7 @@ def replica_on(
         computing = 2 * model.active_parameters * at_once / (peak * constants.decode_share)
         step = (reading + computing) / count + at_once * constants.host_seconds
         step += _traffic(model, one, math.ceil(count / stages), group, constants)
-        prompts = at_once * reading_flops / load.output_tokens
-        step += prompts / (peak * constants.prefill_share * count)
+        step += at_once * prompt_seconds / (load.output_tokens * count)
         return step * constants.slower[load.engine]
 
     rate = sequences / step_of(sequences) * constants.latency_share[load.latency]

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
+from planner.sizing.estimate import estimate
 from planner.sizing.performance.throughput import benchmark_level
 from planner.sizing.runs.training_run import precision_on, size_training, training_on
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import all_accelerators, get
+from pricing.market.accelerators import all_accelerators, get, resolve
 from tests.properties import examples
 
 A100, H100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
@@ -299,3 +300,18 @@ def test_every_level_is_a_share_of_the_dense_peak_within_reason():
                 level = benchmark_level(one, precision)
                 assert 0.1 <= level.mfu <= 0.66, (one.slug, precision)
                 assert level.source
+
+
+def test_consumer_cards_train_in_8_bits_from_rules_6_on():
+    work = {"kind": "training", "model": "Qwen3-0.6B", "tokens": 1e10}
+    request = {"workload": {**work, "precision": "fp8"}, "accelerator": "RTX 4090"}
+    with pytest.raises(InvalidInput, match="has no fp8; allowed there are fp32, tf32, bf16, fp16"):
+        estimate({**request, "rules": 5})
+    for name, bf16_tflops in (("RTX 4090", 165.2), ("RTX 5090", 209.5), ("RTX 4080", 97.5)):
+        card = resolve(name)
+        assert card.fp8_tflops == pytest.approx(2 * bf16_tflops, rel=0.01)
+        eight, sixteen = (
+            estimate({"workload": {**work, "precision": bits}, "accelerator": name}).hours
+            for bits in ("fp8", "bf16")
+        )
+        assert 0.5 < eight / sixteen < 0.85

@@ -127,7 +127,7 @@ def test_a_tighter_limit_on_latency_holds_fewer_at_once_and_each_is_faster():
         rate = new.tokens_per_second_per_accelerator * new.accelerators_per_replica
         assert rate * new.seconds_between_tokens == pytest.approx(new.sequences_per_replica, abs=1)
         rates = [plan.tokens_per_second_per_accelerator for plan in (new, old)]
-        assert rates[0] == pytest.approx(rates[1], rel=0.002)  # the attention of 512 tokens
+        assert rates[0] == pytest.approx(rates[1], rel=0.003)  # the attention of 512 tokens
         assert new.accelerators == old.accelerators
     assert [plan.sequences_per_replica for plan in before] == [at_once[0]] * 3
     assert before[2].seconds_between_tokens > before[0].seconds_between_tokens
@@ -149,10 +149,11 @@ def test_sequences_as_stated_stay_and_those_that_do_not_fit_are_said():
 
 @pytest.mark.parametrize(
     ("prompt", "rules", "least", "most"),
-    [(500, 6, 0.99, 1.0), (32_768, 6, 0.85, 0.9), (100_000, 6, 0.55, 0.62), (100_000, 5, 1.0, 1.0)],
+    [(500, 6, 0.98, 1.0), (32_768, 6, 0.7, 0.75), (100_000, 6, 0.32, 0.38), (100_000, 5, 1.0, 1.0)],
 )
 def test_the_attention_of_long_prompts_takes_its_time(prompt, rules, least, most):
-    """2 L w p² beside 2 N p: at 100,000 tokens 1.6 times as much for an 8B model."""
+    """2 L w p² beside 2 N p: at 100,000 tokens 1.6 times as much for an 8B model, in 16 bits
+    at 0.65 of their peak where the weights are multiplied in 8."""
     asked = {"tokens_per_second": 1, "prompt_tokens": prompt, "latency": "offline", "sequences": 1}
     request = {"workload": LLAMA, "accelerator": "H100", "serving": asked}
     now, before = (
@@ -207,3 +208,28 @@ def test_stages_read_the_weights_once_for_each_group():
     assert one is not None
     assert two is not None
     assert two.token_seconds == pytest.approx(one.token_seconds, rel=0.01)
+
+
+def test_long_prompts_are_within_the_range_of_measured_rates():
+    """32,768 tokens: twice too fast in the median with attention at the weights' own rate."""
+    rows = [row for row in serving_measurements() if row.load.prompt_tokens > 9_000]
+    loads = [replace(row.load, counts_attention=True) for row in rows]
+    errors = [log_error(replace(row, load=load)) for row, load in zip(rows, loads, strict=True)]
+    assert len(rows) == 12
+    assert 0.6 < math.exp(statistics.median(errors)) < 1.0
+
+
+def test_consumer_cards_serve_in_8_bits_from_rules_6_on():
+    """An RTX 4090 multiplies 330 TFLOP/s in 8 bits, half of what its INT8 does."""
+    asked = {"tokens_per_second": 100, "prompt_tokens": 2000, "output_tokens": 100}
+    request = {"workload": LLAMA, "accelerator": "RTX 4090", "serving": asked}
+    now, before = (estimate({**request, "rules": rules}).answer.serving for rules in (6, 5))
+    assert (now.precision, before.precision) == ("fp8", "bf16")
+    assert now.sequences_per_replica > before.sequences_per_replica
+    rate, other = (one.tokens_per_second_per_accelerator for one in (now, before))
+    assert 1.5 < rate / other < 3
+    four = {"workload": LLAMA, "accelerator": "RTX 4090", "serving": asked | {"precision": "fp4"}}
+    assert (
+        estimate({**four, "rules": 6}).answer.serving.tokens_per_second_per_accelerator
+        > estimate({**four, "rules": 5}).answer.serving.tokens_per_second_per_accelerator
+    )
