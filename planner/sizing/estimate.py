@@ -122,7 +122,7 @@ class Estimate:
         known = (self.accelerator,) if is_bound else all_accelerators()
         start, horizon = _span(self.workload.runs)
         windows = schedule_windows(self.workload.runs, start, horizon)
-        return rank(*lay_out_everywhere(self.workload, windows, horizon, known, self.rules))
+        return rank(*lay_out_everywhere(self.workload, windows, horizon, known, self.rules, True))
 
     @property
     def cpu(self) -> CpuNote:
@@ -225,7 +225,7 @@ def _size_workload(
     start, horizon = _span(workload.runs)
     windows = schedule_windows(workload.runs, start, horizon)
     chosen = accelerator or _reference(workload, windows, horizon, request.rules)
-    schedule = lay_out_on(workload, windows, horizon, chosen, request.rules)
+    schedule = lay_out_on(workload, windows, horizon, chosen, request.rules, True)
     size = schedule.largest
     if request.accelerators:
         size = size_run(workload, chosen, request.accelerators, request.rules)

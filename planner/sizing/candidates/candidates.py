@@ -9,8 +9,9 @@ from planner.contract.request.workload import MEASURED, Samples, Training
 from planner.sizing.candidates.fitness import PREFERRED, exclusion
 from planner.sizing.runs.placed_run import PlacedTask, placed_on
 from planner.sizing.runs.sample_run import size_samples
-from planner.sizing.runs.schedule import RunSize, Schedule, Window, lay_out
+from planner.sizing.runs.schedule import RunSize, Schedule, SizeAt, Window, lay_out
 from planner.sizing.runs.training_run import TrainingTask, training_on
+from planner.sizing.runs.whole_machines import on_whole_machines
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 
@@ -41,12 +42,14 @@ def lay_out_everywhere(
     horizon: int,
     accelerators: Sequence[Accelerator],
     rules: int = 1,
+    is_whole: bool = False,
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
-    """slug → schedule, and slug → reason for those that cannot do the work."""
+    """slug → schedule, and slug → reason for those that cannot do the work; `is_whole` on machines
+    as they are rented, which a comparison looks for itself."""
     eligible: dict[str, Schedule] = {}
     excluded: dict[str, str] = {}
     for one in accelerators:
-        outcome = _try(workload, windows, horizon, one, rules)
+        outcome = _try(workload, windows, horizon, one, rules, is_whole)
         if isinstance(outcome, Schedule):
             eligible[one.slug] = outcome
         else:
@@ -60,21 +63,27 @@ def lay_out_on(
     horizon: int,
     one: Accelerator,
     rules: int = 1,
+    is_whole: bool = False,
 ) -> Schedule:
     """The runs on one kind of accelerator; refuses where it cannot do the work."""
     factor = workload.attempts_factor
     if isinstance(workload, Training):
-        return _lay_out_task(task_on(workload, one, rules), windows, horizon, factor)
+        return _lay_out_task(task_on(workload, one, rules), windows, horizon, factor, is_whole)
     sized = partial(size_samples, workload, one, rules=rules)
     return lay_out(windows, horizon, sized, 1, factor)
 
 
 def _lay_out_task(
-    task: TrainingTask | PlacedTask, windows: Sequence[Window], horizon: int, factor: float
+    task: TrainingTask | PlacedTask,
+    windows: Sequence[Window],
+    horizon: int,
+    factor: float,
+    is_whole: bool,
 ) -> Schedule:
-    return lay_out(
-        windows, horizon, task.at_least, task.min_accelerators, factor, task.fewest_hours
-    )
+    size_at: SizeAt = task.at_least
+    if is_whole and isinstance(task, PlacedTask):
+        size_at = partial(on_whole_machines, task)
+    return lay_out(windows, horizon, size_at, task.min_accelerators, factor, task.fewest_hours)
 
 
 def task_on(training: Training, one: Accelerator, rules: int = 1) -> TrainingTask | PlacedTask:
@@ -105,6 +114,7 @@ def _try(
     horizon: int,
     one: Accelerator,
     rules: int,
+    is_whole: bool,
 ) -> Schedule | str:
     """The schedule, or the reason why there is none."""
     reason = exclusion(one)
@@ -115,7 +125,7 @@ def _try(
             task = task_on(workload, one, rules)
             reason = exclusion(one, task.min_accelerators)
             factor = workload.attempts_factor
-            return reason or _lay_out_task(task, windows, horizon, factor)
+            return reason or _lay_out_task(task, windows, horizon, factor, is_whole)
         schedule = lay_out_on(workload, windows, horizon, one, rules)
     except InvalidInput as error:
         if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
