@@ -87,15 +87,18 @@ def _break_even(answer: ComparisonAnswer) -> Table:
     table = Table(title="Break-even", title_justify="left")
     table.add_column("server")
     table.add_column("against")
-    for head in ("hours", "months at full use", "share of life"):
+    table.add_column("owning costs less within the plan")
+    table.add_column("over its useful life")
+    for head in ("price recovered, hours", "months at full use"):
         table.add_column(head, justify="right")
     for row in answer.break_even:
-        months, share = row.months_at_full_use, row.utilisation_over_life
+        months = row.months_at_full_use
         table.add_row(
             row.server,
             row.against,
+            row.use_within_plan,
+            row.use_over_life,
             "never" if row.hours is None else f"{row.hours:,.0f}",
             "" if months is None else f"{months:,.1f}",
-            "never" if share is None else f"{share:.0%}",
         )
     return table

@@ -18,6 +18,7 @@ from planner.contract.answer.risk import CostRange, RiskAnswer
 from planner.contract.answer.risk import RobustPlan as RobustPlanAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.sensitivity import DefaultEffect, PriceGrid, SensitivityRow
+from planner.contract.purchase_options import OWNED
 from planner.costing.advice.explanation import (
     Explanation,
     describe,
@@ -26,11 +27,12 @@ from planner.costing.advice.explanation import (
     list_purchases,
 )
 from planner.costing.advice.warnings import warn_beyond_horizon
-from planner.costing.analysis.break_even import BreakEven, CostLine, find_crossings
+from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.default_effects import DefaultEffect as MeasuredEffect
 from planner.costing.analysis.risk_result import RiskResult
 from planner.costing.analysis.sensitivity import TornadoBar, build_price_grid
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.paying_use import NOT_KNOWN, CostLine, find_crossings, uses_that_pay
 from planner.costing.results.scenario_result import cents
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -54,14 +56,20 @@ def build_break_even(rows: Iterable[BreakEven], inputs: ModelInputs) -> tuple[Br
             hours=row.hours,
             months_at_full_use=row.months_at_full_use,
             utilisation_over_life=row.utilisation_over_life,
+            over_life=row.over_life,
+            utilisation_within_plan=row.within_plan.share,
+            within_plan=row.within_plan.when,
         )
         for row in rows
     )
 
 
-def build_cost_curve(lines: Sequence[CostLine]) -> CostCurve:
+def build_cost_curve(lines: Sequence[CostLine], inputs: ModelInputs) -> CostCurve:
     """Net present cost of a node against its hours of use a month, over the months in which a
     server bought at the start serves, else over the horizon."""
+    owned = next((inputs.by_key[one.key] for one in lines if one.purchase_option == OWNED), None)
+    most = HOURS_PER_MONTH if owned is None else owned.hours_per_month
+    uses = uses_that_pay(lines, most / HOURS_PER_MONTH)
     step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
     hours = [i * step for i in range(CURVE_POINTS)]
     return CostCurve(
@@ -72,6 +80,8 @@ def build_cost_curve(lines: Sequence[CostLine]) -> CostCurve:
                 label=line.label,
                 purchase_option=line.purchase_option,
                 cost=tuple(_digits(line.cost(h), 2) for h in hours),
+                owning_pays=uses.get(line.key, NOT_KNOWN).when,
+                owning_pays_at=uses.get(line.key, NOT_KNOWN).share,
             )
             for line in lines
         ),

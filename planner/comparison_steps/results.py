@@ -16,9 +16,11 @@ from planner.comparison_steps.scenario_results import (
     ScenarioResults,
 )
 from planner.comparison_steps.server_break_even import (
+    PAID_USED_OR_NOT_RULES,
     against_cheapest_rent,
     list_break_even,
     list_cost_lines,
+    with_rent_by_the_hour,
 )
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.risk import Risk
@@ -33,7 +35,7 @@ from planner.costing.advice.warnings import (
     warn_of_sizing,
     warn_without_deadline,
 )
-from planner.costing.analysis.break_even import BreakEven, CostLine
+from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.default_effects import DefaultEffect, measure_default_effects
 from planner.costing.analysis.fit_simulation import fit_simulation
@@ -48,6 +50,7 @@ from planner.costing.analysis.turning_points import (
     find_turning_points,
 )
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.paying_use import CostLine
 from planner.costing.results.payments import capital
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
@@ -89,7 +92,12 @@ class ComparisonResults(ScenarioResults):
         none where the work is too small to own anything for it."""
         if self.preparation.rules.all_break_even:
             return self.all_break_even
-        return () if self.is_small else self.break_even_of_rents[:MOST_SERVERS]
+        if self.is_small:
+            return ()
+        first = self.break_even_of_rents[:MOST_SERVERS]
+        if self.request.rules < PAID_USED_OR_NOT_RULES:
+            return first
+        return with_rent_by_the_hour(first, self.all_break_even, self._rents_allowed())
 
     def _rents_allowed(self) -> frozenset[str]:
         """Ids of the offers that the recommendation may use and whose term fits the horizon."""

@@ -158,12 +158,15 @@ class VerdictWords:
         text = f"The servers {had} are at work for {use:.0%} of the hours they can give"
         if row is None or row.utilisation_over_life is None or row.utilisation_over_life > 1:
             return f"{text}."
+        if row.over_life == "up_to":
+            return f"{text}."
         if use < row.utilisation_over_life:  # What is rented in their place would idle as well.
             rents_whole = self.results.inputs.whole_nodes
             return f"{text}; machines rent whole too, used or not." if rents_whole else f"{text}."
         rent = self._name_rent(self.results.inputs.by_key[row.against])
-        least = f"{row.utilisation_over_life:.0%}"
-        return f"{text}; over their whole useful life they cost less than {rent} from {least} on."
+        least = f"from {row.utilisation_over_life:.0%} on"
+        at = "at any use" if row.over_life == "always" else least
+        return f"{text}; over their whole useful life they cost less than {rent} {at}."
 
     def _name_rent(self, source: CapacitySource) -> str:
         """A machine, how it is paid for and where, as people call the place."""

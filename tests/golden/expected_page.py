@@ -185,12 +185,22 @@ def break_even(answer: ComparisonAnswer) -> list[list[str]]:
         hours = ["never: renting costs less per hour than running it"]
         if one.hours is not None:
             hours = [f"{number(one.hours)} h", number(one.months_at_full_use, 1)]
-        use = one.utilisation_over_life
+        uses = [_paying_use(one.over_life, one.utilisation_over_life)]
+        if one.over_life:
+            uses = [_paying_use(one.within_plan, one.utilisation_within_plan), *uses]
         named = answer.labels | {"server:dgx-h100": "DGX H100 (8x H100)"}
         server = named[f"server:{one.server}"]
         against = with_region(one.label, answer)
-        rows.append([server, against, *hours, "never" if use is None else percent(use)])
+        rows.append([server, against, *uses, *hours])
     return rows
+
+
+def _paying_use(when: str, share: float | None) -> str:
+    if share is None:
+        return "never" if when else "cannot be bought at the start"
+    at = f"{number(share * 730)} h of use a month ({percent(share)})"
+    words = {"from": f"from {at}", "up_to": f"up to {at}"}
+    return {"always": "at any use"}.get(when) or words.get(when) or f"{percent(share)} of its hours"
 
 
 def grid(answer: ComparisonAnswer) -> list[list[str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from planner.contract.answer.common import (
@@ -12,6 +14,25 @@ from planner.contract.answer.common import (
     Months,
     Share,
 )
+from pricing.market.offers import HOURS_PER_MONTH
+
+PayingWhen = Literal["from", "up_to", "always", "never", ""]
+"""Uses at which owning costs no more than renting: from a share of the hours on, up to one, at any,
+at none; empty where it is not known."""
+
+
+def name_paying_use(when: PayingWhen, share: float | None) -> str:
+    """The uses in words, the same for every reader.
+
+    >>> name_paying_use("from", 0.3), name_paying_use("up_to", 0.5)
+    ('from 219 h of use a month (30%)', 'up to 365 h of use a month (50%)')
+    >>> name_paying_use("always", 0.0), name_paying_use("never", None), name_paying_use("", None)
+    ('at any use', 'never', 'not known')
+    """
+    if share is None or when not in ("from", "up_to"):
+        return {"always": "at any use", "never": "never"}.get(when, "not known")
+    at = f"{share * float(HOURS_PER_MONTH):,.0f} h of use a month ({share:.0%})"
+    return f"up to {at}" if when == "up_to" else f"from {at}"
 
 
 class BreakEvenRow(AnswerModel):
@@ -31,8 +52,38 @@ class BreakEvenRow(AnswerModel):
     )
     months_at_full_use: Months | None = Field(description="The same over 730 hours a month.")
     utilisation_over_life: Share | None = Field(
-        description="Share of hours in use over the useful life at which owning costs the rent."
+        description="Share of hours in use over the useful life from which (`up_to`: up to which) "
+        "owning costs no more than the rent; what is committed is paid for used or not. Null: "
+        "never. Under rules 1 to 5 a commitment counts as if it were paid for by the hour of use."
     )
+    over_life: PayingWhen = Field(
+        default="", description="How `utilisation_over_life` is meant; empty under rules 1 to 5."
+    )
+    utilisation_within_plan: Share | None = Field(
+        default=None,
+        description="The same over the months of the plan in which a server bought at the start "
+        "serves, its resale counted: the crossing of the cost curve.",
+    )
+    within_plan: PayingWhen = Field(
+        default="",
+        description="How `utilisation_within_plan` is meant; empty under rules 1 to 5 and for a "
+        "server that cannot be bought at the start.",
+    )
+
+    @property
+    def use_over_life(self) -> str:
+        """Use at which owning costs no more over the useful life, in words."""
+        if self.over_life:
+            return name_paying_use(self.over_life, self.utilisation_over_life)
+        share = self.utilisation_over_life
+        return "never" if share is None else f"{share:.0%} of its hours"
+
+    @property
+    def use_within_plan(self) -> str:
+        """The same within the plan; empty in answers of older rules."""
+        if not self.within_plan:
+            return "cannot be bought at the start" if self.over_life else ""
+        return name_paying_use(self.within_plan, self.utilisation_within_plan)
 
 
 class CostCurveSeries(AnswerModel):
@@ -42,6 +93,13 @@ class CostCurveSeries(AnswerModel):
     label: str = Field(description="What it is called.")
     purchase_option: str = Field(default="owned", description="How it is paid for.")
     cost: tuple[Money, ...] = Field(description="Net present cost at each of `hours_per_month`.")
+    owning_pays: PayingWhen = Field(
+        default="",
+        description="Uses at which the server of the curve costs no more than this rent.",
+    )
+    owning_pays_at: Share | None = Field(
+        default=None, description="Share of the hours that `owning_pays` speaks of."
+    )
 
 
 class Crossing(AnswerModel):

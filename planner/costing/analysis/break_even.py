@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.break_even import PayingWhen
 from planner.contract.answer.common import Category
 from planner.contract.purchase_options import OWNED
 from planner.costing.assumptions.assumptions import Assumptions
@@ -27,6 +28,7 @@ from planner.costing.cost_model.ownership import (
 from planner.costing.cost_model.resale import sale_value
 from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming
+from planner.costing.paying_use import NOT_KNOWN, CostLine, PayingUse, UseCost, find_paying_use
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -46,8 +48,11 @@ class BreakEven:
     hours: float | None
     """Node-hours of use: unit_price / (rent − running cost), undiscounted."""
     utilisation_over_life: float | None
-    """Share of the hours of its useful life; above the utilisation ceiling the server never costs
-    less."""
+    """Share of the hours of its useful life from which (`up_to`: up to which) it costs no more."""
+    over_life: PayingWhen = ""
+    """How that share is meant; empty where a commitment counts as if paid for by the hour."""
+    within_plan: PayingUse = NOT_KNOWN
+    """The same over the months of the plan."""
 
     @property
     def months_at_full_use(self) -> float | None:
@@ -124,8 +129,11 @@ def compute_break_even(
     assumptions: Assumptions,
     calendar: Calendar,
     request_fields: frozenset[str] = frozenset(),
+    *,
+    pays_idle_terms: bool = False,
 ) -> list[BreakEven]:
-    """`server` against each rent; `request_fields` are the `on_prem` fields that the request sets.
+    """`server` against each rent; `request_fields` are the `on_prem` fields that the request sets;
+    with `pays_idle_terms` what is committed is paid for whether it is used or not.
 
     Network, installation and residual value count towards the hours only where given.
     """
@@ -135,6 +143,11 @@ def compute_break_even(
     rows = []
     for rent, at in zip(rents, hours, strict=True):
         per_hour = rent.per_capacity * server.accelerator_count * r
+        trend = 0.0 if rent.term_months else assumptions["cloud_price_trend_per_year"]
+        if pays_idle_terms:
+            use = life.paying_use(per_hour, trend, is_fixed=rent.source.term is not None)
+        else:
+            use = PayingUse("", life.utilisation(per_hour, trend))
         rows.append(
             BreakEven(
                 server=server.slug,
@@ -144,9 +157,8 @@ def compute_break_even(
                 rent_per_hour=per_hour,
                 running_cost_per_hour=running,
                 hours=at,
-                utilisation_over_life=life.utilisation(
-                    per_hour, 0.0 if rent.term_months else assumptions["cloud_price_trend_per_year"]
-                ),
+                utilisation_over_life=use.share,
+                over_life=use.when,
             )
         )
     return rows
@@ -208,6 +220,8 @@ class _Life:
     """[M]"""
     in_service: Floats
     """[M] 1 in the months of its life."""
+    ceiling: float
+    """Share of its hours that it can work."""
 
     @classmethod
     def at_purchase(cls, server: ServerToBuy, r: float, assumptions: Assumptions) -> _Life:
@@ -224,45 +238,32 @@ class _Life:
             in_use=source.hour_cash(calendar),
             discount=discount_factors(assumptions["discount_rate_per_year"], lead + life),
             in_service=source.term.active[0, : lead + life],
+            ceiling=source.hours_per_month / HOURS_PER_MONTH,
         )
 
     def utilisation(self, rent_per_hour: float, trend_per_year: float) -> float | None:
         """u = fixed / Σ 730 · discount · (rent − cost of an hour of use)."""
-        months = np.arange(len(self.discount))
-        rent = rent_per_hour * (1.0 + trend_per_year) ** (months / 12.0)
-        saving = HOURS_PER_MONTH * float(((rent - self.in_use) * self.in_service) @ self.discount)
+        rent = self._rent(rent_per_hour, trend_per_year)
+        saving = self._in_full_use(rent - self.in_use)
         return self.fixed / saving if saving > 0 else None
+
+    def paying_use(
+        self, rent_per_hour: float, trend_per_year: float, *, is_fixed: bool
+    ) -> PayingUse:
+        """The uses at which it costs no more; a fixed rent is due whether it is used or not."""
+        rent = self._in_full_use(self._rent(rent_per_hour, trend_per_year))
+        owned = UseCost(self.fixed, self.fixed + self._in_full_use(self.in_use))
+        return find_paying_use(owned, UseCost(rent if is_fixed else 0.0, rent), self.ceiling)
+
+    def _rent(self, per_hour: float, trend_per_year: float) -> Floats:
+        months = np.arange(len(self.discount))
+        return np.asarray(per_hour * (1.0 + trend_per_year) ** (months / 12.0))
+
+    def _in_full_use(self, per_hour: Floats) -> float:
+        return HOURS_PER_MONTH * float((per_hour * self.in_service) @ self.discount)
 
 
 _ANY_DAY = dt.date(2000, 1, 1)
-
-
-@dataclass(frozen=True)
-class CostLine:
-    """Cost of a node as a straight line over its hours of use a month: over the months of the
-    horizon in which a server bought at the start serves, over all where there is none."""
-
-    key: str
-    label: str
-    purchase_option: str
-    fixed: float
-    """Net present cost without any use."""
-    per_hour: float
-    """Net present cost of one more hour of use in each of those months."""
-
-    def cost(self, hours_per_month: float) -> float:
-        """fixed + per_hour · hours."""
-        return self.fixed + self.per_hour * hours_per_month
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """Where two ways of getting a node cost the same."""
-
-    one: str
-    other: str
-    hours_per_month: float
-    cost: float
 
 
 def build_cost_lines(
@@ -296,23 +297,3 @@ def build_cost_lines(
             )
         )
     return lines
-
-
-def find_crossings(lines: Sequence[CostLine]) -> list[Crossing]:
-    """Where two of the lines cross between no use and full use.
-
-    >>> a = CostLine("a", "a", "owned", 100.0, 0.0)
-    >>> b = CostLine("b", "b", "on_demand", 0.0, 0.5)
-    >>> [(c.one, c.other, c.hours_per_month) for c in find_crossings([a, b])]
-    [('a', 'b', 200.0)]
-    """
-    points = []
-    for i, one in enumerate(lines):
-        for other in lines[i + 1 :]:
-            slope = other.per_hour - one.per_hour
-            if not slope:
-                continue
-            hours = (one.fixed - other.fixed) / slope
-            if 0 < hours <= HOURS_PER_MONTH:
-                points.append(Crossing(one.key, other.key, hours, one.cost(hours)))
-    return sorted(points, key=lambda c: c.hours_per_month)

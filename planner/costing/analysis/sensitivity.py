@@ -16,7 +16,7 @@ import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import ON_DEMAND
-from planner.costing.analysis.break_even import CostLine, find_best_rents, list_hours_to_break_even
+from planner.costing.analysis.break_even import find_best_rents, list_hours_to_break_even
 from planner.costing.analysis.monte_carlo import cost_as_planned
 from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.assumptions.assumption import Assumption
@@ -24,6 +24,7 @@ from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.paying_use import CostLine
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH

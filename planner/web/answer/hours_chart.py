@@ -7,7 +7,12 @@ worked out against.
 
 from __future__ import annotations
 
-from planner.contract.answer.break_even import BreakEvenRow, CostCurveSeries, Crossing
+from planner.contract.answer.break_even import (
+    BreakEvenRow,
+    CostCurveSeries,
+    Crossing,
+    name_paying_use,
+)
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.purchase_options import OWNED, traits
@@ -119,7 +124,11 @@ def _summary(
 
 
 def _turn(answer: ComparisonAnswer, owned: CostCurveSeries, rent: CostCurveSeries) -> str:
-    """`from 216 h of use a month on it costs less`: both lines are straight."""
+    """`from 216 h of use a month (30%) on it costs less`: both lines are straight."""
+    if rent.owning_pays:
+        use = name_paying_use(rent.owning_pays, rent.owning_pays_at)
+        words = {"never": "it never costs less", "from": f"{use} on it costs less"}
+        return words.get(rent.owning_pays, f"{use} it costs less")
     pair = {owned.key, rent.key}
     meets = [one for one in answer.cost_curve.crossings if {one.one, one.other} == pair]
     is_cheaper_idle, is_cheaper_busy = (owned.cost[at] < rent.cost[at] for at in (0, -1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 TERMS: dict[str, str] = {
     "accelerator-hour": "One accelerator in use for an hour. Eight for a day are 192 of them.",
     "bound": "A figure below which no plan can cost, proved by the solver.",
-    "break-even": "Hours of use after which a server has cost no more than renting the same.",
+    "break-even": "Use from which a server costs no more than renting the same.",
     "capex": "Capital expenditure: what is paid to buy servers.",
     "commitment": "Whole machines paid for a fixed term, used or not: reservations, savings plans "
     "and committed use.",

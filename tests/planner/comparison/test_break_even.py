@@ -190,14 +190,42 @@ BARE = {
 def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_hour(
     option: str, trend: float
 ) -> None:
-    """u = price / Σ 730 · (rent in month t − running cost); what is committed keeps its price."""
+    """u = price / Σ 730 · (rent in month t − running cost); what is committed keeps its price, and
+    counted until rules 6 as if it were paid for by the hour."""
     finance = {"discount_rate_per_year": 0.0, "cloud_price_trend_per_year": -0.3}
     on_prem = {"servers": [SERVER]} | BARE
-    answer = compared(on_prem=on_prem, finance=finance, break_even="all").as_dict()
+    rules = 6 if option == "on_demand" else 5
+    answer = compared(on_prem=on_prem, finance=finance, break_even="all", rules=rules).as_dict()
     row = next(one for one in answer["break_even"] if one["purchase_option"] == option)
+    assert row["over_life"] == ("from" if rules == 6 else "")
     rent = float(row["rent_per_hour"])
     saving = sum(730 * (rent * (1 + trend) ** (month / 12) - 5) for month in range(24))
     assert row["utilisation_over_life"] == pytest.approx(400_000 / saving, rel=1e-4)
+
+
+def test_a_commitment_is_paid_for_used_or_not() -> None:
+    """Bought for less than the commitment's bills it costs less at any use, or up to the use at
+    which its running cost takes up the difference; for more than them, never."""
+
+    def found(price: float, running: float) -> tuple[str, float | None, str, float | None]:
+        server = SERVER | {"unit_price": price, "running_cost_per_hour": running}
+        rows = compared(
+            on_prem=BARE | {"servers": [server], "utilisation_ceiling": 1},
+            finance={"discount_rate_per_year": 0.0},
+            horizon_months=24,
+            break_even="all",
+        ).answer.break_even
+        row = next(one for one in rows if one.term_months == 12)
+        rent = float(row.rent_per_hour) * 730 * 24
+        assert rent > 400_000
+        if row.over_life == "up_to":
+            share = (rent - price) / (running * 730 * 24)
+            assert row.utilisation_over_life == pytest.approx(share, rel=1e-4)
+        return row.over_life, row.utilisation_over_life, row.within_plan, row.hours
+
+    assert found(400_000, 0)[:3] == ("always", 0.0, "always")
+    assert found(400_000, 20)[0] == "up_to"
+    assert found(4_000_000, 0)[:3] == ("never", None, "never")
 
 
 def test_the_owned_line_begins_at_the_price_of_a_server_bought_at_the_start() -> None:

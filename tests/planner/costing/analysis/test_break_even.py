@@ -7,18 +7,17 @@ from dataclasses import replace
 import pytest
 
 from planner.costing.analysis.break_even import (
-    CostLine,
     Rent,
     build_cost_lines,
     compute_break_even,
     compute_rent,
     find_best_rents,
-    find_crossings,
     hours_to_break_even,
 )
 from planner.costing.analysis.sensitivity import PRICE_FACTORS, UTILISATIONS, build_price_grid
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.paying_use import CostLine, UseCost, find_crossings, find_paying_use
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.analysis.small_inputs import (
     CALENDAR,
@@ -47,6 +46,21 @@ def assumed(**values: float) -> Assumptions:
 def test_owning_pays_back_by_whatever_an_hour_saves() -> None:
     assert hours_to_break_even(10.0, 1.0, 0.5) == 20.0
     assert hours_to_break_even(10.0, 0.5, 0.5) is None
+
+
+def test_uses_that_pay_by_the_hour_and_for_what_is_paid_used_or_not() -> None:
+    owned = UseCost(100.0, 120.0)
+
+    def found(idle: float, busy: float, ceiling: float = 1.0) -> tuple[str, float | None]:
+        use = find_paying_use(owned, UseCost(idle, busy), ceiling)
+        return use.when, use.share and round(use.share, 9)
+
+    assert found(0.0, 320.0) == ("from", round(1 / 3, 9))
+    assert found(0.0, 320.0, ceiling=0.3) == ("never", None)
+    assert found(320.0, 320.0) == ("always", 0.0)
+    assert found(110.0, 110.0) == ("up_to", 0.5)
+    assert found(110.0, 110.0, ceiling=0.4) == ("always", 0.0)
+    assert found(90.0, 90.0) == ("never", None)
 
 
 def crossings(*lines: CostLine) -> list[tuple[str, str, float, float]]:

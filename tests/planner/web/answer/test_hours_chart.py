@@ -55,10 +55,34 @@ def test_marks_of_the_picture_are_where_owning_becomes_the_cheaper() -> None:
 
 def test_the_caption_says_from_which_use_on_owning_is_cheaper() -> None:
     summary = chart_of(BUYS).summary
-    assert "from 257 h of use a month on it costs less than a3-highgpu-8g" in summary
+    assert "from 257 h of use a month (35%) on it costs less than a3-highgpu-8g" in summary
     assert "at any use it costs less than p5.48xlarge" in summary
     assert summary.endswith("The other ways to rent stand in the table.")
     assert len(summary) < 320
+
+
+def test_chart_and_table_say_the_same_of_the_same_server_and_rent() -> None:
+    answer, summary = answered(BUYS), chart_of(BUYS).summary
+    committed, hourly, *_ = answer.break_even
+    assert committed.server == hourly.server
+    assert (committed.use_within_plan, hourly.term_months) == ("at any use", 0)
+    assert hourly.use_within_plan == "from 257 h of use a month (35%)"
+    for row in (committed, hourly):
+        line = next(one for one in answer.cost_curve.series if one.key == row.against)
+        assert (line.owning_pays, line.owning_pays_at) == (
+            row.within_plan,
+            row.utilisation_within_plan,
+        )
+        assert row.use_within_plan in summary
+
+
+def test_an_answer_of_older_rules_keeps_its_share_of_the_life() -> None:
+    row = (
+        answered(BUYS)
+        .break_even[0]
+        .model_copy(update={"over_life": "", "within_plan": "", "utilisation_over_life": 0.49})
+    )
+    assert (row.use_over_life, row.use_within_plan) == ("49% of its hours", "")
 
 
 def test_the_caption_says_where_owning_is_never_cheaper() -> None:
