@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +16,8 @@ from planner.sizing.candidates.candidates import (
     lay_out_everywhere,
     lay_out_on,
 )
-from planner.sizing.candidates.fitness import exclusion, list_accelerators, notes_on
+from planner.sizing.candidates.fitness import list_accelerators, notes_on
+from planner.sizing.candidates.nothing_fits import nothing_fits
 from planner.sizing.footprint.training_flops import compute_work, under_rules
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
@@ -25,7 +25,7 @@ from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_win
 from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import get, resolve
+from pricing.market.accelerators import resolve
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -149,12 +149,25 @@ def _level(hours: Floats, at_once: float) -> Floats:
     return np.where(hours > 0, np.maximum(hours / HOURS_PER_MONTH, at_once), 0.0)
 
 
+def _to_match(months: int, horizon_months: int) -> str:
+    """What to do about a list of another length than the plan."""
+    change = (
+        f"add the {pluralize(horizon_months - months, 'month')} missing (0 where there is no work)"
+        if months < horizon_months
+        else f"take out the {pluralize(months - horizon_months, 'month')} too many"
+    )
+    return (
+        f"{change}, plan for {pluralize(months, 'month')}, or give one number that holds in every "
+        "month"
+    )
+
+
 def _hours_of_each_month(hours: tuple[float, ...], horizon_months: int) -> Floats:
     if len(hours) not in (1, horizon_months):
         raise InvalidInput(
             "hours_per_month",
-            f"{len(hours)} months are given and the horizon is {horizon_months}; "
-            f"allowed are one number for every month or a list of {horizon_months}",
+            f"has the hours of {pluralize(len(hours), 'month')}, and the plan lasts "
+            f"{horizon_months}: {_to_match(len(hours), horizon_months)}",
         )
     if not any(hours):
         raise InvalidInput("hours_per_month", "is 0 in every month; at least one must be more")
@@ -169,8 +182,8 @@ def _peaks(hours: Floats, stated: tuple[int, ...] | None) -> Floats:
     if len(stated) not in (1, hours.size):
         raise InvalidInput(
             "peak_accelerators",
-            f"{len(stated)} months are given and the horizon is {hours.size}; allowed are one "
-            f"number for every month or a list of {hours.size}",
+            f"has the numbers of {pluralize(len(stated), 'month')}, and the plan lasts "
+            f"{hours.size}: {_to_match(len(stated), hours.size)}",
         )
     peaks = np.broadcast_to(np.asarray(stated, dtype=np.float64), hours.size)
     short = np.flatnonzero(peaks < least)
@@ -305,36 +318,3 @@ def _rollout_words(size: TrainingSize | PlacedSize) -> str:
         f"; of {size.hours:,.4g} h {beside.writing:,.4g} write answers and "
         f"{beside.scoring:,.4g} judge them"
     )
-
-
-_NUMBER = re.compile(r"\d[\d,.]*")
-
-
-def nothing_fits(excluded: Mapping[str, str]) -> str:
-    """Why no accelerator can do the work: what those lack that hold it, then the commonest reason,
-    of equals that of the most memory; those that are never proposed only where there are no others.
-    Of reasons that differ in figures and names alone that of the fewest hours, else of the most
-    memory, stands for all."""
-    largest_first = sorted(excluded, key=lambda slug: -get(slug).memory_gib)
-    of_the_work = [slug for slug in largest_first if excluded[slug] != exclusion(get(slug))]
-    alike: dict[str, list[str]] = {}
-    for slug in of_the_work or largest_first:
-        alike.setdefault(_NUMBER.sub("", excluded[slug].replace(slug, "")), []).append(slug)
-    groups = sorted(alike.values(), key=lambda g: (not _hours_of(excluded[g[0]]), -len(g)))[:3]
-    listed = "; ".join(_reason_of(slugs, excluded) for slugs in groups)
-    return f"no accelerator can do this work: {listed}"
-
-
-def _reason_of(slugs: Sequence[str], excluded: Mapping[str, str]) -> str:
-    first = min(slugs, key=lambda slug: _hours_of(excluded[slug]))
-    if len({excluded[slug] for slug in slugs}) == 1:
-        return f"{excluded[first]} ({pluralize(len(slugs), 'accelerator')})"
-    others = f" ({pluralize(len(slugs) - 1, 'other')} alike)"
-    where = "" if first in excluded[first] else f"on {get(first).name} "
-    return f"{where}{excluded[first]}{others}"
-
-
-def _hours_of(reason: str) -> float:
-    """The hours that a reason begins with; 0 where it begins with none."""
-    match = _NUMBER.match(reason)
-    return float(match[0].replace(",", "")) if match else 0.0

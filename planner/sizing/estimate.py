@@ -44,10 +44,11 @@ from planner.sizing.candidates.candidates import (
 )
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.candidates.fitness import PREFERRED, notes_on
+from planner.sizing.candidates.nothing_fits import nothing_fits
 from planner.sizing.candidates.other_chips import list_other_chips
 from planner.sizing.candidates.ranking import Ranked, rank
 from planner.sizing.candidates.reasons import TIERS, cards_of, tier_of, weights_gb
-from planner.sizing.demand import compute_demand, describe_method, nothing_fits
+from planner.sizing.demand import compute_demand, describe_method
 from planner.sizing.footprint.serving_memory import serving
 from planner.sizing.footprint.training_flops import named_under_rules
 from planner.sizing.job_in_peak import refuse_job_above_peak
@@ -295,7 +296,7 @@ def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:
     if in_request and in_workload and in_request.slug != in_workload.slug and not moves:
         raise InvalidInput(
             "accelerator",
-            f"{in_request.slug} is asked for and the workload names {in_workload.slug}",
+            f"{in_request.name} is asked for and the workload names {in_workload.name}",
         )
     return in_request or in_workload
 

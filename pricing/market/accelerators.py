@@ -93,6 +93,15 @@ class Accelerator:
     source: str = ""
     notes: str = ""
 
+    @property
+    def name_with_memory(self) -> str:
+        """Its name, which says how much memory it has.
+
+        >>> get("nvidia-h100-80gb-sxm").name_with_memory, get("nvidia-l4").name_with_memory
+        ('H100 SXM5 80 GB', 'L4 (24 GiB)')
+        """
+        return self.name if " GB" in self.name else f"{self.name} ({self.memory_gib:g} GiB)"
+
     def dense_tflops(self, precision: str) -> float | None:
         """Dense peak of one device in 10^12 operations a second, None where it lacks it.
 

@@ -32,7 +32,7 @@ from planner.contract.validation import Number, RequestModel, parse
 from planner.sizing.calibration.calibration import Calibration, calibrate
 from planner.sizing.estimate import Estimate, EstimateRequest, estimate
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import resolve
+from pricing.market.accelerators import get, resolve
 
 MOST_LOG_CHARACTERS = 4_000_000
 """Longest log in a request: six hours of one line a second from eight GPUs, 60 characters each;
@@ -141,7 +141,8 @@ def _beside_log(slug: str, accelerators: int, calibration: Calibration | None) -
     uses = calibration.gpus if calibration else ()
     others = sorted({use.accelerator for use in uses if use.accelerator} - {slug})
     if others:
-        yield f"the log is of {', '.join(others)}; the rate was taken for that of {slug}"
+        names = ", ".join(get(one).name for one in others)
+        yield f"the log is of {names}; the rate was taken for that of {get(slug).name}"
     busy = sum(use.busy_share > 0 for use in uses)
     if busy > accelerators:
         yield (

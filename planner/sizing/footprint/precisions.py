@@ -46,7 +46,7 @@ def check_precision(precision: str, one: Accelerator, rules: int = CONSUMER_FP8_
     if precision not in known:
         allowed = ", ".join(known) or "none, no rate is known"
         raise InvalidInput(
-            "precision", f"{one.slug} has no {precision}; allowed there are {allowed}"
+            "precision", f"{one.name} has no {precision}; allowed there are {allowed}"
         )
 
 

@@ -86,6 +86,6 @@ def refuse_states(task: LayoutTask) -> None:
         if least is not None:
             raise InvalidInput(
                 "layout" if training.layout else "accelerator",
-                f"the states do not fit {one.slug} ({one.memory_gib:g} GiB) under {words}, however "
+                f"the states do not fit {one.name_with_memory} under {words}, however "
                 f"many replicas there are; without it {least:,} hold them",
             )

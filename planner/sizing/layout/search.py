@@ -177,7 +177,7 @@ class LayoutTask:
         other = free.on(accelerators)
         fitting = f"; {other.words} fits" if other else ""
         return (
-            f"holds {held.min() / GIB:,.1f} GiB on each {self.accelerator.slug}, of which "
+            f"holds {held.min() / GIB:,.1f} GiB on each {self.accelerator.name}, of which "
             f"{self.limit_bytes / GIB:,.1f} GiB may be taken{fitting}"
         )
 

@@ -31,7 +31,7 @@ def refuse_too_few(task: LayoutTask, requested: int, least: int) -> InvalidInput
     """The refusal of fewer accelerators than hold a training, with the changes each of which alone
     makes them hold it, or those that do together."""
     allowed = (
-        f"{requested} {task.accelerator.slug} cannot hold the training; allowed are {least} or more"
+        f"{requested} {task.accelerator.name} cannot hold the training; allowed are {least} or more"
     )
     named: dict[str, str] = {}
     for field, name, update in _changes(task.training):
@@ -59,7 +59,7 @@ def refuse_nowhere(task: LayoutTask) -> InvalidInput:
     Raises `InvalidInput` where states that another ZeRO stage or split divides are the reason.
     """
     training, one = task.training, task.accelerator
-    card = f"{one.slug} ({one.memory_gib:g} GiB)"
+    card = one.name_with_memory
     if (training.micro_batch_size or 1) > 1 and _holds(task, {"micro_batch_size": 1}):
         return InvalidInput(
             "accelerator",

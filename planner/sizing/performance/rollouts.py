@@ -98,7 +98,7 @@ def _replica(
     if replica is None:
         raise InvalidInput(
             "accelerator",
-            f"{count} {one.slug} cannot write the answers of a step: one sequence does not fit "
+            f"{count} {one.name} cannot write the answers of a step: one sequence does not fit "
             "beside the weights, or its memory bandwidth is not known",
         )
     return replica

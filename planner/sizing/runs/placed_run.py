@@ -119,7 +119,7 @@ class PlacedSize:
         )
         training, layout = self.training, self.layout
         about = (
-            *above_peak(self.mfu, self.hfu, f"{self.accelerators} {self.accelerator.slug}"),
+            *above_peak(self.mfu, self.hfu, f"{self.accelerators} {self.accelerator.name}"),
             *fewer_than_a_step(training, layout.global_batch_tokens, self.rules),
             *of_few_teams(training, self.rules),
             *borrowed_rate(training, self.accelerator, self.precision, self.rules),

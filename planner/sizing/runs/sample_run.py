@@ -206,7 +206,7 @@ def rate_on(workload: Samples, one: Accelerator, rules: int = 2) -> _Rate:
     own = [m for m in rows if m.accelerator == one.slug]
     if own:
         best = min(own, key=lambda m: m.accelerators)
-        source = f"measured on {best.accelerators} {one.slug}: {best.source}, {best.year}"
+        source = f"measured on {best.accelerators} {one.name}: {best.source}, {best.year}"
         return _Rate(_single(best), source, MEASURED_RANGE)
     return _scaled_rate(workload, rows, one)
 
@@ -229,7 +229,7 @@ def _user_rate(workload: Samples, one: Accelerator, rules: int) -> _Rate:
         _refuse_above_peak(workload, rate, there)
     if there.slug == one.slug:
         return _Rate(rate, "given", USER_RANGE)
-    source = f"given on {there.slug}, moved by the throughput index"
+    source = f"given on {there.name}, moved by the throughput index"
     return _Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
 
 
@@ -248,7 +248,7 @@ def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None
     highest = f"{math.floor(most):,}" if most >= 100 else f"{most:.3g}"
     raise InvalidInput(
         "samples_per_second",
-        f"{rate:,.0f} samples/s would be {rate / most:,.0%} of the dense peak of {one.slug}, as a "
+        f"{rate:,.0f} samples/s would be {rate / most:,.0%} of the dense peak of {one.name}, as a "
         f"sample takes {TRAINING_FACTOR:g} times its forward pass; allowed are up to {highest}, or "
         "no forward_gflops_per_sample beside it",
     )
@@ -315,7 +315,7 @@ def _ratio(workload: Samples, one: Accelerator, other: Accelerator) -> float:
     index = throughput_index()
     ratio = index.ratio(one, other, _precision_class(workload), workload_class(workload))
     if ratio is None or not peak_tflops(one, _precision_class(workload)):
-        raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
+        raise InvalidInput("accelerator", f"no training rate of {one.name} is known")
     return ratio
 
 

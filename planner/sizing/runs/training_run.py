@@ -104,7 +104,7 @@ class TrainingSize:
             return ()
         return (
             f"at an MFU of {self.mfu:.1%} nothing is left for activation checkpointing, without "
-            f"which {self.accelerators} {self.accelerator.slug} cannot hold it: that is "
+            f"which {self.accelerators} {self.accelerator.name} cannot hold it: that is "
             f"{self.hfu:.0%} of the dense peak",
         )
 
@@ -113,7 +113,7 @@ class TrainingSize:
         """The first split that fits; there is one from `min_accelerators` on."""
         layout = layout_on(self.training, self.precision, self.accelerator, self.accelerators)
         if layout is None:
-            raise AssertionError(f"no split over {self.accelerators} {self.accelerator.slug}")
+            raise AssertionError(f"no split over {self.accelerators} {self.accelerator.name}")
         return layout
 
     @property
@@ -150,7 +150,7 @@ def precision_on(training: Training, one: Accelerator, rules: int = 1) -> str:
         best = [p for p in PRECISION_ORDER if p in supported_precisions(one, rules)]
         if best:
             return best[0]
-        raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
+        raise InvalidInput("accelerator", f"no training rate of {one.name} is known")
     check_precision(training.precision, one, rules)
     return training.precision
 
@@ -202,7 +202,7 @@ class TrainingTask:
         if requested < least:
             raise InvalidInput(
                 "accelerators",
-                f"{requested} {self.accelerator.slug} cannot hold the training; allowed are "
+                f"{requested} {self.accelerator.name} cannot hold the training; allowed are "
                 f"{least} or more (optimizer lora or qlora needs fewer)",
             )
         return requested
@@ -247,7 +247,7 @@ def _mfu_of_rate(training: Training, work: Work, peak_flops: float, one: Acceler
         raise InvalidInput(
             "tokens_per_second_per_accelerator",
             f"{rate:,.0f} tokens/s would be {share:,.0%} of the dense peak of "
-            f"{one.slug}; allowed are up to {rate / share:,.0f}",
+            f"{one.name}; allowed are up to {rate / share:,.0f}",
         )
     return share
 
@@ -260,7 +260,7 @@ def _mfu_of_hours(training: Training, work: Work, peak_flops: float, one: Accele
         raise InvalidInput(
             "measured_accelerator_hours",
             f"{hours:,.6g} h for this work would be {share:,.0%} of the dense peak of "
-            f"{one.slug}; allowed are {hours * share:,.6g} or more",
+            f"{one.name}; allowed are {hours * share:,.6g} or more",
         )
     return share
 
@@ -283,7 +283,7 @@ def training_on(training: Training, one: Accelerator) -> TrainingTask:
     if least is None:
         raise InvalidInput(
             "accelerator",
-            f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
+            f"one sequence does not fit {one.name_with_memory}, however it is split; "
             "a shorter sequence_length or an accelerator with more memory would",
         )
     peak = (one.dense_tflops(precision) or 0.0) * 1e12

@@ -126,7 +126,7 @@ def _replica(
         count *= 2
     raise InvalidInput(
         "serving",
-        f"{MOST_PER_REPLICA} {one.slug} cannot serve the model with answers of "
+        f"{MOST_PER_REPLICA} {one.name} cannot serve the model with answers of "
         f"{serving.output_tokens:,} tokens, or its bandwidth is not known; allowed are shorter "
         "answers, fewer bits or another accelerator",
     )

@@ -6,7 +6,8 @@ import pytest
 
 from planner.contract.request.workload import AcceleratorHours
 from planner.contract.validation import parse
-from planner.sizing.demand import compute_demand, nothing_fits
+from planner.sizing.candidates.nothing_fits import nothing_fits
+from planner.sizing.demand import compute_demand
 from pricing.common.invalid_input import InvalidInput
 
 START = dt.date(2027, 1, 1)
@@ -58,7 +59,17 @@ def test_the_hours_are_exact_and_for_the_named_accelerator():
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"hours_per_month": [1, 2]}, "hours_per_month", "a list of 3"),
+        (
+            {"hours_per_month": [1, 2]},
+            "hours_per_month",
+            "has the hours of 2 months, and the plan lasts 3: add the 1 month missing (0 where there "
+            "is no work), plan for 2 months, or give one number that holds in every month",
+        ),
+        (
+            {"hours_per_month": [1] * 5},
+            "hours_per_month",
+            "take out the 2 months too many, plan for 5 months",
+        ),
         ({"hours_per_month": []}, "hours_per_month", "at least 1"),
         ({"hours_per_month": 0}, "hours_per_month", "0 in every month"),
         ({"hours_per_month": [0, 0, 0]}, "hours_per_month", "0 in every month"),
@@ -73,7 +84,7 @@ def test_the_hours_are_exact_and_for_the_named_accelerator():
         ({"peak_accelerators": 1}, "peak_accelerators", "allowed are 2 or more"),
         ({"peak_accelerators": 0}, "peak_accelerators", "at least 1"),
         ({"peak_accelerators": 2.5}, "peak_accelerators", "whole number"),
-        ({"peak_accelerators": [2, 2]}, "peak_accelerators", "a list of 3"),
+        ({"peak_accelerators": [2, 2]}, "peak_accelerators", "the plan lasts 3: add the 1 month"),
         ({"peak_accelerators": [2, 1, 2]}, "peak_accelerators", "month 2 of 3"),
         ({"peak_accelerators": [2, 2.5, 2]}, "peak_accelerators.1", "whole number"),
         ({"peak_accelerators": [0, 0, 0]}, "peak_accelerators", "0 in every month"),
@@ -87,17 +98,18 @@ def test_a_bad_value_is_refused_by_field(changes, field, words):
 
 def test_why_nothing_fits_names_the_nearest_and_counts_those_alike():
     reasons = {
-        "nvidia-l4": "one sequence does not fit nvidia-l4 (24 GiB), however it is split",
-        "nvidia-t4": "one sequence does not fit nvidia-t4 (16 GiB), however it is split",
-        "nvidia-a10": "one sequence does not fit nvidia-a10 (24 GiB), however it is split",
+        "nvidia-l4": "one sequence does not fit L4 (24 GiB), however it is split",
+        "nvidia-t4": "one sequence does not fit Tesla T4 (16 GiB), however it is split",
+        "nvidia-a10": "one sequence does not fit A10 (24 GiB), however it is split",
         "nvidia-h100-80gb-sxm": "9,100 accelerator-hours in 2 months are too many",
         "nvidia-h200-141gb-sxm": "5,900 accelerator-hours in 2 months are too many",
+        "nvidia-a100-40gb-sxm": "one sequence does not fit A100 SXM4 40 GB, however it is split",
         "intel-gaudi": "no rate of it is known",
     }
     assert nothing_fits(reasons) == (
         "no accelerator can do this work: on H200 SXM 141 GB 5,900 accelerator-hours in 2 months "
-        "are too many (1 other alike); one sequence does not fit nvidia-l4 (24 GiB), however it is "
-        "split (2 others alike); no rate of it is known (1 accelerator)"
+        "are too many (1 other alike); one sequence does not fit A100 SXM4 40 GB, however it is "
+        "split (3 others alike); no rate of it is known (1 accelerator)"
     )
 
 

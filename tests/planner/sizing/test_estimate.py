@@ -168,7 +168,7 @@ def test_a_rate_on_what_has_no_datasheet_leaves_the_cpu_open():
 def test_what_fits_nowhere_says_why_the_largest_does_not():
     error = refusal({"workload": training(sequence_length=100_000_000)})
     first = error.message.split(": ")[1]
-    assert first.startswith("one sequence does not fit amd-mi3")
+    assert first.startswith("one sequence does not fit Instinct MI3")
     assert "retired" not in error.message
 
 
@@ -207,9 +207,9 @@ def test_a_sample_rate_is_moved_to_another_accelerator():
         (
             {"workload": training(accelerator="T4"), "accelerator": "L4"},
             "accelerator",
-            "the workload names nvidia-t4",
+            "the workload names Tesla T4",
         ),
-        ({"workload": HOURS, "accelerator": "L4"}, "accelerator", "the workload names nvidia-t4"),
+        ({"workload": HOURS, "accelerator": "L4"}, "accelerator", "the workload names Tesla T4"),
         ({"workload": HOURS | {"accelerator": "X"}}, "workload.accelerator", "not a known"),
         ({"workload": training(mfu=1.5)}, "workload.mfu", "impossible"),
         (

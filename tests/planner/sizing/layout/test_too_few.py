@@ -89,10 +89,10 @@ def nowhere(accelerator, rules=RULES, **changes):
     ("accelerator", "changes", "remedies"),
     [
         (RTX_4090, {"model": "Llama-3.1-405B"},
-         "one sequence does not fit nvidia-rtx-4090 (24 GiB), however it is split; a shorter "
+         "one sequence does not fit GeForce RTX 4090 (24 GiB), however it is split; a shorter "
          "sequence_length or an accelerator with more memory would"),
         (T4, {"model": "Llama-3.1-405B"},
-         "one layer at work does not fit nvidia-t4 (16 GiB), however it is split; an accelerator "
+         "one layer at work does not fit Tesla T4 (16 GiB), however it is split; an accelerator "
          "with more memory would"),
         (L4, {"model": "Grok-1", "micro_batch_size": 3, "zero_stage": 2},
          "; leaving out micro_batch_size and zero_stage or an accelerator with more memory would"),

@@ -51,7 +51,7 @@ def measured(rate, rules=6, **changes):
 
 def test_a_rate_above_the_peak_is_refused_with_the_highest_possible():
     """65 TFLOP/s are 176 samples of 3 x 123 GFLOPs a second."""
-    with pytest.raises(InvalidInput, match=r"566,820% of .*nvidia-t4.*up to 176,") as refusal:
+    with pytest.raises(InvalidInput, match=r"566,820% of .*Tesla T4.*up to 176,") as refusal:
         measured(1e6)
     assert refusal.value.field == "workload.samples_per_second"
     assert measured(176).accelerator_hours.p50 > 180
