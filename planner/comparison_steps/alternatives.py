@@ -63,9 +63,9 @@ NOTHING_TO_COMPARE = "No plan keeps to the limits as they are: there is none to 
 def find_alternatives(
     results: ComparisonResults, of_budgets: Sequence[Alternative] = ()
 ) -> tuple[Alternative, ...]:
-    """At most five, the largest saving first; none where it is not asked for. Where no plan keeps
-    to the limits, those of which one alone stands in the way: the cheapest plan first. Those
-    `of_budgets` are worked out already and go before the others.
+    """At most five, that of the smallest total first; none where it is not asked for. Where no
+    plan keeps to the limits, those of which one alone stands in the way: the cheapest plan first.
+    Those `of_budgets` are worked out already and go before the others.
 
     Each rule has its share of the work left: those that it is not enough for are left out.
     """
@@ -86,7 +86,7 @@ def find_alternatives(
             alternatives.extend(_try(rail, results, plan, most_machines, part))
     needed = sorted(_without_needless(alternatives), key=_rank)
     named = [*sorted(of_budgets, key=_rank), *needed][:MOST]
-    return tuple(sorted(named, key=_rank))
+    return tuple(sorted(named, key=lambda one: _place(one, plan)))
 
 
 def _list_rails(results: ComparisonResults, *, is_possible: bool) -> Iterator[Rail]:
@@ -96,6 +96,14 @@ def _list_rails(results: ComparisonResults, *, is_possible: bool) -> Iterator[Ra
         yield from list_limits(results.request)
     providers = preparation.catalog.offers.provider.names
     yield from list_rails(results.request, preparation.rules, results.payback_margin, providers)
+
+
+def _place(one: Alternative, plan: Scenario | None) -> tuple[bool, Decimal, str]:
+    """The order in which they are shown: what saves most of the total first; last what costs less
+    in today's money alone, the largest saving of it first."""
+    if one.saving is None or plan is None or one.total < plan.total_cost:
+        return False, one.total, one.field
+    return True, -one.saving, one.field
 
 
 def _rank(one: Alternative) -> tuple[Decimal, str]:
