@@ -26,7 +26,8 @@ from planner.comparison_steps.scenario_results import ANALYSIS_SHARE, SCENARIO_S
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.request.rules import LARGEST_NODE
-from planner.costing.advice.decision import describe_parts, leave_unnamed, list_parts
+from planner.costing.advice.decision import leave_unnamed, list_parts
+from planner.costing.advice.part_words import describe_parts, may_run_at_any_time
 from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
@@ -135,7 +136,11 @@ def _try(
     if saving is not None and saving <= least_saving:
         return
     parts = list_parts(
-        other, lifted.inputs, results.preparation.name_place, results.request.currency
+        other,
+        lifted.inputs,
+        results.preparation.name_place,
+        results.request.currency,
+        at_any_time=may_run_at_any_time(lifted.request),
     )
     if count_machines(parts) > most_machines or count_kinds(other, lifted) > MOST_KINDS:
         return

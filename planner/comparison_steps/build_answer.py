@@ -23,6 +23,7 @@ from planner.comparison_steps.build_analysis import (
 )
 from planner.comparison_steps.build_scenario import build_scenarios
 from planner.comparison_steps.build_verdict import build_verdict
+from planner.comparison_steps.deadlines.words import warn_of_even_payments
 from planner.comparison_steps.range_doubts import find_range_doubts
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.work_limits import warn_left_out
@@ -99,6 +100,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             *warn_past_start(results.calendar, results.preparation.today),
             *warn_undated_servers(results.request.on_prem.already_owned),
             *filter(None, (caveats.warning,)),
+            *warn_of_even_payments(results),
             *warn_of_unfilled_machines(request, inputs, verdict.decision, alternatives),
             *warn_of_few_cores(request, inputs, verdict.decision),
             *dict.fromkeys((*results.warnings, *_warnings_of(verdict, results.hours_range[1]))),

@@ -25,7 +25,8 @@ from planner.contract.answer.verdict import (
     Verdict,
 )
 from planner.contract.months import format_month
-from planner.costing.advice.decision import describe_parts, list_parts
+from planner.costing.advice.decision import list_parts
+from planner.costing.advice.part_words import describe_parts, may_run_at_any_time
 from planner.costing.advice.payback import (
     best_without_buying,
     capital_to_approve,
@@ -76,7 +77,13 @@ class _Builder:
 
     def build(self) -> Verdict:
         plan, results = self.plan, self.results
-        parts = list_parts(plan, results.inputs, results.preparation.name_place, self.currency)
+        parts = list_parts(
+            plan,
+            results.inputs,
+            results.preparation.name_place,
+            self.currency,
+            at_any_time=may_run_at_any_time(results.request),
+        )
         facts = Verdict(
             headline=f"{describe_parts(parts)}.",
             sentence="",

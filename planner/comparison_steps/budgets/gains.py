@@ -26,8 +26,9 @@ from planner.comparison_steps.scenario_results import SMALL_SHARE
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, BudgetUse, FieldChange
 from planner.contract.money import format_money
-from planner.costing.advice.decision import describe_parts, list_parts
+from planner.costing.advice.decision import list_parts
 from planner.costing.advice.limit_words import NamedLimit, name_limit
+from planner.costing.advice.part_words import describe_parts
 from planner.costing.advice.payback import best_without_buying, why_not_bought
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter

@@ -19,6 +19,7 @@ from planner.contract.months import format_month
 from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import savings_plan_label, traits
 from planner.contract.shares import NOISE
+from planner.costing.advice.part_words import fits_any_month, write_units
 from planner.costing.advice.payback import OBLIGATIONS
 from planner.costing.advice.shares import NONE, share_of_hours, shares_in_words
 from planner.costing.cost_model.by_date import reserved_days
@@ -47,9 +48,15 @@ def leave_unnamed(_provider: str, _region: str) -> str:
 
 
 def list_parts(
-    plan: Scenario, inputs: ModelInputs, name_place: NamePlace, currency: str
+    plan: Scenario,
+    inputs: ModelInputs,
+    name_place: NamePlace,
+    currency: str,
+    *,
+    at_any_time: bool = False,
 ) -> tuple[DecisionPart, ...]:
-    """The parts of a feasible plan, the one that most is paid for first."""
+    """The parts of a feasible plan, the one that most is paid for first; `at_any_time`: its months
+    are those in which the work may be done, and not when it is."""
     costs, shares = _sum_lines(plan.lines), shares_in_words(plan, inputs)
     parts = []
     for source in inputs.sources:
@@ -57,7 +64,8 @@ def list_parts(
             continue
         cost = costs.get(source.key, _SourceCost())
         share = shares.get(source.key, NONE)
-        part = _Part(plan, source, inputs, cost, name_place, currency, share).build()
+        rest = (name_place, currency, share, at_any_time)
+        part = _Part(plan, source, inputs, cost, *rest).build()
         parts.append((cost.paid, part))
     return tuple(part for _, part in sorted(parts, key=lambda row: (-row[0], row[1].source)))
 
@@ -120,6 +128,8 @@ class _Part:
     currency: str
     share_in_words: str
     """Of the hours."""
+    at_any_time: bool = False
+    """Whether the months are those in which the work may be done."""
 
     def build(self) -> DecisionPart:
         source, units = self.source, self._units()
@@ -204,18 +214,18 @@ class _Part:
         """What to do, as the rest of a sentence that begins with the verb."""
         machine, where = self._machine(), f" in {place}" if place else ""
         if action == "keep":
-            yield f"keep {_number(units)} × {machine}, at work for {self.share_in_words}"
+            yield f"keep {write_units(units)} × {machine}, at work for {self.share_in_words}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
-            yield f"lease {_number(units)} × {machine} for {lasts} {self._when(first, last)} "
+            yield f"lease {write_units(units)} × {machine} for {lasts} {self._when(first, last)} "
             yield self._sum(first, beside=self.cost.due(first))
         elif action == "buy":
-            yield f"buy {_number(units)} × {machine} {self._when(first, last)}"
+            yield f"buy {write_units(units)} × {machine} {self._when(first, last)}"
             yield self._invoice(first, last)
         elif action == "commit":
             months = self._term_months()
             at_once, terms, when = self._renewals(units, first, last)
-            yield f"sign a {months}-month {self._contract()} for {_number(at_once)} × {machine}"
+            yield f"sign a {months}-month {self._contract()} for {write_units(at_once)} × {machine}"
             yield f"{where} {when} {self._sum(first, terms)}"
         elif action == "reserve":
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
@@ -287,7 +297,7 @@ class _Part:
     def _up_to(self, units: float) -> str:
         up_to = "up to " if self._varies() else ""
         part = self._nodes() if units == 1 and not self.inputs.whole_nodes else 1.0
-        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{_number(units)} × "
+        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{write_units(units)} × "
 
     def _when(self, first: int, last: int) -> str:
         start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))
@@ -295,6 +305,8 @@ class _Part:
 
     def _while(self, first: int, last: int) -> str:
         """The months of renting; without an end where it goes on to the horizon's."""
+        if self.at_any_time and fits_any_month(self.plan, self.inputs, self.source):
+            return f"at any time {self._when(first, last)}"
         start = f"{self._calendar.month(first):%B %Y}"
         is_to_the_end = last == self._calendar.months - 1 > first
         return f"from {start}" if is_to_the_end else self._when(first, last)
@@ -330,21 +342,3 @@ class _Part:
 
     def _money(self, amount: Decimal) -> str:
         return format_money(amount, self.currency)
-
-
-def _number(units: float) -> str:
-    """
-    >>> _number(8.0), _number(13_698_630.0)
-    ('8', '13,698,630')
-    """
-    return f"{units:,.10g}"
-
-
-def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
-    """The dearest parts as one sentence without its full stop, the rest counted."""
-    sentences = [part.sentence for part in parts]
-    shown, more = sentences[:most], len(sentences) - most
-    if more > 0:
-        shown.append(f"{more} smaller {'part' if more == 1 else 'parts'}")
-    text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return text[:1].upper() + text[1:]

@@ -53,7 +53,8 @@ def test_beside_runs_with_a_deadline_the_others_are_told_without_figures() -> No
         (({"start": "2027-03"},), {}, " USD in all"),
         (({"start": "2027-12"},), {}, " USD in all"),
         (({"start": "2027-03"}, {"start": "2027-05"}), {}, " USD over 3 months"),
-        (({"start": "2027-01", "deadline": "2027-12"},), {}, " USD over 1 year"),
+        (({"start": "2027-01", "deadline": "2027-12"},), {}, " USD in all"),
+        (({"start": "2027-01", "deadline": "2027-12"},), {"storage_gib": 9}, " USD over 1 year"),
         (({"start": "2027-03"},), {"storage_gib": 9_000}, " USD over 1 year"),
     ],
 )

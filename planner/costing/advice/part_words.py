@@ -1,0 +1,70 @@
+"""How the parts of a plan are told: together, in numbers, and when what is rented works. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from planner.contract.answer.verdict import DecisionPart
+from planner.contract.purchase_options import traits
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.workload import AcceleratorHours
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_hours_of
+from pricing.market.offers import HOURS_PER_MONTH
+
+
+def write_units(units: float) -> str:
+    """
+    >>> write_units(8.0), write_units(13_698_630.0)
+    ('8', '13,698,630')
+    """
+    return f"{units:,.10g}"
+
+
+def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
+    """The dearest parts as one sentence without its full stop, the rest counted."""
+    sentences = [part.sentence for part in parts]
+    shown, more = sentences[:most], len(sentences) - most
+    if more > 0:
+        shown.append(f"{more} smaller {'part' if more == 1 else 'parts'}")
+    text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return text[:1].upper() + text[1:]
+
+
+def may_run_at_any_time(request: ComparisonRequest) -> bool:
+    """Whether all sized work has the same months from its start to its deadline, over which a plan
+    lays it evenly and within which people do it when they like: nothing else of the request goes
+    by the month."""
+    workload, existing, data = request.workload, request.existing, request.data
+    by_month = (
+        request.constraints.monthly_budget is not None
+        or existing.credits
+        or existing.minimum_spend
+        or request.other_costs
+        or data.storage_gib
+        or data.egress_gib_per_month
+    )
+    if isinstance(workload, AcceleratorHours) or by_month:
+        return False
+    months = {(run.start, run.deadline) for run in workload.runs or ()}
+    return len(months) == 1 and all(end is not None for _, end in months)
+
+
+def fits_any_month(plan: Scenario, inputs: ModelInputs, source: CapacitySource) -> bool:
+    """Whether machines of one source, rented by the hour, do all the work, laid over several months
+    on end, within the hours of any one of them."""
+    option = traits(source.purchase_option)
+    is_by_hour = not (option.is_paid_ahead or option.is_commitment or source.is_owned)
+    if source.existing is not None or not is_by_hour:
+        return False
+    busy = np.flatnonzero(inputs.hours)
+    used = plan.used_hours.get(source.key)
+    if used is None or len(plan.used_hours) > 1 or plan.units_started or busy.size < 2:
+        return False
+    at_peak = peak_hours_of(plan, inputs, source)[busy]
+    is_on_end = int(busy[-1] - busy[0]) == busy.size - 1
+    return is_on_end and bool((used[busy] > 0).all()) and float(at_peak.sum()) <= HOURS_PER_MONTH

@@ -1,0 +1,69 @@
+"""Work of hours with months to do it in is told as something that somebody can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.comparison import compare
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.request.comparison import read_request
+from planner.costing.advice.part_words import may_run_at_any_time
+from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
+
+EACH: dict[str, Any] = {"start": "2027-01", "deadline": "2027-04"}
+
+
+def asked(hours: float, *runs: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """Runs of so many hours on a machine of eight."""
+    workload = {
+        "kind": "training",
+        "parameters": 7e9,
+        "tokens": 1e10,
+        "accelerator": "H100",
+        "measured_accelerator_hours": 8 * hours,
+        "runs": list(runs or (EACH,)),
+    }
+    return request_of(horizon_months=4, workload=workload, **fields)
+
+
+def answer_to(hours: float, *runs: dict[str, Any], **fields: Any) -> ComparisonAnswer:
+    return compare(asked(hours, *runs, **fields), catalog(offer("50")), today=TODAY)
+
+
+def test_hours_of_one_month_may_be_worked_in_any() -> None:
+    answer = answer_to(16)
+    assert answer.verdict.sentence.startswith(
+        "Rent 1 × p5.48xlarge (8 × H100 SXM5 80 GB) on demand in AWS us-east-1 for 16 hours at any "
+        "time from January 2027 to April 2027. 800.00 USD in all"
+    )
+    assert not any("spread evenly" in text for text in answer.warnings)  # a small job
+
+
+def test_the_payments_by_month_are_said_to_be_spread() -> None:
+    larger = asked(900)
+    larger["workload"]["accelerators_per_job"] = 16
+    answer = compare(larger, catalog(offer("50")), today=TODAY)
+    assert "for 450 hours each at any time from" in answer.verdict.sentence
+    assert any(
+        "at any time from January 2027 to April 2027, and the payments of the plan are spread "
+        "evenly over these months" in text
+        for text in answer.warnings
+    )
+
+
+def test_more_hours_than_a_month_has_take_their_months() -> None:
+    sentence = answer_to(740).verdict.sentence
+    assert "for 740 hours from January 2027. 37,000 USD over 4 months" in sentence
+
+
+def test_work_of_several_windows_or_a_budget_of_each_month_keeps_its_months() -> None:
+    later = {"start": "2027-03", "deadline": "2027-04"}
+    assert may_run_at_any_time(read_request(asked(16, EACH, EACH)))
+    assert not may_run_at_any_time(read_request(asked(16, EACH, later)))
+    assert not may_run_at_any_time(read_request(asked(16, {"start": "2027-01"})))
+    limited = asked(16, constraints={"monthly_budget": 300})
+    assert not may_run_at_any_time(read_request(limited))
+    kept = asked(16, data={"storage_gib": 100})
+    assert not may_run_at_any_time(read_request(kept))
+    given = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 4}
+    assert not may_run_at_any_time(read_request(asked(16) | {"workload": given}))
