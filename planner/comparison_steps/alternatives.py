@@ -12,6 +12,8 @@ from decimal import Decimal
 from math import ceil, inf
 from typing import Any
 
+import numpy as np
+
 from planner.comparison_steps.liftable import (
     COUNT_ON_RESALE,
     PARTITIONS,
@@ -24,12 +26,14 @@ from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import ANALYSIS_SHARE, SCENARIO_SHARE
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.verdict import Alternative, DecisionPart
+from planner.contract.answer.verdict import Alternative
 from planner.contract.request.rules import LARGEST_NODE
 from planner.costing.advice.decision import leave_unnamed, list_parts
 from planner.costing.advice.part_words import describe_parts, may_run_at_any_time
 from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.scenario_result import Scenario
@@ -142,7 +146,8 @@ def _try(
         results.request.currency,
         at_any_time=may_run_at_any_time(lifted.request),
     )
-    if count_machines(parts) > most_machines or count_kinds(other, lifted) > MOST_KINDS:
+    machines = count_machines(other, lifted.inputs)
+    if machines > most_machines or count_kinds(other, lifted) > MOST_KINDS:
         return
     yield Alternative(
         field=rail.field,
@@ -180,9 +185,21 @@ def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:
     return lifted_keys == keys
 
 
-def count_machines(parts: Iterable[DecisionPart]) -> float:
-    """Machines of a plan, of each part as many as it has at once."""
-    return sum(part.units or 0.0 for part in parts)
+def count_machines(plan: Scenario, inputs: ModelInputs) -> float:
+    """Machines of a plan, of each part as many as it has at once: contracts that follow one another
+    are for the same machines."""
+    return sum(
+        min(part.units or 0.0, _most_in_service(plan, inputs.by_key[part.source]))
+        for part in list_parts(plan, inputs, leave_unnamed, "")
+    )
+
+
+def _most_in_service(plan: Scenario, source: CapacitySource) -> float:
+    """Most units of a source at once that a plan starts; of any other source no limit."""
+    started = plan.units_started.get(source.key)
+    if source.term is None or started is None:
+        return inf
+    return float(source.units_in_service(np.asarray(started, dtype=np.float64)).max())
 
 
 def count_kinds(plan: Scenario, results: ComparisonResults) -> int:
@@ -197,7 +214,7 @@ def find_most_machines(results: ComparisonResults, plan: Scenario | None) -> flo
     if plan is None:
         machines: float = ceil(float(results.demand.peak_accelerators.max()) / LARGEST_NODE)
     else:
-        machines = count_machines(list_parts(plan, results.inputs, leave_unnamed, ""))
+        machines = count_machines(plan, results.inputs)
     return max(float(FEW_MACHINES), MOST_TIMES_THE_MACHINES * machines)
 
 

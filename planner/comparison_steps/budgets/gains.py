@@ -173,7 +173,7 @@ def _build_gain(
 ) -> BudgetGain | None:
     currency = results.request.currency
     parts = list_parts(other, results.inputs, results.preparation.name_place, currency)
-    is_large = count_machines(parts) > find_most_machines(results, plan)
+    is_large = count_machines(other, results.inputs) > find_most_machines(results, plan)
     if is_large or count_kinds(other, results) > MOST_KINDS:
         return None
     limits = [(name_budget(use, results), ceil(use.planned)) for use in over]

@@ -28,7 +28,6 @@ from planner.contract.answer.relaxation import Relaxation, least_changes
 from planner.contract.months import add_months, count_months
 from planner.contract.request.attempts import Run
 from planner.contract.request.workload import AcceleratorHours
-from planner.costing.advice.decision import leave_unnamed, list_parts
 from planner.costing.advice.verdict import choose
 from planner.costing.cost_model.by_date import is_list_price_by_date
 from planner.costing.optimizer.work import WorkSpentError
@@ -83,7 +82,7 @@ def finish_sooner(results: ComparisonResults) -> ComparisonResults:
             if cheaper is None or float(cheaper.net_present_cost) > most:
                 without_plan.append(other)
                 continue
-            if count_machines(list_parts(cheaper, other.inputs, leave_unnamed, "")) <= machines:
+            if count_machines(cheaper, other.inputs) <= machines:
                 best, most = other, float(cheaper.net_present_cost) * (1.0 - _WORTH_ANOTHER)
             if most <= least * (1.0 + _NEAR):
                 break

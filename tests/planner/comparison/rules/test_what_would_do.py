@@ -118,6 +118,17 @@ def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> No
     assert "constraints.allow_any_node" in lifted(asked(EAST, many, **few))
 
 
+def test_contracts_that_follow_one_another_are_for_the_same_machines() -> None:
+    """Four machines for five years, signed year by year, are 4 and not 20 beside the 8 that nobody
+    minds: 4 × 60 × 730 h × 2 USD."""
+    year = offer("2", "reserved", count=1, term_months=12, payment_option="no_upfront")
+    limits = {"purchase_options": ["spot"]}
+    answer = asked(year, offer("4", count=1), hours=2920, horizon_months=60, constraints=limits)
+    one = lifted(answer)["constraints.purchase_options"]
+    assert "12-month reservation for 4 × p5.6xlarge" in one.plan
+    assert one.total == 350_400
+
+
 def test_a_plan_on_three_kinds_of_accelerator_is_no_alternative(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
