@@ -82,7 +82,7 @@ def _by_kind() -> Iterator[Line]:
     yield from _as_information(_three("fine-tuning whose tokens are stated", tuned))
     before = {run.run for run in team_runs(CURRENT_RULES - 1)}
     early = [h for h in teams.held_out_as_stated() if h.run.run in before]
-    yield from _as_information(_three("runs that rules 4 know", early))
+    yield from _as_information(_three(f"runs that rules {CURRENT_RULES - 1} know", early))
     rates = [h for h in teams.held_out_rates_as_stated() if _is_finetuning(h.run, is_rate=True)]
     yield from _as_information(_three("rates of fine-tuning by frameworks", rates))
     unsaid = time_fit(False, False, False).errors
