@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from django import template
 from django.template import Context
 from django.urls import reverse
@@ -40,6 +41,12 @@ _TABS = (
     ("audit", "Audit log", "team-audit", Role.VIEWER),
     ("settings", "Team", "team-settings", Role.VIEWER),
 )
+
+
+@register.simple_tag(takes_context=True)
+def signup_is_open(context: Context) -> bool:
+    """Whether this visitor may open an account: anybody, or because of an invitation opened."""
+    return bool(get_adapter().is_open_for_signup(context["request"]))
 
 
 @register.inclusion_tag("team/parts/tabs.html", takes_context=True)

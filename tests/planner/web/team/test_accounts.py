@@ -69,6 +69,15 @@ def test_no_account_is_made_where_sign_up_is_closed(client, db, settings):
     assert not get_user_model().objects.exists()
 
 
+def test_the_sign_in_page_offers_an_account_only_where_one_can_be_opened(client, db, settings):
+    settings.SIGNUP_OPEN = True
+    assert "Sign up" in text(client.get("/accounts/login/"))
+    settings.SIGNUP_OPEN = False
+    closed = text(client.get("/accounts/login/"))
+    assert "sign up" not in closed.lower()
+    assert "invitation" in closed
+
+
 def test_a_forgotten_password_is_replaced_by_mail(client, db):
     person("someone", email="some@one.test")
     client.post("/accounts/password/reset/", {"email": "some@one.test"})
