@@ -92,6 +92,13 @@
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-print]")) window.print();
   });
+  /* What is folded away on the screen alone stands open on paper. */
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details[data-on-paper]:not([open])")];
+    opened.forEach((one) => { one.open = true; });
+  });
+  window.addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));
 
   /* An edit that the server did not answer is said below the total, or above the panel that would have followed;
      nothing typed is lost. */

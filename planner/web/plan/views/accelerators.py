@@ -36,6 +36,8 @@ TIER_WORDS = {
     "complex": "Complex work",
     "very_demanding": "Very demanding work",
 }
+OPEN_ROWS = 8
+"""Accelerators whose figures stand open beside those of money and time."""
 MARKET_STATUS_WORDS = {"retired": "retired", "inference_only": "inference only"}
 """Words for what a card may not be rented for; a current one needs none."""
 
@@ -60,6 +62,7 @@ def accelerators(request: HttpRequest) -> HttpResponse:
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
+            chosen = _chosen(workload)
             context |= {
                 "first_warnings": [one for one in estimate.warnings if comes_first(one)],
                 "cpu": estimate.cpu,
@@ -67,9 +70,9 @@ def accelerators(request: HttpRequest) -> HttpResponse:
                 "tier": TIER_WORDS.get(estimate.tier or ""),
                 "tier_cards": estimate.tier_cards,
                 "weights_gb": estimate.weights_gb,
-                "rows": [_row(one, rents, query) for one in estimate.candidates],
-                "front": _front(estimate.candidates, rents),
-                "chosen": _chosen(workload),
+                **_sort_out([_row(one, rents, query) for one in estimate.candidates], chosen),
+                "front": _front(estimate.candidates, rents, query),
+                "chosen": chosen,
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
     return render(request, "web/plan/accelerators.html", context)
@@ -87,7 +90,26 @@ def _chosen(workload: dict[str, Any]) -> str:
     return str(workload.get("accelerator", ""))
 
 
-def _front(candidates: Sequence[EstimateCandidate], rents: LowestRents) -> list[FrontCard]:
+def _sort_out(rows: Sequence[Row], chosen: str) -> dict[str, Any]:
+    """The rows that stand open, those folded away, and those of what does not fit. Open are what
+    is chosen, what is on the front of money and time, and of what a plan may rent, else of all
+    that fits, those ranked first."""
+    fitting = [row for row in rows if row.candidate.fits]
+    rented = [row for row in fitting if row.usd_per_hour is not None]
+    first = {row.candidate.accelerator for row in (rented or fitting)[:OPEN_ROWS]}
+    first |= {row.candidate.accelerator for row in fitting if row.candidate.choice} | {chosen}
+    return {
+        "rows": rows,
+        "fitting": len(fitting),
+        "first_rows": [row for row in fitting if row.candidate.accelerator in first],
+        "more_rows": [row for row in fitting if row.candidate.accelerator not in first],
+        "unfit_rows": [row for row in rows if not row.candidate.fits],
+    }
+
+
+def _front(
+    candidates: Sequence[EstimateCandidate], rents: LowestRents, query: QueryDict
+) -> list[FrontCard]:
     """Cards that no other beats in money and time, the cheapest first."""
     front = [one for one in candidates if one.choice and one.rent_usd is not None]
     ordered = sorted(front, key=lambda one: one.rent_usd or 0.0)
@@ -97,6 +119,7 @@ def _front(candidates: Sequence[EstimateCandidate], rents: LowestRents) -> list[
             get(one.accelerator).name,
             CHOICES[one.choice or ""],
             name_place(_cheapest(rents, one.accelerator)[0]),
+            _address(query, one.accelerator),
         )
         for one in ordered
     ]
@@ -111,6 +134,8 @@ class FrontCard:
     choice: str
     place: str
     """Where it is rented at that price."""
+    address: str
+    """The address that chooses it."""
 
 
 @dataclass(frozen=True)
@@ -148,5 +173,10 @@ def _row(candidate: EstimateCandidate, rents: LowestRents, query: QueryDict) -> 
         name=get(slug).name,
         usd_per_hour=usd,
         place=name_place(offer),
-        address=write(query, **{"workload.accelerator": slug, "edit": "1"}),
+        address=_address(query, slug),
     )
+
+
+def _address(query: QueryDict, accelerator: str) -> str:
+    """The form with this accelerator chosen."""
+    return write(query, **{"workload.accelerator": accelerator, "edit": "1"})

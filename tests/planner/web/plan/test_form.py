@@ -15,6 +15,7 @@ from planner.services.jobs import jobs
 from planner.sizing.candidates.fitness import INFERENCE_ONLY
 from planner.web.common.form_fields import find_label
 from planner.web.common.plan_request import read_plan_request
+from planner.web.plan.views.accelerators import OPEN_ROWS
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 CONFIGURATION = project.BASE_DIR / "gunicorn.conf.py"
@@ -130,6 +131,21 @@ def test_the_chooser_shows_money_against_time_and_the_reasons(client, prices):
     assert front[0].choice == "cheapest"
     assert "memory: weights are" in shown
     assert "FPGA" in shown
+
+
+def test_the_chooser_opens_with_what_may_be_rented_and_folds_the_rest(client, prices):
+    chosen = {**TRAINING, "workload.accelerator": "nvidia-gb300"}
+    shown = get(client, "plan-accelerators", chosen).context
+    first, more, unfit = shown["first_rows"], shown["more_rows"], shown["unfit_rows"]
+    assert {"nvidia-gb300", *(card.candidate.accelerator for card in shown["front"])} <= {
+        row.candidate.accelerator for row in first
+    }
+    assert len(first) <= OPEN_ROWS + len(shown["front"]) + 1
+    assert all(
+        row.usd_per_hour is not None for row in first if row.candidate.accelerator != "nvidia-gb300"
+    )
+    every = sorted([*first, *more, *unfit], key=lambda row: row.candidate.accelerator)
+    assert every == sorted(shown["rows"], key=lambda row: row.candidate.accelerator)
 
 
 def test_the_chooser_says_tier_weights_and_what_each_card_serves(client, prices):
