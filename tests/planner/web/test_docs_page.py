@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from tests.planner.web.browser import visit
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
@@ -33,3 +35,15 @@ def test_the_page_lists_operations_and_breaks_no_policy(
     page.wait_for_selector("text=dgx-h100", timeout=30_000)
     assert [text for text in complaints if "policy" in text.lower() or "Error" in text] == []
     page.close()
+
+
+@pytest.mark.sweep
+def test_every_text_of_the_page_can_be_read(chromium: Browser, live_server: Any) -> None:
+    with visit(chromium, live_server.url) as here:
+        page = here.open("/api/v1/docs/")
+        page.wait_for_selector("text=/api/v1/comparisons/", timeout=30_000)
+        for method in ("get", "post", "delete"):
+            page.locator(f".opblock-{method} .opblock-summary").first.click()
+        page.locator(".try-out__btn").first.click()
+        page.wait_for_selector(".microlight")
+        assert here.violations("color-contrast") == []
