@@ -87,7 +87,7 @@ def test_a_pilot_of_samples_is_in_samples(client, db):
 
 def test_a_rate_above_the_card_says_what_all_accelerators_of_the_box_may_do(client, db):
     words = text(send(client, accelerators="8", per_second="9e9"))
-    assert "of the dense peak of nvidia-h100-80gb-sxm; allowed are up to" in words
+    assert "of the dense peak of H100 SXM5 80 GB; allowed are up to" in words
     assert "; all 8 together: 8 times that" in words
 
 
