@@ -100,7 +100,7 @@ def spent(answer: ComparisonAnswer, one: ScenarioAnswer) -> list[float]:
 
 
 def _capacity(answer: ComparisonAnswer, shown: ScenarioAnswer) -> Series:
-    """Accelerators by kind of source, over the peak."""
+    """Accelerators by kind of source, over the peak where it counts the same accelerator."""
     stacks = {kind: [0.0] * answer.horizon_months for kind in STACKS}
     used = set()
     for row in shown.capacity:
@@ -109,6 +109,10 @@ def _capacity(answer: ComparisonAnswer, shown: ScenarioAnswer) -> Series:
         stacks[kind][row.month] += row.accelerators
         used.add(kind)
     drawn = {kind: values for kind, values in stacks.items() if kind in used}
+    kinds = {key: one.accelerator for key, one in answer.offers.items()}
+    kinds |= {one.key: one.accelerator for one in answer.servers}
+    if any(kinds[row.source] != answer.demand.accelerator for row in shown.capacity):
+        return drawn
     return {**drawn, "peak demand": list(answer.demand.peak_accelerators)}
 
 

@@ -102,7 +102,7 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
                 month(answer.start, one.month),
                 one.label,
                 HOW[one.kind],
-                f"{plain(one.units)} {_units_word(one)}",
+                f"{plain(round(one.units, 2))} {_units_word(one)}",
                 (first if first == last else f"{first} to {last}") + _idle(answer, one),
                 at_start or "",
                 monthly or "",

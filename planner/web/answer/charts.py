@@ -17,11 +17,12 @@ from planner.contract.purchase_options import CHART_ROLES, ROLE_TITLES, traits
 from planner.web.answer.scenario_rows import scenario_rows
 from planner.web.common.chart import Chart, Series
 from planner.web.common.form_fields import ALL
-from planner.web.common.formatting import figures
+from planner.web.common.formatting import accelerator_name, figures
 
 
 def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
-    """Accelerators in service in each month by kind of source, over the demand."""
+    """Accelerators in service in each month by kind of source, over the demand where both count
+    the same accelerator."""
     labels, roles = answer.months, source_roles(answer)
     stacks: dict[str, list[float]] = {}
     for row in scenario.capacity:
@@ -30,8 +31,16 @@ def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
     series = [
         Series(ROLE_TITLES[role], stacks[role], role) for role in CHART_ROLES if role in stacks
     ]
-    work = answer.demand
-    series.append(Series("peak demand", list(work.peak_accelerators), "demand", dashed=True))
+    work, name = answer.demand, SCENARIO_TITLES[scenario.key].lower()
+    counted = f"{work.highest_peak:,.0f} accelerators"
+    if _accelerators_of(answer, scenario) <= {work.accelerator}:
+        series.append(Series("peak demand", list(work.peak_accelerators), "demand", dashed=True))
+        summary = f"Capacity by source of {name} against a peak of {counted}."
+    else:
+        summary = (
+            f"Accelerators in service by source of {name}. The peak of the demand is not drawn, as "
+            f"it counts another accelerator: {counted} of {accelerator_name(work.accelerator)}."
+        )
     return Chart(
         key="capacity",
         title="What serves the demand, month by month?",
@@ -41,9 +50,15 @@ def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
         x=labels,
         series=series,
         digits=1,
-        summary=f"Capacity by source of {SCENARIO_TITLES[scenario.key].lower()} against a "
-        f"peak of {work.highest_peak:,.0f} accelerators.",
+        summary=summary,
     )
+
+
+def _accelerators_of(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> set[str]:
+    """Kinds of accelerators that a plan has in service."""
+    kinds = {key: one.accelerator for key, one in answer.offers.items()}
+    kinds |= {one.key: one.accelerator for one in answer.servers}
+    return {kinds[row.source] for row in scenario.capacity if row.source in kinds}
 
 
 def source_roles(answer: ComparisonAnswer) -> dict[str, str]:

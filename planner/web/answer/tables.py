@@ -43,11 +43,9 @@ class PurchaseRow:
 
     @property
     def units(self) -> str:
-        """`1 server`, `2 commitments`."""
-        unit = unit_words(self.purchase.unit)
-        return (
-            f"{plain(self.purchase.units)} {singular(unit) if self.purchase.units == 1 else unit}"
-        )
+        """`1 server`, `2 commitments`, `738.02 machine-hours`."""
+        unit, units = unit_words(self.purchase.unit), round(self.purchase.units, 2)
+        return f"{plain(units)} {singular(unit) if units == 1 else unit}"
 
     @property
     def how(self) -> str:
