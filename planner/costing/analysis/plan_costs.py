@@ -16,11 +16,14 @@ from planner.costing.analysis.plan_exposure import list_on_demand, list_spot, me
 from planner.costing.analysis.rent_mix import (
     ROUNDING,
     RentMix,
+    Reservation,
     cheapest,
     constant_mix,
     hours_at_peak,
+    list_reservations,
     planned_rent,
     rent_beyond,
+    without_reservations,
 )
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import FINANCING
@@ -112,6 +115,8 @@ class PlanCosts:
     """None: none, or what they pay is in `fixed`."""
     peak: Floats | None = None
     """[T] reference accelerators at once; None: those of the demand."""
+    reserved: tuple[Reservation, ...] = ()
+    """What is reserved by date, and in no mix of what is rented."""
 
 
 def measure_plan(
@@ -141,8 +146,10 @@ def measure_plan(
     own_peak = peak_of(scenario, inputs)
     at_peak = hours_at_peak(inputs.hours, inputs.peak if own_peak is None else own_peak)
     most = np.minimum(all_hours, all_width * at_peak)
-    rent = planned_rent(scenario, inputs)
-    usable = _usable_share(inputs, most, rent, at_peak)
+    reserved, by_hour = list_reservations(scenario, inputs), without_reservations(scenario, inputs)
+    rent = planned_rent(by_hour, inputs)
+    hours_left = inputs.hours - _work_reserved(reserved, inputs)
+    usable = _usable_share(hours_left, most, rent, at_peak)
     return PlanCosts(
         fixed=fixed,
         residual=tuple((key, value) for key, value in residual if value.any()),
@@ -150,15 +157,22 @@ def measure_plan(
         hours=hours,
         later=later,
         usable=usable,
-        lacking=_lacking(inputs, usable * most, at_peak),
+        lacking=_lacking(hours_left, usable * most, at_peak),
         peak=own_peak,
         in_use=_in_use(scenario, inputs, units, all_width),
         rent=rent,
-        more=rent_beyond(scenario, inputs, rent),
+        more=rent_beyond(by_hour, inputs, rent),
         on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
         pools=_pools(scenario, inputs),
         unsure=tuple(cohort for cohort in first if cohort.source.key in inputs.servers.unsure),
+        reserved=reserved,
     )
+
+
+def _work_reserved(reserved: Sequence[Reservation], inputs: ModelInputs) -> Floats:
+    """[T] reference hours of the work that are planned on what is reserved by date."""
+    held = sum((one.held for one in reserved), np.zeros(inputs.calendar.months))
+    return np.minimum(held, inputs.hours)
 
 
 def list_priced_sources(plans: Sequence[Scenario], inputs: ModelInputs) -> set[str]:
@@ -267,18 +281,18 @@ def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
     return PoolBills(inputs.pools, bills, tuple(worth))
 
 
-def _lacking(inputs: ModelInputs, served: Floats, at_peak: Floats) -> Floats:
-    """[T] width at the peak that is lacking where units serve so many hours."""
-    lacking = np.maximum(inputs.hours - served, 0.0)
+def _lacking(hours: Floats, served: Floats, at_peak: Floats) -> Floats:
+    """[T] width at the peak that is lacking where units serve so many of the hours."""
+    lacking = np.maximum(hours - served, 0.0)
     return np.divide(lacking, at_peak, out=np.zeros_like(lacking), where=at_peak > 0)
 
 
-def _usable_share(inputs: ModelInputs, most: Floats, rent: RentMix, at_peak: Floats) -> Floats:
+def _usable_share(hours: Floats, most: Floats, rent: RentMix, at_peak: Floats) -> Floats:
     """[T] 1, but where the plan rents although units idle the share of their hours that it uses."""
-    spare = rent.width - _lacking(inputs, most, at_peak)
+    spare = rent.width - _lacking(hours, most, at_peak)
     is_idle = spare > np.maximum(rent.node * (1.0 - ROUNDING), ROUNDING * (1.0 + rent.width))
     paid = rent.width * at_peak
-    used = np.maximum(inputs.hours - paid, 0.0)
+    used = np.maximum(hours - paid, 0.0)
     share = np.divide(used, most, out=np.ones_like(most), where=most > 0)
     return np.where(is_idle, np.minimum(share, 1.0), 1.0)
 

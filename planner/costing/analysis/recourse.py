@@ -3,7 +3,9 @@
 The same policy holds for every plan. With q the demand of the sample over that of the plan in the
 month of a decision, and a slip of s months:
 
-- What is started in the first month is signed and stays.
+- What is started in the first month is signed and stays. What is reserved by date is billed as
+  planned, used or not, and comes as much later as the work does; blocks with dates of their own
+  stay in these.
 - Later starts come s months later, as the work does, at the prices of their month. Of a cohort
   of k units of capacity c as many are started as bring the units in service nearest to q times
   what the plan has then:
@@ -37,7 +39,7 @@ from planner.costing.analysis.monte_carlo import chunks_of_one_slip, shift_month
 from planner.costing.analysis.outcomes import Outcomes
 from planner.costing.analysis.plan_costs import Cohort, PlanCosts, PoolBills
 from planner.costing.analysis.progress import Report, nobody_waits
-from planner.costing.analysis.rent_mix import RentMix, RentPart, hours_at_peak
+from planner.costing.analysis.rent_mix import RentMix, RentPart, Reservation, hours_at_peak
 from planner.costing.analysis.simulation_work import recourse_units
 from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.spend_pools import settle_pools
@@ -187,8 +189,12 @@ def _cost(plan: PlanCosts, some: _Samples) -> Floats:
     served *= plan.usable
     lacking = some.demand - served
     np.maximum(lacking, 0.0, out=lacking)
+    for one in plan.reserved:
+        lacking -= np.minimum(lacking, one.move(one.held, some.slip))
+        cost += _pay_reserved(one, some)
+    not_by_date = np.minimum(some.demand, served) + lacking if plan.reserved else some.demand
     paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
-    used = np.clip(some.demand - paid, 0.0, served)
+    used = np.clip(not_by_date - paid, 0.0, served)
     cost += used @ plan.in_use
     if plan.more is plan.rent:
         rented = [(plan.rent, paid)]
@@ -198,6 +204,19 @@ def _cost(plan: PlanCosts, some: _Samples) -> Floats:
     for mix, hours_rented in rented:
         cost += _rent(mix, hours_rented, plan, some)
     return cost if plan.pools is None else cost + _settle(plan.pools, plan, rented, some)
+
+
+def _pay_reserved(one: Reservation, some: _Samples) -> Floats:
+    """[n, 2] what is billed for what is reserved by date, whatever of it the work takes."""
+    price = some.price(one.source.key)
+    cost = np.zeros((some.demand.shape[0], 2))
+    for bill in one.bills:
+        amounts = one.move(bill.amounts, some.slip)
+        if price is None or not bill.is_rent:
+            cost += amounts @ bill.worth
+        else:
+            cost += (amounts * price[:, :-1]) @ bill.worth
+    return cost
 
 
 def _settle(

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.purchase_options import traits
+from planner.costing.analysis.monte_carlo import shift_months
 from planner.costing.analysis.plan_exposure import list_on_demand, list_spot
+from planner.costing.cost_model.by_date import is_list_price_by_date, reserved_hours
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge
 from planner.costing.cost_model.spend_pools import BILLED
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.run_machines import peak_of
+from planner.costing.run_machines import peak_hours_of, peak_of
 from planner.costing.scenarios import scenario_options
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -84,6 +86,75 @@ def hours_at_peak(hours: Floats, peak: Floats) -> Floats:
     """[T] hours that the peak lasts, H / P; a whole month where no peak is asked for."""
     at_peak = np.where(hours > 0, float(HOURS_PER_MONTH), 0.0)
     return np.divide(hours, peak, out=at_peak, where=peak > 0)
+
+
+@dataclass(frozen=True)
+class ReservedBill:
+    """One charge of what is reserved by date, as planned."""
+
+    amounts: Floats
+    """[T] after tax."""
+    worth: Floats
+    """[T, 2] of an amount due in a month."""
+    is_rent: bool
+    """Whether it follows the price of the source."""
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Machines of one source that a plan reserves by date: paid for whether they work or not."""
+
+    source: CapacitySource
+    held: Floats
+    """[T] reference hours that it can work."""
+    bills: tuple[ReservedBill, ...]
+
+    def move(self, amounts: Floats, slip: int) -> Floats:
+        """[T] where the work comes `slip` months later: it is reserved when that begins, but for a
+        block with dates of its own."""
+        return shift_months(amounts, slip, keep_total=False) if self._follows_work else amounts
+
+    @property
+    def _follows_work(self) -> bool:
+        return is_list_price_by_date(self.source)
+
+
+def list_reservations(scenario: Scenario, inputs: ModelInputs) -> tuple[Reservation, ...]:
+    """What a plan reserves by date; none under rules that let it follow the hours."""
+    if not inputs.limits_days:
+        return ()
+    used = ((inputs.by_key[key], hours) for key, hours in sorted(scenario.used_hours.items()))
+    return tuple(
+        _reserve(source, hours, scenario, inputs)
+        for source, hours in used
+        if source.term is None and traits(source.purchase_option).is_paid_ahead
+    )
+
+
+def _reserve(
+    source: CapacitySource, hours: Floats, scenario: Scenario, inputs: ModelInputs
+) -> Reservation:
+    calendar, months = inputs.calendar, inputs.calendar.months
+    held, left = hours * source.capacity, 1.0 - calendar.tax_rate
+    if is_list_price_by_date(source):  # alone it works on to the end of its last day
+        days = reserved_hours(peak_hours_of(scenario, inputs, source))
+        held = np.where(held >= inputs.hours * (1.0 - ROUNDING), held * days, held)
+    bills = (
+        ReservedBill(
+            hours * charge.per_hour[:months] * left, _worth(charge, calendar), charge.is_rent
+        )
+        for charge in source.hour_charges
+    )
+    return Reservation(source, held, tuple(bills))
+
+
+def without_reservations(scenario: Scenario, inputs: ModelInputs) -> Scenario:
+    """The plan without what it reserves by date."""
+    reserved = {one.source.key for one in list_reservations(scenario, inputs)}
+    if not reserved:
+        return scenario
+    used = {key: hours for key, hours in scenario.used_hours.items() if key not in reserved}
+    return replace(scenario, used_hours=used)
 
 
 def planned_rent(scenario: Scenario, inputs: ModelInputs) -> RentMix:

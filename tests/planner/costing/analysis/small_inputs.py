@@ -92,6 +92,7 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "other_costs": (),
         "worked_out_from_rentals": {},
         "least_peaks": None,
+        "limits_days": False,
         "peak": np.zeros(CALENDAR.months),
     }
     found = SimpleNamespace(**(plain | fields))
