@@ -189,7 +189,7 @@ class ComparisonResults(ScenarioResults):
             *offers.warnings(),
             *preparation.servers.warnings(self.calendar, preparation.assumptions),
             *warn_of_idle_instruments(self.request, self.inputs, self.scenarios, advised),
-            *collect_warnings(self.inputs, self.scenarios, allowed, offers.catalog_offers),
+            *collect_warnings(self.inputs, self.scenarios, allowed, offers.catalog_offers, advised),
         )
         return tuple(dict.fromkeys(collected))
 

@@ -17,6 +17,7 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import OwnedServer
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.advice.owed_after import left_to_others
+from planner.costing.cost_model.by_date import is_list_price_by_date
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.terms import Calendar
@@ -56,6 +57,7 @@ def collect_warnings(
     scenarios: Mapping[ScenarioKey, Scenario],
     allowed: Mapping[ScenarioKey, Scenario],
     catalog_offers: OfferTable,
+    advised: Scenario | None,
 ) -> Iterator[str]:
     """Warnings on the answer as a whole; on what it rents, those of what may be advised."""
     committed = scenarios[ScenarioKey.COMMITTED]
@@ -75,7 +77,7 @@ def collect_warnings(
     for source in rented:
         yield from _warn_quota_below_node(source, inputs.quotas)
     if inputs.limits_dates:
-        yield from _warn_many_machines(rented, inputs, allowed.values())
+        yield from _warn_many_machines(rented, inputs, allowed.values(), advised)
     for server in inputs.servers.to_buy:
         if not server.is_hosted and f"server:{server.slug}" in used_keys:
             yield (
@@ -126,19 +128,30 @@ def _count_unsold(offers: OfferTable, accelerators: Collection[str]) -> int:
 
 
 def _warn_many_machines(
-    rented: Iterable[CapacitySource], inputs: ModelInputs, plans: Collection[Scenario]
+    rented: Iterable[CapacitySource],
+    inputs: ModelInputs,
+    plans: Collection[Scenario],
+    advised: Scenario | None,
 ) -> Iterator[str]:
-    """Warnings on more machines by the hour at once than clouds hold ready for everybody."""
+    """Warnings on more machines by the hour at once than clouds hold ready for everybody, in the
+    advised plan or, said to be so, in another."""
+
+    def count(plan: Scenario, source: CapacitySource) -> float:
+        if source.key not in plan.used_hours:
+            return 0.0
+        return float(_nodes_of(plan, inputs, source).max())
+
     for source in rented:
-        if source.is_committed:
+        if source.is_committed or is_list_price_by_date(source):
             continue
-        using = [plan for plan in plans if source.key in plan.used_hours]
-        most = max(float(_nodes_of(plan, inputs, source).max()) for plan in using)
+        own = count(advised, source) if advised else 0.0
+        most = own or max(count(plan, source) for plan in plans)
         if most > MANY_MACHINES:
+            machines = f"{most:,.0f} × {source.instance_type} at once"
+            of_plan = machines if own else f"Another plan than the advised one rents {machines}"
             yield (
-                f"{most:,.0f} × {source.instance_type} at once: no cloud holds so many ready by "
-                "the hour. Ask for a contract on the capacity; the list price is where its talks "
-                "begin."
+                f"{of_plan}: no cloud holds so many ready by the hour. Ask for a contract on the "
+                "capacity; the list price is where its talks begin."
             )
 
 
