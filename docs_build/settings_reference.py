@@ -27,6 +27,7 @@ KINDS = {
     "host": "text",
     "mail": "text",
     "mail_backend": "text",
+    "folder": "folder",
     "group_roles": "list, by comma",
 }
 

@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from planner.setting_forms import (
     DATABASE_OPTIONS,
     find_address_fault,
+    find_folder_fault,
     find_host_fault,
     find_mail_fault,
     find_origin_fault,
@@ -49,7 +50,7 @@ VARIABLES = {
     "UPLOAD_BUCKET": "bucket in which they wait instead (extra `s3`); credentials as boto3 finds "
     "them",
     "UPLOAD_S3_ENDPOINT": "address of a bucket that is not at AWS, such as MinIO's",
-    "EMAIL_HOST": "mail server; unset: mail is printed to the log",
+    "EMAIL_HOST": "mail server; unset: no mail is sent, and the log says which, without links",
     "EMAIL_PORT": "port of the mail server",
     "EMAIL_HOST_USER": "account at the mail server; unset: none",
     "EMAIL_HOST_PASSWORD": "password of that account",
@@ -259,6 +260,10 @@ class Environment:
                 "django.core.mail.backends.smtp.EmailBackend, or unset it."
             )
         return value
+
+    def folder(self, name: str) -> str:
+        """A folder, which is made when something is put there; "" for none."""
+        return "".join(_checked(name, list(filter(None, [self.text(name)])), find_folder_fault))
 
     def cron(self, name: str, default: str = "") -> str:
         """Minute, hour, day of the month, month and day of the week, in UTC; empty: never."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from email.utils import parseaddr
 from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -166,6 +167,19 @@ def find_mail_fault(address: str) -> str:
     if is_whole and name and _HOST_NAME.fullmatch(domain) and not re.search(r"[\s:/]", name):
         return ""
     return "is no address of mail; write it like operator@example.com"
+
+
+def find_folder_fault(path: str) -> str:
+    """Why nothing can be put into a folder, as the end of a sentence; or "".
+
+    >>> find_folder_fault("/etc/passwd/uploads"), find_folder_fault("/tmp/not-yet-there")
+    ('cannot be a folder, since /etc/passwd is a file', '')
+    """
+    try:
+        file = next((one for one in (Path(path), *Path(path).parents) if one.is_file()), None)
+    except OSError:  # Not to be looked at by this account; `/readyz` says what it cannot write.
+        file = None
+    return f"cannot be a folder, since {file} is a file" if file else ""
 
 
 def is_class_here(path: str) -> bool:

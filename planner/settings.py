@@ -15,6 +15,7 @@ from planner.environment import LOG_LEVELS, Environment
 from planner.places import BASE_DIR, DATA_DIR
 from planner.services.observability.log_format import configure_logging
 from planner.static_files import is_collected
+from planner.unsent_mail import choose_mail_backend
 from planner.upload_storage import choose_upload_storage
 from pricing.common.arguments import MOST_DAYS, MOST_PORT
 
@@ -206,7 +207,7 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
-MEDIA_ROOT = env.text("UPLOAD_DIR") or DATA_DIR / ".uploads"
+MEDIA_ROOT = env.folder("UPLOAD_DIR") or DATA_DIR / ".uploads"
 FILE_UPLOAD_PERMISSIONS = 0o600
 EMAIL_HOST = env.host("EMAIL_HOST")
 EMAIL_PORT = env.number("EMAIL_PORT", 587, least=1, most=MOST_PORT)
@@ -215,9 +216,7 @@ EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", EMAIL_PORT == 587)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.mail("DEFAULT_FROM_EMAIL", "planner@localhost")
-EMAIL_BACKEND = env.mail_backend("EMAIL_BACKEND") or (
-    f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
-)
+EMAIL_BACKEND = env.mail_backend("EMAIL_BACKEND") or choose_mail_backend(EMAIL_HOST, DEBUG)
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

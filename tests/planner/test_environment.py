@@ -109,6 +109,7 @@ BROKEN_SETTINGS = {
     "PRICE_REFRESH_JITTER_SECONDS": ("soon", "is not a whole number; write one from 0 to 86,400"),
     "RETAIN_JOBS_DAYS": ("-5", "not from 0 to 36,500"),
     "SENTRY_DSN": ("https://sentry.example.com/1", "lacks the key"),
+    "UPLOAD_DIR": (f"{__file__}/uploads", "cannot be a folder, since "),
     "UPLOAD_S3_ENDPOINT": ("minio", "is no address"),
 }
 """Settings by which the start used to succeed, and something failed hours later: with

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.conf import settings
 from django.core.cache import caches
@@ -52,6 +55,8 @@ REMEDIES = {
     "prices": "Run `manage.py migrate`, then `manage.py load_catalog`.",
     "broker": _OF_PAGES.format("CELERY_BROKER_URL"),
     "cache": _OF_PAGES.format("CACHE_URL"),
+    "uploads": "Large files of actuals are refused; see that UPLOAD_DIR names a folder that the "
+    "account of the services may write.",
 }
 """What whoever reads the log can do, by check."""
 
@@ -62,6 +67,8 @@ def check_readiness() -> Readiness:
     if checks["database"].state == OK:
         checks["migrations"] = _run("migrations", _check_migrations, required=True)
         checks["prices"] = _run("prices", _check_prices)
+        if not settings.UPLOAD_BUCKET:
+            checks["uploads"] = _run("uploads", _check_uploads)
     if settings.CELERY_BROKER_URL:
         checks["broker"] = _run("broker", _check_broker)
     if settings.CACHE_URL:
@@ -132,4 +139,15 @@ def _check_cache() -> Check:
     shared = caches["default"]
     if isinstance(shared, SharedCache):
         shared.check()
+    return Check(OK)
+
+
+def _check_uploads() -> Check:
+    """The folder in which large files wait, or the one in which it will be made."""
+    folder = Path(settings.MEDIA_ROOT)
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(f"{there} cannot be written")
+    if shutil.disk_usage(there).free < settings.API_MAX_UPLOAD_BYTES:
+        return Check(DEGRADED, "the disk has no room for the largest upload")
     return Check(OK)

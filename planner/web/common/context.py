@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
+from planner.unsent_mail import UNSENT
 from planner.web.common.choices import provider_title
 from pricing.freshness import freshness
 from pricing.market.places import MARKETPLACES, OTHER_CLOUDS, find_partition
@@ -51,4 +53,5 @@ def page(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "",
         "navigation": _navigation(request),
         "freshness": _freshness,
+        "sends_mail": settings.EMAIL_BACKEND != UNSENT,
     }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.core import mail
 
+from planner.unsent_mail import choose_mail_backend
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import person
 
@@ -82,6 +85,21 @@ def test_a_forgotten_password_is_replaced_by_mail(client, db):
     person("someone", email="some@one.test")
     client.post("/accounts/password/reset/", {"email": "some@one.test"})
     assert "/accounts/password/reset/key/" in mail.outbox[0].body
+
+
+def test_without_a_mail_server_no_log_holds_the_key_to_a_password(client, db, settings, caplog):
+    """Whoever reads logs could take over any account: the link was printed whole."""
+    settings.EMAIL_BACKEND = choose_mail_backend("", is_development=False)
+    person("someone", email="some@one.test")
+    page = text(client.get("/accounts/password/reset/"))
+    assert "This server sends no mail." in page
+    assert "changepassword" in page
+    assert 'name="email"' not in page
+    client.post("/accounts/password/reset/", {"email": "some@one.test"})
+    (line,) = [one.getMessage() for one in caplog.records if one.name == "planner.unsent_mail"]
+    assert "as EMAIL_HOST is not set: mail to some@one.test" in line
+    (link,) = re.findall(r"https?://\S+", line)
+    assert link.endswith("/accounts/password/reset/key/…/")
 
 
 def test_the_company_s_sign_in_is_offered_where_configured(client, db, settings):
