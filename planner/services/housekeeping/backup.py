@@ -34,7 +34,12 @@ def back_up(folder: Path) -> Path:
     target = folder / f"{PREFIX}{moment}{suffix}"
     part = target.with_suffix(f"{suffix}.part")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not folder.parent.exists():
+            raise BackupError(
+                f"{folder} cannot be made, since {folder.parent} is not there. Check the path, and "
+                "that its disk is mounted; no copy was made."
+            )
+        folder.mkdir(mode=0o700, exist_ok=True)
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
             _copy(part)

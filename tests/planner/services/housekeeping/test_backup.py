@@ -201,6 +201,22 @@ def test_a_folder_that_cannot_be_written_leaves_nothing(tmp_path: Path, db: Any)
 
 
 @pytest.mark.django_db
+def test_a_new_folder_is_said_to_be_new_and_made_in_one_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistyped folder was made without a word, and the copies were missed when needed."""
+    monkeypatch.setattr(backup, "_copy", lambda _: None)
+    with pytest.raises(CommandError, match=r"mistyped is not there\. Check the path, and that its"):
+        call_command("backup", str(tmp_path / "mistyped" / "copies"))
+    assert list(tmp_path.iterdir()) == []
+    notes = StringIO()
+    call_command("backup", str(tmp_path / "copies"), stdout=StringIO(), stderr=notes)
+    assert "copies was not there and was made" in notes.getvalue()
+    assert (tmp_path / "copies").stat().st_mode & 0o777 == 0o700
+    call_command("backup", str(tmp_path), stdout=StringIO(), stderr=(again := StringIO()))
+    assert again.getvalue() == ""
+
+
 @pytest.mark.django_db
 def test_an_empty_database_is_not_copied_and_no_older_copy_goes(tmp_path: Path) -> None:
     older = tmp_path / "planner-20200101T000000Z.sqlite3"
