@@ -132,7 +132,7 @@ def _of_address(row: SensitivityRow, path: str, currency: str, query: QueryDict)
     field = _FIELDS.get(path.replace(".0.", ".*."))
     if field is None or not value:
         return None
-    unit = field.unit.replace("money", currency) if field.name == name or not field.scale else ""
+    unit = field.unit_as(name).replace("money", currency)
     return _scaled(row, name, field.label, unit, value)
 
 

@@ -11,6 +11,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.horizon import DEFAULT_MONTHS
 from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.common.form_fields import find_label
+from planner.web.common.query_codec import find_typed
 
 _ASKED = "the request"
 _UNASKED = {
@@ -50,7 +51,7 @@ def _rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]
         yield _row(path, "Exchange rate", rate.units_per_usd, unit, source, query)
     for path in _MEASURED.get(query.get("workload.kind", ""), ()):
         yield _row(
-            path, find_label(path), "estimated", "%", answer.demand.method, query, scale="~pct"
+            path, find_label(path), "estimated", "%", answer.demand.method, query, scale="pct"
         )
 
 
@@ -58,7 +59,8 @@ def _row(
     path: str, label: str, used: str, unit: str, source: str, query: QueryDict, scale: str = ""
 ) -> AssumptionRow:
     """`source`: where the figure is from that is used unless one is typed."""
-    typed = query.get(path + scale, "")
+    name = f"{path}~{scale}" if scale else path
+    typed = find_typed(query, path, scale)
     if typed and not path.startswith("exchange_rates."):
         source = _ASKED
-    return AssumptionRow(path, label, path + scale, typed, typed or used, unit, bool(typed), source)
+    return AssumptionRow(path, label, name, typed, typed or used, unit, bool(typed), source)

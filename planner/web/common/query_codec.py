@@ -31,6 +31,7 @@ SCALES = {
     "bn": Decimal(10**9),
     "tn": Decimal(10**12),
 }
+SCALE_WORDS = {"pct": "%", "k": "thousand", "mn": "million", "bn": "billion", "tn": "trillion"}
 _MAGNITUDE = re.compile(
     r"(.*\d)\s*(k|thousand|m|mn|million|b|bn|billion|t|tn|trillion)", re.IGNORECASE
 )
@@ -208,6 +209,23 @@ def with_start(query: QueryDict) -> QueryDict:
     dated = query.copy()
     dated["start"] = min(map(str, starts))
     return dated
+
+
+def find_typed(query: QueryDict, path: str, scale: str = "") -> str:
+    """What the address has for a path, in the unit `scale` whichever it is written in; a text that
+    is no number as it is.
+
+    >>> find_typed(QueryDict("workload.mfu=0.3"), "workload.mfu", "pct")
+    '30'
+    >>> find_typed(QueryDict("workload.tokens~mn=1500"), "workload.tokens", "bn")
+    '1.5'
+    """
+    name = next((name for name in query if name.partition("~")[0] == path), "")
+    text, written_in = query.get(name, ""), name.partition("~")[2]
+    value = number(text, written_in) if text and written_in != scale else text
+    if isinstance(value, str):
+        return text
+    return f"{(Decimal(str(value)) / SCALES.get(scale, Decimal(1))).normalize():f}"
 
 
 def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:

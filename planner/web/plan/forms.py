@@ -14,6 +14,7 @@ from planner.web.common.choices import find_default, list_choices
 from planner.web.common.form_fields import in_unit_of_box
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_request import is_page_only
+from planner.web.common.query_codec import SCALES
 from planner.web.common.sharing import PRICES, RATES
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
@@ -113,18 +114,17 @@ class PlanForm:
         self._form = forms.Form()
         self._shown: set[str] = set()
 
-    def _values(self, field: Field) -> str | list[str]:
-        """What the address holds for the field, whichever unit its name was written with."""
-        for name in (field.name, field.path, *(f"{field.path}~{s}" for s in ("pct", "bn", "mn"))):
-            if name in self.query:
-                field_values = self.query.getlist(name)
-                return field_values if field.kind == "choices" else field_values[-1]
-        return ""
-
     def _name(self, field: Field) -> str:
         """The name in the address: its own unit, unless the address was written in another."""
-        others = (field.path, *(f"{field.path}~{suffix}" for suffix in ("pct", "bn", "mn", "tn")))
-        return next((name for name in others if name in self.query), field.name)
+        others = (field.path, *(f"{field.path}~{scale}" for scale in SCALES))
+        return next((name for name in (field.name, *others) if name in self.query), field.name)
+
+    def _values(self, field: Field, name: str) -> str | list[str]:
+        """What the address holds under this name of the field."""
+        values = self.query.getlist(name)
+        if field.kind == "choices":
+            return values or ""
+        return values[-1] if values else ""
 
     def build_field(self, field: Field) -> FormField:
         default = find_default(field.default, scale=field.scale) if field.default else None
@@ -133,18 +133,13 @@ class PlanForm:
         name = self._name(field)
         form_field = _form_field(field, placeholder, bool(error))
         form_field.label = field.label
-        form_field.initial = self._values(field)
+        form_field.initial = self._values(field, name)
         self._form.fields[name] = form_field
         self._describe(form_field, field, name, bool(error))
         self._shown.add(field.path)
-        shown = replace(field, unit=self._unit(field, name))
+        shown = replace(field, unit=field.unit_as(name).replace("money", self.currency))
         source = default.source if default else ""
         return FormField(shown, self._form[name], error, placeholder if default else "", source)
-
-    def _unit(self, field: Field, name: str) -> str:
-        if field.scale and name == field.path:
-            return "as a fraction" if field.scale == "pct" else ""
-        return field.unit.replace("money", self.currency)
 
     def _describe(self, form_field: forms.Field, field: Field, name: str, invalid: bool) -> None:
         notes = []

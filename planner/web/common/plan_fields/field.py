@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.web.common.query_codec import SCALE_WORDS
+
 
 @dataclass(frozen=True)
 class Field:
@@ -28,6 +30,25 @@ class Field:
     @property
     def name(self) -> str:
         return f"{self.path}~{self.scale}" if self.scale else self.path
+
+    def unit_as(self, name: str) -> str:
+        """The unit in which a name of the address states it.
+
+        >>> tokens = Field("workload.tokens", "Training tokens", unit="billion", scale="bn")
+        >>> tokens.unit_as("workload.tokens~bn"), tokens.unit_as("workload.tokens~mn")
+        ('billion', 'million')
+        >>> Field("workload.mfu", "MFU", unit="%", scale="pct").unit_as("workload.mfu")
+        'as a fraction'
+        """
+        scale = name.partition("~")[2]
+        if scale == self.scale:
+            return self.unit
+        if not scale:
+            return "as a fraction" if self.scale == "pct" else ""
+        words = SCALE_WORDS.get(scale, "")
+        if self.scale:
+            return self.unit.replace(SCALE_WORDS[self.scale], words, 1)
+        return f"{words} {self.unit}".strip()
 
 
 def describe_field(path: str, label: str, **more: str) -> Field:

@@ -42,6 +42,9 @@ def test_tokens_stand_for_the_hours_of_a_training_in_the_unit_of_their_box(clien
     found = drivers(client, {**TRAINING, "workload.tokens~bn": "2000", "horizon_months": "24"})
     assert found["workload.tokens~bn"].value == 2000
     assert found["workload.tokens~bn"].unit == "billion"
+    asked = {name: value for name, value in TRAINING.items() if name != "workload.tokens~bn"}
+    found = drivers(client, {**asked, "workload.tokens~mn": "2000000", "horizon_months": "24"})
+    assert found["workload.tokens~mn"].unit == "million"
 
 
 def test_hours_month_by_month_have_no_slider(client, prices):

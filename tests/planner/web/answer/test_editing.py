@@ -161,6 +161,17 @@ def test_start_horizon_and_what_was_measured_are_edited_beside_the_figures(clien
     assert 'id="plan-title" hx-swap-oob="true">Rent, 1 month from March 2027<' in text(later)
 
 
+def test_what_a_link_states_as_a_fraction_stays_when_something_else_is_edited(client, prices):
+    """As links to share write it, without a unit."""
+    page = get(client, "plan", TRAINING | {"workload.mfu": "0.385"}).context["page"]
+    (box,) = [one for one in page.boxes if one.path == "workload.mfu"]
+    assert (box.name, box.value, box.unit) == ("workload.mfu~pct", "38.5", "%")
+    assert (box.given, box.source) == (True, "the request")
+    sent = dict(page.kept_address) | {one.name: one.value for one in page.boxes if one.name}
+    edited = get(client, "plan", sent | {"on_prem.pue": "1.3"}, headers=IN_PLACE).context["page"]
+    assert edited.demand.total_hours == page.demand.total_hours
+
+
 def test_the_title_of_the_tab_follows_an_edit(client, prices):
     unnamed = {name: value for name, value in HOURS.items() if name != "name"}
     for months in ("6", "9"):

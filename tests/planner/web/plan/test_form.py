@@ -15,6 +15,7 @@ from planner.services.jobs import jobs
 from planner.sizing.candidates.fitness import INFERENCE_ONLY
 from planner.web.common.form_fields import find_label
 from planner.web.common.plan_request import read_plan_request
+from planner.web.plan.forms import PlanForm
 from planner.web.plan.views.accelerators import OPEN_ROWS
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
@@ -37,6 +38,18 @@ def test_an_answer_can_be_changed_in_the_form(client, prices):
 def test_the_form_keeps_what_it_has_no_box_for(client, prices):
     page = text(get(client, "plan", {**HOURS, "constraints.interconnect": "nvlink", "edit": "1"}))
     assert '<input type="hidden" name="constraints.interconnect" value="nvlink">' in page
+
+
+def test_a_box_states_the_unit_in_which_the_address_was_written():
+    cases = (("~bn", "1.5", "billion"), ("~mn", "1500", "million"), ("~tn", "0.0015", "trillion"),
+             ("~k", "1500000", "thousand"), ("", "1500000000", ""))  # fmt: skip
+    for scale, typed, unit in cases:
+        name = f"workload.tokens{scale}"
+        form = PlanForm(QueryDict(f"workload.kind=training&{name}={typed}"))
+        boxes = {one.field.path: one for one in form.build_fields("training")}
+        box = boxes["workload.tokens"]
+        assert (box.bound.html_name, box.bound.initial, box.field.unit) == (name, typed, unit)
+        assert form.hidden() == []
 
 
 def test_the_panel_shows_hours_memory_and_fit(client, prices):
