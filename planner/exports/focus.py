@@ -26,6 +26,7 @@ from planner.exports import focus_columns as names
 from planner.exports.csv_export import csv_bytes
 from planner.exports.rows import Context
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.offers import HOURS_PER_MONTH
 
 Cells = dict[str, Any]
 _ZERO = Decimal(0)
@@ -232,7 +233,7 @@ class _Rows:
             return self._hours_after_horizon(line.source, month)
         offer = self._offer(line)
         count = Decimal(str(offer.accelerator_count if offer else 1))
-        return Decimal(str(row.accelerators)) / count * 730
+        return Decimal(str(row.accelerators)) / count * HOURS_PER_MONTH
 
     def _hours_after_horizon(self, source: str, month: int) -> Decimal:
         own = (row for row in self.scenario.lines if (row.source, row.month) == (source, month))

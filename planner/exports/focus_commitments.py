@@ -19,6 +19,7 @@ from planner.exports.csv_export import csv_bytes
 from planner.exports.focus import choose_scenario, focus_rows
 from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from planner.exports.rows import Context
+from pricing.market.offers import HOURS_PER_MONTH
 
 ADDED_COLUMNS = (
     "AllocatedMethodDetails",
@@ -50,7 +51,6 @@ COMMITMENT_COLUMNS = (
 )
 """Columns of the Contract Commitment dataset of FOCUS 1.3, in its order."""
 OWN_COMMITMENT_COLUMNS = ("x_IsForecast", "x_ScenarioId", "x_Units", "x_InstanceType")
-HOURS_PER_MONTH = 730
 
 
 def as_focus14(answer: ComparisonAnswer, context: Context) -> bytes:

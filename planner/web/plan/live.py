@@ -11,7 +11,6 @@ from django.http import QueryDict
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import comes_first
-from planner.contract.request.comparison import ComparisonRequest
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.sizing.estimate import Estimate, estimate
 from planner.sizing.runs.run_figures import figures
@@ -115,11 +114,8 @@ def month_by_month(query: QueryDict, answer: ComparisonAnswer) -> str:
 
 def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
     """The sizing of a request's workload; fields of costing alone are left out."""
-    rules = request.get("rules", ComparisonRequest.model_fields["rules"].default)
-    sizing_request: dict[str, object] = {"workload": request["workload"], "rules": rules}
-    if accelerator:
-        sizing_request["accelerator"] = accelerator
-    return estimate(sizing_request)
+    sized = {name: request[name] for name in ("workload", "rules") if name in request}
+    return estimate({**sized, "accelerator": accelerator} if accelerator else sized)
 
 
 def _fit(request: Mapping[str, Any], accelerator: str) -> Fit | None:

@@ -109,7 +109,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         context = answer_context(query, outcome) | {"missing_rates": missing_rates}
         return render(request, "web/plan/answer.html", context)
     if outcome.needs_job and not outcome.errors:
-        outcome = replace(answer_plan(query, current_team(request), brief=True), needs_job=True)
+        outcome = replace(answer_plan(query, team, brief=True), needs_job=True)
     status = 400 if outcome.errors else 200
     context = _form_context(query, outcome) | {"missing_rates": missing_rates}
     return render(request, "web/plan/form_page.html", context, status=status)
