@@ -1,4 +1,4 @@
-"""Where each door is."""
+"""Addresses of the site: API, pages of teams, sign-in, administration, pages for everybody."""
 
 from __future__ import annotations
 

@@ -90,12 +90,12 @@ class SavedComparison(TeamOwned, Versioned):
     name = models.CharField(max_length=NAME_LENGTH)
     note = models.CharField(max_length=2000, blank=True)
     given = models.JSONField()
-    """The request as its author wrote it, before the team's overlay."""
+    """The request as its author wrote it, before the team's rates."""
     follows_project = models.BooleanField(default=True)
     """Whether it asked what its project or variant stood for, and is repriced as that stands
     today; otherwise its author wrote a request of their own."""
     request = models.JSONField()
-    """The request that was answered, overlay and start month in."""
+    """The request that was answered, with the team's rates and the start month."""
     inherited = models.JSONField(default=dict)
     """Request field → where its value came from in the team's settings."""
     revisions = models.JSONField(default=dict)

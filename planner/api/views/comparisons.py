@@ -91,7 +91,7 @@ class MarketView(PlainView):
         return access_of_request(self.request)
 
     def team(self, request: Request, *others: str) -> Team | None:
-        """The team whose overlay is asked for; only a member can."""
+        """The team that the query names, whose rates apply; only a member may name it."""
         slug = Query(request, "team", *others).text("team")
         return None if slug is None else resolve_team(self.access, slug)
 

@@ -75,7 +75,7 @@ class MeView(PlainView):
 
 
 class TeamsView(ReadMixin, CreateMixin, ChangeMixin):
-    """The caller's teams with their settings: price overlay and default assumptions."""
+    """The caller's teams with their settings: contract prices and default assumptions."""
 
     model = Team
     lookup_field = "slug"

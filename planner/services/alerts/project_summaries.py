@@ -1,4 +1,4 @@
-"""A team's projects at a glance: budget, plan, actual, state, what moved since."""
+"""One line for each project of a team: budget, plan, actuals, state, changed price lists."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def create_team(access: Access, name: str, slug: str = "", currency: str = "USD"
 def change_settings(
     access: Access, team: Team, changes: Mapping[str, Any], seen_version: int | None = None
 ) -> Team:
-    """Name, currency, price overlay and default assumptions; each change is logged."""
+    """Name, currency, contract prices and default assumptions; each change is logged."""
     require(access, team.pk, OWN)
     check_settings(changes)
     _require_same_currency_for_money(team, changes)
