@@ -56,7 +56,8 @@ def load_actuals(
     """
     require(access, project.team_id, EDIT)
     require_room_for_upload(project.uploads.all())
-    machines = _index_machines(current_plan(project))
+    plan = current_plan(project)
+    machines = Machines(plan.read_answer() if plan else None)
     sums = read_actuals_file(stream, project_currency(project), machines.accelerators)
     _refuse_far_months(sums)
     return _write(access, project, sums, file_name)
@@ -193,6 +194,8 @@ class Variance:
     currency: str
     plan: SavedComparison | None
     """None too where the plan is in another currency, in which nothing can be compared."""
+    answer: ComparisonAnswer | None = None
+    """The plan's."""
     plan_currency: str = ""
     """That other currency."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=lambda: defaultdict(Cell))
@@ -270,23 +273,19 @@ def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
 def variance(project: Project) -> Variance:
     """The project's plan against its uploads, in the months for which there is an upload."""
     plan, currency = current_plan(project), project_currency(project)
-    machines = _index_machines(plan)
-    plan_currency = plan.read_summary().currency if plan else currency
-    if plan_currency == currency:
-        table = Variance(currency, plan)
+    answer = plan.read_answer() if plan else None
+    machines = Machines(answer)
+    if answer is None or answer.currency == currency:
+        table = Variance(currency, plan, answer)
     else:
-        table = Variance(currency, None, plan_currency)
+        table = Variance(currency, None, plan_currency=answer.currency)
     table.open_months = find_open_months(project, currency)
     _add_actuals(table, project, machines)
-    if table.plan is not None:
+    if table.answer is not None:
         months = {month for month, _ in table.cells}
-        planned = _add_plan(table, table.plan, months, machines)
+        planned = _add_plan(table, table.answer, months, machines)
         table.open_months = leave_outside(table.open_months, planned)
     return table
-
-
-def _index_machines(plan: SavedComparison | None) -> Machines:
-    return Machines(plan.read_answer() if plan else None)
 
 
 def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
@@ -303,10 +302,10 @@ def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
 
 
 def _add_plan(
-    table: Variance, plan: SavedComparison, months: set[str], machines: Machines
+    table: Variance, answer: ComparisonAnswer, months: set[str], machines: Machines
 ) -> set[str]:
     """Adds what is planned in `months`; gives all the months that the plan pays in."""
-    answer, planned = plan.read_answer(), set()
+    planned = set()
     for line in recommended_lines(answer):
         month = format_month(answer.month(line.month))
         planned.add(month)

@@ -37,13 +37,13 @@ def burn(table: Variance) -> list[BurnMonth]:
 
     The last estimate is the estimate at completion.
     """
-    if table.plan is None:
+    if table.answer is None:
         return []
-    planned, actual = planned_by_month(table.plan), actual_by_month(table)
+    planned, actual = planned_by_month(table.answer), actual_by_month(table)
     if not planned:
         return []
     ratios = observed_ratios(table, planned, actual)
-    today = remaining_by_month(table.plan).months
+    today = remaining_by_month(table.answer).months
     return list(_months(planned, actual, today, ratios, table.open_months))
 
 

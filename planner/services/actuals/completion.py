@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.money import format_money
 from planner.contract.months import format_month
-from planner.models import Project, SavedComparison
+from planner.models import Project
 from planner.models.project import BudgetPeriod
 from planner.services.actuals.actuals import Variance, recommended_lines, variance
 from planner.services.actuals.remaining import Left, Remaining, remaining_by_month
@@ -141,16 +142,15 @@ class Ratios:
 def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
     """The estimate for a project with a plan and actuals; None without either."""
     table = variance(project) if table is None else table
-    if table.plan is None or not table.cells:
+    if table.answer is None or not table.cells:
         return None
-    planned, actual = planned_by_month(table.plan), actual_by_month(table)
-    remaining = remaining_by_month(table.plan)
+    planned, actual = planned_by_month(table.answer), actual_by_month(table)
+    remaining = remaining_by_month(table.answer)
     return _estimate(table, planned, actual, remaining, _total_budget(project))
 
 
-def planned_by_month(plan: SavedComparison) -> dict[str, Decimal]:
+def planned_by_month(answer: ComparisonAnswer) -> dict[str, Decimal]:
     """Cost of each month of a plan, credits and resale taken off."""
-    answer = plan.read_answer()
     planned: dict[str, Decimal] = defaultdict(Decimal)
     for line in recommended_lines(answer):
         planned[format_month(answer.month(line.month))] += line.amount
@@ -245,7 +245,7 @@ def _estimate(
     running = table.open_months & actual.keys()
     done = actual.keys() - running
     left = {month: cost for month, cost in planned.items() if month not in actual}
-    of_plan = set(table.plan.read_answer().months) if table.plan else set()
+    of_plan = set(table.answer.months) if table.answer else set()
     ratios = observed_ratios(table, planned, actual)
     still = Left()
     for month in left:

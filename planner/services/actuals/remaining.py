@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from planner.contract.answer.comparison import OfferUsed
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.months import format_month
-from planner.models import SavedComparison
 from planner.services.actuals.actuals import recommended_lines
 from planner.services.actuals.machine_hours import NODE_HOURS
 from pricing import catalog as catalogs
@@ -54,9 +53,8 @@ class Remaining:
     """Offers of the plan that the catalog has no more, which stay at the planned price."""
 
 
-def remaining_by_month(plan: SavedComparison) -> Remaining:
+def remaining_by_month(answer: ComparisonAnswer) -> Remaining:
     """The months of the plan, those that are paid for too."""
-    answer = plan.read_answer()
     table = catalogs.current().offers
     factors: dict[str, Decimal | None] = {}
     dates: set[dt.date] = set()

@@ -205,17 +205,17 @@ def project_job(job: Job, progress: Progress) -> dict[str, Any]:
     """Reprices every saved comparison of a project that is not superseded."""
     saved_comparisons = SavedComparison.objects.filter(
         project=job.arguments["project"], team=job.team
-    )
-    rows = list(
-        saved_comparisons.exclude(state=State.SUPERSEDED).select_related(
-            "team", "project", "variant"
-        )
-    )
+    ).exclude(state=State.SUPERSEDED)
+    ids = list(saved_comparisons.values_list("pk", flat=True))
     day = job.arguments.get("as_of")
     catalog = catalog_on_date(dt.date.fromisoformat(day) if day else None)
     results: list[dict[str, Any]] = []
-    for saved in rows:
-        progress.step(len(results), len(rows), f"Repricing {saved.name}")
+    related = saved_comparisons.select_related("team", "project", "variant")
+    for pk in ids:  # One at a time: a project may keep a thousand answers.
+        saved = related.filter(pk=pk).first()
+        if saved is None:
+            continue  # Deleted or superseded meanwhile.
+        progress.step(len(results), len(ids), f"Repricing {saved.name}")
         current_budget().renew()
         results.append(_reprice_row(saved, catalog))
     return {"results": results}

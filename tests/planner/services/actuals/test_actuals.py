@@ -275,11 +275,11 @@ def test_what_does_not_follow_use_stays_as_planned(work: Workspace) -> None:
             "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
         }
     )
-    plan = work.saved(row)
+    answer = work.saved(row).read_answer()
     market("110.08", SEEN + dt.timedelta(days=1))
-    today = remaining_by_month(plan)
+    today = remaining_by_month(answer)
     assert today.months == {
-        month: Left(fixed=cost) for month, cost in completion.planned_by_month(plan).items()
+        month: Left(fixed=cost) for month, cost in completion.planned_by_month(answer).items()
     }
     assert today.prices_as_of is None
 
@@ -288,7 +288,7 @@ def test_an_offer_that_is_sold_no_more_stays_at_the_planned_price(
     work: Workspace, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(OfferTable, "find", lambda self, offer_id: None)
-    today = remaining_by_month(project.saved_comparisons.get())
+    today = remaining_by_month(project.saved_comparisons.get().read_answer())
     assert today.not_sold == 1
     assert set(today.months.values()) == {Left(hourly=Decimal(27520))}
 
