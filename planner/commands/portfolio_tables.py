@@ -41,7 +41,8 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
     facts = []
     if answer.gap is not None:
         by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
-        facts.append(f"No plan is {by}cheaper, which is proven.")
+        of = " for the months in which it does the work" if answer.is_laid_anew else ""
+        facts.append(f"No plan is {by}cheaper, which is proven{of}.")
     if answer.why_no_range:
         facts.append(f"The total has no range. {answer.why_no_range}")
     if answer.utilisation is not None:

@@ -65,12 +65,17 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         (f"Resale taken off it, {answer.currency}", answer.resale),
         (f"Planned apart, net present, {answer.currency}", answer.apart),
         (f"Saving, {answer.currency}", answer.saving),
-        ("No plan is cheaper by a larger fraction", answer.gap),
+        (f"No plan{_of_these_months(answer)} is cheaper by a larger fraction", answer.gap),
         *([("Range of the total", f"none. {answer.why_no_range}")] if answer.why_no_range else []),
         ("Use of the machines held, fraction", answer.utilisation),
         *((f"{one.name} pays, {answer.currency}", one.share) for one in answer.projects),
         *((f"{one.name}: why", one.explanation) for one in answer.projects),
     ]
+
+
+def _of_these_months(answer: PortfolioAnswer) -> str:
+    """What a proof is of, where work was planned in other months than asked too."""
+    return " that does the work in the same months" if answer.is_laid_anew else ""
 
 
 def _as_focus(answer: PortfolioAnswer) -> bytes:

@@ -8,13 +8,11 @@ from decimal import Decimal
 from functools import cached_property
 
 from planner.comparison_steps.build_answer import (
-    build_assumptions,
     build_catalog,
     build_offer,
     build_server,
 )
 from planner.comparison_steps.results import ComparisonResults
-from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
     PortfolioLine,
@@ -27,19 +25,19 @@ from planner.contract.months import format_month
 from planner.contract.reasons import join_reasons
 from planner.contract.shares import fractions_of_whole
 from planner.costing.advice.payback import capital_to_approve
-from planner.costing.assumptions.defaults import default
 from planner.costing.results.payments import is_of_resale
 from planner.costing.results.scenario_result import Scenario
+from planner.portfolio.assumption_rows import list_assumptions
 from planner.portfolio.joint_inputs import source_key
 from planner.portfolio.kind_uses import uses_by_kind
-from planner.portfolio.plans import PortfolioPlan, StandAlone
-from planner.portfolio.preparation import SHARES_EDITION, WINDOW_EDITION
+from planner.portfolio.plans import PortfolioPlan
 from planner.portfolio.results import PortfolioResults
+from planner.portfolio.sooner_words import describe_sooner
+from planner.portfolio.stand_alone import StandAlone
 from planner.portfolio.usage import Usage
 from planner.portfolio.words import (
     WHY_NO_RANGE,
     describe_plan,
-    describe_sooner,
     describe_waiting,
     explain_share,
 )
@@ -112,18 +110,9 @@ class _Builder:
             projects=tuple(self._project(one) for one in results.alone.values()),
             cost_of_waiting=results.cost_of_waiting,
             catalog=build_catalog(comparison),
-            assumptions=(*build_assumptions(comparison), *self._editions()),
+            assumptions=tuple(list_assumptions(results.preparation)),
             warnings=tuple(self._warnings()),
         )
-
-    def _editions(self) -> Iterator[AssumptionRow]:
-        """Of the rules that only a portfolio has, where they matter; an answer of before a row was
-        there is computed again without it."""
-        preparation = self.results.preparation
-        if preparation.has_windows and preparation.states(WINDOW_EDITION):
-            yield _edition(WINDOW_EDITION, preparation.window_edition)
-        if len(preparation.projects) > 1 and preparation.states(SHARES_EDITION):
-            yield _edition(SHARES_EDITION, preparation.shares_edition)
 
     def _machines(self, usage: Usage) -> dict[str, object]:
         books = usage.books
@@ -175,10 +164,10 @@ class _Builder:
         )
 
     def _project(self, alone: StandAlone) -> ProjectShare:
-        results, name = self.results, alone.name
-        demand = alone.member.alone.demand
-        waits = name in results.waiting
-        shares, plan = results.shares, self.plan
+        results, name, plan = self.results, alone.name, self.plan
+        member = alone.member if plan is None else plan.laid.get(name, alone.member)
+        demand = member.alone.demand
+        waits, shares = name in results.waiting, results.shares
         cents = None if shares is None or waits else shares.cents[name]
         share = None if cents is None else Decimal(cents).scaleb(-2)
         cost = None if alone.books is None else alone.books.net_present_cost
@@ -193,6 +182,9 @@ class _Builder:
             alone=cost,
             alone_total=None if alone.books is None else alone.books.total_cost,
             alone_way=alone.way,
+            sooner=not waits and alone.is_sooner and member.key == alone.member.key,
+            alone_sooner=alone.is_sooner,
+            alone_spread=alone.otherwise if alone.is_sooner else None,
             share=share,
             fraction=None if waits else self.fractions.get(name),
             saving=None if share is None or cost is None else cost - share,
@@ -308,17 +300,12 @@ class _Builder:
         machines that it uses here."""
         usage = self.usage
         for name, one in self.results.alone.items():
-            if one.sooner is not None:
-                yield describe_sooner(name, one.sooner, one.spread, self.results.request.currency)
+            if one.otherwise is not None and not one.is_sooner:
+                yield describe_sooner(name, one.otherwise, one.total, self.results.request.currency)
             keys = [] if usage is None else [key for project, key in usage.used if project == name]
             kinds = {usage.source(key).accelerator for key in keys} if usage else set()
             of_work = one.member.alone.demand.warnings_on(kinds)
             yield from (f"{name}: {words}" for words in of_work if comes_first(words))
-
-
-def _edition(field: str, edition: float) -> AssumptionRow:
-    source = default(field.partition(".")[2]).source
-    return AssumptionRow(field=field, value=edition, unit="edition", given=False, source=source)
 
 
 def _line(line: CostLine, project: str) -> PortfolioLine:

@@ -3,68 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
 
-from planner.comparison_steps.deadlines.sooner import finish_sooner
-from planner.comparison_steps.results import ComparisonResults
-from planner.contract.answer.common import ScenarioKey
-from planner.contract.labels import SCENARIO_TITLES
-from planner.costing.advice.payback import best_without_buying, pays_back, renting_cost
-from planner.costing.advice.verdict import choose
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.scenarios import is_allowed
-from planner.portfolio.books import Books, write_books
-from planner.portfolio.joint_inputs import JointInputs
+from planner.portfolio.books import Books
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
+from planner.portfolio.plan_search import PlanSearch
 from planner.portfolio.preparation import (
-    MOVED_AS_JOINT,
     ONE_IS_A_GROUP,
     PortfolioPreparation,
     PreparedProject,
 )
 from planner.portfolio.sampling import GroupCosts
+from planner.portfolio.stand_alone import StandAlone, plan_alone
 
 ROUNDED_AWAY = 1e-5
 """Part of a cost below which a difference is none: amounts are rounded to cents one by one."""
 ALONE_SHARE = 0.3
 """Share of the work left that the plans of all projects alone may take."""
-
-
-@dataclass(frozen=True)
-class StandAlone:
-    """What one project would do, and pay, by itself."""
-
-    member: PreparedProject
-    books: Books | None
-    """None where there is no plan."""
-    way: str
-    """How it would get its machines, in a word or two."""
-    renting: Decimal | None
-    """What its best plan that buys nothing pays, for purchases to be held against; None without
-    one."""
-    bound: float
-    """No plan of it alone costs less, net present."""
-    why_not: tuple[str, ...] = ()
-    """What keeps it from any plan, renting, committing and owning taken together."""
-    spread: Decimal | None = None
-    """What its runs cost in all that are spread over the months to their deadlines, as here; None
-    without a plan."""
-    sooner: Decimal | None = None
-    """What they cost in all in a comparison of its own that does them sooner; None where it does
-    not."""
-
-    @property
-    def name(self) -> str:
-        return self.member.name
-
-    @property
-    def cents(self) -> int | None:
-        """Net present cost."""
-        return None if self.books is None else int(self.books.net_present_cost * 100)
 
 
 @dataclass(frozen=True)
@@ -89,6 +50,15 @@ class PortfolioPlan:
         cost = float(self.books.net_present_cost)
         return 0.0 if cost <= 0 else max(0.0, (cost - self.bound) / cost)
 
+    @cached_property
+    def laid(self) -> dict[str, PreparedProject]:
+        """Each project that it serves, as its work lies here, by name."""
+        return {member.name: member for member in self.books.members}
+
+    def members_of(self, group: Iterable[str]) -> list[PreparedProject]:
+        """Some of these, in the order of their names."""
+        return [self.laid[name] for name in sorted(group)]
+
     def cost_without_others(self, group: frozenset[str]) -> float:
         """What a group pays, in cents, if the others leave the plan and their own rent and hours
         with them, so that it keeps all machines that are shared."""
@@ -101,13 +71,6 @@ class PortfolioPlan:
             if member.name in group
         )
         return float(sum((part.net_present_cost for part in (*shared, *own)), Decimal(0)) * 100)
-
-
-def _total_of_sooner(results: ComparisonResults) -> Decimal | None:
-    """What a project costs by itself if its runs are done sooner; None where that saves nothing."""
-    sooner = finish_sooner(results)
-    plan = None if sooner is results else choose(sooner.allowed_scenarios)
-    return None if plan is None else plan.total_cost
 
 
 class PortfolioPlans:
@@ -129,70 +92,65 @@ class PortfolioPlans:
     @cached_property
     def alone(self) -> dict[str, StandAlone]:
         """Each project by itself, by name."""
-        work = self.work.share(ALONE_SHARE, stops=False)
+        work, search = self.work.share(ALONE_SHARE, stops=False), PlanSearch(self.preparation)
         return {
-            name: self._plan_alone(member, work.share(1 / (len(self.members) - i), stops=False))
+            name: plan_alone(member, search, work.share(1 / (len(self.members) - i), stops=False))
             for i, (name, member) in enumerate(self.members.items())
         }
 
-    def _plan_alone(self, member: PreparedProject, work: WorkMeter) -> StandAlone:
-        results = ComparisonResults(member.alone, work)
-        scenarios = results.allowed_scenarios
-        renting = best_without_buying(
-            {k: s for k, s in scenarios.items() if is_allowed(k, results.inputs.interruptible)}
-        )
-        rent = None if renting is None else renting_cost(renting, member.alone.rules)
-        chosen = choose(scenarios)
-        books = None if chosen is None else Books((member,), (results.inputs,), None, ((chosen,),))
-        way = "" if chosen is None else SCENARIO_TITLES[chosen.key]
-        bound = np.inf if chosen is None else chosen.bound
-        if member.movable is not None:
-            moved, bound = self._move(member, rent, work)
-            if moved is not None and (
-                books is None or moved.net_present_cost < books.net_present_cost
-            ):
-                books, way = moved, "Moving its hours within its window"
-        widest = results.scenarios[ScenarioKey.HYBRID]
-        why_not = () if books else widest.why_not
-        spread = None if chosen is None else chosen.total_cost
-        sooner = None if member.movable is not None else _total_of_sooner(results)
-        return StandAlone(member, books, way, rent, bound, why_not, spread, sooner)
-
-    def _move(
-        self, member: PreparedProject, rent: Decimal | None, work: WorkMeter
-    ) -> tuple[Books | None, float]:
-        """The best plan of one project that moves its hours within its window, and what no plan of
-        it costs less than. Where the cheapest buys what does not pay back, the cheapest that buys
-        nothing or only what does, as for several projects; in edition 1 there was none then."""
-        books, bound = self._search(self._joint([member], may_buy=True), work)
-        if books is None or self._pays_back(books, [rent]):
-            return books, bound
-        if self.preparation.window_edition < MOVED_AS_JOINT:
-            return None, bound
-        paying, bound = self._plans_that_pay_back([member], [rent], work)
-        return min(paying, key=lambda one: one.net_present_cost, default=None), bound
-
-    def _joint(self, members: Sequence[PreparedProject], may_buy: bool) -> JointInputs:
-        chosen = tuple(members)
-        return JointInputs(chosen, self.preparation.inputs(chosen), may_buy)
+    @cached_property
+    def search(self) -> PlanSearch:
+        """Searches for plans of several."""
+        laid = tuple(one.member for one in self.alone.values() if one.is_sooner)
+        return PlanSearch(self.preparation, laid)
 
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
-        """The best plan of some projects together; None where their limits leave none."""
-        members = [self.members[name] for name in sorted(names)]
+        """The best plan of some projects together; None where their limits leave none.
+
+        Where a project does its runs sooner by itself, all are planned as each lays its work by
+        itself and as asked, and then each such project the other way in the better of these plans.
+        """
+        as_stated = [self.members[name] for name in sorted(names)]
+        own = [self.alone[one.name].member for one in as_stated]
+        changed = [one.name for one in own if self.alone[one.name].is_sooner]
+        if not changed or len(own) == 1:
+            return self._plan_laid(own, work)
+        before = work.done
+        best = self._plan_laid(own, work.share(1 / 2, stops=False))
+        with suppress(WorkSpentError):  # what there is stands
+            best = _cheaper(best, self._plan_laid(as_stated, work.share(1 / 2, stops=False)))
+            taken = work.done - before
+            for name in changed if len(changed) > 1 else []:
+                if work.remaining < taken:
+                    break
+                members = own if best is None else list(best.books.members)
+                turned = [self._turned(one) if one.name == name else one for one in members]
+                best = _cheaper(best, self._plan_laid(turned, work))
+        return best
+
+    def _turned(self, member: PreparedProject) -> PreparedProject:
+        """A project as asked that is laid as it would by itself, and the other way round."""
+        own, as_stated = self.alone[member.name].member, self.members[member.name]
+        return as_stated if member.key == own.key else own
+
+    def _plan_laid(
+        self, members: Sequence[PreparedProject], work: WorkMeter
+    ) -> PortfolioPlan | None:
+        """The best plan of some projects whose work lies as given."""
         together = self._apart(members)
-        is_free = len(members) == 1 or not self.has_limits
-        apart = together if is_free else None
+        apart = together if len(members) == 1 or not self.has_limits else None
         if len(members) == 1 and apart is not None:
             cost = float(apart.net_present_cost)
             bound = min(self.alone[members[0].name].bound, cost)
             return PortfolioPlan(apart, bound, is_apart=True)
-        books, bound = self._search(self._joint(members, may_buy=True), work)
-        may_buy = books is None or self._pays_back(books, self._rents(members))
+        joint, rents = self.search.joint(members), self._rents(members)
+        books, bound = self.search.cheapest(joint, work)
+        may_buy = books is None or self.search.pays_back(books, rents)
         if together is not None and books is not None and together.is_same_for_less(books):
             apart = together  # the same machines, which keep to the limits
         candidates = [apart, books if may_buy else None]
         if not may_buy:
-            paying, bound = self._plans_that_pay_back(members, self._rents(members), work)
+            paying, bound = self.search.plans_that_pay_back(members, rents, work)
             candidates += paying
         known = [one for one in candidates if one is not None]
         if not known:
@@ -200,32 +158,13 @@ class PortfolioPlans:
         best = min(known, key=lambda one: one.net_present_cost)
         return PortfolioPlan(best, min(bound, float(best.net_present_cost)), best is apart, may_buy)
 
-    def _search(self, joint: JointInputs, work: WorkMeter) -> tuple[Books | None, float]:
-        """The books of the cheapest plan, and what no plan costs less than."""
-        plan = solve_joint(joint.problem, work=work)
-        books = write_books(joint, plan) if np.isfinite(plan.cost) else None
-        return books, plan.bound + joint.base_cost
-
-    def _plans_that_pay_back(
-        self,
-        members: Sequence[PreparedProject],
-        known: Sequence[Decimal | None],
-        work: WorkMeter,
-    ) -> tuple[list[Books], float]:
-        """The cheapest plans that buy nothing, and whose payments without resale come to no more
-        than renting apart, which is `known`; with what no plan of either kind costs less than."""
-        rents = float(sum(rent or Decimal(0) for rent in known))
-        rented, rented_bound = self._search(self._joint(members, may_buy=False), work)
-        inputs = self.preparation.inputs(tuple(members))
-        margin = self._payback_margin
-        limited = JointInputs(tuple(members), inputs, most_paid=rents, margin=margin)
-        bought, bought_bound = self._search(limited, work)
-        plans = [one for one in (rented, bought) if one is not None and self._pays_back(one, known)]
-        return plans, min(rented_bound, bought_bound)
-
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
-        """The plans of some projects apart, put together; None where one has no plan."""
-        books = [self.alone[member.name].books for member in members]
+        """The plans of some projects apart, put together; None where one has no plan, or does its
+        runs in other months by itself."""
+        alone = [self.alone[member.name] for member in members]
+        if any(one.member.key != own.key for one, own in zip(alone, members, strict=True)):
+            return None
+        books = [one.books for one in alone]
         plans = [one for one in books if one is not None]
         if len(plans) < len(members):
             return None
@@ -235,30 +174,30 @@ class PortfolioPlans:
     def cost(
         self,
         group: frozenset[str],
-        may_buy: bool,
+        plan: PortfolioPlan,
         work: WorkMeter,
         most: Callable[[frozenset[str]], float] | None = None,
     ) -> float:
         """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
-        search and at most `most`, what it is known to pay less for; without limits never above
-        that of a smaller group and the other project. One project pays what it would alone, and
-        from edition 3 at most what it would as a group: a group may buy what does not pay back
-        without its resale."""
-        if not group or (len(group) == 1 and not self._is_one_a_group(may_buy)):
+        search, with the work in the months of the `plan` of all, and at most `most`, what it is
+        known to pay less for; without limits never above that of a smaller group and the other
+        project. One project pays what it would alone, and from edition 3 at most what it would as
+        a group: a group may buy what does not pay back without its resale."""
+        if not group or (len(group) == 1 and not self._is_one_a_group(plan.may_buy)):
             return self._cost_alone(group)
         if group not in self._costs:
-            joint = self._joint([self.members[name] for name in sorted(group)], may_buy)
-            plan = solve_joint(joint.problem, work=work)
-            if not np.isfinite(plan.cost):
+            joint = self.search.joint(plan.members_of(group), plan.may_buy)
+            group_plan = solve_joint(joint.problem, work=work)
+            if not np.isfinite(group_plan.cost):
                 raise WorkSpentError("no plan of a group was found within the work there is")
-            cost = (plan.cost + joint.base_cost) * 100
+            cost = (group_plan.cost + joint.base_cost) * 100
             if most is not None:
                 cost = min(cost, most(group))
             if len(group) == 1:
                 alone = self._cost_alone(group)
                 cost = cost if cost < alone * (1 - ROUNDED_AWAY) else alone
             elif not self.has_limits:
-                cost = min(cost, *self._costs_of_parts(group, may_buy, work, most))
+                cost = min(cost, *self._costs_of_parts(group, plan, work, most))
             self._costs[group] = cost
         return self._costs[group]
 
@@ -274,13 +213,13 @@ class PortfolioPlans:
     def _costs_of_parts(
         self,
         group: frozenset[str],
-        may_buy: bool,
+        plan: PortfolioPlan,
         work: WorkMeter,
         most: Callable[[frozenset[str]], float] | None,
     ) -> Iterator[float]:
         """What a group pays apart, and with one of its projects apart, in cents."""
         yield self._cost_alone(group)
-        ones = {name: self.cost(frozenset({name}), may_buy, work, most) for name in sorted(group)}
+        ones = {name: self.cost(frozenset({name}), plan, work, most) for name in sorted(group)}
         yield sum(ones.values())
         for name in group:
             if group - {name} in self._costs:
@@ -290,44 +229,33 @@ class PortfolioPlans:
         """What a group is known to pay: that of the plan that is advised."""
         self._costs[group] = float(cents)
 
-    def least_cost(self, group: frozenset[str], work: WorkMeter) -> float:
+    def least_cost(self, group: frozenset[str], plan: PortfolioPlan, work: WorkMeter) -> float:
         """What no plan of a group costs less than, in cents, where each group brings machines of
-        its own: a model for each. Fractions of machines are allowed."""
+        its own: a model for each, with the work in the months of the `plan` of all. Fractions of
+        machines are allowed."""
         if not group:
             return 0.0
         if group not in self._bounds:
-            joint = self._joint([self.members[name] for name in sorted(group)], may_buy=True)
+            joint = self.search.joint(plan.members_of(group))
             bound = GroupBounds(joint.problem, work).least_cost(group)
             self._bounds[group] = (bound + joint.base_cost) * 100
         return self._bounds[group]
 
-    @cached_property
-    def group_costs(self) -> GroupCosts | None:
+    def group_costs(self, plan: PortfolioPlan) -> GroupCosts | None:
         """The same from one model for all groups; None where some project holds machines."""
         if self.preparation.holds:
             return None
-        base_costs = {
-            name: self._joint([member], may_buy=True).base_cost
-            for name, member in self.members.items()
-        }
-        joint = self._joint(list(self.members.values()), may_buy=True)
-        return GroupCosts(joint.problem, base_costs)
+        members = [plan.laid.get(name, one) for name, one in self.members.items()]
+        base_costs = {one.name: self.search.joint([one]).base_cost for one in members}
+        return GroupCosts(self.search.joint(members).problem, base_costs)
 
     def _rents(self, members: Sequence[PreparedProject]) -> list[Decimal | None]:
         """Totals of the best plans apart that buy nothing."""
         return [self.alone[member.name].renting for member in members]
 
-    def _pays_back(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
-        """Whether what is bought costs less than renting apart, by the margin asked for and even
-        if nothing is resold, where the rules ask for it and all of that is known."""
-        rules = self.preparation.projects[0].alone.rules
-        known = [rent for rent in rents if rent is not None]
-        if not rules.needs_payback or not books.buys or len(known) < len(rents):
-            return True
-        rent = sum(known, Decimal(0))
-        return pays_back(books.total_without_resale, books.capital, rent, self._payback_margin)
 
-    @property
-    def _payback_margin(self) -> float:
-        """Share of its price that a purchase must save before its resale."""
-        return self.preparation.projects[0].alone.assumptions["payback_margin"]
+def _cheaper(best: PortfolioPlan | None, other: PortfolioPlan | None) -> PortfolioPlan | None:
+    """Of two plans the cheaper one, the first where they cost the same."""
+    if best is None or other is None:
+        return best or other
+    return other if other.books.net_present_cost < best.books.net_present_cost else best

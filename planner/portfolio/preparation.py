@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.comparison_steps.deadlines.sooner import runs_to_lay
 from planner.comparison_steps.preparation import Preparation
+from planner.contract.request.attempts import Run
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.existing import Existing
 from planner.contract.request.portfolio import PortfolioProject, PortfolioRequest
@@ -48,6 +50,11 @@ AT_MOST_OF_ALL = 2.0
 """Edition from which a group pays at most what is left of the plan if the others leave it."""
 ONE_IS_A_GROUP = 3.0
 """Edition, under rules 6, from which one project may buy what a group of several may."""
+RUNS_EDITION = "projects.runs_edition"
+MAY_BE_SOONER = 2.0
+"""Edition, under rules 6, from which runs may be done sooner than their deadlines ask."""
+
+Key = tuple[str, tuple[Run, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,17 @@ class PreparedProject:
     @property
     def name(self) -> str:
         return self.project.name
+
+    @property
+    def key(self) -> Key:
+        """Its name and its runs, by which the same project laid otherwise is told apart."""
+        return self.name, getattr(self.project.workload, "runs", None)
+
+    def lay_out(self, alone: Preparation) -> PreparedProject:
+        """The same project with its work laid as in another comparison of it."""
+        workload = alone.request.workload
+        project = self.project.model_copy(update={"workload": workload})
+        return PreparedProject(self.field, project, alone)
 
     @cached_property
     def movable(self) -> MovableWork | None:
@@ -100,7 +118,8 @@ class PortfolioPreparation:
         self.request, self.catalog, self.today = request, catalog, today
         self.previous_assumptions = previous_assumptions
         self.projects = tuple(self._prepare(project) for project in request.included)
-        self._inputs: dict[tuple[str, ...], tuple[ModelInputs, ...]] = {}
+        self._inputs: dict[tuple[tuple[Key, ...], ...], tuple[ModelInputs, ...]] = {}
+        self._extended: dict[tuple[Key, ...], dict[Key, ModelInputs]] = {}
 
     @property
     def has_windows(self) -> bool:
@@ -117,6 +136,16 @@ class PortfolioPreparation:
         """How the cost of a group, of which shares are made, is worked out."""
         newest = ONE_IS_A_GROUP if self.request.rules >= 6 else AT_MOST_OF_ALL
         return self._edition(SHARES_EDITION, newest)
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any project has runs that may be done sooner than their deadlines ask."""
+        return any(runs_to_lay(one.alone) for one in self.projects)
+
+    @property
+    def runs_edition(self) -> float:
+        """Whether runs may be done sooner than their deadlines ask."""
+        return self._edition(RUNS_EDITION, MAY_BE_SOONER if self.request.rules >= 6 else 1.0)
 
     def states(self, edition: str) -> bool:
         """Whether the answer names an edition: of one that is computed again, whether it did."""
@@ -186,27 +215,37 @@ class PortfolioPreparation:
             for p in self.projects
         )
 
-    def inputs(self, members: Iterable[PreparedProject]) -> tuple[ModelInputs, ...]:
+    def inputs(
+        self, members: Iterable[PreparedProject], laid: Iterable[PreparedProject] = ()
+    ) -> tuple[ModelInputs, ...]:
         """What each of some projects is planned from if they share what they hold and whatever
-        any of them commits to, as far as the limits of each admit it."""
-        chosen = tuple(members)
-        names = tuple(member.name for member in chosen)
-        if names not in self._inputs:
-            self._inputs[names] = self._joint_inputs(chosen)
-        return self._inputs[names]
+        any of them commits to, as far as the limits of each admit it. `laid`: projects as they
+        are laid otherwise than asked, whose commitments count too."""
+        chosen, others = tuple(members), tuple(laid)
+        key = tuple(one.key for one in chosen), tuple(one.key for one in others)
+        if key not in self._inputs:
+            self._inputs[key] = self._joint_inputs(chosen, others)
+        return self._inputs[key]
 
-    def _joint_inputs(self, members: tuple[PreparedProject, ...]) -> tuple[ModelInputs, ...]:
+    def _joint_inputs(
+        self, members: Sequence[PreparedProject], laid: Sequence[PreparedProject]
+    ) -> tuple[ModelInputs, ...]:
         if not self.holds:
-            return tuple(self._with_all_commitments[member.name] for member in members)
+            extended = self._with_all_commitments(laid)
+            return tuple(extended[member.key] for member in members)
         holders = [member.project for member in members]
         return _share_commitments(
             [self._preparation(member.project, holders) for member in members]
         )
 
-    @cached_property
-    def _with_all_commitments(self) -> dict[str, ModelInputs]:
-        inputs = _share_commitments([prepared.alone for prepared in self.projects])
-        return {p.name: one for p, one in zip(self.projects, inputs, strict=True)}
+    def _with_all_commitments(self, laid: Sequence[PreparedProject]) -> dict[Key, ModelInputs]:
+        """The inputs of each project as asked, and of those laid otherwise."""
+        key = tuple(one.key for one in laid)
+        if key not in self._extended:
+            every = (*self.projects, *laid)
+            inputs = _share_commitments([prepared.alone for prepared in every])
+            self._extended[key] = dict(zip((one.key for one in every), inputs, strict=True))
+        return self._extended[key]
 
 
 def _share_commitments(preparations: Sequence[Preparation]) -> tuple[ModelInputs, ...]:

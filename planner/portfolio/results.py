@@ -10,7 +10,7 @@ from functools import cached_property
 
 from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
+from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans
 from planner.portfolio.preparation import AT_MOST_OF_ALL, ONE_IS_A_GROUP, PortfolioPreparation
 from planner.portfolio.sampling import (
     Lane,
@@ -30,6 +30,7 @@ from planner.portfolio.shares import (
     find_group_better_off,
     walk_orders,
 )
+from planner.portfolio.stand_alone import StandAlone
 
 PLAN_SHARE, SHARES_SHARE = 0.5, 0.8
 """Share of the work left that the plan may take, and then the shares."""
@@ -152,10 +153,11 @@ class PortfolioResults:
         """Over sampled orders of joining, where there are too many groups to plan each."""
         names, plans, work, pairs = self.served, self.plans, self._shares_work, SAMPLED_ORDERS // 2
         lanes: Sequence[Lane] = ()
-        if plans.group_costs is None:
-            walks = walk_orders(names, lambda group: plans.least_cost(group, work), pairs)
+        costs = plans.group_costs(plan)
+        if costs is None:
+            walks = walk_orders(names, lambda group: plans.least_cost(group, plan, work), pairs)
         else:
-            sampling = Sampling(plans.group_costs, names, pairs, most_work=work.stop_after)
+            sampling = Sampling(costs, names, pairs, most_work=work.stop_after)
             lanes = self.open_lanes(sampling)
             walks = read_in_turn(lanes, work)
         try:
@@ -168,7 +170,7 @@ class PortfolioResults:
         plan if the others leave it. In edition 1 it was that of the search alone, so that a
         project could seem to save what the searches of two groups had missed differently."""
         most = plan.cost_without_others if self._leaves_plans(plan) else None
-        return lambda group: self.plans.cost(group, plan.may_buy, self._shares_work, most)
+        return lambda group: self.plans.cost(group, plan, self._shares_work, most)
 
     def _leaves_plans(self, plan: PortfolioPlan) -> bool:
         """Whether what is left of a plan is one for those that stay: nobody takes machines of its

@@ -11,6 +11,7 @@ from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.contract.purchase_options import ROLE_TITLES, traits
 from planner.contract.shares import format_named_shares, format_shares
+from planner.portfolio.sooner_words import describe_when
 from pricing.common.pluralize import pluralize
 
 MOST_NAMED = 3
@@ -211,6 +212,8 @@ def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
         yield "It has no work in the months of the plan."
         return
     yield f"It works {describe_months(answer, one.busy_months)}."
+    if one.alone_sooner and not one.waits:
+        yield describe_when(answer, one)
     if not answer.uses_by_kind:
         yield _describe_shared_hours(answer, one)
         return
@@ -311,21 +314,3 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
         sentences.append(f"Without {limits}, serving all would cost {amount}.")
     if sentences:
         yield " ".join(sentences)
-
-
-def describe_sooner(name: str, sooner: Decimal, spread: Decimal | None, currency: str) -> str:
-    """That a project costs less by itself, as its runs are done sooner there.
-
-    >>> describe_sooner("speech", Decimal(20160), Decimal(24215), "USD")
-    'speech: its runs are spread over the months to their deadlines here. Compared by itself they \
-are done sooner, for 20,160 USD in all and not 24,215 USD; give it the months of that answer as \
-deadlines to plan so here too.'
-    """
-    instead = "where there is no plan here"
-    if spread is not None:
-        instead = f"and not {format_money(spread, currency)}"
-    return (
-        f"{name}: its runs are spread over the months to their deadlines here. Compared by itself "
-        f"they are done sooner, for {format_money(sooner, currency)} in all {instead}; give it the "
-        "months of that answer as deadlines to plan so here too."
-    )

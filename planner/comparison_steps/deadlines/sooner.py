@@ -62,7 +62,7 @@ def finish_sooner(results: ComparisonResults) -> ComparisonResults:
     Where no plan for the runs as asked keeps to the limits, each of them is tried; where none does
     then either, the question stands that its budget has to be raised the least for.
     """
-    runs = _runs_of(results)
+    runs = runs_to_lay(results.preparation)
     plan = choose(results.allowed_scenarios) if runs else None
     least = _least_by_date(results) if runs else math.inf
     if least >= (float(plan.total_cost) if plan else math.inf):
@@ -139,12 +139,12 @@ def _least_by_date(results: ComparisonResults) -> float:
     return price * float(results.inputs.hours.sum())
 
 
-def _runs_of(results: ComparisonResults) -> tuple[Run, ...]:
+def runs_to_lay(preparation: Preparation) -> tuple[Run, ...]:
     """The runs of a question; none where they may not be done sooner, or have no deadline."""
-    workload = results.request.workload
-    if results.request.rules < SOONER_RULES or isinstance(workload, AcceleratorHours):
+    workload = preparation.request.workload
+    if preparation.request.rules < SOONER_RULES or isinstance(workload, AcceleratorHours):
         return ()
-    if results.preparation.assumptions["run_edition"] < DONE_SOONER:
+    if preparation.assumptions["run_edition"] < DONE_SOONER:
         return ()
     runs = workload.runs or ()
     return runs if any(run.deadline and run.deadline > run.start for run in runs) else ()

@@ -124,6 +124,17 @@ class ProjectShare(AnswerModel):
     )
     alone_total: Money | None = Field(description="Total of its own plan, undiscounted.")
     alone_way: str = Field(description="How it would get its machines by itself.")
+    sooner: bool = Field(
+        default=False, description="Whether its runs are done sooner here than their deadlines ask."
+    )
+    alone_sooner: bool = Field(
+        default=False, description="Whether its own plan does them sooner than their deadlines ask."
+    )
+    alone_spread: Money | None = Field(
+        default=None,
+        description="Total of its own plan with its runs spread to their deadlines; null where "
+        "it does not do them sooner, or no such plan keeps to the limits.",
+    )
     share: Money | None = Field(
         description="Its part of the net present cost of the plan; null where it waits or where "
         "a project has no plan of its own to measure by."
@@ -204,7 +215,9 @@ class PortfolioAnswer(AnswerModel):
         default="", description="Why the total has no p10 to p90, as that of a comparison has."
     )
     gap: Share | None = Field(
-        default=None, description="No plan is cheaper by a larger fraction, which is proven."
+        default=None,
+        description="No plan is cheaper by a larger fraction, which is proven; where runs may be "
+        "done sooner than their deadlines ask, of the plans that do the work in the same months.",
     )
     apart: Money | None = Field(
         default=None,
@@ -316,6 +329,12 @@ class PortfolioAnswer(AnswerModel):
     def months(self) -> list[str]:
         """The months of the horizon, written YYYY-MM."""
         return month_labels(self.first_month, self.horizon_months)
+
+    @property
+    def is_laid_anew(self) -> bool:
+        """Whether work was planned in other months than asked too, so that a proof holds for the
+        months that it has here."""
+        return any(one.sooner or one.alone_sooner for one in self.projects)
 
     @cached_property
     def labels(self) -> dict[str, str]:

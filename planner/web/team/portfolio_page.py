@@ -150,10 +150,11 @@ class PortfolioPage:
             rows.append(("Saved by planning together", saved))
         if answer.utilisation is not None:
             rows.append(("Use of the machines held", percent(answer.utilisation)))
+        of = ", for the months in which it does the work" if answer.is_laid_anew else ""
         if answer.gap is not None and answer.gap <= NOISE:
-            rows.append(("No plan is cheaper", "proven"))
+            rows.append(("No plan is cheaper", f"proven{of}"))
         else:
-            rows.append(("No plan is cheaper by more than", percent(answer.gap, 2)))
+            rows.append(("No plan is cheaper by more than", f"{percent(answer.gap, 2)}{of}"))
         return rows
 
     def _budget_words(self) -> str:

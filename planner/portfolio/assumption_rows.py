@@ -1,0 +1,33 @@
+"""The figures and editions that a portfolio rests on. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.comparison_steps.build_answer import build_assumptions
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.comparison import AssumptionRow
+from planner.costing.assumptions.defaults import default
+from planner.portfolio.preparation import (
+    RUNS_EDITION,
+    SHARES_EDITION,
+    WINDOW_EDITION,
+    PortfolioPreparation,
+)
+
+
+def list_assumptions(preparation: PortfolioPreparation) -> Iterator[AssumptionRow]:
+    """Those of its comparisons, then those of the rules that only a portfolio has, where they
+    matter. An answer of before a row was there is computed again without it."""
+    yield from build_assumptions(ComparisonResults(preparation.projects[0].alone))
+    if preparation.has_windows and preparation.states(WINDOW_EDITION):
+        yield _edition(WINDOW_EDITION, preparation.window_edition)
+    if preparation.has_runs and preparation.states(RUNS_EDITION):
+        yield _edition(RUNS_EDITION, preparation.runs_edition)
+    if len(preparation.projects) > 1 and preparation.states(SHARES_EDITION):
+        yield _edition(SHARES_EDITION, preparation.shares_edition)
+
+
+def _edition(field: str, edition: float) -> AssumptionRow:
+    source = default(field.partition(".")[2]).source
+    return AssumptionRow(field=field, value=edition, unit="edition", given=False, source=source)
