@@ -17,9 +17,14 @@ from planner.portfolio.preparation import (
 
 
 def list_assumptions(preparation: PortfolioPreparation) -> Iterator[AssumptionRow]:
-    """Those of its comparisons, then those of the rules that only a portfolio has, where they
-    matter. An answer of before a row was there is computed again without it."""
-    yield from build_assumptions(ComparisonResults(preparation.projects[0].alone))
+    """Those of every project, each once, as some rest on what others have no use for, such as the
+    edition of runs; then those of the rules that only a portfolio has, where they matter. An
+    answer of before a row was there is computed again without it."""
+    rows: dict[str, AssumptionRow] = {}
+    for project in preparation.projects:
+        for row in build_assumptions(ComparisonResults(project.alone)):
+            rows.setdefault(row.field, row)
+    yield from rows.values()
     if preparation.has_windows and preparation.states(WINDOW_EDITION):
         yield _edition(WINDOW_EDITION, preparation.window_edition)
     if preparation.has_runs and preparation.states(RUNS_EDITION):

@@ -90,6 +90,18 @@ def test_an_answer_of_before_replays_with_its_runs_spread() -> None:
     assert plan(previous_assumptions=today.assumptions) == today
 
 
+def test_an_answer_replays_whose_first_project_has_no_runs() -> None:
+    """Its assumptions name the edition of runs, which a project of known hours has no use for:
+    without it the runs of others would be planned again by the first edition."""
+    request = request_of_two()
+    hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 100}
+    request["projects"][0] = {"name": "a first one", "workload": hours}
+    answer = plan_portfolio(request, PRICES, today=TODAY)
+    assert any(row.field == "workload.run_edition" for row in answer.assumptions)
+    again = plan_portfolio(request, PRICES, today=TODAY, previous_assumptions=answer.assumptions)
+    assert again == answer
+
+
 def test_a_budget_with_room_for_one_reservation_each_serves_both() -> None:
     """Spread, 48,430.08 are needed."""
     answer = plan(limits={"total_budget": 40320})
