@@ -53,8 +53,8 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     """What to do, what it costs and what it saves."""
     if not answer.feasible or answer.net_present_cost is None:
         return "No plan serves any of the projects."
-    rent = _rent_beside(answer)
-    what = join([*_most_named(list(decision)), *([rent] if rent else [])]) or "rent on demand"
+    bought = _most_named(list(decision))
+    what = join([*bought, *_list_rents(answer, is_beside=bool(bought))]) or "rent on demand"
     cost = format_money(answer.net_present_cost, answer.currency)
     count = sum(not one.waits for one in answer.projects)
     whom = "one project" if count == 1 else f"{count} projects"
@@ -87,18 +87,20 @@ def _most_named(decision: Sequence[str]) -> list[str]:
     return [*decision[:MOST_NAMED], *rest]
 
 
-def _rent_beside(answer: PortfolioAnswer) -> str:
-    """How machines are rented by the hour beside what is bought and signed; "" where none are, or
-    nothing else is done."""
-    if not answer.purchases:
-        return ""
+def _list_rents(answer: PortfolioAnswer, *, is_beside: bool) -> Iterator[str]:
+    """How machines are rented, beside what is bought and signed or alone; none where that is by
+    the hour and nothing else is done."""
     roles = {
         traits(line.purchase_option).chart_role
         for line in answer.lines
         if line.category == Category.COMPUTE and line.purchase_option and line.amount > 0
     }
+    is_reserved = any(one.kind == "capacity_block" for one in answer.purchases)
+    if is_reserved:
+        yield "reserve machines by date"
     hourly = [ROLE_TITLES[role] for role in ("on_demand", "spot") if role in roles]
-    return f"rent machines {join(hourly)}" if hourly else ""
+    if hourly and (is_beside or is_reserved or "spot" in roles):
+        yield f"rent machines {join(hourly)}"
 
 
 def _resale(answer: PortfolioAnswer) -> str:

@@ -48,6 +48,7 @@ def test_the_plan_of_all_costs_no_more_than_their_own_answers() -> None:
             "it would pay 24,215 USD by itself in place of 20,160 USD"
         ) in one.explanation
     assert answer.is_laid_anew
+    assert answer.headline.startswith("Reserve machines by date: 40,320 USD")
     alone = compare(asked(), PRICES, today=TODAY).verdict
     assert alone is not None
     assert alone.total == answer.projects[0].alone_total
