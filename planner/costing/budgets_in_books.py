@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +40,59 @@ _TAX_LINES = 4
 _OVER = 1e-6
 Amounts = Mapping[str, float]
 Search = Generator[PlanProblem | Plan, Plan, None]
+
+
+def rounding_of_month(inputs: ModelInputs) -> float:
+    """Half a cent for each line that a month of a plan may have."""
+    charges = [len(one.hour_charges) + len(one.unit_charges) for one in inputs.sources]
+    fixed = sum(len(one.fixed_streams) for one in inputs.sources) + len(inputs.pools)
+    half = HALF_CENT * inputs.calendar.smallest_cents
+    return half * (fixed + _SOURCES * max(charges, default=0) + _TAX_LINES)
+
+
+def ease_budgets(problem: PlanProblem, rooms: Amounts) -> PlanProblem:
+    """A problem with so much added to each of its budgets."""
+
+    def add(name: str, amount: float | None) -> float | None:
+        return None if amount is None else amount + rooms.get(name, 0.0)
+
+    return replace(
+        problem,
+        total_budget=add(TOTAL, problem.total_budget),
+        monthly_budget=add(MONTHLY, problem.monthly_budget),
+        capex_budget=add(CAPITAL, problem.capex_budget),
+        capex_by_period=tuple(
+            replace(part, amount=part.amount + rooms.get(part.name, 0.0))
+            for part in problem.capex_by_period
+        ),
+    )
+
+
+def lower_rooms(
+    rooms: Amounts,
+    counted: Amounts,
+    stated: Amounts,
+    excess: Amounts,
+    rounding: Amounts,
+    *,
+    is_last: bool,
+) -> Amounts:
+    """The room that leaves a plan out that the optimiser `counted` so, and whose lines are over
+    budgets by `excess`; for the last plan that is looked for none, but for what lines may come
+    to."""
+    lower = {
+        name: min(rooms[name], counted[name] - stated[name]) - over for name, over in excess.items()
+    }
+    if MONTHLY in excess and rooms[MONTHLY] > rounding[MONTHLY]:
+        lower[MONTHLY] = rounding[MONTHLY]  # which month credits pay for is not known
+    least = {name: min(rooms[name], -room) for name, room in rounding.items()}
+    return {**rooms, **lower, **(least if is_last else {})}
+
+
+def list_excess(sums: Mapping[str, Decimal], stated: Amounts) -> dict[str, float]:
+    """Budget → by how much the sums of lines are over it, those that are."""
+    over = {name: float(sums[name]) - amount for name, amount in stated.items()}
+    return {name: amount for name, amount in over.items() if amount > _OVER}
 
 
 @dataclass(frozen=True)
@@ -114,41 +168,19 @@ class Budgets:
     @cached_property
     def _rounding(self) -> Amounts:
         """Budget → half a cent for each line that counts against it."""
-        sources, length = self.inputs.sources, self.inputs.calendar.length
-        charges = [len(one.hour_charges) + len(one.unit_charges) for one in sources]
-        fixed = sum(len(one.fixed_streams) for one in sources) + len(self.inputs.pools)
-        half = HALF_CENT * self.inputs.calendar.smallest_cents
-        month = half * (fixed + _SOURCES * max(charges, default=0) + _TAX_LINES)
+        month, length = rounding_of_month(self.inputs), self.inputs.calendar.length
         return {name: month if name == MONTHLY else month * length for name in self.stated}
 
     def eased(self, rooms: Amounts) -> PlanProblem:
         """The problem with so much added to each budget that is asked for."""
 
-        def add(name: str, amount: float | None) -> float | None:
-            return None if amount is None else amount + rooms.get(name, 0.0)
-
-        return replace(
-            self.problem,
-            total_budget=add(TOTAL, self.problem.total_budget),
-            monthly_budget=add(MONTHLY, self.problem.monthly_budget),
-            capex_budget=add(CAPITAL, self.problem.capex_budget),
-            capex_by_period=tuple(
-                replace(part, amount=part.amount + rooms[part.name])
-                for part in self.problem.capex_by_period
-            ),
-        )
+        return ease_budgets(self.problem, rooms)
 
     def lower(self, rooms: Amounts, plan: Plan, excess: Amounts, *, is_last: bool) -> Amounts:
         """The room that leaves a plan out whose lines are over budgets by `excess`."""
-        counted = self._count(plan)
-        lower = {
-            name: min(rooms[name], counted[name] - self.stated[name]) - over
-            for name, over in excess.items()
-        }
-        if MONTHLY in excess and rooms[MONTHLY] > self._rounding[MONTHLY]:
-            lower[MONTHLY] = self._rounding[MONTHLY]  # which month credits pay for is not known
-        least = {name: min(rooms[name], -room) for name, room in self._rounding.items()}
-        return {**rooms, **lower, **(least if is_last else {})}
+        return lower_rooms(
+            rooms, self._count(plan), self.stated, excess, self._rounding, is_last=is_last
+        )
 
     def _count(self, plan: Plan) -> Amounts:
         """Budget → what the optimiser counts against it."""
@@ -180,8 +212,7 @@ class Budgets:
         sums = {TOTAL: total_without_resale(lines), MONTHLY: max(due_per_month(lines))}
         for name, budget in self._capital.items():
             sums[name] = capital(lines, range(budget.first, budget.last))
-        over = {name: float(sums[name]) - amount for name, amount in self.stated.items()}
-        return {name: amount for name, amount in over.items() if amount > _OVER}
+        return list_excess(sums, self.stated)
 
     def most_over(self, plan: Plan) -> float:
         """The largest of these, 0 where the plan keeps to all budgets."""

@@ -5,6 +5,7 @@ PURE. Each part goes through the same ledger as a plan of one project; parts add
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -17,7 +18,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats, Plan
 from planner.costing.results.ledger import build_ledger
-from planner.costing.results.payments import capital, total_without_resale
+from planner.costing.results.payments import capital, due_per_month, total_without_resale
 from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import JointInputs, source_key
 from planner.portfolio.optimizer.problem import JointPlan, ProjectUse
@@ -98,9 +99,19 @@ class Books:
         return sum(map(total_without_resale, self.parts), Decimal("0.00"))
 
     @cached_property
+    def due_per_month(self) -> tuple[Decimal, ...]:
+        """What has to be paid in each month, resale left aside."""
+        rows = [due_per_month(part) for part in self.parts]
+        return tuple(sum(month, Decimal("0.00")) for month in zip(*rows, strict=True))
+
+    @cached_property
     def capital(self) -> Decimal:
         """What is paid for servers, network, spares and installation."""
-        return sum(map(capital, self.parts), Decimal("0.00"))
+        return self.capital_in(None)
+
+    def capital_in(self, months: Container[int] | None) -> Decimal:
+        """The same of some months."""
+        return sum((capital(part, months) for part in self.parts), Decimal("0.00"))
 
 
 def write_books(joint: JointInputs, plan: JointPlan) -> Books:

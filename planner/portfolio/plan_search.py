@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-import numpy as np
-
 from planner.costing.advice.payback import pays_back
 from planner.costing.optimizer.work import WorkMeter
-from planner.portfolio.books import Books, write_books
+from planner.portfolio.books import Books
+from planner.portfolio.budgets import JointBudgets
 from planner.portfolio.joint_inputs import JointInputs
-from planner.portfolio.optimizer.solve import solve_joint
 from planner.portfolio.preparation import PortfolioPreparation, PreparedProject
 
 
@@ -31,9 +29,11 @@ class PlanSearch:
 
     def cheapest(self, joint: JointInputs, work: WorkMeter) -> tuple[Books | None, float]:
         """The books of the cheapest plan, and what no plan costs less than."""
-        plan = solve_joint(joint.problem, work=work)
-        books = write_books(joint, plan) if np.isfinite(plan.cost) else None
-        return books, plan.bound + joint.base_cost
+        return JointBudgets(joint).search(work)
+
+    def keeps_budgets(self, joint: JointInputs, books: Books) -> bool:
+        """Whether the lines of a plan keep to every budget of all together."""
+        return not JointBudgets(joint).excess(books)
 
     def plans_that_pay_back(
         self,

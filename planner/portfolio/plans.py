@@ -12,6 +12,8 @@ import numpy as np
 
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.books import Books
+from planner.portfolio.budgets import JointBudgets
+from planner.portfolio.joint_inputs import JointInputs
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
 from planner.portfolio.plan_search import PlanSearch
 from planner.portfolio.preparation import (
@@ -146,8 +148,8 @@ class PortfolioPlans:
         joint, rents = self.search.joint(members), self._rents(members)
         books, bound = self.search.cheapest(joint, work)
         may_buy = books is None or self.search.pays_back(books, rents)
-        if together is not None and books is not None and together.is_same_for_less(books):
-            apart = together  # the same machines, which keep to the limits
+        if apart is None and together is not None and self._keeps_limits(joint, together, books):
+            apart = together
         candidates = [apart, books if may_buy else None]
         if not may_buy:
             paying, bound = self.search.plans_that_pay_back(members, rents, work)
@@ -157,6 +159,22 @@ class PortfolioPlans:
             return None
         best = min(known, key=lambda one: one.net_present_cost)
         return PortfolioPlan(best, min(bound, float(best.net_present_cost)), best is apart, may_buy)
+
+    def _keeps_limits(self, joint: JointInputs, apart: Books, books: Books | None) -> bool:
+        """Whether the plans of projects apart, put together, keep to the limits of all: their
+        lines to the budgets, and where there are quotas they are the same machines as the plan
+        that was found."""
+        if not self.search.keeps_budgets(joint, apart):
+            return False
+        if self._has_only_budgets and joint.inputs[0].keeps_books:
+            return True
+        return books is not None and apart.is_same_for_less(books)
+
+    @property
+    def _has_only_budgets(self) -> bool:
+        servers = self.preparation.request.on_prem.servers or ()
+        has_room = all(server.max_units is None for server in servers)
+        return has_room and not self.preparation.request.limits.quotas
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
         """The plans of some projects apart, put together; None where one has no plan, or does its
@@ -187,7 +205,7 @@ class PortfolioPlans:
             return self._cost_alone(group)
         if group not in self._costs:
             joint = self.search.joint(plan.members_of(group), plan.may_buy)
-            group_plan = solve_joint(joint.problem, work=work)
+            group_plan = solve_joint(JointBudgets(joint).eased_problem, work=work)
             if not np.isfinite(group_plan.cost):
                 raise WorkSpentError("no plan of a group was found within the work there is")
             cost = (group_plan.cost + joint.base_cost) * 100
