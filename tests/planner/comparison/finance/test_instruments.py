@@ -100,7 +100,7 @@ FIGURES: Mapping[str, list[tuple[Figure, float]]] = {
     "Machines reserved by date": [
         (category("committed", "upfront"), 3 * 730 * 30), (COMMITTED, 21 * MONTH + 3 * 730 * 30),
     ],
-    "A commitment that is signed": [
+    "An existing commitment": [
         (category("on_demand", "commitment"), 120_000), (ON_DEMAND, 120_000 + 18 * MONTH),
     ],
     "A contract discount": [(ON_DEMAND, 0.9 * 0.95 * 24 * MONTH)],
@@ -109,7 +109,7 @@ FIGURES: Mapping[str, list[tuple[Figure, float]]] = {
         (category("on_demand", "lease"), 54_000), (category("on_demand", "power"), 6 * 730 * 5),
         (ON_DEMAND, 54_000 + 6 * 730 * 5 + 18 * MONTH),
     ],
-    "Servers that are there": [
+    "Servers you already own": [
         (category("on_demand", "power"), 12 * 730 * 5), (ON_DEMAND, 12 * 730 * 5 + 12 * MONTH),
     ],
     "A credit": [
