@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -34,8 +35,11 @@ USUAL_TENSOR, TORUS_TENSOR = 8, 32
 and PaLM split layers over axes of a TPU pod (arXiv 2201.08239 section 4, 2204.02311 section 4,
 2022); planning choices of this project, 2026."""
 LARGEST_GUESSED_BATCH = 4_194_304.0
-"""Tokens of a step up to which a stated micro-batch on every accelerator makes it larger than usual
-(LLaMA and Llama 2 use 4 million, arXiv 2302.13971, 2023)."""
+"""Tokens of a step up to which a micro-batch on every accelerator makes it larger than usual: LLaMA
+65B works on 4 million with 2,048 accelerators, a sequence each (arXiv 2302.13971, 2023)."""
+FEWEST_STEPS = 1_000
+"""Steps of a training that a guess leaves at least; planning value of this project, 2026 (LLaMA 65B
+takes 350,000 of them, a fine-tuning on 50,000 examples 400 to 6,000)."""
 SHORT_TOKENS = 32_768.0
 """Tokens of a micro-batch up to which short sequences share one from rules 5 on: BERT on A100 works
 on 256 sequences of 128 at once (NVIDIA/DeepLearningExamples BERT README, 2021)."""
@@ -119,11 +123,11 @@ class LayoutTask:
         possible = data >= 1
         if not possible.any():
             return None
-        data = self._kept_replicas(np.maximum(data, splits.replicas))
+        batch = self._batch_tokens(accelerators)
+        data = self._kept_replicas(np.maximum(data, splits.replicas), accelerators, batch)
         group = data * splits.grid.context
         size = self._sequences(data, group)
         per_pass = size * data * splits.shape.sequence
-        batch = self._batch_tokens(accelerators)
         batches = np.maximum(1.0, np.floor(batch / per_pass + 1e-9))
         flying = np.minimum(batches, splits.grid.pipeline)
         possible &= splits.memory.total(group, flying, size) <= self.limit_bytes
@@ -182,31 +186,40 @@ class LayoutTask:
         )
 
     def _batch_tokens(self, accelerators: int) -> float:
-        """Tokens of a step; from rules 5 on where a micro-batch is stated and no batch, at least
-        one of every accelerator, up to `LARGEST_GUESSED_BATCH`."""
+        """Tokens of a step; where no batch is stated at least a micro-batch of every accelerator,
+        up to `LARGEST_GUESSED_BATCH`: from rules 5 on a stated one, from 6 on a sequence too."""
         usual, stated = self.splits.batch_tokens, self.training.micro_batch_size
-        if not self.rates.is_latest or not stated or self.training.global_batch_tokens:
+        is_known = self.training.global_batch_tokens or not self.rates.is_latest
+        if is_known or not (stated or self.rates.is_whole):
             return usual
-        of_all = float(accelerators * stated * self.splits.shape.sequence)
-        return max(usual, min(of_all, LARGEST_GUESSED_BATCH))
+        of_all = float(accelerators * (stated or 1) * self.splits.shape.sequence)
+        most = LARGEST_GUESSED_BATCH if stated else self._most_guessed
+        return max(usual, min(of_all, most))
+
+    @property
+    def _most_guessed(self) -> float:
+        """Tokens up to which a guessed step grows with the accelerators."""
+        return min(LARGEST_GUESSED_BATCH, self.training.tokens / FEWEST_STEPS)
 
     @property
     def _is_batch_kept(self) -> bool:
         """Whether a stated batch is kept as nearly as replicas and micro-batches can."""
         return self.rates.is_whole and self.training.global_batch_tokens is not None
 
-    @property
-    def _batch_sequences(self) -> float:
-        return self.splits.batch_tokens / self.splits.shape.sequence
-
-    def _kept_replicas(self, most: Floats) -> Floats:
-        """Replicas that work on a stated batch: of an advised split fewer than there may be where
-        the batch would lose more and they hold it."""
-        if not self._is_batch_kept or self.training.layout:
+    def _kept_replicas(self, most: Floats, accelerators: int, batch: float) -> Floats:
+        """Replicas that work on a batch: of an advised split fewer than there may be where they
+        hold it and a stated batch would lose more, or a guessed one has too few sequences."""
+        if not self.rates.is_whole or self.training.layout:
             return most
         splits, size = self.splits, self.training.micro_batch_size or 1
-        passes = float(np.floor(self._batch_sequences / size + 1e-9))
-        fewer = replicas_for(passes, most, splits.replicas)
+        passes = max(1.0, math.floor(batch / splits.shape.sequence / size + 1e-9))
+        if self._is_batch_kept:
+            fewer = replicas_for(passes, most, splits.replicas)
+        elif accelerators <= passes:
+            return most
+        else:
+            of_batch = np.maximum(1.0, np.floor(passes / splits.replicas)) * splits.replicas
+            fewer = np.minimum(most, of_batch)
         stages = splits.grid.pipeline
         held = splits.memory.total(fewer * splits.grid.context, stages, np.full_like(most, size))
         return np.where(held <= self.limit_bytes, fewer, most)
@@ -227,7 +240,7 @@ class LayoutTask:
             most = np.maximum(most, SHORT_TOKENS / splits.shape.sequence)
         room = np.clip(room, 1.0, most)
         if self._is_batch_kept:
-            return micro_batches_for(self._batch_sequences, data, room)
+            return micro_batches_for(splits.batch_tokens / splits.shape.sequence, data, room)
         sizes: Floats = np.exp2(np.floor(np.log2(room)))
         return sizes
 

@@ -56,10 +56,25 @@ def whole_count(least: int) -> int:
     >>> whole_count(5), whole_count(9), whole_count(401), whole_count(1265)
     (5, 16, 408, 1280)
     """
-    if least <= COUNT_STEPS:
-        return least if least <= ONE_NODE else math.ceil(least / ONE_NODE) * ONE_NODE
-    step = max(ONE_NODE, 1 << int(math.log2(least / COUNT_STEPS)))
+    step = _step(least)
     return math.ceil(least / step) * step
+
+
+def whole_within(most: int) -> int:
+    """The largest number of accelerators as clusters come in up to `most`.
+
+    >>> whole_within(5), whole_within(15), whole_within(128), whole_within(3173)
+    (5, 8, 128, 3136)
+    """
+    step = _step(most)
+    return most // step * step
+
+
+def _step(count: int) -> int:
+    """By how many accelerators numbers of about so many differ."""
+    if count <= COUNT_STEPS:
+        return 1 if count <= ONE_NODE else ONE_NODE
+    return max(ONE_NODE, 1 << int(math.log2(count / COUNT_STEPS)))
 
 
 def counts_between(first: int, most: int) -> list[int]:
@@ -155,7 +170,7 @@ def choose_at_work(
 
     def sized(count: int) -> L:
         size = size_on(count)
-        used = count - size.layout.unused
+        used = whole_within(count - size.layout.unused)
         if not least <= used < count:
             return size
         try:
@@ -166,6 +181,9 @@ def choose_at_work(
 
     most = most_tried(held, first, job)
     size, start = choose_count(sized, first, most, fewest_hours)
+    if start is None and size.accelerators < first:
+        usual = size_on(first)
+        start = usual if usual.hours >= MUCH_FEWER * size.hours else None
     if size.layout.share_of_level >= STARVED:
         return size, start
     count = size.accelerators

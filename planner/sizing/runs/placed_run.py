@@ -23,6 +23,7 @@ from planner.sizing.footprint.training_flops import (
     under_rules,
 )
 from planner.sizing.layout.grid import CHECKPOINTING, FULL
+from planner.sizing.layout.idle import judge_with_idle
 from planner.sizing.layout.own_split import check_split
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
@@ -237,11 +238,12 @@ class PlacedTask:
 
     def at(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators, or on the usual number for its work."""
-        return self.at_least() if accelerators is None else self._on(self._count(accelerators))
+        count = None if accelerators is None else self._count(accelerators)
+        return self._on(count, judge_with_idle(self.layouts, count)) if count else self.at_least()
 
-    def _on(self, count: int) -> PlacedSize:
+    def _on(self, count: int, judged: PlacedLayout | None = None) -> PlacedSize:
         training, one = self.layouts.training, self.layouts.accelerator
-        layout = self.layouts.judge(count)
+        layout = judged or self.layouts.judge(count)
         goodput, goodput_source = _goodput(training, count)
         stated = user_rate(training, self.work, self.peak_flops, one)
         mfu, source = stated or self._estimated(layout, count)

@@ -117,7 +117,7 @@ def test_no_number_looked_at_is_a_tenth_better_and_no_smaller_one_as_good(first,
     [
         ("Gemma-3-27b-it", 1e10, "nvidia-gh200-96gb", 7, 16),
         ("Qwen3-32B", 5.6e10, "nvidia-rtx-4090", 120, 256),
-        ("Qwen3-4B", 1e13, "nvidia-a10g", 7120, 1792),
+        ("Qwen3-4B", 1e13, "nvidia-a10g", 7120, 3136),
     ],
 )
 def test_a_cliff_further_away_is_left_too(model, tokens, accelerator, before, counted):
