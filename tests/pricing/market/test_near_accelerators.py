@@ -32,6 +32,9 @@ def test_each_is_refused_with_one_that_is_known(near):
         ("H20 96GB", "nvidia-a100-80gb-sxm"),
         ("L20 48GB", "nvidia-l40"),
         ("GeForce RTX 4070", "nvidia-rtx-4070-ti"),
+        ("NVIDIA GH200 NVL32", "nvidia-h100-80gb-sxm"),
+        ("GH200 NVL4", "nvidia-h100-80gb-sxm"),
+        ("DGX GH200", "nvidia-h100-80gb-sxm"),
     ],
 )
 def test_a_size_and_a_form_may_stand_beside_the_name(name, instead):
