@@ -337,3 +337,8 @@ def compute_work(training: Training) -> Work:
 def is_adapter(training: Training) -> bool:
     """Whether the weights are frozen and only adapters are trained."""
     return training.optimizer in ("lora", "qlora")
+
+
+def with_padding(training: Training) -> float:
+    """Tokens processed over tokens of the data."""
+    return 1 / (1 - (training.padding or 0.0))

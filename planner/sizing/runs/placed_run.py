@@ -21,6 +21,7 @@ from planner.sizing.footprint.training_flops import (
     is_adapter,
     named_under_rules,
     under_rules,
+    with_padding,
 )
 from planner.sizing.layout.grid import CHECKPOINTING, FULL
 from planner.sizing.layout.idle import judge_with_idle
@@ -49,6 +50,7 @@ from planner.sizing.performance.teams import excess_beside_standard, team_excess
 from planner.sizing.performance.throughput import default_accelerators
 from planner.sizing.runs.beside_words import left_out, on_the_host, thin_steps, waiting_for_links
 from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, whole_count, within_job
+from planner.sizing.runs.optimizer_words import unfused_step
 from planner.sizing.runs.placed_words import (
     above_peak,
     another_number,
@@ -131,6 +133,7 @@ class PlacedSize:
         about += waiting_for_links(training, layout, self.rules)
         about += thin_steps(training, layout, self.accelerators, self.min_accelerators, self.rules)
         about += on_the_host(training, layout, self.precision, self.rules)
+        about += unfused_step(training, self.accelerator, layout, self.precision, self.rules)
         about += left_out(training, self.accelerator, self.precision, self.rules)
         return (*high_mfu(self.mfu, training), *about, *uncertain)
 
@@ -212,7 +215,7 @@ class PlacedTask:
             return 0.0
         excess = _excess(self.layouts, self.rules)
         hours = self.layouts.seconds_per_token * training.tokens * math.exp(excess) / 3600
-        return hours * _with_padding(training)
+        return hours * with_padding(training)
 
     def at_least(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators or a few more, so that a usual number works; on the usual
@@ -247,7 +250,7 @@ class PlacedTask:
         goodput, goodput_source = _goodput(training, count)
         stated = user_rate(training, self.work, self.peak_flops, one)
         mfu, source = stated or self._estimated(layout, count)
-        seconds = self.work.model_flops * _with_padding(training) / (self.peak_flops * mfu)
+        seconds = self.work.model_flops * with_padding(training) / (self.peak_flops * mfu)
         beside = self._rollouts(count, seconds / 3600 / goodput)
         starting = 0.0 if stated else count * start_hours(training)
         return PlacedSize(
@@ -332,11 +335,6 @@ def _excess(task: LayoutTask, rules: int) -> float:
     if task.training.rollouts:
         return rollout_excess(rules)
     return team_excess(task.training, task.accelerator, task.precision, rules)
-
-
-def _with_padding(training: Training) -> float:
-    """Tokens processed over tokens of the data."""
-    return 1 / (1 - (training.padding or 0.0))
 
 
 def _goodput(training: Training, count: int) -> tuple[float, str]:
