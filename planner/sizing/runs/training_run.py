@@ -59,6 +59,8 @@ LATER_FIELDS = (
 FIRST_OPTIMIZERS = ("adamw", "sgd", "lora", "qlora")
 
 
+QUANTISED_RULES = 6
+"""Edition of the rules from which QLoRA is refused in 8 bits (arXiv 2305.14314 section 3), 2026."""
 PEERLESS_SHARE = 0.86
 """Rate of each of several consumer cards without a bridge over one card's: median of four
 workloads on 2 RTX 4090 (lambdal/deeplearning-benchmark @aa5addb6a536, 2023)."""
@@ -152,6 +154,12 @@ def precision_on(training: Training, one: Accelerator, rules: int = 1) -> str:
             return best[0]
         raise InvalidInput("accelerator", f"no training rate of {one.name} is known")
     check_precision(training.precision, one, rules)
+    if rules >= QUANTISED_RULES and training.optimizer == "qlora" and training.precision == "fp8":
+        raise InvalidInput(
+            "precision",
+            "fp8 is not what QLoRA multiplies in: its 4-bit weights become 16-bit ones first; "
+            "allowed are bf16 and fp16, or fp8 with optimizer lora",
+        )
     return training.precision
 
 

@@ -315,3 +315,13 @@ def test_consumer_cards_train_in_8_bits_from_rules_6_on():
             for bits in ("fp8", "bf16")
         )
         assert 0.5 < eight / sixteen < 0.85
+
+
+def test_qlora_multiplies_in_16_bits():
+    work = {"kind": "training", "model": "Llama-3.1-8B", "tokens": 1e7, "optimizer": "qlora"}
+    request = {"workload": {**work, "precision": "fp8"}, "accelerator": "H100"}
+    assert estimate({**request, "rules": 5}).hours > 0
+    with pytest.raises(InvalidInput, match="its 4-bit weights become 16-bit ones first") as refused:
+        estimate(request)
+    assert refused.value.field == "workload.precision"
+    assert estimate({**request, "workload": {**work, "precision": "bf16"}}).hours > 0
