@@ -118,6 +118,15 @@
     for (const one of document.querySelectorAll("#assumptions td .invalid-text")) one.textContent = "";
   }
 
+  /* What else can be done with the answer has room beside its total on a desk; on a phone it unfolds. */
+  const narrow = window.matchMedia("(max-width: 767px)");
+  function foldActions() {
+    const more = document.querySelector(".more-actions");
+    if (more) more.open = !narrow.matches;
+  }
+  narrow.addEventListener("change", foldActions);
+  document.addEventListener("DOMContentLoaded", foldActions);
+
   document.addEventListener("htmx:beforeSwap", remember);
   document.addEventListener("htmx:afterSwap", (event) => {
     if (isRefused(event)) return;
@@ -127,7 +136,7 @@
   document.addEventListener("htmx:oobAfterSwap", (event) => {
     const { id } = event.detail.target;
     if (id === "box-states") writeStates();
-    if (id === "answer-bar") takeRest();
+    if (id === "answer-bar") { foldActions(); takeRest(); }
     if (id.startsWith("fold-")) reopen();
   });
 

@@ -36,6 +36,25 @@ def test_both_links_of_an_answer_at_team_rates_are_offered_within_the_window(
         assert note["x"] >= 0
 
 
+def test_what_can_be_done_with_an_answer_unfolds_on_a_phone_and_stands_open_on_a_desk(
+    chromium, live_server, work
+):
+    names = ("Copy the link", "Add to comparison", "Print", "PDF", "Sign in to save this")
+    with visit(chromium, live_server.url, width=PHONE) as here:
+        page = settled(here, f"/plan/?{urlencode(HOURS)}")
+        assert not page.get_by_text("Add to comparison").is_visible()
+        page.get_by_text("More", exact=True).click()
+        for name in names:
+            box = page.get_by_text(name, exact=True).bounding_box() or {}
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= PHONE
+        assert here.violations() == []
+        page.set_viewport_size({"width": 1440, "height": 900})
+        for name in names:
+            assert page.get_by_text(name, exact=True).is_visible()
+        assert not page.get_by_text("More", exact=True).is_visible()
+
+
 def test_the_title_of_a_card_is_not_broken_within_its_words(chromium, live_server, work):
     with visit(chromium, live_server.url, width=PHONE) as here:
         page = settled(here, "/market/changes/")
