@@ -32,6 +32,7 @@ from planner.costing.advice.decision import leave_unnamed, list_parts
 from planner.costing.advice.part_words import describe_parts, may_run_at_any_time
 from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
+from planner.costing.cost_model.by_date import least_by_date
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
@@ -165,10 +166,13 @@ def _solve_lifted(
     rail: Rail, results: ComparisonResults, ceiling: float, work: WorkMeter
 ) -> tuple[ComparisonResults, Scenario] | None:
     """The best plan with a rule lifted, and its question; of runs done sooner than asked for the
-    cheaper of that and of the plan that spreads them over their months."""
+    cheaper of that and of the plan that spreads them over their months, where who asks with the
+    rule lifted would have them done sooner at all."""
     best: tuple[ComparisonResults, Scenario] | None = None
-    bases = [results.preparation, *([results.sooner.preparation] if results.sooner else [])]
+    bases = [*([results.sooner.preparation] if results.sooner else []), results.preparation]
     for base in bases:
+        if best is not None and not pays_sooner(*best):
+            break
         preparation = _prepare(base, rail)
         if ceiling < inf and rail.field == PARTITIONS and _has_same_offers(preparation, base):
             continue
@@ -177,6 +181,12 @@ def _solve_lifted(
         if other is not None and (best is None or float(other.net_present_cost) < ceiling):
             best, ceiling = (lifted, other), float(other.net_present_cost)
     return best
+
+
+def pays_sooner(results: ComparisonResults, plan: Scenario | None) -> bool:
+    """Whether reserving by date could cost less than this plan for the runs as asked."""
+    least = least_by_date(results.inputs.sources, results.inputs.hours)
+    return least < (float(plan.total_cost) if plan else inf)
 
 
 def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:

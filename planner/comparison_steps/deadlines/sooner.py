@@ -18,6 +18,7 @@ from planner.comparison_steps.alternatives import (
     count_machines,
     find_best_allowed,
     find_most_machines,
+    pays_sooner,
     share_known,
 )
 from planner.comparison_steps.preparation import Preparation
@@ -29,7 +30,7 @@ from planner.contract.months import add_months, count_months
 from planner.contract.request.attempts import Run
 from planner.contract.request.workload import AcceleratorHours
 from planner.costing.advice.verdict import choose
-from planner.costing.cost_model.by_date import is_list_price_by_date
+from planner.costing.cost_model.by_date import least_by_date
 from planner.costing.optimizer.work import WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.copies import replace
@@ -64,9 +65,9 @@ def finish_sooner(results: ComparisonResults) -> ComparisonResults:
     """
     runs = runs_to_lay(results.preparation)
     plan = choose(results.allowed_scenarios) if runs else None
-    least = _least_by_date(results) if runs else math.inf
-    if least >= (float(plan.total_cost) if plan else math.inf):
+    if not runs or not pays_sooner(results, plan):
         return results
+    least = least_by_date(results.inputs.sources, results.inputs.hours)
     best, most = results, float(plan.net_present_cost) - ROUNDED if plan else math.inf
     tried, machines = {runs}, find_most_machines(results, plan)
     needed = _months_needed(results, plan, runs) if plan else 1
@@ -129,14 +130,6 @@ def _budget_needed(results: ComparisonResults) -> Relaxation | None:
     if len(changes) != 1 or not changes[0].is_sufficient:
         return None
     return changes[0] if changes[0].field in _BUDGETS else None
-
-
-def _least_by_date(results: ComparisonResults) -> float:
-    """What the hours of the work come to at the lowest price that is reserved by date, whole days
-    left aside; without such a price infinite."""
-    listed = (one for one in results.inputs.sources if is_list_price_by_date(one) and one.capacity)
-    price = min((one.price_per_hour / one.capacity for one in listed), default=math.inf)
-    return price * float(results.inputs.hours.sum())
 
 
 def runs_to_lay(preparation: Preparation) -> tuple[Run, ...]:

@@ -13,7 +13,8 @@ in months, and from edition 6 of the rules on in the days of these months too.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,6 +79,14 @@ def is_list_price_by_date(source: CapacitySource) -> bool:
     """Whether it is reserved by date from a provider's list, not quoted to the team."""
     offer = source.offer
     return offer is not None and offer.purchase_option in LIMITS and offer.source != QUOTED
+
+
+def least_by_date(sources: Iterable[CapacitySource], hours: Floats) -> float:
+    """What hours come to at the lowest price that is reserved by date, whole days left aside;
+    without such a price infinite."""
+    listed = (one for one in sources if is_list_price_by_date(one) and one.capacity)
+    price = min((one.price_per_hour / one.capacity for one in listed), default=math.inf)
+    return price * float(hours.sum())
 
 
 def limit_by_date(

@@ -97,6 +97,23 @@ def test_what_would_be_cheaper_is_what_the_changed_request_then_costs() -> None:
     assert again.verdict.total == lifted.total
 
 
+def test_what_a_consent_would_save_is_what_asking_with_it_saves_though_sooner_costs_less() -> None:
+    """Spot cheaper than any price by date: who consents is answered with the run spread evenly,
+    as nothing is then reserved by date, though prices rise. What the consent is said to save is
+    of that plan too."""
+    prices = catalog(offer("55.04"), MODE, offer("5", "spot"))
+    finance = {"cloud_price_trend_per_year": 0.3}
+    request = asked(cheaper_if=True, finance=finance)
+    first = compare(request, prices, today=TODAY)
+    assert first.demand.hours_per_month[1] == 0
+    lifted = next(one for one in first.cheaper_if if one.field == "workload.interruptible")
+    workload = {**request["workload"], "interruptible": True}
+    again = compare({**request, "workload": workload}, prices, today=TODAY)
+    assert again.demand.hours_per_month[1] > 0
+    assert again.verdict is not None
+    assert again.verdict.total == lifted.total
+
+
 def test_a_budget_that_is_too_low_for_months_apart_may_do_for_one_reservation() -> None:
     """Spread it takes 24,215.04: no plan under 20,160. In one go it is 20,160."""
     verdict = answer_to(asked(constraints={"total_budget": 20160})).verdict
