@@ -295,6 +295,7 @@ SPECTACULAR_SETTINGS = {
         "DeliveryState": "planner.models.watch.DeliveryState",
         "PriceState": "pricing.market.coverage.PriceState",
         "MachineKind": "planner.portfolio.kind_uses.KINDS",
+        "PayingWhen": "planner.contract.answer.break_even.PAYING_WHEN",
     },
 }
 

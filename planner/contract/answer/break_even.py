@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ from pricing.market.offers import HOURS_PER_MONTH
 PayingWhen = Literal["from", "up_to", "always", "never", ""]
 """Uses at which owning costs no more than renting: from a share of the hours on, up to one, at any,
 at none; empty where it is not known."""
+PAYING_WHEN = get_args(PayingWhen)
 
 
 def name_paying_use(when: PayingWhen, share: float | None) -> str:
