@@ -347,4 +347,4 @@ def _in_address(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
-    return " ".join(map(str, value)) if isinstance(value, tuple) else value
+    return value

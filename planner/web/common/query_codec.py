@@ -8,7 +8,7 @@ here: text that is no number goes to the core as it is, and is refused there by 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -229,16 +229,21 @@ def find_typed(query: QueryDict, path: str, scale: str = "") -> str:
 
 
 def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:
-    """The same address with some names changed; None takes a name out."""
+    """The same address with some names changed, a list by its name once for each value; None takes
+    a name out."""
     pairs: list[tuple[str, str]] = []
     source = query.lists() if isinstance(query, QueryDict) else query.items()
     for name, value in source:
-        if name in changes:
-            continue
-        values = value if isinstance(value, list | tuple) else [value]
-        pairs += [(name, str(one)) for one in values if str(one).strip()]
-    pairs += [(name, str(value)) for name, value in changes.items() if value is not None]
+        if name not in changes:
+            pairs += [(name, str(one)) for one in _list(value) if str(one).strip()]
+    for name, value in changes.items():
+        if value is not None:
+            pairs += [(name, str(one)) for one in _list(value)]
     return urlencode(pairs)
+
+
+def _list(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def flatten(request: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:

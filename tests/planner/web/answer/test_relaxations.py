@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from django.template import Context, Template
 
+from pricing.publish.batch import OfferBatch
+from pricing.publish.publication import publish
+from tests.planner.costing.market_of import offer
 from tests.planner.web.asking import HOURS, get, text
+from tests.planner.workspace import SEEN
 
 ALONE = HOURS | {"on_prem.servers": "none"}
 
@@ -94,3 +98,17 @@ def test_a_higher_capital_budget_is_a_link_that_asks_for_the_cheaper_plan(
     higher = client.get(f"{response.request['PATH_INFO']}?{address}").context["page"]
     assert higher.answer.verdict.headline == one.plan
     assert [use.budget for use in higher.answer.verdict.budget] == [one.value, one.value, 0, 0]
+
+
+def test_the_link_to_other_clouds_gives_the_plan_that_it_promises(client: Any, prices: Any) -> None:
+    """A rule whose value is a list stands in the address once for each of its values."""
+    quoted = offer("9", provider="lambda", region="all-regions", instance_type="gpu_8x_h100_sxm5")
+    publish(OfferBatch("lambda", (quoted,), as_of=SEEN), force=True, today=SEEN)
+    response = get(client, "plan", HOURS | {"cheaper_if": "true"})
+    lifted = {
+        one.field: (address, one) for one, address, _ in response.context["page"].alternatives
+    }
+    address, one = lifted["constraints.partitions"]
+    wider = client.get(f"{response.request['PATH_INFO']}?{address}")
+    assert wider.status_code == 200
+    assert wider.context["page"].answer.verdict.headline == one.plan
