@@ -24,6 +24,7 @@ from planner.comparison_steps.server_break_even import (
 )
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.risk import Risk
+from planner.costing.advice.data_prices import warn_of_data_prices
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.idle_instruments import warn_of_idle_instruments
 from planner.costing.advice.split_runs import warn_of_split_runs
@@ -189,6 +190,7 @@ class ComparisonResults(ScenarioResults):
             *offers.warnings(),
             *preparation.servers.warnings(self.calendar, preparation.assumptions),
             *warn_of_idle_instruments(self.request, self.inputs, self.scenarios, advised),
+            *warn_of_data_prices(self.request, self.inputs, advised),
             *collect_warnings(self.inputs, self.scenarios, allowed, offers.catalog_offers, advised),
         )
         return tuple(dict.fromkeys(collected))

@@ -31,6 +31,8 @@ ON_PREMISES = ("", "")
 GIB_PER_TIB = 1024.0
 GIGABITS_PER_GIB = 8.589934592
 """8 · 2³⁰ / 10⁹."""
+MOVED = "Data moved to the work"
+"""Label of what is paid for the way from the home."""
 _LISTED: dict[DataItem, tuple[str, str]] = {
     "storage": ("object", "storage_per_gib_month"),
     "egress": ("egress", "egress_per_gib"),
@@ -107,6 +109,14 @@ class CloudData:
             self._cache[place] = tuple(parts)
         return self._cache[place]
 
+    def lists_storage(self, provider: str, region: str) -> bool:
+        """Whether a price list says what a GiB costs in a place."""
+        return bool(storage_prices.find_rates(provider, region, _LISTED["storage"][0]))
+
+    def price_of_storage(self, provider: str, region: str) -> float:
+        """Price of a GiB of all the data, kept in a place for a month."""
+        return self._storage((provider, region), self.storage_gib)
+
     def _list_parts(self, place: tuple[str, str]) -> Iterator[_Part]:
         """What a month's work done in one place pays for."""
         away = self.is_away(*place)
@@ -118,7 +128,7 @@ class CloudData:
             yield _Part(Category.EGRESS, "Egress", "GiB", gib, self._price(place, "egress", gib))
         if away:
             price = self._moving(place, self.transfer_gib)
-            yield _Part(Category.EGRESS, "Data moved to the work", "GiB", self.transfer_gib, price)
+            yield _Part(Category.EGRESS, MOVED, "GiB", self.transfer_gib, price)
 
     def _storage(self, place: tuple[str, str], gib: float) -> float:
         if place == ON_PREMISES:
