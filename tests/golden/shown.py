@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from math import floor
 from typing import Any
 
 PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
@@ -63,12 +64,12 @@ def unit_word(unit: str) -> str:
 
 
 def add_up(exact: list[Any]) -> list[int]:
-    """Rounded, the worst then moved by one until all add up to their rounded sum."""
-    whole = [round(one) for one in exact]
-    while missing := round(sum(exact)) - sum(whole):
-        step = 1 if missing > 0 else -1
-        off = [step * (one - near) for one, near in zip(exact, whole, strict=True)]
-        whole[off.index(max(off))] += step
+    """Rounded down, those that lose most then up until all add up to their rounded sum: of equals
+    the largest."""
+    whole = [floor(one) for one in exact]
+    lost = sorted(range(len(exact)), key=lambda i: (whole[i] - exact[i], -exact[i]))
+    for index in lost[: round(sum(exact)) - sum(whole)]:
+        whole[index] += 1
     return whole
 
 
