@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from planner.contract.answer.common import Category, ScenarioKey
@@ -16,8 +16,11 @@ from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 
+_AT_DISCOUNT = frozenset({Category.COMPUTE, Category.COMMITMENT, Category.UPFRONT})
+"""Bills that a contract's discount lowers."""
 WORTH_SAYING = Decimal("0.01")
-"""Share of a credit from which what is lost of it is said; a choice of this project, 2026."""
+"""Share of a credit from which what is lost of it is said, and of a plan from which discounts are;
+a choice of this project, 2026."""
 
 
 def warn_of_idle_instruments(
@@ -69,7 +72,7 @@ def _describe_credit(credit: Credit, billed: Collection[str], calendar: Calendar
 
 def _warn_of_lost_money(
     credits: Iterable[Credit],
-    minimums: Iterable[MinimumSpend],
+    minimums: Sequence[MinimumSpend],
     plan: Scenario | None,
     calendar: Calendar,
     currency: str,
@@ -81,6 +84,7 @@ def _warn_of_lost_money(
         yield from _describe_lost(credit, plan, calendar, currency)
     for minimum in minimums:
         yield from _describe_owed(minimum, plan, currency)
+    yield from _describe_discounts(minimums, plan, calendar, currency)
 
 
 def _describe_lost(
@@ -106,6 +110,32 @@ def _describe_owed(minimum: MinimumSpend, plan: Scenario, currency: str) -> Iter
             f"The minimum spend {minimum.label!r} is not reached in the advised plan: "
             f"{format_money(owed, currency)} are owed for nothing, which its total counts."
         )
+
+
+def _describe_discounts(
+    minimums: Sequence[MinimumSpend], plan: Scenario, calendar: Calendar, currency: str
+) -> Iterator[str]:
+    """What the discounts of contracts take off prices after the last of their months, as the plan
+    counts them throughout."""
+    for provider in sorted({one.provider for one in minimums if one.discount_rate}):
+        of_provider = [one for one in minimums if one.provider == provider]
+        rate = max(Decimal(str(one.discount_rate)) for one in of_provider)
+        last = max(one.last for one in of_provider)
+        after = [
+            line.amount
+            for line in plan.lines
+            if line.provider == provider
+            and line.category in _AT_DISCOUNT
+            and line.month > calendar.index(last)
+        ]
+        saved = sum(after, Decimal(0)) * rate / (1 - rate) if rate < 1 else Decimal(0)
+        if saved > plan.total_cost * WORTH_SAYING:
+            yield (
+                f"The discount of {rate:.0%} that the contract with {cloud_title(provider)} gives "
+                f"is counted after its last month too: prices after {last:%Y-%m} would come to "
+                f"{format_money(saved, currency)} more without it. Add the contract that follows "
+                "as a minimum spend of its own, or end the plan with this one."
+            )
 
 
 def _sum_of(plan: Scenario, category: Category, label: str) -> Decimal:
