@@ -135,13 +135,23 @@ class _Finder:
         """Of `prices` [N, P] those at which the plans found allow the highest bound."""
         allowed = np.full(len(prices), np.inf)
         for one in self.tried:
-            paid = sum(
-                np.maximum(self.worth[p] - prices[:, p : p + 1], 0.0) @ one.bills[p]
-                for p in range(len(self.pools))
-            )
-            allowed = np.minimum(allowed, one.cost - paid)
+            allowed = np.minimum(allowed, one.cost - self._paid_at(prices, one.bills))
         best: Floats = prices[int(np.argmax(allowed - prices @ self.amounts))]
         return best
+
+    def _paid_at(self, prices: Floats, bills: Floats) -> Floats:
+        """[N] what the pools take off `bills` [P, L] at `prices` [N, P]: a bill counts for one pool
+        of its provider; up to rules 5 for each of them, which led to prices of little use."""
+        worth = self.worth[:, None, :] - prices.T[:, :, None]
+        paid = np.maximum(worth, 0.0) * bills[:, None, :]
+        if not self.inputs.keeps_books:
+            return np.asarray(paid.sum(axis=(0, 2)))
+        providers = [pool.provider for pool in self.pools]
+        rows = (
+            [p for p, name in enumerate(providers) if name == one]
+            for one in dict.fromkeys(providers)
+        )
+        return sum((paid[each].max(axis=0).sum(axis=-1) for each in rows), np.zeros(len(prices)))
 
     def _gap(self) -> float:
         best = self.best
