@@ -24,7 +24,7 @@ from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.contract.shares import format_shares
 from planner.costing.advice.beside_machines import describe_beside
 from planner.costing.advice.owed_after import describe_owed
-from planner.costing.advice.payback import renting_cost
+from planner.costing.advice.payback import describe_thin_commitment, renting_cost
 from planner.costing.advice.shares import share_of_hours, split_rent
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
@@ -135,6 +135,9 @@ class VerdictWords:
         actions = {part.action for part in self.facts.decision}
         if "commit" not in actions and actions & {"rent", "reserve"}:
             yield self._why_not_commit()
+        if "commit" in actions and not actions & {*OWNING}:
+            rent = self.results.scenarios[ScenarioKey.ON_DEMAND]
+            yield describe_thin_commitment(self.plan, rent, self.currency)
         if self.gains is None:
             yield describe_full_budget(self.results, self.facts)
         yield self._why_rent_beside()

@@ -9,11 +9,15 @@ from types import MappingProxyType
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.scenario import CostLine
+from planner.contract.money import format_money
 from planner.contract.request.rules import PlanRules
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.results.payments import capital, total_without_resale
 from planner.costing.results.scenario_result import Scenario
 
+WORTH_SIGNING = Decimal("0.02")
+"""Share of renting on demand below which what a contract saves is said to be little; a choice of
+this project, 2026."""
 OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
 """What a commitment or a lease itself is paid with."""
 
@@ -93,6 +97,19 @@ def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:
     first = min(bought)
     due = (line.amount for line in lines if line.category in CAPITAL and line.month == first)
     return sum(due, Decimal("0.00"))
+
+
+def describe_thin_commitment(plan: Scenario, on_demand: Scenario, currency: str) -> str:
+    """That a plan which signs contracts saves hardly anything by it; empty where it saves more."""
+    saved = on_demand.total_cost - plan.total_cost
+    if not on_demand.feasible or not 0 <= saved < on_demand.total_cost * WORTH_SIGNING:
+        return ""
+    share = f"{saved / on_demand.total_cost:.1%}"
+    return (
+        f"Signing saves {format_money(saved, currency)} ({share}) against renting on demand, which "
+        "nobody has to sign for: it is worth it only if the hours are sure to stay for the whole "
+        "term."
+    )
 
 
 def obligation_to_sign(

@@ -145,3 +145,15 @@ def test_a_small_job_of_one_month_costs_so_much_in_all(hours: list[int], length:
     verdict = found.answer.verdict
     assert verdict.is_small
     assert f" USD{length}" in verdict.sentence
+
+
+@pytest.mark.parametrize(("reserved", "told"), [("49.5", True), ("48", False)])
+def test_a_contract_that_saves_hardly_anything_is_said_to(reserved: str, told: bool) -> None:
+    """1 % of 12 × 730 × 50 is 4,380 USD."""
+    prices = catalog(offer("50"), offer(reserved, "reserved", term_months=12))
+    found = compared(prices, 5840, horizon_months=12, on_prem={"servers": []})
+    reasons = [one for one in found.answer.verdict.reasons if one.startswith("Signing saves")]
+    assert found.answer.verdict.decision[0].action == "commit"
+    assert bool(reasons) == told
+    if told:
+        assert reasons[0].startswith("Signing saves 4,380 USD (1.0%) against renting on demand")
