@@ -29,7 +29,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative
 from planner.contract.request.rules import LARGEST_NODE
 from planner.costing.advice.decision import leave_unnamed, list_parts
-from planner.costing.advice.part_words import describe_parts, may_run_at_any_time
+from planner.costing.advice.part_words import describe_choice, describe_parts
 from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.cost_model.by_date import least_by_date
@@ -145,7 +145,7 @@ def _try(
         lifted.inputs,
         results.preparation.name_place,
         results.request.currency,
-        at_any_time=may_run_at_any_time(lifted.request),
+        choice=describe_choice(lifted.request),
     )
     machines = count_machines(other, lifted.inputs)
     if machines > most_machines or count_kinds(other, lifted) > MOST_KINDS:

@@ -26,7 +26,7 @@ from planner.contract.answer.verdict import (
 )
 from planner.contract.months import format_month
 from planner.costing.advice.decision import list_parts
-from planner.costing.advice.part_words import describe_parts, may_run_at_any_time
+from planner.costing.advice.part_words import describe_choice, describe_parts
 from planner.costing.advice.payback import (
     best_without_buying,
     capital_to_approve,
@@ -82,7 +82,7 @@ class _Builder:
             results.inputs,
             results.preparation.name_place,
             self.currency,
-            at_any_time=may_run_at_any_time(results.request),
+            choice=describe_choice(results.request),
         )
         facts = Verdict(
             headline=f"{describe_parts(parts)}.",

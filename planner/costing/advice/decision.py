@@ -53,10 +53,10 @@ def list_parts(
     name_place: NamePlace,
     currency: str,
     *,
-    at_any_time: bool = False,
+    choice: str = "",
 ) -> tuple[DecisionPart, ...]:
-    """The parts of a feasible plan, the one that most is paid for first; `at_any_time`: its months
-    are those in which the work may be done, and not when it is."""
+    """The parts of a feasible plan, the one that most is paid for first; `choice` says of its
+    months when in them the work may be done, where people choose."""
     costs, shares = _sum_lines(plan.lines), shares_in_words(plan, inputs)
     parts = []
     for source in inputs.sources:
@@ -64,7 +64,7 @@ def list_parts(
             continue
         cost = costs.get(source.key, _SourceCost())
         share = shares.get(source.key, NONE)
-        rest = (name_place, currency, share, at_any_time)
+        rest = (name_place, currency, share, choice)
         part = _Part(plan, source, inputs, cost, *rest).build()
         parts.append((cost.paid, part))
     return tuple(part for _, part in sorted(parts, key=lambda row: (-row[0], row[1].source)))
@@ -128,8 +128,8 @@ class _Part:
     currency: str
     share_in_words: str
     """Of the hours."""
-    at_any_time: bool = False
-    """Whether the months are those in which the work may be done."""
+    choice: str = ""
+    """When in its months the work may be done, where people choose."""
 
     def build(self) -> DecisionPart:
         source, units = self.source, self._units()
@@ -305,8 +305,8 @@ class _Part:
 
     def _while(self, first: int, last: int) -> str:
         """The months of renting; without an end where it goes on to the horizon's."""
-        if self.at_any_time and fits_any_month(self.plan, self.inputs, self.source):
-            return f"at any time {self._when(first, last)}"
+        if self.choice and fits_any_month(self.plan, self.inputs, self.source):
+            return f"{self.choice} {self._when(first, last)}"
         start = f"{self._calendar.month(first):%B %Y}"
         is_to_the_end = last == self._calendar.months - 1 > first
         return f"from {start}" if is_to_the_end else self._when(first, last)

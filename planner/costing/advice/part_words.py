@@ -16,6 +16,9 @@ from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from pricing.market.offers import HOURS_PER_MONTH
 
+AT_ANY_TIME, EACH_AT_ANY_TIME = "at any time", "in all, each run at any time in its months,"
+"""Of runs that all have the same months, and of others."""
+
 
 def write_units(units: float) -> str:
     """
@@ -35,10 +38,9 @@ def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
     return text[:1].upper() + text[1:]
 
 
-def may_run_at_any_time(request: ComparisonRequest) -> bool:
-    """Whether all sized work has the same months from its start to its deadline, over which a plan
-    lays it evenly and within which people do it when they like: nothing else of the request goes
-    by the month."""
+def describe_choice(request: ComparisonRequest) -> str:
+    """When sized work that a plan lays evenly over the months to its deadlines may be done, as
+    people do it when they like; empty where anything else of the request goes by the month."""
     workload, existing, data = request.workload, request.existing, request.data
     by_month = (
         request.constraints.monthly_budget is not None
@@ -49,14 +51,17 @@ def may_run_at_any_time(request: ComparisonRequest) -> bool:
         or data.egress_gib_per_month
     )
     if isinstance(workload, AcceleratorHours) or by_month:
-        return False
+        return ""
     months = {(run.start, run.deadline) for run in workload.runs or ()}
-    return len(months) == 1 and all(end is not None for _, end in months)
+    has_choice = any(start != end for start, end in months)
+    if not has_choice or any(end is None for _, end in months):
+        return ""
+    return AT_ANY_TIME if len(months) == 1 else EACH_AT_ANY_TIME
 
 
 def fits_any_month(plan: Scenario, inputs: ModelInputs, source: CapacitySource) -> bool:
-    """Whether machines of one source, rented by the hour, do all the work, laid over several months
-    on end, within the hours of any one of them."""
+    """Whether machines of one source, rented by the hour, do all the work, laid over several
+    months, within the hours of any one of them."""
     option = traits(source.purchase_option)
     is_by_hour = not (option.is_paid_ahead or option.is_commitment or source.is_owned)
     if source.existing is not None or not is_by_hour:
@@ -66,5 +71,4 @@ def fits_any_month(plan: Scenario, inputs: ModelInputs, source: CapacitySource) 
     if used is None or len(plan.used_hours) > 1 or plan.units_started or busy.size < 2:
         return False
     at_peak = peak_hours_of(plan, inputs, source)[busy]
-    is_on_end = int(busy[-1] - busy[0]) == busy.size - 1
-    return is_on_end and bool((used[busy] > 0).all()) and float(at_peak.sum()) <= HOURS_PER_MONTH
+    return bool((used[busy] > 0).all()) and float(at_peak.sum()) <= HOURS_PER_MONTH

@@ -7,7 +7,7 @@ from typing import Any
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
-from planner.costing.advice.part_words import may_run_at_any_time
+from planner.costing.advice.part_words import AT_ANY_TIME, describe_choice
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 EACH: dict[str, Any] = {"start": "2027-01", "deadline": "2027-04"}
@@ -56,14 +56,23 @@ def test_more_hours_than_a_month_has_take_their_months() -> None:
     assert "for 740 hours from January 2027. 37,000 USD over 4 months" in sentence
 
 
-def test_work_of_several_windows_or_a_budget_of_each_month_keeps_its_months() -> None:
+def test_runs_of_several_windows_may_each_be_done_in_its_own() -> None:
     later = {"start": "2027-03", "deadline": "2027-04"}
-    assert may_run_at_any_time(read_request(asked(16, EACH, EACH)))
-    assert not may_run_at_any_time(read_request(asked(16, EACH, later)))
-    assert not may_run_at_any_time(read_request(asked(16, {"start": "2027-01"})))
+    sentence = answer_to(16, EACH, later).verdict.sentence
+    assert (
+        "for 32 machine-hours in all, each run at any time in its months, from January 2027 to "
+        "April 2027. 1,600 USD over 4 months" in sentence
+    )
+
+
+def test_what_goes_by_the_month_keeps_its_months() -> None:
+    assert describe_choice(read_request(asked(16, EACH, EACH))) == AT_ANY_TIME
+    assert not describe_choice(read_request(asked(16, {"start": "2027-01"})))
+    monthly = [{"start": month, "deadline": month} for month in ("2027-01", "2027-02")]
+    assert not describe_choice(read_request(asked(16, *monthly)))
     limited = asked(16, constraints={"monthly_budget": 300})
-    assert not may_run_at_any_time(read_request(limited))
+    assert not describe_choice(read_request(limited))
     kept = asked(16, data={"storage_gib": 100})
-    assert not may_run_at_any_time(read_request(kept))
+    assert not describe_choice(read_request(kept))
     given = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 4}
-    assert not may_run_at_any_time(read_request(asked(16) | {"workload": given}))
+    assert not describe_choice(read_request(asked(16) | {"workload": given}))
