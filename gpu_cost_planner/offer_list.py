@@ -63,7 +63,7 @@ class OfferList:
 
 def find_offers(
     catalog: Catalog,
-    names: Mapping[str, Sequence[str]],
+    names: Mapping[str, str | Sequence[str]],
     *,
     limit: int | None = None,
     **limits: Any,

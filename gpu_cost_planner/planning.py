@@ -105,10 +105,7 @@ def offers(
     }
     return find_offers(
         catalog or bundled_catalog(),
-        {
-            name: (value,) if isinstance(value, str) else tuple(value)
-            for name, value in filters.items()
-        },
+        filters,
         limit=limit,
         min_accelerators=min_accelerators,
         accelerator_count=accelerator_count,

@@ -294,10 +294,18 @@ def parameter(
     return OpenApiParameter(name, kind, description=description, **more)
 
 
+def number_to(most: int, kind: str = "number") -> dict[str, Any]:
+    """The schema of a number from 0."""
+    return {"type": kind, "minimum": 0, "maximum": most}
+
+
 def _words(name: str, **more: Any) -> OpenApiParameter:
     return parameter(name, "Repeat it, or separate values by commas.", **more)
 
 
+MAX_ACCELERATORS = 100_000
+MAX_MEMORY_GIB = 1_000_000
+"""Beyond any machine: larger numbers are refused."""
 OFFER_FILTERS = [
     _words("provider"),
     _words("region"),
@@ -305,9 +313,9 @@ OFFER_FILTERS = [
     parameter("accelerator", "Slug or usual name; repeat it, or separate values by commas."),
     _words("purchase_option", enum=[o.value for o in PurchaseOption]),
     _words("instance_type"),
-    parameter("min_accelerators", "Of one machine.", OpenApiTypes.NUMBER),
-    parameter("accelerator_count", "Of one machine, exactly.", OpenApiTypes.NUMBER),
-    parameter("min_accelerator_memory_gib", "", OpenApiTypes.NUMBER),
+    parameter("min_accelerators", "Of one machine.", number_to(MAX_ACCELERATORS)),
+    parameter("accelerator_count", "Of one machine, exactly.", number_to(MAX_ACCELERATORS)),
+    parameter("min_accelerator_memory_gib", "", number_to(MAX_MEMORY_GIB)),
     parameter("sold_now", "false: machines no longer sold, at their last known price.",
               OpenApiTypes.BOOL),
     parameter("as_of", "The market as it was known on this day.", OpenApiTypes.DATE),

@@ -46,8 +46,6 @@ _FILTERS = (
     *("min_accelerators", "accelerator_count", "min_accelerator_memory_gib"),
     *("sold_now", "as_of", "ordering"),
 )
-_MAX_ACCELERATORS = 100_000
-_MAX_MEMORY_GIB = 1_000_000
 
 
 class OffersView(PlainView):
@@ -119,9 +117,11 @@ def offer_search(query: Query) -> OfferSearch:
         accelerator=resolve_slugs(query.words("accelerator")),
         purchase_option=options,
         instance_type=query.words("instance_type"),
-        min_accelerators=query.number("min_accelerators", 0, _MAX_ACCELERATORS),
-        accelerator_count=query.number("accelerator_count", 0, _MAX_ACCELERATORS),
-        min_accelerator_memory_gib=query.number("min_accelerator_memory_gib", 0, _MAX_MEMORY_GIB),
+        min_accelerators=query.number("min_accelerators", 0, schema.MAX_ACCELERATORS),
+        accelerator_count=query.number("accelerator_count", 0, schema.MAX_ACCELERATORS),
+        min_accelerator_memory_gib=query.number(
+            "min_accelerator_memory_gib", 0, schema.MAX_MEMORY_GIB
+        ),
         sold_now=query.flag("sold_now"),
         as_of=query.date("as_of"),
         ordering=query.choice("ordering", ORDERINGS) or ORDERINGS[0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -249,3 +250,24 @@ def test_a_filter_that_is_not_known_is_refused(filters: dict[str, object], field
     with pytest.raises(InvalidInput) as caught:
         offers(**filters)  # type: ignore[arg-type]
     assert caught.value.field == field
+
+
+def test_a_filter_of_another_kind_is_named_with_what_to_write():
+    """Some failed with a bare TypeError; nan and "yes" found nothing, without a word."""
+    for filters, refusal in (
+        ({"limit": "3"}, "limit: '3' is not a whole number; write one such as 3"),
+        ({"limit": 2.5}, "limit: 2.5 is not a whole number"),
+        ({"limit": True}, "limit: True is not a whole number"),
+        ({"min_accelerators": "8"}, "min_accelerators: '8' is not a number; write one such as 8"),
+        ({"min_accelerators": -3}, "min_accelerators: must be from 0 to 1,000,000"),
+        ({"min_accelerator_memory_gib": float("inf")}, "must be from 0 to 1,000,000"),
+        ({"min_accelerators": 10**400}, "must be from 0 to 1,000,000"),
+        ({"accelerator_count": float("nan")}, "accelerator_count: nan is not a number"),
+        ({"sold_now": "yes"}, "sold_now: 'yes' is unknown; allowed are True, False, None"),
+        ({"provider": None}, "provider: None is not a name; write text, or a list of texts"),
+        ({"accelerator": ["H100", 4]}, "accelerator: 4 is not a name"),
+    ):
+        with pytest.raises(InvalidInput, match=re.escape(refusal)):
+            offers(**filters)
+    few = offers(limit=np.int64(2), min_accelerators=np.float64(8), accelerator_count=Decimal(8))
+    assert len(few) == 2

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,6 +18,7 @@ from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.question import (
     DEFAULT_BY,
+    MAX_FORECAST_MONTHS,
     WAITING_BYTES,
     WAITING_FILES,
     WAITING_ROWS,
@@ -25,6 +26,7 @@ from planner.usage.question import (
     answer_usage,
 )
 from pricing.api.rest import Query
+from pricing.api.schema import number_to, parameter
 from pricing.common.invalid_input import InvalidInput
 
 _TEXTS = {
@@ -47,6 +49,13 @@ _TEXTS = {
     "add_run": "MONTH=HOURS[:NAME], with commas: work that is known to come.",
 }
 
+_MONTH = {"type": "string", "pattern": r"^\d{4}-\d{2}$"}
+_KINDS = {
+    "forecast_months": number_to(MAX_FORECAST_MONTHS, "integer"),
+    "month": _MONTH,
+    "start": _MONTH,
+}
+
 
 class UsageView(MarketView):
     parser_classes = (CsvParser, FileParser, FilesParser)
@@ -55,7 +64,10 @@ class UsageView(MarketView):
     @extend_schema(
         request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR}
         | {"multipart/form-data": UsageFilesSerializer},
-        parameters=[OpenApiParameter(name, str, description=text) for name, text in _TEXTS.items()],
+        parameters=[
+            parameter(name, text, _KINDS.get(name, OpenApiTypes.STR))
+            for name, text in _TEXTS.items()
+        ],
         responses=UsageSerializer,
     )
     def post(self, request: Request) -> Response:
