@@ -17,13 +17,15 @@ from planner.portfolio.preparation import (
 
 
 def list_assumptions(preparation: PortfolioPreparation) -> Iterator[AssumptionRow]:
-    """Those of every project, each once, as some rest on what others have no use for, such as the
-    edition of runs; then those of the rules that only a portfolio has, where they matter. An
-    answer of before a row was there is computed again without it."""
-    rows: dict[str, AssumptionRow] = {}
-    for project in preparation.projects:
+    """Those of the first project, then the defaults and editions that only later ones rest on, such
+    as the edition of runs, each once; then those of the rules that only a portfolio has, where they
+    matter. A saved answer that does not have a row is computed again without it."""
+    first, *others = preparation.projects
+    rows = {row.field: row for row in build_assumptions(ComparisonResults(first.alone))}
+    for project in others:
         for row in build_assumptions(ComparisonResults(project.alone)):
-            rows.setdefault(row.field, row)
+            if not row.given and preparation.states(row.field):
+                rows.setdefault(row.field, row)
     yield from rows.values()
     if preparation.has_windows and preparation.states(WINDOW_EDITION):
         yield _edition(WINDOW_EDITION, preparation.window_edition)

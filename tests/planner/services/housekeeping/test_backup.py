@@ -20,6 +20,7 @@ from django.db import connection
 
 from planner.management.commands.verify_saved import Command as VerifySaved
 from planner.services.housekeeping import backup
+from planner.services.portfolio.team_request import portfolio_of_projects
 from tests.another_database import sqlite_at
 from tests.planner.workspace import Workspace, market
 
@@ -29,6 +30,7 @@ import sys
 import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
+from planner.services.portfolio.team_request import portfolio_of_projects
 from tests.another_database import sqlite_at
 from tests.planner.workspace import Workspace, market
 market()
@@ -274,3 +276,23 @@ def test_a_saved_answer_that_was_changed_is_named() -> None:
         call_command(VerifySaved(stderr=errors))
     assert "1 of 1 saved comparisons differ" in errors.getvalue()
     assert f"First plan ({saved.pk}): " in errors.getvalue()
+
+
+@pytest.mark.django_db
+def test_saved_portfolios_are_computed_again_too() -> None:
+    """A restore was proven by its comparisons alone."""
+    market()
+    work = Workspace("alpha")
+    request, _ = portfolio_of_projects(work.team, [work.project(name="speech")])
+    saved, said = work.portfolio(request=request), StringIO()
+    call_command(VerifySaved(stdout=said))
+    assert said.getvalue() == (
+        "1 saved portfolio replayed, no difference\n0 saved comparisons replayed, no difference\n"
+    )
+    saved.answer["net_present_cost"] = "1.00"
+    type(saved).objects.filter(pk=saved.pk).update(answer=saved.answer)
+    errors = StringIO()
+    with pytest.raises(SystemExit):
+        call_command(VerifySaved(stdout=said, stderr=errors))
+    assert f"{saved.name} ({saved.pk}): net_present_cost" in errors.getvalue()
+    assert "1 of 1 saved portfolios differ." in errors.getvalue()
