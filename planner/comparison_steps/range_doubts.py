@@ -80,16 +80,16 @@ def _explain_median(results: ComparisonResults) -> str:
     ends = [one.price_range for one in unsure if one.price_range]
     is_lowest = any(one.low >= 1.0 < one.high for one in ends)
     whys = (
-        "servers mostly fetch less than the mean that is counted, and now and then far more"
+        "mostly fetch less than the mean that is counted, and now and then far more"
         if resale_value(plan)
         else "",
-        "they may come late, never early" if may_be_late else "",
-        "they may cost more than the lowest quote counted, never less" if is_lowest else "",
+        "may come late, never early" if may_be_late else "",
+        "may cost more than the lowest quote counted, never less" if is_lowest else "",
     )
-    why = "; ".join(filter(None, whys))
+    why = "; they ".join(filter(None, whys))
     money = format_money(median, results.request.currency)
     return f"half of the cases cost more than {money}, above the total" + (
-        f": {why}" if why else ""
+        f": servers {why}" if why else ""
     )
 
 

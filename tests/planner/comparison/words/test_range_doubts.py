@@ -150,3 +150,20 @@ def test_it_is_the_skew_of_resale_that_lifts_the_median_and_not_its_mean(bought:
     assert sure.risk is not None
     assert sure.risk.mean[plan] == pytest.approx(bought.risk.mean[plan], rel=1e-3)
     assert sure.risk.total_percentiles[plan][1] < bought.risk.total_percentiles[plan][1]
+
+
+def test_what_may_come_late_of_a_lease_are_its_servers() -> None:
+    """Without a resale the reason began with "they"."""
+    lease = {"method": "lease", "months": 36, "interest_rate_per_year": 0.08}
+    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 11_680}
+    request = {
+        "start": "2027-01",
+        "horizon_months": 36,
+        "workload": work,
+        "on_prem": {"financing": lease},
+        "sensitivity": False,
+        "cheaper_if": False,
+    }
+    verdict = solved(request, bundled_catalog()).answer.verdict
+    assert verdict.decision[0].action == "lease"
+    assert "above the total: servers may come late, never early" in verdict.range.note
