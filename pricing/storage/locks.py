@@ -55,7 +55,7 @@ def _session_lock(provider: str) -> Iterator[None]:
 
 @contextmanager
 def _file_lock(provider: str) -> Iterator[None]:
-    descriptor = os.open(_lock_file(provider), os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = _open_lock(provider)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,8 +66,18 @@ def _file_lock(provider: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _lock_file(provider: str) -> Path:
-    """In the system's folder for temporary files, so that a full disk does not stop a refresh."""
+def _open_lock(provider: str) -> int:
+    """Beside the database, where all who share it meet: a unit of systemd has a folder for
+    temporary files of its own. There only where no file can be made, as on a full disk."""
+    database = Path(str(connection.settings_dict["NAME"])).resolve()
+    if database.is_file():
+        with suppress(OSError):
+            path = database.with_name(f"{database.name}-refresh-{provider}.lock")
+            return os.open(path, os.O_CREAT | os.O_RDONLY, 0o644)
+    return os.open(_temporary_lock(provider), os.O_CREAT | os.O_RDWR, 0o600)
+
+
+def _temporary_lock(provider: str) -> Path:
     database = str(connection.settings_dict["NAME"])
     if "mode=memory" in database:  # a database of this process alone
         database = f"{database}\x1f{os.getpid()}"
