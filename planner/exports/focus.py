@@ -94,20 +94,18 @@ class _Rows:
         cells = self._common(line, line.month)
         amount = line.amount
         cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category.value}
-        if category == "tax":
-            return self._unpriced(cells, "Tax", amount, "One-Time")
         if category in names.UNPRICED:
-            return self._unpriced(cells, names.UNPRICED[category], amount, "One-Time")
+            return self._unpriced(cells, names.UNPRICED[category], amount)
         cells |= self._priced(line)
         if category in _COMMITTED or category in names.CAPITAL:
             return cells | self._purchase(line)
         cells |= {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
         return cells | self._consumed(cells)
 
-    def _unpriced(self, cells: Cells, category: str, amount: Decimal, frequency: str) -> Cells:
+    def _unpriced(self, cells: Cells, category: str, amount: Decimal) -> Cells:
         return cells | {
             "ChargeCategory": category,
-            "ChargeFrequency": frequency,
+            "ChargeFrequency": "One-Time",
             "ListCost": amount,
             "ContractedCost": amount,
             "PricingCurrencyEffectiveCost": amount,

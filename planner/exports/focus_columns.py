@@ -86,7 +86,7 @@ SERVICE_CATEGORIES = {
 COMPUTE = ("Compute", "Virtual Machines")
 OTHER_COMPUTE = ("Compute", "Other (Compute)")
 
-UNPRICED = {"residual": "Credit", "credit": "Credit", "shortfall": "Adjustment"}
+UNPRICED = {"tax": "Tax", "residual": "Credit", "credit": "Credit", "shortfall": "Adjustment"}
 """Categories of lines that have no price → their charge category."""
 CAPITAL = frozenset({"capex", "install", "network_storage", "spares"})
 

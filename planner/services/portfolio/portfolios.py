@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.changes import ReplayDifference
-from planner.contract.answer.comparison import AssumptionRow, InheritedField
+from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.months import format_month, next_month
 from planner.contract.request.comparison import with_rules
@@ -23,15 +23,12 @@ from planner.portfolio.processes import open_in_processes
 from planner.portfolio.sampling import OpenLanes
 from planner.services.jobs.jobs import Progress, access_for_job
 from planner.services.portfolio.visibility import check_may_show
-from planner.services.projects.saved_comparisons import (
-    list_differences,
-    rate_as_row,
-    rate_from_row,
-)
+from planner.services.projects.replay_differences import list_differences
+from planner.services.projects.saved_comparisons import rate_as_row, rate_from_row
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import APPROVE, EDIT, require
-from planner.services.teams.team_rates import inherit
+from planner.services.teams.team_rates import inherit, with_sources
 from planner.services.work_budget import current_budget, replay_meter
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
@@ -70,7 +67,7 @@ def plan_for_team(
         answer = plan_portfolio(resolved, market, work=budget.meter, open_lanes=_lanes())
     except TooMuchWork as refusal:
         raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
-    return PortfolioOutcome(resolved, inherited, _with_sources(answer, inherited))
+    return PortfolioOutcome(resolved, inherited, with_sources(answer, inherited))
 
 
 def _lanes() -> OpenLanes:
@@ -85,25 +82,12 @@ def _without_data(request: dict[str, Any], inherited: dict[str, str]) -> dict[st
     return {name: value for name, value in request.items() if name != "data"}
 
 
-def _with_sources(answer: PortfolioAnswer, inherited: Mapping[str, str]) -> PortfolioAnswer:
-    """Marks the assumptions that come from the team, not from the request."""
-    assumptions = tuple(
-        row.model_copy(update={"given": False, "source": inherited[row.field]})
-        if row.field in inherited
-        else row
-        for row in answer.assumptions
-    )
-    rows = tuple(InheritedField(field=name, source=text) for name, text in inherited.items())
-    return answer.model_copy(update={"assumptions": assumptions, "inherited": rows})
-
-
 def portfolio_job(job: Job, progress: Progress) -> dict[str, Any]:
     """The answer to `request`."""
     progress.step(0, None, "Planning all projects together")
     return plan_for_team(job.arguments["request"], job.team).answer.to_json()
 
 
-@transaction.atomic
 def save_portfolio(
     access: Access,
     team: Team,
@@ -114,7 +98,8 @@ def save_portfolio(
     owners: Mapping[str, str] | None = None,
     shown_to_all: bool = False,
 ) -> SavedPortfolio:
-    """Answers the request and keeps it as a draft. `owners`: who made each project."""
+    """Answers the request and keeps it as a draft; the database is free while it is answered.
+    `owners`: who made each project."""
     require(access, team.pk, EDIT)
     if shown_to_all and owners:
         check_may_show(access, team)
@@ -122,24 +107,25 @@ def save_portfolio(
     dated = {**request, "start": request.get("start") or format_month(next_month(today))}
     market = catalogs.current()
     outcome = plan_for_team(dated, team, market)
-    saved = SavedPortfolio.objects.create(
-        team=team,
-        name=name,
-        note=note,
-        request=outcome.request,
-        inherited=outcome.inherited,
-        revisions={info.provider: info.revision for info in market.revisions},
-        rates=[rate_as_row(rate) for rate in market.exchange_rates.latest],
-        assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
-        answer=outcome.answer.to_json(),
-        headline=outcome.answer.headline[:1000],
-        owners=dict(owners or {}),
-        shown_to_all=shown_to_all,
-        answered_on=today,
-        created_by_id=access.user_id,
-        created_key=access.person,
-    )
-    record(access, "saved_portfolio.created", saved, after=_logged(saved))
+    with transaction.atomic():
+        saved = SavedPortfolio.objects.create(
+            team=team,
+            name=name,
+            note=note,
+            request=outcome.request,
+            inherited=outcome.inherited,
+            revisions={info.provider: info.revision for info in market.revisions},
+            rates=[rate_as_row(rate) for rate in market.exchange_rates.latest],
+            assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
+            answer=outcome.answer.to_json(),
+            headline=outcome.answer.headline[:1000],
+            owners=dict(owners or {}),
+            shown_to_all=shown_to_all,
+            answered_on=today,
+            created_by_id=access.user_id,
+            created_key=access.person,
+        )
+        record(access, "saved_portfolio.created", saved, after=_logged(saved))
     return saved
 
 
@@ -206,7 +192,7 @@ def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[Repla
         work=replay_meter(),
         open_lanes=_lanes(),
     )
-    answer = _with_sources(answer, saved.inherited)
+    answer = with_sources(answer, saved.inherited)
     differences = list_differences("", _lasting(saved.answer), _lasting(answer.to_json()))
     return answer, list(islice(differences, MOST_DIFFERENCES))
 
@@ -229,7 +215,7 @@ def plan_again(
     request = {**saved.request, **(changes or {})}
     work = current_budget().meter
     answer = plan_portfolio(request, catalog, work=work, open_lanes=_lanes())
-    return _with_sources(answer, saved.inherited)
+    return with_sources(answer, saved.inherited)
 
 
 @transaction.atomic

@@ -10,11 +10,7 @@ from typing import Any
 from planner.comparison import PlanTotal, compare, find_total
 from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
 from planner.contract.answer.calibration import CalibrationAnswer
-from planner.contract.answer.comparison import (
-    AssumptionRow,
-    ComparisonAnswer,
-    InheritedField,
-)
+from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.versions import read_answer
 from planner.contract.request.comparison import with_rules
@@ -23,7 +19,7 @@ from planner.costing.optimizer.work import WorkMeter
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
 from planner.services.projects.lowest_rents import LowestRents
-from planner.services.teams.team_rates import inherit
+from planner.services.teams.team_rates import inherit, with_sources
 from planner.services.work_budget import current_budget
 from planner.sizing.calibration.pilot import calibrate_request
 from planner.sizing.candidates.price_time import with_prices
@@ -124,18 +120,6 @@ def _spend() -> Iterator[WorkMeter]:
         raise
     except TooMuchWork as refusal:
         raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
-
-
-def with_sources(result: ComparisonAnswer, inherited: Mapping[str, str]) -> ComparisonAnswer:
-    """Marks the assumptions that come from the team, not from the request."""
-    assumptions = tuple(
-        row.model_copy(update={"given": False, "source": inherited[row.field]})
-        if row.field in inherited
-        else row
-        for row in result.assumptions
-    )
-    rows = tuple(InheritedField(field=name, source=text) for name, text in inherited.items())
-    return result.model_copy(update={"assumptions": assumptions, "inherited": rows})
 
 
 def compare_batch(

@@ -98,13 +98,19 @@ def require_free_name(
         raise InvalidInput(field, f"{shorten(taken.name)} is the name of {kind} of this team")
 
 
-@transaction.atomic
-def create_project(access: Access, team: Team, values: Values) -> Project:
+def build_project(access: Access, team: Team, values: Values) -> Project:
+    """A project that may be created, not stored yet. Raises `InvalidInput`."""
     require(access, team.pk, EDIT)
     quotas.require_room_for_project(Project.objects.filter(team=team))
     require_free_name(team, values.get("name", ""))
     project = Project(team=team, created_by_id=access.user_id, **values)
     _check_project(project)
+    return project
+
+
+@transaction.atomic
+def create_project(access: Access, team: Team, values: Values) -> Project:
+    project = build_project(access, team, values)
     project.save()
     record(access, "project.created", project, after=values)
     return project
@@ -149,8 +155,8 @@ def _describe_contents(project: Project) -> dict[str, Any]:
     }
 
 
-@transaction.atomic
-def create_variant(access: Access, project: Project, values: Values) -> Variant:
+def build_variant(access: Access, project: Project, values: Values) -> Variant:
+    """A variant that may be created, not stored yet. Raises `InvalidInput`."""
     require(access, project.team_id, EDIT)
     most = quotas.VARIANTS_PER_PROJECT
     quotas.require_room(project.variants.all(), most, f"a project has at most {most} variants")
@@ -158,6 +164,12 @@ def create_variant(access: Access, project: Project, values: Values) -> Variant:
         team_id=project.team_id, project=project, created_by_id=access.user_id, **values
     )
     _check_request(compose(project, variant), "changes")
+    return variant
+
+
+@transaction.atomic
+def create_variant(access: Access, project: Project, values: Values) -> Variant:
+    variant = build_variant(access, project, values)
     _save_named(variant)
     record(access, "variant.created", variant, after=values)
     return variant

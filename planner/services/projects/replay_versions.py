@@ -55,6 +55,6 @@ _NEW_SINCE = {
 since, and what it did not say itself."""
 
 
-def left_out_of(version: int) -> frozenset[str]:
+def find_fields_left_out(version: int) -> frozenset[str]:
     """Fields in which a replay of an answer of this version is not held against it."""
     return _NEW_SINCE.get(version, _AGE_FIELDS)

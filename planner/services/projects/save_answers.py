@@ -11,20 +11,22 @@ from pydantic import BaseModel
 from planner.contract.request.comparison import read_request
 from planner.models import Access, Project, SavedComparison, Team
 from planner.services.projects.projects import (
+    build_project,
+    build_variant,
     compose,
     create_project,
     create_variant,
     require_free_name,
 )
-from planner.services.projects.saved_comparisons import save_comparison
+from planner.services.projects.saved_comparisons import answer_to_save, store_answer
 from planner.services.teams.permissions import EDIT, require
+from planner.services.teams.quotas import require_room_to_save
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
 Request = Mapping[str, Any]
 
 
-@transaction.atomic
 def save_in_new_project(
     access: Access,
     team: Team,
@@ -48,11 +50,13 @@ def save_in_new_project(
     }
     require(access, team.pk, EDIT)
     require_free_name(team, project, "new_project")
-    created = create_project(access, team, values)
-    return save_comparison(access, created, name=name, note=note, pinned=pinned)
+    planned = build_project(access, team, values)
+    answer = answer_to_save(team, compose(planned), pinned)
+    with transaction.atomic():
+        created = create_project(access, team, values)
+        return store_answer(access, created, answer, name=name, note=note)
 
 
-@transaction.atomic
 def save_as_variant(
     access: Access,
     project: Project,
@@ -65,8 +69,13 @@ def save_as_variant(
     """A variant of the project with what the request changes, and its saved comparison."""
     _expect_workload(request)
     changes = changes_between(compose(project), request)
-    variant = create_variant(access, project, {"name": name, "changes": changes})
-    return save_comparison(access, project, name=name, note=note, variant=variant, pinned=pinned)
+    values = {"name": name, "changes": changes}
+    planned = build_variant(access, project, values)
+    require_room_to_save(project.saved_comparisons.all())
+    answer = answer_to_save(project.team, compose(project, planned), pinned)
+    with transaction.atomic():
+        variant = create_variant(access, project, values)
+        return store_answer(access, project, answer, variant=variant, name=name, note=note)
 
 
 def changes_between(base: Request, wanted: Request) -> dict[str, Any]:

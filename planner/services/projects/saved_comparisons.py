@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -19,14 +18,24 @@ from planner.contract.answer.changes import ChangedDefault, ReplayDifference
 from planner.contract.answer.comparison import VERSION, AssumptionRow, ComparisonAnswer
 from planner.contract.answer.summary import summarize_answer
 from planner.contract.months import format_month, next_month
-from planner.models import Access, Project, Role, SavedComparison, State, Variant, WebhookEvent
-from planner.services.projects.comparisons import compare_for_team, with_sources
+from planner.models import (
+    Access,
+    Project,
+    Role,
+    SavedComparison,
+    State,
+    Team,
+    Variant,
+    WebhookEvent,
+)
+from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.services.projects.projects import compose
-from planner.services.projects.replay_versions import left_out_of
+from planner.services.projects.replay_differences import list_answer_differences
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import APPROVE, EDIT, require
 from planner.services.teams.quotas import require_room_to_save
+from planner.services.teams.team_rates import with_sources
 from planner.services.webhooks.webhooks import emit
 from planner.services.work_budget import replay_meter
 from pricing import catalog as catalogs
@@ -34,11 +43,18 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.snapshot import Catalog
 
-_LAST_DIGITS = 1e-9
-"""Relative difference of two numbers that are no money below which they are one."""
+
+@dataclass(frozen=True)
+class AnswerToSave:
+    """A request with its answer, and the market and day of which it is."""
+
+    request: dict[str, Any]
+    """As its author wrote it."""
+    outcome: ComparisonOutcome
+    market: Catalog
+    day: dt.date
 
 
-@transaction.atomic
 def save_comparison(
     access: Access,
     project: Project,
@@ -50,27 +66,43 @@ def save_comparison(
     pinned: Catalog | None = None,
 ) -> SavedComparison:
     """Answers the variant's request (or `request`), at `pinned` prices where they are given, and
-    keeps it as a draft."""
+    keeps it as a draft. The database is free while it is answered."""
     require(access, project.team_id, EDIT)
     require_room_to_save(project.saved_comparisons.all())
     original_request = compose(project, variant) if request is None else request
     if not original_request.get("workload"):
         raise InvalidInput("request", "the project has no workload yet; give it one")
+    answer = answer_to_save(project.team, original_request, pinned)
+    labels = {"name": name, "note": note, "follows_project": request is None}
+    return store_answer(access, project, answer, variant=variant, **labels)
+
+
+def answer_to_save(
+    team: Team, request: dict[str, Any], pinned: Catalog | None = None
+) -> AnswerToSave:
+    """The answer to a request, whose plan begins next month where it names no month."""
     today = timezone.now().date()
-    dated_request = {
-        **original_request,
-        "start": original_request.get("start") or format_month(next_month(today)),
-    }
+    dated_request = {**request, "start": request.get("start") or format_month(next_month(today))}
     market = catalogs.current() if pinned is None else pinned
-    outcome = compare_for_team(dated_request, project.team, market)
+    return AnswerToSave(request, compare_for_team(dated_request, team, market), market, today)
+
+
+@transaction.atomic
+def store_answer(
+    access: Access,
+    project: Project,
+    answer: AnswerToSave,
+    *,
+    variant: Variant | None = None,
+    **labels: Any,
+) -> SavedComparison:
+    """Keeps an answer as a draft of the project; `labels` are columns beside it."""
+    outcome, market = answer.outcome, answer.market
     saved = SavedComparison.objects.create(
         team_id=project.team_id,
         project=project,
         variant=variant,
-        name=name,
-        note=note,
-        given=original_request,
-        follows_project=request is None,
+        given=answer.request,
         request=outcome.resolved_request,
         inherited=outcome.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
@@ -78,8 +110,9 @@ def save_comparison(
         assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
         answer=outcome.answer.to_json(),
         summary=summarize_answer(outcome.answer).model_dump(mode="json"),
-        answered_on=today,
+        answered_on=answer.day,
         created_by_id=access.user_id,
+        **labels,
     )
     record(access, "saved_comparison.created", saved, after=saved.summary)
     return saved
@@ -141,11 +174,8 @@ def replay(saved: SavedComparison) -> Replay:
     replayed = with_sources(result, {row.field: row.source for row in original.inherited})
     version = saved.answer.get("version", 1)
     is_current = version == VERSION
-    left_out = left_out_of(version)
     saved_answer = saved.answer if is_current else original.to_json()
-    differences = list_differences(
-        "", _comparable(saved_answer, left_out), _comparable(replayed.to_json(), left_out)
-    )
+    differences = list_answer_differences(saved_answer, replayed.to_json(), version)
     now = build_assumptions(solve(saved.request, catalog, today))
     return Replay(
         answer=replayed,
@@ -173,51 +203,6 @@ def rate_from_row(row: list[str]) -> ExchangeRate:
     """The exchange rate of such a row."""
     currency, day, units, source = row
     return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
-
-
-def _comparable(answer: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, Any]:
-    """An answer without what is left out, its sensitivities in the order of their fields: two
-    that reach equally far stand in the order that the last digits of their figures gave."""
-    bars = sorted(answer.get("sensitivity") or (), key=lambda bar: str(bar["field"]))
-    return {**_leave_out(dict(answer), left_out), "sensitivity": _leave_out(bars, left_out)}
-
-
-def _leave_out(value: Any, names: frozenset[str]) -> Any:
-    """JSON without the fields of these names, however deep they stand."""
-    if isinstance(value, dict):
-        return {k: _leave_out(v, names) for k, v in value.items() if k not in names}
-    if isinstance(value, list):
-        return [_leave_out(v, names) for v in value]
-    return value
-
-
-def list_differences(path: str, saved: Any, replayed: Any) -> Iterator[ReplayDifference]:
-    """Where `replayed` does not say what was kept. What an answer says more today is no difference,
-    nor are the last digits of a number that is no money: they vary by processor."""
-    if isinstance(saved, dict) and isinstance(replayed, dict):
-        for name, value in saved.items():
-            yield from list_differences(f"{path}.{name}".strip("."), value, replayed.get(name))
-    elif (rows := _by_field(saved)) and (other := _by_field(replayed)) and len(rows) == len(other):
-        yield from list_differences(path, rows, other)
-    elif isinstance(saved, list) and isinstance(replayed, list) and len(saved) == len(replayed):
-        for index, pair in enumerate(zip(saved, replayed, strict=True)):
-            yield from list_differences(f"{path}.{index}", *pair)
-    elif saved != replayed and not _is_nearly_equal(saved, replayed):
-        yield ReplayDifference(field=path, kept=saved, replayed=replayed)
-
-
-def _by_field(rows: Any) -> dict[str, Any]:
-    """Rows that each name a field of their own, by that field: rows of one size change places with
-    the last digits; empty for anything else."""
-    if not isinstance(rows, list) or not all(isinstance(r, dict) and "field" in r for r in rows):
-        return {}
-    by_field = {row["field"]: row for row in rows}
-    return by_field if len(by_field) == len(rows) else {}
-
-
-def _is_nearly_equal(saved: Any, replayed: Any) -> bool:
-    numbers = isinstance(saved, int | float) and isinstance(replayed, int | float)
-    return numbers and math.isclose(saved, replayed, rel_tol=_LAST_DIGITS)
 
 
 def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:

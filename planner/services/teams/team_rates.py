@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils import timezone
 from pydantic import BaseModel
 
+from planner.contract.answer.comparison import ComparisonAnswer, InheritedField
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.data import Data
 from planner.contract.request.finance import Finance
 from planner.contract.request.offers import CustomOffer, PriceAdjustment
@@ -93,7 +95,7 @@ def _check_accelerator(name: str, field: str) -> None:
 def inherit(
     base_request: Mapping[str, Any], team: Team, rates: ExchangeRates | None = None
 ) -> tuple[Request, dict[str, str]]:
-    """`given` with what the team adds, and where each added field came from.
+    """`base_request` with what the team adds, and where each added field came from.
 
     The team's money is in its own currency; a request in another one gets it converted at
     `rates`, or at the rates that it gives itself.
@@ -111,6 +113,21 @@ def inherit(
         _note_conversion(section, values, money, inherited)
     _add_quotes(request, team, money, inherited)
     return request, inherited
+
+
+AnyAnswer = TypeVar("AnyAnswer", ComparisonAnswer, PortfolioAnswer)
+
+
+def with_sources(answer: AnyAnswer, inherited: Mapping[str, str]) -> AnyAnswer:
+    """Marks the assumptions that come from the team, not from the request."""
+    assumptions = tuple(
+        row.model_copy(update={"given": False, "source": inherited[row.field]})
+        if row.field in inherited
+        else row
+        for row in answer.assumptions
+    )
+    rows = tuple(InheritedField(field=name, source=text) for name, text in inherited.items())
+    return answer.model_copy(update={"assumptions": assumptions, "inherited": rows})
 
 
 class _Money:

@@ -14,15 +14,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 
 from planner.contract.months import format_month, next_month
-from planner.models import ALL_SCOPES, Access, AuditEntry, Job, Role, SavedComparison, State
-from planner.services.jobs.jobs import Progress
+from planner.models import ALL_SCOPES, Access, AuditEntry, Role, SavedComparison, State
 from planner.services.projects import projects, saved_comparisons
-from planner.services.projects.reprice import (
-    catalog_on_date,
-    current_plan,
-    project_job,
-    reprice,
-)
+from planner.services.projects.reprice import catalog_on_date, current_plan, reprice
 from planner.services.teams import teams
 from planner.services.teams.errors import StaleError, WrongStateError
 from pricing import catalog as catalogs
@@ -186,24 +180,6 @@ def test_it_is_repriced_at_another_day_s_prices(work: Workspace) -> None:
         catalog_on_date(dt.date.today() + dt.timedelta(days=2))
     with pytest.raises(InvalidInput, match="as_of"):
         catalog_on_date(dt.date(2001, 1, 1))
-
-
-def test_a_job_reprices_what_is_still_there_when_its_turn_comes(work: Workspace) -> None:
-    project = work.project()
-    work.saved(project)
-    work.saved(project)
-
-    class DeletingProgress(Progress):
-        def step(self, done: int, total: int | None = None, message: str = "") -> None:
-            assert (done, total) == (0, 2)
-            others = project.saved_comparisons.exclude(pk=project.saved_comparisons.first().pk)
-            others.delete()
-
-    arguments = {"project": str(project.pk), "as_of": None}
-    job = Job.objects.create(team=work.team, kind="project_reprice", arguments=arguments)
-    (row,) = project_job(job, DeletingProgress(job))["results"]
-    assert row["saved_comparison"] == str(project.saved_comparisons.get().pk)
-    assert row["difference"]
 
 
 # States -----------------------------------------------------------------------------------

@@ -1,0 +1,82 @@
+"""What takes long holds neither the database nor a project's answers all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from planner.models import Job
+from planner.services.jobs.jobs import Progress
+from planner.services.portfolio import portfolios
+from planner.services.projects import save_answers, saved_comparisons
+from planner.services.projects.reprice import project_job
+from tests.planner.workspace import REQUEST, Workspace, market
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def open_transactions() -> int:
+    """Beside that of the test."""
+    return len(connection.savepoint_ids)
+
+
+def test_nothing_is_locked_while_what_is_to_be_saved_is_answered(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite has one writer, and its lock is taken as a transaction begins."""
+    project, access, seen = work.project(), work.access(), []
+
+    def noting(module: Any, name: str) -> None:
+        answer: Callable[..., Any] = getattr(module, name)
+
+        def noted(*args: Any, **options: Any) -> Any:
+            seen.append(open_transactions())
+            return answer(*args, **options)
+
+        monkeypatch.setattr(module, name, noted)
+
+    noting(saved_comparisons, "compare_for_team")
+    noting(portfolios, "plan_for_team")
+    plain = open_transactions()
+    work.saved(project)
+    save_answers.save_as_variant(access, project, REQUEST, name="Variant")
+    save_answers.save_in_new_project(access, work.team, REQUEST, project="New", name="First")
+    work.portfolio()
+    assert seen == [plain] * 4
+    assert project.saved_comparisons.get(variant__name="Variant").name == "Variant"
+
+
+def test_what_cannot_be_created_is_refused_before_it_is_answered(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_comparisons, "compare_for_team", None)
+    values = {"project": work.project().name, "name": "First"}
+    with pytest.raises(ValueError, match="another project"):
+        save_answers.save_in_new_project(work.access(), work.team, REQUEST, **values)
+
+
+def test_a_job_reprices_what_is_still_there_when_its_turn_comes(work: Workspace) -> None:
+    project = work.project()
+    work.saved(project)
+    work.saved(project)
+
+    class DeletingProgress(Progress):
+        def step(self, done: int, total: int | None = None, message: str = "") -> None:
+            assert (done, total) == (0, 2)
+            others = project.saved_comparisons.exclude(pk=project.saved_comparisons.first().pk)
+            others.delete()
+
+    arguments = {"project": str(project.pk), "as_of": None}
+    job = Job.objects.create(team=work.team, kind="project_reprice", arguments=arguments)
+    (row,) = project_job(job, DeletingProgress(job))["results"]
+    assert row["saved_comparison"] == str(project.saved_comparisons.get().pk)
+    assert row["difference"]
