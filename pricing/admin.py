@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.db import DatabaseError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -63,13 +64,20 @@ class RevisionAdmin(ReadOnly):
 
 @admin.register(HeldBatch)
 class HeldBatchAdmin(ReadOnly):
-    """Batches that the checks did not let through. Releasing publishes one as it was fetched."""
+    """Batches that the checks did not let through. Releasing publishes one as it was fetched.
+
+    Who decided stands in the history of the batch; the audit log holds the decisions that
+    are made on the page /operator/ and by the API.
+    """
 
     list_display = ("provider", "state", "created_at", "offer_count", "why")
     list_filter = ("state", "provider")
     exclude = ("payload", "reasons")
     readonly_fields = ("why",)
     actions = ("release", "discard")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[HeldBatch]:
+        return super().get_queryset(request).defer("payload")
 
     @admin.display(description="why it is held")
     def why(self, held_batch: HeldBatch) -> SafeString:
@@ -83,16 +91,17 @@ class HeldBatchAdmin(ReadOnly):
             except (InvalidInput, AlreadyRunning, ProviderUnavailable, DatabaseError) as error:
                 self.message_user(request, f"{held_batch}: {error}", messages.ERROR)
             else:
-                revision = result.revision
-                name, batch = held_batch.provider, held_batch.pk
-                message = f"{name}: published revision {revision} from batch {batch}"
+                message = f"Published {result.revision} from batch {held_batch.pk}"
+                self.log_change(request, held_batch, message)
                 self.message_user(request, message, messages.SUCCESS)
 
     @admin.action(description="Discard: keep, but do not publish", permissions=["release"])
     def discard(self, request: HttpRequest, queryset: Any) -> None:
-        waiting = queryset.filter(state=HeldBatch.State.WAITING)
-        count = waiting.update(state=HeldBatch.State.DISCARDED)
-        self.message_user(request, f"{count} discarded", messages.SUCCESS)
+        waiting = list(queryset.filter(state=HeldBatch.State.WAITING))
+        queryset.filter(pk__in=[one.pk for one in waiting]).update(state=HeldBatch.State.DISCARDED)
+        for held_batch in waiting:
+            self.log_change(request, held_batch, "Discarded")
+        self.message_user(request, f"{len(waiting)} discarded", messages.SUCCESS)
 
     def has_release_permission(self, request: HttpRequest) -> bool:
         """Whoever may change held batches may decide on them, though not edit them."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
 from pricing.models import HeldBatch, RefreshRun, Revision
@@ -39,7 +40,8 @@ def test_a_held_batch_shows_why_it_is_held(admin_client, held):
 
 
 def test_releasing_a_held_batch_publishes_it_as_it_was_fetched(admin_client, held):
-    assert "published revision aws revision 2 from batch" in act(admin_client, "release", held)
+    page = act(admin_client, "release", held)
+    assert f"Published aws revision 2 from batch {held.pk}" in page
     assert DEAR[0] in store.read_offers(store.latest("aws"))
 
 
@@ -53,6 +55,17 @@ def test_a_discarded_batch_is_kept_and_not_published(admin_client, held):
     act(admin_client, "discard", held)
     held.refresh_from_db()
     assert (held.state, Revision.objects.count()) == (HeldBatch.State.DISCARDED, 1)
+
+
+@pytest.mark.parametrize(("action", "words"), [("release", "Published"), ("discard", "Discarded")])
+def test_who_decided_on_a_batch_stands_in_its_history(
+    admin_client, admin_user, held, action, words
+):
+    act(admin_client, action, held)
+    act(admin_client, action, held)
+    entry = LogEntry.objects.get()
+    assert (entry.user, entry.object_id) == (admin_user, str(held.pk))
+    assert words in entry.get_change_message()
 
 
 def test_someone_who_may_only_look_cannot_release(client, held, django_user_model):
