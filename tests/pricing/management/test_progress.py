@@ -43,6 +43,9 @@ def test_a_terminal_shows_a_bar_for_each_provider(monkeypatch):
     assert "published" in terminal.getvalue()
 
 
-def test_json_output_stays_alone():
+def test_json_output_stays_alone(capsys):
     with progress.watch(quiet=True, plain=None) as listener:
         listener.started("aws")
+        listener.progress("aws", "pages", 1, 10)
+        listener.finished(RefreshResult("aws", "published"))
+    assert capsys.readouterr() == ("", "")
