@@ -37,8 +37,7 @@ class Comparison:
     @property
     def recommended(self) -> ScenarioAnswer | None:
         """The scenario that is advised; None where no plan is feasible."""
-        key = self.answer.recommendation.scenario
-        return next((one for one in self.answer.scenarios if one.key == key), None)
+        return self.answer.recommended
 
     @property
     def warnings(self) -> tuple[str, ...]:

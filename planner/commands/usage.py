@@ -97,7 +97,11 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 def _add_demand_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--forecast", type=int, default=12, metavar="MONTHS", help="months to forecast; 0 for none"
+        "--forecast",
+        type=int,
+        default=UsageQuestion.forecast_months,
+        metavar="MONTHS",
+        help="months to forecast; 0 for none",
     )
     parser.add_argument("--start", default="", help="first month of the plan, such as 2027-01")
     parser.add_argument("--accelerator", default=None, help="accelerator to forecast, by its name")

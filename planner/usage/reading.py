@@ -26,7 +26,7 @@ from planner.usage.formats import (
 from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
 from planner.usage.ledger import Ledger, UnusableFile
 from planner.usage.sources import Source, open_source
-from planner.usage.tables import Table, choose_separator, read_table
+from planner.usage.tables import Table, choose_separator, first_line, read_table
 from planner.usage.text_lines import Allowance
 from pricing.common.invalid_input import InvalidInput
 
@@ -123,7 +123,7 @@ def recognise(head: str) -> TableFormat | TextFormat | None:
     for form in TEXT_FORMATS:
         if form.matches(head):
             return form
-    line = head.split("\n", 1)[0].rstrip("\r")
+    line = first_line(head)
     try:
         header = next(csv.reader([line], delimiter=choose_separator(line)), [])
     except csv.Error:

@@ -103,12 +103,17 @@ def choose_separator(line: str) -> str:
     return max(_SEPARATORS, key=lambda sign: (unquoted.count(sign), sign == ","))
 
 
-def first_line(source: Source) -> str:
-    return source.head.split("\n", 1)[0].rstrip("\r")
+def first_line(head: str) -> str:
+    """The first line of a file, without its end.
+
+    >>> first_line("month;cost\\r\\n2027-01;5,60")
+    'month;cost'
+    """
+    return head.split("\n", 1)[0].rstrip("\r")
 
 
 def _read_csv(source: Source) -> Table:
-    separator = choose_separator(first_line(source))
+    separator = choose_separator(first_line(source.head))
     lines = source.lines()
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:

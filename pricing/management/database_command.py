@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from pricing.discovery import all_providers
 from pricing.ingest.endpoints import Secrets
 
 
@@ -21,6 +23,19 @@ class DatabaseCommand(BaseCommand):
             return super().execute(*args, **options)
         except DatabaseError as error:
             raise CommandError(describe_database_error(error)) from None
+
+
+def add_provider_arguments(parser: ArgumentParser) -> None:
+    """Which providers, and which of their regions: of the commands that read them."""
+    known = ", ".join(all_providers()) or "none"
+    parser.add_argument("provider", nargs="*", help=f"which (all by default): {known}")
+    parser.add_argument(
+        "--region",
+        action="append",
+        default=[],
+        metavar="R",
+        help="only this region; repeatable",
+    )
 
 
 def describe_database_error(error: DatabaseError) -> str:

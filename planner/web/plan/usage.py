@@ -19,6 +19,7 @@ from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.reading import read_job_file
 from planner.usage.projects import ProjectRule
 from planner.usage.question import (
+    MAX_FORECAST_MONTHS,
     WAITING_BYTES,
     WAITING_FILES,
     WAITING_ROWS,
@@ -69,7 +70,11 @@ class UsageForm(Form):
         help_text="several are added up, such as a bill for each month",
     )
     months = forms.IntegerField(
-        label="Forecast", min_value=0, max_value=120, initial=12, required=False
+        label="Forecast",
+        min_value=0,
+        max_value=MAX_FORECAST_MONTHS,
+        initial=UsageQuestion.forecast_months,
+        required=False,
     )
     project_by = forms.CharField(
         label="Project by",
@@ -143,7 +148,7 @@ def read_question(
         fields=split_list(values["fields_in_order"]),
         unit=values["report_unit"],
         month=values["report_month"],
-        forecast_months=12 if months is None else months,
+        forecast_months=UsageQuestion.forecast_months if months is None else months,
         start=values["start"],
         accelerator=values["accelerator"] or None,
         past_run=split_list(values["past_run"]),

@@ -14,10 +14,10 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.discovery import all_providers, get_providers
+from pricing.discovery import get_providers
 from pricing.ingest.provider import FetchContext
 from pricing.ingest.quotas import QuotaResult, pull_quotas
-from pricing.management.database_command import DatabaseCommand
+from pricing.management.database_command import DatabaseCommand, add_provider_arguments
 from pricing.market import accelerators
 from pricing.storage import reference
 
@@ -35,15 +35,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        known = ", ".join(all_providers()) or "none"
-        parser.add_argument("provider", nargs="*", help=f"which (all by default): {known}")
-        parser.add_argument(
-            "--region",
-            action="append",
-            default=[],
-            metavar="R",
-            help="only this region; repeatable",
-        )
+        add_provider_arguments(parser)
         parser.add_argument(
             "--accelerator",
             action="append",

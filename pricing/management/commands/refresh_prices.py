@@ -12,10 +12,10 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.discovery import all_providers, get_providers
+from pricing.discovery import get_providers
 from pricing.freshness import freshness
 from pricing.ingest.recording import find_recorded
-from pricing.management.database_command import DatabaseCommand
+from pricing.management.database_command import DatabaseCommand, add_provider_arguments
 from pricing.management.progress import watch
 from pricing.publish import refresh, report
 from pricing.publish.refresh_result import RefreshResult
@@ -40,15 +40,7 @@ class Command(DatabaseCommand):
     `migrate` and the server run them."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        known = ", ".join(all_providers()) or "none"
-        parser.add_argument("provider", nargs="*", help=f"which (all by default): {known}")
-        parser.add_argument(
-            "--region",
-            action="append",
-            default=[],
-            metavar="R",
-            help="only this region; repeatable",
-        )
+        add_provider_arguments(parser)
         parser.add_argument(
             "--from", dest="replay", type=Path, metavar="DIR", help="replay pages kept by --record"
         )
