@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from planner.contract.months import add_months
@@ -47,12 +47,10 @@ class Cell:
 
     offer: Offer | None = None
     usd_per_accelerator_hour: float | None = None
+    place: str = ""
+    """Where it is sold, as people say it."""
     is_cheapest: bool = False
     """Of all providers in this column."""
-
-    @property
-    def place(self) -> str:
-        return name_place(self.offer) if self.offer else ""
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def list_providers(accelerator: Accelerator, known: Catalog) -> list[ProviderRow
             int((offers.provider.codes[sold] == offers.provider.names.index(name)).sum()),
             urlencode({"accelerator": accelerator.slug, "provider": name}),
             tuple(
-                Cell(one.offer, one.usd_per_accelerator_hour, one.offer is not None and one is best)
+                replace(one, is_cheapest=one.offer is not None and one is best)
                 for one, best in zip(cells[name], least, strict=True)
             ),
         )
@@ -103,7 +101,8 @@ def _cheapest(known: Catalog, slug: str, provider: str, way: WayToPay) -> Cell:
     rows: Rows = offers.select([provider], accelerators=[slug], purchase_options=way.options)
     if way.term_months:
         rows = rows[offers.term_months[rows] == way.term_months]
-    return Cell(*cheapest_of(offers, rows))
+    offer, usd = cheapest_of(offers, rows)
+    return Cell(offer, usd, name_place(offer, known))
 
 
 def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:

@@ -10,7 +10,7 @@ from pricing.market.accelerators import Accelerator, get
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.places import is_local_zone
-from pricing.market.snapshot import Region
+from pricing.market.snapshot import Catalog, Region
 
 POPULAR = (
     "nvidia-h100-80gb-sxm",
@@ -34,23 +34,17 @@ class Lowest:
     spot: Offer | None
     on_demand_usd: float | None
     spot_usd: float | None
-
-    @property
-    def on_demand_place(self) -> str:
-        """Where it is sold on demand, as people say it."""
-        return name_place(self.on_demand)
-
-    @property
-    def spot_place(self) -> str:
-        """Where it is sold on spot, as people say it."""
-        return name_place(self.spot)
+    on_demand_place: str
+    """Where it is sold on demand, as people say it."""
+    spot_place: str
+    """Where it is sold on spot, as people say it."""
 
 
-def name_place(offer: Offer | None) -> str:
+def name_place(offer: Offer | None, known: Catalog) -> str:
     """`AWS US East (N. Virginia)`; empty where there is no offer."""
     if offer is None:
         return ""
-    region = catalog.current().region(offer.provider, offer.region)
+    region = known.region(offer.provider, offer.region)
     return join_place(offer.provider, region_title(region, offer.region))
 
 
@@ -80,9 +74,19 @@ def cheapest_of(offers: OfferTable, rows: Rows) -> tuple[Offer | None, float | N
 
 def lowest_prices() -> list[Lowest]:
     """One row for each popular accelerator, in that order."""
-    rows, offers = [], catalog.current().offers
-    for slug in POPULAR:
-        on_demand, on_demand_usd = find_lowest_price(offers, slug, PurchaseOption.ON_DEMAND)
-        spot, spot_usd = find_lowest_price(offers, slug, PurchaseOption.SPOT)
-        rows.append(Lowest(get(slug), on_demand, spot, on_demand_usd, spot_usd))
-    return rows
+    known = catalog.current()
+    return [_find_lowest(slug, known) for slug in POPULAR]
+
+
+def _find_lowest(slug: str, known: Catalog) -> Lowest:
+    on_demand, on_demand_usd = find_lowest_price(known.offers, slug, PurchaseOption.ON_DEMAND)
+    spot, spot_usd = find_lowest_price(known.offers, slug, PurchaseOption.SPOT)
+    return Lowest(
+        get(slug),
+        on_demand,
+        spot,
+        on_demand_usd,
+        spot_usd,
+        name_place(on_demand, known),
+        name_place(spot, known),
+    )

@@ -9,6 +9,7 @@ from django import template
 from planner.web.common.formatting import number, plain, rate, words
 from planner.web.market.lowest_prices import name_place
 from planner.web.market.views.hardware import Row
+from pricing import catalog
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer
@@ -81,7 +82,7 @@ def list_price(offer: Offer) -> str:
 def sold_at(offer: Offer) -> str:
     """Cloud and region of an offer as people call them, and the zone where it has one:
     `AWS Europe (Spain), eus2-az2`."""
-    return ", ".join(filter(None, (name_place(offer), offer.zone)))
+    return ", ".join(filter(None, (name_place(offer, catalog.current()), offer.zone)))
 
 
 @register.filter

@@ -16,8 +16,8 @@ from planner.web.market.effective_tflops import effective_tflops
 from planner.web.market.lowest_prices import find_lowest_price, name_place
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, all_accelerators
-from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.snapshot import Catalog
 
 COMPARED_AT_MOST = 4
 
@@ -44,12 +44,13 @@ class Row:
         return effective_tflops(self.accelerator)
 
 
-def _build_row(accelerator: Accelerator, offers: OfferTable) -> Row:
+def _build_row(accelerator: Accelerator, market: Catalog) -> Row:
+    offers = market.offers
     sold = offers.select(accelerators=[accelerator.slug])
     names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
     offer, usd = find_lowest_price(offers, accelerator.slug, PurchaseOption.ON_DEMAND)
     titles = tuple(provider_title(name) for name in names)
-    return Row(accelerator, titles, offer, usd, name_place(offer))
+    return Row(accelerator, titles, offer, usd, name_place(offer, market))
 
 
 def _servers(chosen: list[str]) -> list[Server]:
@@ -84,8 +85,8 @@ def hardware(request: HttpRequest) -> HttpResponse:
     """Every accelerator and server; with `compare`, up to four of them in columns."""
     ticked = request.GET.getlist("compare")
     chosen = ticked[:COMPARED_AT_MOST]
-    offers = catalog.current().offers
-    rows = [_build_row(one, offers) for one in sorted(all_accelerators(), key=_newest_first)]
+    market = catalog.current()
+    rows = [_build_row(one, market) for one in sorted(all_accelerators(), key=_newest_first)]
     known = {row.accelerator.slug: row for row in rows}
     context = {
         "groups": _by_use(rows),

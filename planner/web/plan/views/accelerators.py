@@ -19,9 +19,10 @@ from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
 from planner.web.market.lowest_prices import cheapest_of, name_place
 from planner.web.plan.live import estimate_plan
+from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
-from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog
 
 CHOICES = {
     "cheapest": "cheapest",
@@ -62,6 +63,8 @@ def accelerators(request: HttpRequest) -> HttpResponse:
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
+            market = catalog.current()
+            rows = [_row(one, rents, market, query) for one in estimate.candidates]
             chosen = _chosen(workload)
             context |= {
                 "first_warnings": [one for one in estimate.warnings if comes_first(one)],
@@ -70,8 +73,8 @@ def accelerators(request: HttpRequest) -> HttpResponse:
                 "tier": TIER_WORDS.get(estimate.tier or ""),
                 "tier_cards": estimate.tier_cards,
                 "weights_gb": estimate.weights_gb,
-                **_sort_out([_row(one, rents, query) for one in estimate.candidates], chosen),
-                "front": _front(estimate.candidates, rents, query),
+                **_sort_out(rows, chosen),
+                "front": _front(rows),
                 "chosen": chosen,
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
@@ -107,35 +110,10 @@ def _sort_out(rows: Sequence[Row], chosen: str) -> dict[str, Any]:
     }
 
 
-def _front(
-    candidates: Sequence[EstimateCandidate], rents: LowestRents, query: QueryDict
-) -> list[FrontCard]:
+def _front(rows: Sequence[Row]) -> list[Row]:
     """Cards that no other beats in money and time, the cheapest first."""
-    front = [one for one in candidates if one.choice and one.rent_usd is not None]
-    ordered = sorted(front, key=lambda one: one.rent_usd or 0.0)
-    return [
-        FrontCard(
-            one,
-            get(one.accelerator).name,
-            CHOICES[one.choice or ""],
-            name_place(_cheapest(rents, one.accelerator)[0]),
-            _address(query, one.accelerator),
-        )
-        for one in ordered
-    ]
-
-
-@dataclass(frozen=True)
-class FrontCard:
-    """A card on the front of money and time."""
-
-    candidate: EstimateCandidate
-    name: str
-    choice: str
-    place: str
-    """Where it is rented at that price."""
-    address: str
-    """The address that chooses it."""
+    front = [row for row in rows if row.choice and row.candidate.rent_usd is not None]
+    return sorted(front, key=lambda row: row.candidate.rent_usd or 0.0)
 
 
 @dataclass(frozen=True)
@@ -161,22 +139,15 @@ class Row:
         return CHOICES.get(self.candidate.choice or "", "")
 
 
-def _cheapest(rents: LowestRents, accelerator: str) -> tuple[Offer | None, float | None]:
-    return cheapest_of(rents.offers, rents.rows(accelerator))
-
-
-def _row(candidate: EstimateCandidate, rents: LowestRents, query: QueryDict) -> Row:
+def _row(
+    candidate: EstimateCandidate, rents: LowestRents, market: Catalog, query: QueryDict
+) -> Row:
     slug = candidate.accelerator
-    offer, usd = _cheapest(rents, slug)
+    offer, usd = cheapest_of(rents.offers, rents.rows(slug))
     return Row(
         candidate=candidate,
         name=get(slug).name,
         usd_per_hour=usd,
-        place=name_place(offer),
-        address=_address(query, slug),
+        place=name_place(offer, market),
+        address=write(query, **{"workload.accelerator": slug, "edit": "1"}),
     )
-
-
-def _address(query: QueryDict, accelerator: str) -> str:
-    """The form with this accelerator chosen."""
-    return write(query, **{"workload.accelerator": accelerator, "edit": "1"})
