@@ -123,11 +123,11 @@ class MarketPage:
 
 
 def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
-    """The page of offers that the address asks for, in the order asked for."""
+    """The page of offers that the address asks for, in the order asked for; what is not known
+    stands last either way."""
     matching = market_query.search.rows(known.offers)
-    ordered = matching[np.argsort(_keys(known, market_query.order)[matching], kind="stable")]
-    if market_query.descending:
-        ordered = ordered[::-1]
+    keys = _keys(known, market_query.order)[matching]
+    ordered = matching[np.argsort(-keys if market_query.descending else keys, kind="stable")]
     pages = max(1, -(-len(ordered) // PAGE_SIZE))
     page = min(market_query.page, pages)
     shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
