@@ -112,10 +112,11 @@ def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     rows.filter(status=None, created_at__lt=now - _ABANDONED_AFTER).delete()
     try:
         with transaction.atomic():
-            record = IdempotencyRecord.objects.create(owner=owner, key=key, digest=digest)
-            return record, True
+            return IdempotencyRecord.objects.create(owner=owner, key=key, digest=digest), True
     except IntegrityError:
-        record = rows.get(key=key)
+        record = rows.filter(key=key).first()
+    if record is None:
+        raise Conflict(f"The first request with this {HEADER} has just failed; send it again.")
     if record.digest != digest:
         raise Conflict(f"This {HEADER} was used for another request; choose a new one.")
     if record.status is None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.db import transaction
 from rest_framework.test import APIClient
 
 from planner.api import idempotency
@@ -47,6 +48,27 @@ def test_a_key_whose_first_request_is_not_answered_yet_is_a_conflict(client: API
     create(client, "k1")
     IdempotencyRecord.objects.update(status=None)
     assert "still being answered" in create(client, "k1").json()["detail"]
+
+
+def test_a_first_request_that_fails_in_this_moment_leaves_the_key_free(
+    client: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record stood in the way and is gone before it can be looked at."""
+    store = IdempotencyRecord.objects.create
+
+    def refused_by_a_record_that_goes(**values: Any) -> None:
+        first = store(**values)
+        try:
+            with transaction.atomic():
+                store(**values)
+        finally:
+            first.delete()
+
+    monkeypatch.setattr(IdempotencyRecord.objects, "create", refused_by_a_record_that_goes)
+    answer = create(client, "k1")
+    assert (answer.status_code, "send it again" in answer.json()["detail"]) == (409, True)
+    monkeypatch.undo()
+    assert create(client, "k1").status_code == 201
 
 
 def test_what_is_written_and_the_answer_that_is_kept_go_together(

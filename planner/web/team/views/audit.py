@@ -23,7 +23,7 @@ _LONGEST = 300
 def log(request: HttpRequest, team: Team) -> HttpResponse:
     """Newest first; `action` and `actor` narrow it."""
     entries = AuditEntry.objects.filter(team=team)
-    actions = sorted(set(entries.order_by().values_list("action", flat=True)))
+    actions = sorted(entries.order_by().values_list("action", flat=True).distinct())
     if action := request.GET.get("action"):
         entries = entries.filter(action=action)
     if actor := request.GET.get("actor"):
