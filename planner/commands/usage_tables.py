@@ -12,7 +12,7 @@ from rich.table import Table
 
 from planner.commands.tables import make_console
 from planner.usage.commitments import TakenOver
-from planner.usage.demand.history import next_month
+from planner.usage.demand.history import shift_month
 from planner.usage.demand.plan import Demand
 from planner.usage.ledger import REASONS
 from planner.usage.question import UsageAnswer
@@ -196,7 +196,7 @@ def _demand(demand: Demand) -> Table:
         table.add_column(head, justify="right")
     for step, hours in enumerate(demand.hours_per_month):
         table.add_row(
-            next_month(demand.start, step),
+            shift_month(demand.start, step),
             f"{hours:,.0f}",
             UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
             UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",

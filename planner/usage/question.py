@@ -9,7 +9,8 @@ from typing import Any, BinaryIO
 
 from planner.contract.shares import format_shares
 from planner.usage.commitments import TakenOver, read_ends, take_over
-from planner.usage.demand.history import hours_by_accelerator, next_month
+from planner.usage.demand.forecast import MAX_MONTHS
+from planner.usage.demand.history import hours_by_accelerator, shift_month
 from planner.usage.demand.plan import Demand, plan_demand, read_run
 from planner.usage.formats.base import ReadOptions
 from planner.usage.idle import idle_rows, read_price
@@ -22,7 +23,6 @@ from pricing.common.invalid_input import InvalidInput
 MOST_NAMED = 3
 """Accelerators or commitments that a note names."""
 DEFAULT_BY = ("month", "accelerator", "option", "project")
-MAX_FORECAST_MONTHS = 120
 WAITING_BYTES, WAITING_ROWS = 2_000_000_000, 1_500_000
 """Most of all files together that is read while somebody waits, on the page and by the API: some
 30 s of work, whatever compressed files unpack to."""
@@ -185,7 +185,7 @@ def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Dema
         demand = plan_demand(
             usage,
             question.forecast_months,
-            question.start or next_month(f"{today:%Y-%m}"),
+            question.start or shift_month(f"{today:%Y-%m}"),
             question.accelerator,
             [read_run(text, "past_run") for text in question.past_run],
             [read_run(text, "add_run") for text in question.add_run],
@@ -203,8 +203,8 @@ def _check(question: UsageQuestion) -> None:
         if name not in DIMENSIONS:
             problem = f"{shorten(name)} is unknown; allowed are {', '.join(DIMENSIONS)}"
             raise InvalidInput("by", problem)
-    if not 0 <= question.forecast_months <= MAX_FORECAST_MONTHS:
-        problem = f"{question.forecast_months} is not between 0 and {MAX_FORECAST_MONTHS}"
+    if not 0 <= question.forecast_months <= MAX_MONTHS:
+        problem = f"{question.forecast_months} is not between 0 and {MAX_MONTHS}"
         raise InvalidInput("forecast_months", problem)
     if question.start:
         try:

@@ -40,10 +40,11 @@ class History:
     notes: list[str] = field(default_factory=list)
 
 
-def next_month(month: str, steps: int = 1) -> str:
-    """The month some months later.
+def shift_month(month: str, steps: int = 1) -> str:
+    """The month some months later, of whatever year a file names; dates are those of
+    `planner.contract.months`.
 
-    >>> next_month("2026-11", 3)
+    >>> shift_month("2026-11", 3)
     '2027-02'
     """
     count = int(month[:4]) * 12 + int(month[5:]) - 1 + steps
@@ -94,7 +95,7 @@ def read_history(
     count = months_between(first, last) + 1
     if count > MAX_MONTHS * 2:
         raise InvalidInput("file", f"spans {count} months; at most {MAX_MONTHS * 2} are read")
-    months = [next_month(first, step) for step in range(count)]
+    months = [shift_month(first, step) for step in range(count)]
     _note_gaps(by_month, months, chosen, notes)
     peaks = usage.ledger.hourly.peaks()
     history = History(
@@ -151,7 +152,7 @@ def _drop_corrections(
                 f"take back use of other months; {outcome}."
             )
             if month < begin:
-                first = next_month(month)
+                first = shift_month(month)
     last = end if by_month.get(last, 0.0) < 0 else last
     return first, last
 
@@ -166,18 +167,18 @@ def _drop_cut_months(usage: Usage, first: str, last: str, notes: list[str]) -> t
     ends = epoch + dt.timedelta(seconds=hourly.last_s - 1)
     edge = dt.timedelta(days=EDGE_DAYS)
     if first == last:
-        if begins > _month_start(first) + edge or ends < _month_start(next_month(last)) - edge:
+        if begins > _month_start(first) + edge or ends < _month_start(shift_month(last)) - edge:
             notes.append(
                 f"The files cover day {begins.day} to {ends.day} of {first} alone, and their hours "
                 "are taken for those of the month."
             )
         return first, last
-    if f"{ends:%Y-%m}" == last and ends < _month_start(next_month(last)) - edge:
+    if f"{ends:%Y-%m}" == last and ends < _month_start(shift_month(last)) - edge:
         notes.append(f"{last} ends on day {ends.day} in the files and is left out of the history.")
-        last = next_month(last, -1)
+        last = shift_month(last, -1)
     if f"{begins:%Y-%m}" == first and begins > _month_start(first) + edge and first != last:
         notes.append(f"{first} begins on day {begins.day} in the files and is left out.")
-        first = next_month(first)
+        first = shift_month(first)
     return first, last
 
 

@@ -14,8 +14,8 @@ from planner.usage.demand.history import (
     History,
     KnownRun,
     months_between,
-    next_month,
     read_history,
+    shift_month,
 )
 from planner.usage.summary import Usage
 from pricing.common.bounded import shorten
@@ -99,18 +99,18 @@ def plan_demand(
     if len(past_runs) + len(future_runs) > MAX_RUNS:
         raise InvalidInput("runs", f"are more than {MAX_RUNS}")
     history = read_history(usage, accelerator, past_runs)
-    following = next_month(history.start, len(history.hours))
+    following = shift_month(history.start, len(history.hours))
     begin = max(start or following, following)
     gap = months_between(following, begin)
     if gap + months > MAX_MONTHS:
         problem = (
             f"{begin} is {gap} months after the history; add newer files, or start it by "
-            f"{next_month(following, MAX_MONTHS - months)}"
+            f"{shift_month(following, MAX_MONTHS - months)}"
         )
         raise InvalidInput("start", problem)
     demand = _carry_on(history, begin, gap, months)
     if start and start < following:
-        last = next_month(following, -1)
+        last = shift_month(following, -1)
         note = f"The history goes to {last}: the plan starts after it, not in {start}."
         demand.notes.append(note)
     _fit_into_plan_months(demand)
@@ -172,7 +172,7 @@ def _fit_into_plan_months(demand: Demand) -> None:
 
 
 def _add_runs(demand: Demand, runs: Sequence[KnownRun]) -> None:
-    months = [next_month(demand.start, step) for step in range(len(demand.hours_per_month))]
+    months = [shift_month(demand.start, step) for step in range(len(demand.hours_per_month))]
     for run in runs:
         if run.month not in months:
             problem = f"{run.month} is not a month of the plan, {months[0]} to {months[-1]}"

@@ -13,13 +13,13 @@ from django import forms
 
 from planner.contract.purchase_options import TRAITS
 from planner.services.work_budget import stop_where_nobody_waits
-from planner.usage.demand.history import list_accelerators, next_month
+from planner.usage.demand.forecast import MAX_MONTHS
+from planner.usage.demand.history import list_accelerators, shift_month
 from planner.usage.demand.plan import Demand
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.reading import read_job_file
 from planner.usage.projects import ProjectRule
 from planner.usage.question import (
-    MAX_FORECAST_MONTHS,
     WAITING_BYTES,
     WAITING_FILES,
     WAITING_ROWS,
@@ -72,7 +72,7 @@ class UsageForm(Form):
     months = forms.IntegerField(
         label="Forecast",
         min_value=0,
-        max_value=MAX_FORECAST_MONTHS,
+        max_value=MAX_MONTHS,
         initial=UsageQuestion.forecast_months,
         required=False,
     )
@@ -276,7 +276,7 @@ def demand_rows(demand: Demand) -> list[dict[str, Any]]:
     """A row a month, as the table shows it."""
     return [
         {
-            "month": next_month(demand.start, step),
+            "month": shift_month(demand.start, step),
             "hours": hours,
             "p10": demand.p10[step] if demand.p10 else None,
             "p90": demand.p90[step] if demand.p90 else None,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from planner.contract.request.comparison import read_request
 from planner.usage.demand.drift import drift_gaps
 from planner.usage.demand.forecast import forecast
-from planner.usage.demand.history import KnownRun, next_month
+from planner.usage.demand.history import KnownRun, shift_month
 from planner.usage.demand.methods import SEASON, seasonal_naive
 from planner.usage.demand.plan import plan_demand, read_run
 from planner.usage.question import UsageQuestion, answer_usage
@@ -214,7 +214,7 @@ def bill_of(*months):
             ChargeClass="Correction" if hours < 0 else "",
             ConsumedQuantity=str(hours),
             ChargePeriodStart=f"{month}-01T00:00:00Z",
-            ChargePeriodEnd=f"{next_month(month)}-01T00:00:00Z",
+            ChargePeriodEnd=f"{shift_month(month)}-01T00:00:00Z",
         )
         for month, hours in months
     )
