@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 
+from gpu_cost_planner import compare
+from planner.contract.validation import parse
+from planner.sizing.estimate import EstimateRequest, estimate
 from tests.planner.workspace import market
 
 ROOT = Path(settings.BASE_DIR)
@@ -51,3 +55,29 @@ def test_the_notebook_s_prices_are_those_in_force() -> None:
     assert names["at_month_end"].tolist() == [55.04, 57.0]
     assert names["in_force"]["price_per_hour"].tolist() == [55.04, 57.0]
     assert names["in_force"]["revision"].tolist() == [1, 2]
+
+
+def test_the_hours_that_the_estimate_guide_names_are_those_of_its_example() -> None:
+    page = (ROOT / "docs" / "guides" / "estimate.md").read_text()
+    block = re.search(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert block
+    request = tomllib.loads(block[1])
+    for count, words in ((512, "about {} of the 2,190 hours"), (256, "would take {} hours")):
+        size = estimate(parse(EstimateRequest, request | {"accelerators": count})).size
+        assert size
+        assert words.format(f"{size.wall_clock_hours:,.0f}") in page
+    del request["accelerators"]
+    least = estimate(parse(EstimateRequest, request)).size
+    assert least
+    assert f"without a number, {least.accelerators} are taken" in page
+
+
+def test_the_first_answer_that_the_documents_show_is_the_answer() -> None:
+    """At the bundled prices; the day is one on which the documents were read."""
+    example = ROOT / "tests" / "examples" / "finetune.toml"
+    verdict = compare(str(example), today=dt.date(2026, 11, 23)).verdict
+    assert verdict
+    for page in ("README.md", "docs/getting-started.md"):
+        shown = " ".join((ROOT / page).read_text().split())
+        assert verdict.sentence in shown, page
+        assert verdict.reasons[0] in shown, page
