@@ -63,7 +63,9 @@ assumption of this project, 2026."""
 MOST_KINDS = 2
 """Kinds of accelerator that somebody would tune one piece of work for. An assumption of this
 project, 2026."""
-NOTHING_TO_COMPARE = "No plan keeps to the limits as they are: there is none to save against."
+NOTHING_TO_COMPARE = (
+    "No plan keeps to the limits as they stand, so there is nothing to save against."
+)
 
 
 def find_alternatives(

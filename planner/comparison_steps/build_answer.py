@@ -125,9 +125,9 @@ def _warnings_of(verdict: Verdict, most: float) -> Iterator[str]:
         yield verdict.exception
     if most > SAFE_TO_RESERVE and any(one.action == "reserve" for one in verdict.decision):
         yield (
-            f"What is {RESERVED_AS_ESTIMATED}, and is paid for whether they are "
-            f"needed or not: in 1 of 10 cases the work takes {most:.1f} times as long or more, "
-            "and rents what does not fit. Where that cannot be, reserve more days or rent by the "
+            f"Capacity {RESERVED_AS_ESTIMATED}, and is paid for whether or not they are "
+            f"needed: in 1 of 10 cases the work takes {most:.1f} times as long or more, and the "
+            "rest has to be rented. If that is not possible, reserve more days or rent by the "
             "hour."
         )
     yield from verdict.unknown_prices

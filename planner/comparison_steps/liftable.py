@@ -19,30 +19,30 @@ TERM_END = "term_end"
 IN_PLACE = "on_prem.already_owned"
 IN_PLACE_RULES = 6
 """Edition of the rules from which work without the servers in place is looked at, 2026."""
-_STATED = "The request asks for this limit."
+_STATED = "The request sets this limit."
 _LIMITS: Mapping[str, str] = {
     "providers": "any provider",
     "regions": "any region",
     "geographies": "any place",
     "countries": "any country",
-    "partitions": "the parts of the clouds that the rules allow",
-    "accelerators": "any accelerator that does the work",
+    "partitions": "every part of the clouds that the rules allow",
+    "accelerators": "any accelerator that can do the work",
     "purchase_options": "any way of paying",
-    "min_accelerator_memory_gib": "accelerators of any memory",
+    "min_accelerator_memory_gib": "accelerators with any amount of memory",
     "min_accelerators_per_node": "machines of any size",
     "interconnect": "any interconnect",
     "max_spot_share": "any share of spot",
-    "quotas": "quotas that hold what is needed",
+    "quotas": "quotas as large as needed",
     "max_term_months": "commitments of any length",
-    "max_provider_share": "any share of one provider",
-    "min_providers": "one provider for all",
-    "power_kw": "any power of own servers",
-    "rack_units": "any height of own servers",
-    "sites": "room at every site",
-    "capex_budget": "any capital",
-    "capex_by_fiscal_year": "any capital in each year",
+    "max_provider_share": "any share for one provider",
+    "min_providers": "a single provider",
+    "power_kw": "any amount of power for own servers",
+    "rack_units": "any number of rack units for own servers",
+    "sites": "enough room at every site",
+    "capex_budget": "any amount of capital",
+    "capex_by_fiscal_year": "any amount of capital in each year",
     "monthly_budget": "any monthly budget",
-    "total_budget": "any budget in total",
+    "total_budget": "any total budget",
 }
 """Limit of `constraints` → the same lifted, in words."""
 _LISTS = frozenset({"quotas", "sites", "capex_by_fiscal_year"})
@@ -76,13 +76,13 @@ def _list_partition_rails(rules: PlanRules, providers: Collection[str]) -> Itera
     if not set(CLOUD_PARTITIONS) <= set(rules.partitions):
         yield Rail(
             PARTITIONS, CLOUD_PARTITIONS,
-            "regions of China and of the US government too",
-            "Regions in China or of the US government need accounts and contracts of their own.",
+            "regions in China and of the US government as well",
+            "Regions in China or of the US government need separate accounts and contracts.",
         )  # fmt: skip
     if _has_other_clouds(providers, rules):
         yield Rail(
-            PARTITIONS, (*rules.partitions, OTHER_CLOUDS), "other clouds too",
-            "Smaller clouds need contracts of their own, and often rent no more than machines.",
+            PARTITIONS, (*rules.partitions, OTHER_CLOUDS), "other clouds as well",
+            "Smaller clouds need separate contracts and often offer nothing but machines.",
         )  # fmt: skip
 
 
@@ -104,43 +104,42 @@ def list_rails(
     if not rules.interruptible and workload.interruptible is None:
         yield Rail(
             "workload.interruptible", True, "the work may be interrupted",
-            "A spot machine can be taken back at any time, and is often not to be had: the work "
-            "must save its state and may wait.",
+            "Spot machines can be reclaimed at any time and are often unavailable: the work must "
+            "save its state and may have to wait.",
         )  # fmt: skip
     if rules.software != ANY and workload.software is None:
         yield Rail(
             "workload.software", ANY, "the code runs on any accelerator",
-            "Code written for CUDA runs on NVIDIA alone; moving it takes engineers weeks.",
+            "Code written for CUDA runs only on NVIDIA; porting it takes engineers weeks.",
         )  # fmt: skip
     if limits.partitions is None:
         yield from _list_partition_rails(rules, providers)
     if rules.whole_nodes and limits.allow_partial_nodes is None:
         yield Rail(
-            "constraints.allow_partial_nodes", True, "parts of machines",
-            "Providers rent whole machines: it holds only if other work of yours fills the rest.",
+            "constraints.allow_partial_nodes", True, "machines rented in part",
+            "Providers rent whole machines: this works only if other work of yours fills the rest.",
         )  # fmt: skip
     if rules.joins_nodes and limits.allow_any_node is None:
         yield Rail(
             "constraints.allow_any_node", True, "jobs on machines of any size and network",
-            "A job over machines without a fast network between them waits for it most of the "
-            "time.",
+            "A job spread over machines without a fast network spends most of its time waiting.",
         )  # fmt: skip
     if rules.one_accelerator:
         yield Rail(
             "constraints.allow_mixed_accelerators", True, "several kinds of accelerator at once",
-            "One job runs on one kind of accelerator; work that is split needs tuning twice.",
+            "A job runs on one kind of accelerator; splitting the work means tuning it twice.",
         )  # fmt: skip
     if request.on_prem.already_owned and request.rules >= IN_PLACE_RULES:
         yield Rail(
             IN_PLACE, (), "the servers in place are given up",
-            "What servers in place cost to run is due whatever is decided: it holds only if they "
-            "can be switched off and their space, support and people cost nothing then.",
+            "Servers in place cost money to run whatever is decided: this saves only if they can "
+            "be switched off and their space, support and people then cost nothing.",
             is_stated=True,
         )  # fmt: skip
     yield from _rails_of_purchases(request, rules, margin)
     if request.term_end is None and rules.term_end != "prorate":
         yield Rail(
-            TERM_END, "prorate", "of a commitment only its share within the plan counts",
+            TERM_END, "prorate", "only the part of a commitment within the plan counts",
             "A commitment is owed to its end: it holds only if other work of yours takes over "
             "what is left of the term.",
         )  # fmt: skip
@@ -171,14 +170,14 @@ def _rails_of_purchases(
     """Those on what a purchase has to save before its resale."""
     if margin and request.on_prem.payback_margin is None:
         yield Rail(
-            PAYBACK_MARGIN, 0, "a purchase that pays back only just",
-            f"Before their resale the servers save less than {margin:.0%} of their price: a late "
-            "delivery, work that ends early or rent that falls makes a loss of it.",
+            PAYBACK_MARGIN, 0, "a purchase that only just pays back",
+            f"Before resale the servers save less than {margin:.0%} of their price: a late "
+            "delivery, work that ends early or falling rents would turn that into a loss.",
         )  # fmt: skip
     if rules.needs_payback:
         yield Rail(
-            COUNT_ON_RESALE, True, "the resale value counts",
-            "The servers pay back only with what they fetch at the end, which nobody promises.",
+            COUNT_ON_RESALE, True, "resale value counts",
+            "The servers pay back only with their resale at the end, which nobody guarantees.",
         )  # fmt: skip
 
 
@@ -198,8 +197,8 @@ def list_limits(request: ComparisonRequest) -> Iterator[Rail]:
             rail = Rail(f"constraints.{name}", value, shown, _STATED, is_stated=True)
             yield replace(rail, shown=_within_others(rail, request)) if name in PLACES else rail
     if request.on_prem.servers == ():
-        yield Rail("on_prem.servers", None, "servers of the list", _STATED, is_stated=True)
+        yield Rail("on_prem.servers", None, "servers from the list", _STATED, is_stated=True)
     if not request.use_catalog:
         yield Rail("use_catalog", True, "the prices of the catalog", _STATED, is_stated=True)
     if request.term_end == "within":
-        yield Rail("term_end", "full", "commitments that outlast it", _STATED, is_stated=True)
+        yield Rail("term_end", "full", "commitments that outlast the plan", _STATED, is_stated=True)

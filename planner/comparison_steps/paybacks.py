@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.verdict import Verdict
+from planner.contract.months import parse_month
 from planner.costing.advice.payback import payback_month
 from planner.costing.assumptions.editions import PAYBACK_BY_MOMENT
 from planner.costing.cost_model.terms import Calendar
@@ -104,3 +106,13 @@ def _settled(entry: Entry, calendar: Calendar, *, as_paid: bool) -> Floats:
     if as_paid:
         return np.asarray(months_paid(entry.paid, calendar) + 1, dtype=np.float64)
     return np.arange(1.0, calendar.length + 1.0)
+
+
+def describe_payback(facts: Verdict, calendar: Calendar) -> str:
+    """When what is bought has paid back; empty where nothing is bought, or it never does."""
+    if facts.payback is None:
+        return ""
+    month = parse_month(facts.payback)
+    if calendar.index(month) >= calendar.months and facts.resale:
+        return "it pays back only with the resale at the end"
+    return f"it pays back in {month:%B %Y}"

@@ -80,15 +80,15 @@ def _explain_median(results: ComparisonResults) -> str:
     ends = [one.price_range for one in unsure if one.price_range]
     is_lowest = any(one.low >= 1.0 < one.high for one in ends)
     whys = (
-        "mostly fetch less than the mean that is counted, and now and then far more"
+        "mostly resell for less than the average counted, and now and then for far more"
         if resale_value(plan)
         else "",
-        "may come late, never early" if may_be_late else "",
-        "may cost more than the lowest quote counted, never less" if is_lowest else "",
+        "may arrive late, never early" if may_be_late else "",
+        "may cost more than the lowest quote, which is counted, never less" if is_lowest else "",
     )
     why = "; they ".join(filter(None, whys))
     money = format_money(median, results.request.currency)
-    return f"half of the cases cost more than {money}, above the total" + (
+    return f"half of the cases cost more than {money}, which is above the total" + (
         f": servers {why}" if why else ""
     )
 
@@ -118,7 +118,7 @@ class _Late:
     def note(self) -> str:
         return (
             f"in {self.share:.0%} of the simulated cases the work is not done by the end of "
-            f"{self.window.last} on these machines; the range then rents more of them"
+            f"{self.window.last} on these machines; the range then counts more of them"
             f"{', to the nearest whole one' if self.whole_nodes else ''}"
         )
 
@@ -126,16 +126,16 @@ class _Late:
     def warning(self) -> str:
         last, more = self.window.last, math.ceil(self.longest * 100 - 100)
         whole = (
-            ", to the nearest whole machine, and leaves out what does not fit"
+            ", to the nearest whole machine, and leaves out any work that does not fit"
             if self.whole_nodes
             else ""
         )
-        how = "The range of the total rents more of them then, as if that were seen in time"
+        how = "The range of the total then counts more of them, as if rented in good time"
         if not self.window.has_deadline:
             return (
                 f"In {self.share:.0%} of the simulated outcomes the work goes on after {last} on "
                 f"the machines of this plan. {how}{whole}: up to {more}% more hours in 9 of 10 "
-                "outcomes. A rate measured in a short pilot makes the hours surer."
+                "outcomes. A rate measured in a short pilot makes the hours more certain."
             )
         months = self.window.months.stop - self.window.months.start
         later = pluralize(math.ceil(months * self.longest - _NOISE) - months, "month")
@@ -143,7 +143,7 @@ class _Late:
             f"In {self.share:.0%} of the simulated outcomes the work {MISSES_ITS_DEADLINE}, the "
             f"end of {last}, on the machines of this plan. {how}{whole}. A deadline {later} later, "
             f"or at least {more}% more accelerators from the start, would do in 9 of 10 outcomes; "
-            "a rate measured in a short pilot makes the hours surer."
+            "a rate measured in a short pilot makes the hours more certain."
         )
 
 

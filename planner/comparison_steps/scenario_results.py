@@ -126,7 +126,7 @@ class ScenarioResults:
     def why_not_allowed(self, key: ScenarioKey) -> str:
         """Why a scenario may not be recommended; empty where it may."""
         if key not in self.consented_scenarios:
-            return "The work is not said to survive losing its machines."
+            return "The request does not say that the work may be interrupted."
         rules, margin = self.preparation.rules, self.payback_margin
         return why_not_bought(self.scenarios[key], self._best_rent, margin, rules)
 

@@ -14,11 +14,11 @@ from planner.comparison_steps.budgets.words import (
     explain_no_room,
 )
 from planner.comparison_steps.deadlines.words import describe_sooner, describe_span
+from planner.comparison_steps.paybacks import describe_payback
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, Verdict
 from planner.contract.money import format_difference, format_money
-from planner.contract.months import parse_month
 from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.contract.shares import format_shares
@@ -40,8 +40,8 @@ _SHARE_WORTH_SAYING, _WELL_USED = 0.01, 0.5
 """Share that is worth a word, and of the hours rented whole that need none; 2026."""
 NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
-_SMALLER = " An accelerator that is rented in smaller machines may cost less."
-_AS_STATED = " if hours and prices are those stated"
+_SMALLER = " An accelerator that is offered in smaller machines may cost less."
+_AS_STATED = " at the hours and prices given"
 
 
 class VerdictWords:
@@ -62,7 +62,11 @@ class VerdictWords:
 
     def sentence(self) -> str:
         """What to do, then what it costs."""
-        return f"{self.facts.headline} {', '.join(self._money_parts())}{self._comparison()}."
+        cost = f"It costs {', '.join(self._money_parts())}{self._comparison()}."
+        payback = describe_payback(self.facts, self.results.calendar)
+        owed = describe_owed(self.plan, self.results.inputs, self.results.request)
+        afterwards = ", and ".join(filter(None, (payback, owed)))
+        return f"{self.facts.headline} {cost} {_capital(afterwards)}."
 
     def _money_parts(self) -> Iterator[str]:
         facts = self.facts
@@ -71,16 +75,7 @@ class VerdictWords:
         yield f"{self._money(self.plan.total_cost)}{after} {span}{self._range()}"
         yield from describe_beside(self.plan, self.results.calendar.tax_rate, self.currency)
         if facts.resale:
-            yield f"after {self._money(facts.resale)} for the servers at the end"
-        if facts.payback is not None:
-            month = parse_month(facts.payback)
-            at_end = self.results.calendar.index(month) >= self.results.calendar.months
-            yield (
-                "pays back only with the resale at the end"
-                if at_end and facts.resale
-                else f"pays back in {month:%B %Y}"
-            )
-        yield describe_owed(self.plan, self.results.inputs, self.results.request)
+            yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
 
     def _range(self) -> str:
         interval = self.facts.range
@@ -88,7 +83,7 @@ class VerdictWords:
             return ""
         total, ends = self.plan.total_cost, self._between(interval)
         if not interval.holds:
-            return f" (the range of {ends} is that of published runs and does not hold here)"
+            return f" (the range of {ends} comes from published runs and does not hold here)"
         if interval.p10 == interval.p90 == total:
             return ", the same in 8 of 10 cases"
         if max(abs(interval.p10 - total), abs(interval.p90 - total)) <= total * NARROW:
@@ -103,13 +98,14 @@ class VerdictWords:
             return ""
         if not other.difference and other.difference_in_present_value > 0:
             later = self._money(other.difference_in_present_value)
-            return f"; as much in all as {other.words}, but {later} less in present value"
+            return f"; that is as much as {other.words}, but {later} less in present value"
         if other.difference >= 0:
-            return f"; {self._above(other.total, self.plan.total_cost)} less than {other.words}"
+            less = self._above(other.total, self.plan.total_cost)
+            return f"; that is {less} less than {other.words}"
         return (
-            f"; {self._above(self.plan.total_cost, other.total)} more in all than {other.words}, "
-            f"but {self._money(other.difference_in_present_value)} less in present value, as more "
-            "of it is due later"
+            f"; that is {self._above(self.plan.total_cost, other.total)} more than {other.words}, "
+            f"but {self._money(other.difference_in_present_value)} less in present value, because "
+            "more of it is due later"
         )
 
     # Reasons ----------------------------------------------------------------------------------
@@ -158,18 +154,19 @@ class VerdictWords:
         use = sum(row.hours_used for row in rows) / available
         row = self._break_even_of(part.source)
         had = "leased" if part.action == "lease" else "bought"
-        text = f"The servers {had} are at work for {use:.0%} of the hours they can give"
+        text = f"The servers {had} are in use for {use:.0%} of their available hours"
         if row is None or row.utilisation_over_life is None or row.utilisation_over_life > 1:
             return f"{text}."
         if row.over_life == "up_to":
             return f"{text}."
         if use < row.utilisation_over_life:  # What is rented in their place would idle as well.
             rents_whole = self.results.inputs.whole_nodes
-            return f"{text}; machines rent whole too, used or not." if rents_whole else f"{text}."
+            paid = "rented machines are paid for whole too, used or not"
+            return f"{text}; {paid}." if rents_whole else f"{text}."
         rent = self._name_rent(self.results.inputs.by_key[row.against])
-        least = f"from {row.utilisation_over_life:.0%} on"
+        least = f"from {row.utilisation_over_life:.0%} use on"
         at = "at any use" if row.over_life == "always" else least
-        return f"{text}; over their whole useful life they cost less than {rent} {at}."
+        return f"{text}; over their useful life they cost less than {rent} {at}."
 
     def _name_rent(self, source: CapacitySource) -> str:
         """A machine, how it is paid for and where, as people call the place."""
@@ -179,7 +176,7 @@ class VerdictWords:
         if source.purchase_option in COMMITTED and source.term is not None:
             option = f"{option} for {pluralize(source.term.duration_months, 'month')}"
         place = self.results.preparation.name_place(source.provider, source.region)
-        return f"{source.instance_type}, {option}, in {place}"
+        return f"{source.instance_type} ({option}) in {place}"
 
     def _break_even_of(self, source: str) -> BreakEven | None:
         """A server against the cheapest rent that the plan might use instead."""
@@ -195,7 +192,7 @@ class VerdictWords:
             return ""
         share = f" ({extra / rent.total_cost:.0%})" if rent.total_cost > 0 else ""
         less = self._above(rent.total_cost, self.plan.total_cost)
-        return f"It costs {less}{share} less than renting on demand alone."
+        return f"The plan costs {less}{share} less than renting on demand alone."
 
     def _is_against_on_demand(self) -> bool:
         return self.facts.against is not None and self.facts.against.scenario == "on_demand"
@@ -214,7 +211,7 @@ class VerdictWords:
         extra = own.total_cost - self.plan.total_cost
         if extra > 0:
             owns = any(p.purchase_option == OWNED for p in self.facts.decision)
-            other = "Buying more servers" if owns else "Owning instead"
+            other = "Buying more servers" if owns else "Owning servers instead"
             more = self._above(own.total_cost, self.plan.total_cost)
             return f"{other} would cost {more} more{self._idle(own)}."
         refusal = self.results.why_not_allowed(ScenarioKey.ON_PREM)
@@ -225,15 +222,15 @@ class VerdictWords:
         unsold = total_without_resale(bought)
         rent = renting_cost(self.plan, self.results.preparation.rules)
         sold = unsold - rent + self.plan.total_cost - bought.total_cost
-        before = f"saves {self._above(rent, unsold)}"
+        before = f"save {self._above(rent, unsold)}"
         if unsold > rent:
-            before = f"costs {self._above(unsold, rent)} more"
+            before = f"cost {self._above(unsold, rent)} more"
         margin = Decimal(str(self.results.payback_margin))
-        least = self._money(capital(bought) * margin)
-        due = f"has to save {least}, {margin:.0%} of its price" if margin else "must not cost more"
+        least = f"{self._money(capital(bought) * margin)}, {margin:.0%} of the purchase price"
+        due = f"has to save at least {least}" if margin else "must not cost more"
         return (
-            f"A purchase does not pay back well enough: before any resale it {before} and {due}. "
-            f"With {self._money(sold)} for its servers at the end it would cost "
+            f"Buying does not save enough: before any resale it would {before}, and it {due}. "
+            f"With {self._money(sold)} from reselling the servers it would cost "
             f"{self._above(self.plan.total_cost, bought.total_cost)} less."
         )
 
@@ -245,7 +242,7 @@ class VerdictWords:
         if not available:
             return ""
         idle = 1.0 - sum(row.hours_used for row in rows) / available
-        return f": its servers would stand idle for {idle:.0%} of their time" if idle > 0.1 else ""
+        return f": they would be idle for {idle:.0%} of the time" if idle > 0.1 else ""
 
     def _owned(self, plan: Scenario) -> set[str]:
         """Servers that a plan starts; none where even the plan of owning rents alone."""
@@ -260,7 +257,10 @@ class VerdictWords:
         if not committed.feasible or busy >= min(terms, default=0) or busy == months:
             return ""
         work = pluralize(busy, "month")
-        return f"There is work in {work} of {months}: a commitment is paid for in all of its term."
+        return (
+            f"There is work in only {work} of {months}, and a commitment is paid for throughout "
+            "its term."
+        )
 
     def _why_rent_beside(self) -> str:
         """What is rented beside servers: until they arrive, and beyond what they can do."""
@@ -277,12 +277,12 @@ class VerdictWords:
         text = []
         if before:
             month = f"{self.results.calendar.month(arrival):%B %Y}"
-            text.append(f"{first} of the hours are rented until the servers serve in {month}")
+            text.append(f"{first} of the hours are rented until the servers go live in {month}")
         if in_all - before > _SHARE_WORTH_SAYING:
             of_hours = "" if text else " of the hours"
             text.append(
-                f"{later}{of_hours} are rented beside them, which takes fewer servers than "
-                "owning for the busiest hours"
+                f"{later}{of_hours} are rented alongside the servers, so that fewer are needed "
+                "for the busiest hours"
             )
         return f"{_capital(', '.join(text))}." if text else ""
 
@@ -295,7 +295,7 @@ class VerdictWords:
         if use > _WELL_USED or not self.results.inputs.whole_nodes:
             return ""
         hint = _SMALLER if self.results.request.workload.kind == "accelerator_hours" else ""
-        text = f"Machines rent whole: {use:.0%} of the accelerator-hours paid for are put to use."
+        text = f"Machines are rented whole: {use:.0%} of the accelerator-hours paid for are used."
         return f"{text}{hint}"
 
     def _hours_paid(self, source: str) -> float:
@@ -326,13 +326,13 @@ class VerdictWords:
         )
         if extra >= 0:
             return (
-                f"{text}; it is not advised because where it loses it loses more: over all cases "
-                f"it costs {self._money(extra)} more on average (present value)."
+                f"{text}; it is not advised because it loses more in the cases where it loses: "
+                f"over all cases it costs {self._money(extra)} more on average (present value)."
             )
         return (
             f"{text}, and {self._money(-extra)} less on average (present value): it is not "
-            "advised because it costs more if hours and prices are those given here. Choose it "
-            "if you doubt them."
+            "advised because it costs more at the hours and prices given. Choose it if you doubt "
+            "them."
         )
 
     def _money(self, amount: Decimal | float) -> str:

@@ -12,18 +12,18 @@ from pricing.common.invalid_input import InvalidInput
 
 DEFAULT_WORK_UNITS = 100_000_000
 """Units of work of a comparison whose caller sets no limit: some minutes."""
-_MORE = "a job, or a question with fewer months, offers, servers or limits, has room for it"
-_FEWER = "a question with fewer months, offers, servers or limits has room for it"
+_MORE = "run it as a background job, or ask for fewer months, offers, servers or limits"
+_FEWER = "ask for fewer months, offers, servers or limits"
 """Where memory is the reason, which a job has no more of."""
 _LEFT_OUT = {
-    "fewer_servers": "Whether fewer servers would pay back is not known",
-    "explanation": "What limits cost and where the recommendation changes is not complete",
+    "fewer_servers": "Whether fewer servers would pay back was not worked out",
+    "explanation": "What limits cost and where the recommendation changes was not fully worked out",
     "robust_plan": "The plan that holds up across simulated outcomes is the best one found so far",
-    "turning_points": "What would change the recommendation is not complete",
-    "alternatives": "What would be cheaper if a limit were lifted is not complete",
-    "budgets": "What budgets keep out is not known",
-    "sensitivity": "What moves the total is not complete",
-    "default_effects": "What the defaults do to owning less renting is not complete",
+    "turning_points": "What would change the recommendation was not fully worked out",
+    "alternatives": "What would be cheaper if a limit were lifted was not fully worked out",
+    "budgets": "What budgets rule out was not worked out",
+    "sensitivity": "What moves the total was not fully worked out",
+    "default_effects": "How defaults move owning against renting was not fully worked out",
 }
 
 
@@ -91,7 +91,7 @@ def warn_left_out(results: ComparisonResults) -> Iterator[str]:
     if parameters is not None and (risk is None or risk.samples < parameters.samples):
         done = f"{risk.samples:,}" if risk else "None"
         room = _room(results.parts.get("risk"))
-        yield f"{done} of {parameters.samples:,} outcomes are simulated: {room}."
+        yield f"{done} of {parameters.samples:,} outcomes were simulated: {room}."
     for name, words in _LEFT_OUT.items():
         part = results.parts.get(name)
         if part is not None and part.left_out:

@@ -109,6 +109,23 @@ def savings_plan_label(sku: str) -> str:
     return SAVINGS_PLANS.get(sku, traits(PurchaseOption.SAVINGS_PLAN).label)
 
 
+_HOW = {
+    _O.SPOT: "on spot",
+    _O.LOW_PRIORITY: "at low priority",
+    _O.DWS_FLEX_START: "through flex start",
+}
+"""How machines are rented, where the label of the option alone would not say it."""
+
+
+def rented_how(purchase_option: str) -> str:
+    """How a machine is rented, as a sentence says it.
+
+    >>> rented_how("on_demand"), rented_how("spot")
+    ('on demand', 'on spot')
+    """
+    return _HOW.get(PurchaseOption(purchase_option), traits(purchase_option).label)
+
+
 def traits(purchase_option: str) -> OptionTraits:
     """What a purchase option means; `KeyError` for a text that is none.
 

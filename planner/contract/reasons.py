@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_QUESTION = "Whether "
+_QUESTION = "It is not known "
 
 
 def join_reasons(reasons: Iterable[str]) -> str:
     """Reasons between semicolons, whether or not each is a sentence of its own.
 
-    >>> join_reasons(["no spot offer fits", "Whether AWS sells spot for p5 is not known."])
-    'no spot offer fits; whether AWS sells spot for p5 is not known'
+    >>> join_reasons(["no spot offer fits", "It is not known whether AWS sells spot."])
+    'no spot offer fits; it is not known whether AWS sells spot'
     """
     parts = [reason.rstrip(".") for reason in reasons]
     lowered = [p[0].lower() + p[1:] if p.startswith(_QUESTION) else p for p in parts[1:]]

@@ -271,7 +271,7 @@ class _ScenarioSolver:
             and not units_started & owned
             and not has_existing_servers(inputs)
         ):
-            yield "No server is bought: the work is over before the first could arrive."
+            yield "No server is bought: the work is over before the first one could arrive."
         if key is ScenarioKey.COMMITTED and not has_commitments(inputs, plan, units_started):
             yield self._no_commitment()
         yield from self._missing_prices(key, plan)
@@ -282,14 +282,14 @@ class _ScenarioSolver:
         offered = any(s.purchase_option in COMMITTED for s in inputs.sources)
         is_known = not find_missing(inputs.coverage, COMMITTED)
         reason = {
-            (True, True): "No commitment pays",
-            (True, False): "No commitment whose price is known pays",
+            (True, True): "No commitment saves money",
+            (True, False): "No commitment with a known price saves money",
             (False, True): "No commitment fits",
             (False, False): "No commitment has a known price here",
         }[offered, is_known]
         existing = [s for s in inputs.sources if s.existing is not None and s.existing.any()]
         names = {"servers" if s.is_owned else "contracts" for s in existing}
-        suffix = f" beside the {' and '.join(sorted(names))} in place" if names else ""
+        suffix = f" alongside the {' and '.join(sorted(names))} in place" if names else ""
         return f"{reason}: this is renting on demand alone{suffix}."
 
     def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
@@ -305,7 +305,7 @@ class _ScenarioSolver:
             if row.state is PriceState.SOLD_PRICE_UNKNOWN
         ]
         if missing:
-            yield "Proven among the prices known: some of what is sold has none here."
+            yield "Proven for the prices known here; some of what is sold has no known price."
             yield from describe_missing(missing)
 
 

@@ -122,4 +122,4 @@ def _note(keys: set[str], paid_for: set[str]) -> str:
 def between_semicolons(reasons: Sequence[str]) -> str:
     """Reasons of which some are sentences, as one: none ends or begins within it."""
     joined = "; ".join(reasons).removesuffix(".")
-    return joined.replace(".; ", "; ").replace("; Whether ", "; whether ")
+    return joined.replace(".; ", "; ").replace("; It is not known ", "; it is not known ")

@@ -179,7 +179,7 @@ def _build_gain(
     limits = [(name_budget(use, results), ceil(use.planned)) for use in over]
     first, *others = (FieldChange(field=named.field, value=least) for named, least in limits)
     resale = resale_value(other)
-    sold = f" Its total counts {format_money(resale, currency)} for its servers at the end."
+    sold = f" Its total includes {format_money(resale, currency)} from reselling the servers."
     alternative = Alternative(
         field=first.field,
         value=first.value,
@@ -188,7 +188,7 @@ def _build_gain(
         plan=f"{describe_parts(parts)}.",
         total=other.total_cost,
         saving=plan.net_present_cost - other.net_present_cost,
-        why=f"The request asks for no more than {_list_budgets(over, results)}."
+        why=f"The request allows no more than {_list_budgets(over, results)}."
         + (sold if resale else ""),
     )
     return BudgetGain(other, over, alternative)

@@ -46,7 +46,7 @@ def _total(results: ComparisonResults, plan: Scenario, amount: float) -> BudgetU
     payments, resale = total_without_resale(plan), resale_value(plan)
     sentence = f"All payments of the plan come to {_money(payments, results)}"
     if resale:
-        sentence += f", before the {_money(resale, results)} for its servers at the end"
+        sentence += f", before {_money(resale, results)} from reselling the servers at the end"
     return _budget_use("total", amount, payments, f"{sentence}.")
 
 
@@ -61,8 +61,8 @@ def _capital(
     is_bought = any(source.is_owned and not source.is_leased for source in started)
     what = "The servers with network, spares and installation come"
     if is_leased:
-        servers = "servers bought, and the network, spares and installation of all of them,"
-        what = "Network, spares and installation of the leased servers, paid at once, come"
+        servers = "servers bought, and the network, spares and installation for all of them,"
+        what = "Network, spares and installation for the leased servers, paid at once, come"
         what = f"The {servers} come" if is_bought else what
     return _budget_use("capital", amount, price, f"{what} to {_money(price, results)}.")
 
@@ -90,12 +90,12 @@ def _monthly(results: ComparisonResults, plan: Scenario, amount: float) -> Budge
     calendar = results.calendar
     month = calendar.month(highest)
     use = _budget_use("monthly", amount, due[highest])
-    after = ", after the plan's end" if highest >= calendar.months else ""
+    after = ", after the end of the plan" if highest >= calendar.months else ""
     sentence = (
         f"The monthly budget of {_money(use.budget, results)} is exceeded by "
         f"{_money(-use.headroom, results)} in {month:%B %Y}{after}."
         if use.headroom < -_ROUNDED
-        else f"The dearest month is {month:%B %Y}{after}, with {_money(use.planned, results)}."
+        else f"The highest month is {month:%B %Y}{after}, with {_money(use.planned, results)}."
     )
     return use.model_copy(update={"month": format_month(month), "sentence": sentence})
 
@@ -124,8 +124,8 @@ def explain_exception(results: ComparisonResults, plan: Scenario) -> str:
     if not (over and shortfall):
         return ""
     return (
-        f"Renting alone would cost {over}: the purchase is advised because no plan that only rents "
-        f"keeps to it. {shortfall}"
+        f"Renting alone would cost {over}: buying is advised because no plan that only rents "
+        f"stays within it. {shortfall}"
     )
 
 
@@ -159,7 +159,7 @@ def _broken_budget(results: ComparisonResults, rent: Scenario) -> str:
             return f"{planned}, above the budget of {budget}"
         if use.headroom < -_ROUNDED and use.kind == "monthly":
             planned, budget = _money(use.planned, results), _money(use.budget, results)
-            return f"{planned} in its dearest month, above the monthly budget of {budget}"
+            return f"{planned} in its highest month, above the monthly budget of {budget}"
     return ""
 
 

@@ -47,12 +47,12 @@ def describe_gain(
     if not purchases:
         return (
             f"The {budgets} {verb} no room for a cheaper plan: {gain.alternative.plan[0].lower()}"
-            f"{gain.alternative.plan[1:-1]}; it would be {saving}{due}."
+            f"{gain.alternative.plan[1:-1]}; that would be {saving}{due}."
         )
     is_one = [one.units for one in purchases] == [1]
     in_all = "" if is_one else f" ({show(capital(gain.plan))} in all)"
     return (
-        f"The {budgets} {verb} no room for {other} that would be cheaper: {listed}{in_all} would "
+        f"The {budgets} {verb} no room for {other} that would save money: {listed}{in_all} would "
         f"make the plan {saving}{due}."
     )
 
@@ -122,7 +122,7 @@ def _describe_saving(gain: BudgetGain, facts: Verdict, currency: str) -> str:
         saving = gain.alternative.saving or Decimal(0)
         less = f"{format_money(saving, currency)} cheaper in present value"
     resale = resale_value(plan)
-    return f"{less}, after {format_money(resale, currency)} of resale" if resale else less
+    return f"{less}, net of {format_money(resale, currency)} of resale" if resale else less
 
 
 def _list_purchases(plan: Scenario, results: ComparisonResults) -> Iterator[_Purchase]:
@@ -156,8 +156,8 @@ def explain_no_room(
         is_monthly = any(one.field in _FIELDS[2:] for one in limits)
         what = "A higher budget" if is_monthly else "More capital"
         return (
-            f"{what} would change nothing: even without limit no plan that may be advised "
-            "costs 2% less."
+            f"{what} would change nothing: even without a limit, no plan that may be advised is "
+            "2% cheaper."
         )
     sentence = limits[0].sentence
     return f"To own instead of rent, {sentence[0].lower()}{sentence[1:]}"
@@ -177,8 +177,8 @@ def describe_full_budget(results: ComparisonResults, facts: Verdict) -> str:
         return ""
     show = _Amounts(results.request.currency, round(full.headroom) >= round(least))
     return (
-        f"The {name_budget(full, results).name} has room for no further server: "
-        f"{show(full.headroom)} are left of it, and one takes {show(least)}."
+        f"The {name_budget(full, results).name} has no room for another server: "
+        f"{show(full.headroom)} is left, and one takes {show(least)}."
     )
 
 

@@ -63,11 +63,10 @@ def describe_sooner(sooner: Sooner, results: ComparisonResults) -> str:
     run = sooner.runs[0]
     if len(sooner.runs) > 1 or run.count > 1 or run.deadline is None:
         return (
-            "Runs are done sooner than their deadlines ask: spread evenly over the months to "
-            f"these, {cost}."
+            f"Runs are finished before their deadlines: spread evenly up to the deadlines, {cost}."
         )
     last = results.calendar.month(int(np.flatnonzero(results.inputs.hours)[-1]))
     return (
-        f"The run is done by the end of {last:%B %Y}, before its deadline, the end of "
-        f"{run.deadline:%B %Y}: spread evenly over the months to it, {cost}."
+        f"The run is finished by the end of {last:%B %Y}, before its deadline at the end of "
+        f"{run.deadline:%B %Y}: spread evenly up to the deadline, {cost}."
     )

@@ -10,8 +10,8 @@ from planner.contract.money import format_money
 from planner.costing.results.scenario_result import Scenario
 
 _WORDS: Mapping[str, frozenset[Category]] = {
-    "data kept and moved": frozenset({Category.STORAGE, Category.EGRESS}),
-    "other costs as given": frozenset({Category.OTHER}),
+    "storing and moving data": frozenset({Category.STORAGE, Category.EGRESS}),
+    "other costs": frozenset({Category.OTHER}),
 }
 WORTH_SAYING = Decimal("0.1")
 """Share of what is paid from which it stands in the verdict; a choice of this project, 2026."""
@@ -29,7 +29,7 @@ def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[
         if amount and amount >= least:
             parts.append(f"{format_money(amount, currency)}{before} for {words}")
     if parts:
-        yield f"with {' and '.join(parts)}"
+        yield f"including {' and '.join(parts)}"
     used = -sum((one.amount for one in plan.lines if one.category is Category.CREDIT), Decimal(0))
     if used and used >= least:
-        yield f"after {format_money(used, currency)}{before} of credits"
+        yield f"net of {format_money(used, currency)}{before} of credits"

@@ -17,7 +17,7 @@ from planner.contract.durations import format_duration
 from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.contract.place_limits import NOWHERE
-from planner.contract.purchase_options import savings_plan_label, traits
+from planner.contract.purchase_options import rented_how, savings_plan_label, traits
 from planner.contract.shares import NOISE
 from planner.costing.advice.part_words import fits_any_month, write_units
 from planner.costing.advice.payback import OBLIGATIONS
@@ -214,10 +214,10 @@ class _Part:
         """What to do, as the rest of a sentence that begins with the verb."""
         machine, where = self._machine(), f" in {place}" if place else ""
         if action == "keep":
-            yield f"keep {write_units(units)} × {machine}, at work for {self.share_in_words}"
+            yield f"keep {write_units(units)} × {machine}, for {self.share_in_words}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
-            yield f"lease {write_units(units)} × {machine} for {lasts} {self._when(first, last)} "
+            yield f"lease {write_units(units)} × {machine} {self._when(first, last)} for {lasts} "
             yield self._sum(first, beside=self.cost.due(first))
         elif action == "buy":
             yield f"buy {write_units(units)} × {machine} {self._when(first, last)}"
@@ -231,7 +231,7 @@ class _Part:
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
             yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
         else:
-            how = traits(self.source.purchase_option).label
+            how = rented_how(self.source.purchase_option)
             is_all = share >= 1 - NOISE
             yield f"rent {self._up_to(units)}{machine} {how}{where}{self._how_long() * is_all} "
             yield self._while(first, last)
@@ -245,10 +245,10 @@ class _Part:
         if self.inputs.term_end == "prorate" and term is not None:
             share = float(term.share_charged[first])
             if share < 1 - NOISE:
-                return f"({signed} of it counted here, {share:.0%} of its term)"
+                return f"({signed} counted here, for {share:.0%} of its term)"
         over = f" over {terms} terms" if terms > 1 else ""
-        at_once = f", {self._money(beside)} for network and spares at once" if beside else ""
-        to_sign = "" if signed == net else f"{signed} to sign{over}{at_once}, "
+        at_once = f", {self._money(beside)} at once for network and spares" if beside else ""
+        to_sign = "" if signed == net else f"{signed} under contract{over}{at_once}, "
         return f"({to_sign}{net} in all)"
 
     def _renewals(self, units: float, first: int, last: int) -> tuple[float, int, str]:

@@ -162,8 +162,8 @@ def describe_value(value: MarginalValue, inputs: ModelInputs, request: Compariso
     saving = f"{format_money(value.saving, request.currency)} of present value"
     if value.limit.startswith("one more"):
         limit = _add_label(value.limit, inputs)
-        resale = "its resale at the end counted and " if _is_resold(value.limit, inputs) else ""
-        worth = f"is worth {saving} to this plan, {resale}its own price not counted"
+        resale = "its resale included, " if _is_resold(value.limit, inputs) else ""
+        worth = f"would save this plan {saving}, {resale}before its own price"
         return f"{limit[0].upper()}{limit[1:]} {worth}."
     named = name_limit(value.limit, request, inputs)
     side = "fewer" if named.is_least else "more"
@@ -200,11 +200,11 @@ def describe_switch(point: SwitchPoint, inputs: ModelInputs, request: Comparison
     if below is None or above is None:
         side = "From" if above is None else "Up to"
         return (
-            f"{side} {point.multiplier:.2f} times the demand there is no plan"
+            f"{side} {point.multiplier:.2f} times the demand, there is no plan"
             f"{_describe_conflicts(point, inputs, request)}."
         )
     return (
-        f"At {point.multiplier:.2f} times the demand the advice turns from "
+        f"At {point.multiplier:.2f} times the demand, the advice changes from "
         f"{_describe_groups(below, above)} to {_describe_groups(above, below)}."
     )
 

@@ -50,24 +50,26 @@ def warn_of_idle_instruments(
     for one in signed.commitments:
         if one.provider not in known:
             yield (
-                f"The commitment {one.label!r} is with {one.provider}, which nothing else here is "
-                "of: credits, minimum spends and data of another name do not count for it."
+                f"The commitment {one.label!r} is with {one.provider}, a name that nothing else "
+                "here uses: credits, minimum spends and data under other names do not apply to it."
             )
     for name, ends in names:
         if calendar.index(ends) < 0:
-            yield f"{name} ended in {ends:%Y-%m}, before the plan: nothing of it counts here."
+            yield f"{name} ended in {ends:%Y-%m}, before the plan: it does not count here."
     for price in request.data.prices:
         yield from _describe_price(price, request, inputs)
 
 
 def _describe_credit(credit: Credit, billed: Collection[str], calendar: Calendar) -> str:
-    name = f"The credit {credit.label!r} pays nothing here"
+    name = f"The credit {credit.label!r} pays for nothing here"
     if calendar.index(credit.expires) < 0:
         return f"{name}: it expired in {credit.expires:%Y-%m}, before the plan."
     provider = cloud_title(credit.provider)
     if credit.provider not in billed:
-        return f"{name}: no plan has a bill of {provider}."
-    return f"{name}: no plan has a bill of {provider} before it expires in {credit.expires:%Y-%m}."
+        return f"{name}: no plan has a bill from {provider}."
+    return (
+        f"{name}: no plan has a bill from {provider} before it expires in {credit.expires:%Y-%m}."
+    )
 
 
 def _warn_of_lost_money(
@@ -97,7 +99,7 @@ def _describe_lost(
         part = format_money(paid, currency) if paid else "nothing"
         yield (
             f"The credit {credit.label!r} pays {part} of its {format_money(amount, currency)} in "
-            f"the advised plan: {format_money(lost, currency)} are lost when it expires in "
+            f"the advised plan: {format_money(lost, currency)} is lost when it expires in "
             f"{credit.expires:%Y-%m}."
         )
 
@@ -108,7 +110,7 @@ def _describe_owed(minimum: MinimumSpend, plan: Scenario, currency: str) -> Iter
     if owed > 0:
         yield (
             f"The minimum spend {minimum.label!r} is not reached in the advised plan: "
-            f"{format_money(owed, currency)} are owed for nothing, which its total counts."
+            f"its total includes a shortfall of {format_money(owed, currency)}."
         )
 
 
@@ -149,13 +151,13 @@ def _describe_minimum(
     name = f"The minimum spend {minimum.label!r}"
     if calendar.index(minimum.last) < 0 or calendar.index(minimum.first) >= calendar.months:
         months = f"{minimum.first:%Y-%m} to {minimum.last:%Y-%m}"
-        yield f"{name} counts for nothing here: its months, {months}, are not in the plan."
+        yield f"{name} does not count here: its months, {months}, are outside the plan."
     elif minimum.provider not in billed and minimum.spent < minimum.amount:
         provider = cloud_title(minimum.provider)
         rest = format_money(minimum.amount - minimum.spent, currency)
         yield (
-            f"{name}: no plan has a bill of {provider}, so what is left of it ({rest}) is owed as "
-            "far as its months are over by the end of the plan."
+            f"{name}: no plan has a bill from {provider}, so what is left of it ({rest}) is owed "
+            "once its months are over within the plan."
         )
 
 
@@ -172,4 +174,4 @@ def _describe_price(
     )
     if not is_used:
         where = " ".join(filter(None, (cloud_title(price.provider), price.region)))
-        yield f"The price of data ({price.item}) at {where} applies to nothing: no offer is there."
+        yield f"The price of data ({price.item}) at {where} is not used: no offer is there."

@@ -58,11 +58,11 @@ def _cores_per_accelerator(source: CapacitySource) -> float | None:
 def _describe(
     source: CapacitySource, cores: float, rate: float, needed: float, loader: str | None
 ) -> str:
-    which = "a loader written for speed" if loader == "hand_tuned" else "a framework's own loader"
+    which = "a loader tuned for speed" if loader == "hand_tuned" else "a framework's own loader"
     return (
-        f"Of images: {source.instance_type} has {cores:,.3g} cores for each "
-        f"{get(source.accelerator).name}, and {which} takes about {needed:,.1f} to read the "
-        f"{rate:,.0f} images a second that the hours count on, so that the hours may be up to "
-        f"{needed / cores:.1f} times as many. A machine with more vCPUs for each accelerator "
-        "avoids it, and so do images decoded beforehand or on the accelerator."
+        f"Loading images: {source.instance_type} has {cores:,.3g} cores per "
+        f"{get(source.accelerator).name}, and {which} needs about {needed:,.1f} to read the "
+        f"{rate:,.0f} images a second that the hours assume, so the work may take up to "
+        f"{needed / cores:.1f} times as many hours. A machine with more vCPUs per accelerator "
+        "avoids this, as do images decoded beforehand or on the accelerator."
     )

@@ -23,14 +23,14 @@ from pricing.market.accelerators import resolve
 _BUDGETS = {
     "capex_budget": "capital budget",
     "monthly_budget": "monthly budget",
-    "total_budget": "budget in total",
+    "total_budget": "total budget",
 }
 _SPOT, _QUOTA, _MOST_UNITS = "max_spot_share", "quota ", "max_units "
 _OF_YEAR = "capex_by_fiscal_year "
 _ROOM = f"{_QUOTA}constraints."
 _ROOM_NAMES = {
-    "power_kw": ("limit on power of own servers", "kW"),
-    "rack_units": ("limit on height of own servers", "rack units"),
+    "power_kw": ("power limit for own servers", "kW"),
+    "rack_units": ("rack limit for own servers", "rack units"),
 }
 
 
@@ -69,11 +69,11 @@ class NamedLimit:
         """`a monthly budget of at least 42,336 USD instead of 100 USD`; a least number has no unit,
         as its name says it.
 
-        >>> NamedLimit("f", "least number of providers", "providers", is_least=True).instead(3, 2)
-        'a least number of providers of 2 instead of 3'
+        >>> NamedLimit("f", "minimum number of providers", "providers", is_least=True).instead(3, 2)
+        'a minimum of 2 providers instead of 3'
         """
         if self.is_least:
-            return f"a {self.name} of {required:g} instead of {current:g}"
+            return f"a minimum of {self.amount(required)} instead of {current:g}"
         return (
             f"a {self.name} of at least {self.amount(required)} instead of {self.amount(current)}"
         )
@@ -88,7 +88,7 @@ def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> N
     if limit == LARGEST_SHARE:
         return NamedLimit("constraints.max_provider_share", "largest share of one provider", "%")
     if limit == LEAST_GROUPS:
-        name = "least number of providers"
+        name = "minimum number of providers"
         return NamedLimit("constraints.min_providers", name, "providers", is_least=True)
     if limit.startswith(_ROOM):
         return _name_room(limit.removeprefix(_QUOTA), request)
@@ -151,7 +151,7 @@ def _relax(
         current_value=current,
         required_value=required,
         is_sufficient=conflict.is_sufficient,
-        change=f"a {named.name} of {required:g}"
+        change=f"a minimum of {named.amount(required)}"
         if named.is_least
         else f"a {named.name} of {named.amount(required)}",
         sentence=f"It takes {named.instead(current, required)}{both}.",

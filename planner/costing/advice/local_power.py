@@ -15,7 +15,7 @@ from pricing.market.snapshot import Catalog, Region
 
 AMERICAN = "US"
 """Country of the default price of electricity and of the default grid, ISO 3166-1."""
-EU_PRICE = "0.19 EUR/kWh in the mean of the EU (non-household, Eurostat nrg_pc_205, H1 2025)"
+EU_PRICE = "0.19 EUR/kWh on average in the EU (non-household, Eurostat nrg_pc_205, H1 2025)"
 """What electricity costs there, for a reader to judge the default by; large data centres pay
 less."""
 
@@ -34,19 +34,17 @@ def warn_of_foreign_power(
         price = default("electricity_per_kwh").value
         local = f"; it is {EU_PRICE}" if countries <= EU else ""
         yield (
-            f"Electricity of own servers is counted at {price:g} USD/kWh, the mean of industry in "
-            "the United States, while the places chosen are elsewhere: give what yours costs as "
-            f"on_prem.electricity_per_kwh{local}."
+            f"Electricity for own servers is counted at {price:g} USD/kWh, the average industrial "
+            "price in the United States, although the places chosen are elsewhere: give your price "
+            f"as on_prem.electricity_per_kwh{local}."
         )
     if request.on_prem.g_co2e_per_kwh is None:
         known = [p.g_co2e_per_kwh for p in places if p.g_co2e_per_kwh is not None]
-        middle = " in the median" if len(set(known)) > 1 else ""
-        local = (
-            f"; the grids of the regions chosen have {median(known):,.0f}{middle}" if known else ""
-        )
+        middle = " (median)" if len(set(known)) > 1 else ""
+        local = f"; in the regions chosen it is {median(known):,.0f}{middle}" if known else ""
         yield (
-            "Carbon of own servers is counted at the grid of the eastern United States, "
-            f"{ON_PREM_G_CO2E_PER_KWH:,.0f} g CO2e/kWh{local}. Give that of your grid as "
+            "Carbon of own servers is counted for the grid of the eastern United States, "
+            f"{ON_PREM_G_CO2E_PER_KWH:,.0f} g CO2e/kWh{local}. Give your grid's value as "
             "on_prem.g_co2e_per_kwh."
         )
 

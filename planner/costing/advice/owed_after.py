@@ -53,11 +53,12 @@ def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonReques
     last = inputs.calendar.month(inputs.calendar.months - 1)
     if plan.owed_after < 0:
         saved = format_money(-plan.owed_after, request.currency)
-        return f"{saved} of tax saved after {last:%B %Y} taken off it"
+        return f"{saved} of tax saved after {last:%B %Y} is already deducted"
     if plan.owed_after:
-        return f"{format_money(plan.owed_after, request.currency)} of it owed after {last:%B %Y}"
+        owed = format_money(plan.owed_after, request.currency)
+        return f"{owed} of the cost is owed after {last:%B %Y}"
     beyond = left_to_others(plan, inputs)[0] + left_of_signed(request.existing, inputs)
     if beyond:
         more = format_money(beyond, request.currency)
-        return f"{more} more owed after {last:%B %Y}{NOT_COUNTED}"
-    return "nothing owed afterwards"
+        return f"{more} more is owed after {last:%B %Y}{NOT_COUNTED}"
+    return "nothing is owed afterwards"

@@ -56,10 +56,10 @@ def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float, rules: 
         return ""
     saved = rented - unsold
     if saved < 0 or not price:
-        return "Its servers do not pay back within the plan without their resale."
+        return "Without resale, its servers do not pay back within the plan."
     return (
-        f"Before their resale its servers save only {saved / price:.0%} of their price; "
-        f"{margin:.0%} is asked for."
+        f"Before resale, its servers save only {saved / price:.0%} of their price; "
+        f"{margin:.0%} is required."
     )
 
 

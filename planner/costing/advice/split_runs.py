@@ -35,10 +35,10 @@ def warn_of_split_runs(
     places = [place for place, at_work in busy.items() if (at_work & is_split).any()]
     month = inputs.calendar.month(int(np.flatnonzero(is_split)[0]))
     yield (
-        f"From {month:%B %Y} on one run has machines in several places at once ("
-        f"{' and '.join(places)}), and no network between these is known to carry it: the plan "
-        "holds only if the work falls into parts of their own, as attempts do. If it does not, "
-        "plan for machines of one place that hold all of it."
+        f"From {month:%B %Y}, a single run has machines in several places at once ("
+        f"{' and '.join(places)}), and no network between them is known to be fast enough: the "
+        "plan holds only if the work splits into independent parts, such as separate attempts. If "
+        "it does not, plan for machines in one place that hold all of it."
     )
 
 

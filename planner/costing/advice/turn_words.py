@@ -7,8 +7,8 @@ from planner.costing.analysis.turning_points import TurningPoint
 
 _FIGURES = {
     "workload.hours": "the hours",
-    "rental_prices": "the prices of renting",
-    "on_prem.servers.unit_price": "the price of servers",
+    "rental_prices": "rental prices",
+    "on_prem.servers.unit_price": "server prices",
 }
 
 
@@ -25,4 +25,4 @@ def describe_turn(point: TurningPoint) -> str:
     moved = f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}"
     if not point.ends_payback:
         return f"{moved}, {SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
-    return f"{moved}, the servers would not pay back well enough: fewer or none would be advised."
+    return f"{moved}, the servers would not save enough: fewer or none would be advised."

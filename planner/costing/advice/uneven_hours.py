@@ -35,10 +35,10 @@ def warn_of_uneven_hours(
     if not LEAST_USE < lasts / HOURS_PER_MONTH < MOST_USE:
         return
     yield (
-        f"{hours:,.0f} hours a month at a peak of {peak:,.0f} are taken to fall together: "
-        f"{peak:,.0f} accelerators for {lasts:,.0f} of {HOURS_PER_MONTH} hours and none in the "
-        "rest. A load that stays at a level and rises above it by day may cost less: plan its "
-        "level and its rise as two projects of a portfolio."
+        f"{hours:,.0f} hours a month at a peak of {peak:,.0f} are assumed to fall together: "
+        f"{peak:,.0f} accelerators for {lasts:,.0f} of {HOURS_PER_MONTH} hours and none for the "
+        "rest. A load with a steady base and a daytime peak may cost less: plan the base and the "
+        "peak as two projects of a portfolio."
     )
 
 

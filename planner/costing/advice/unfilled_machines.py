@@ -60,14 +60,14 @@ def warn_of_unfilled_machines(
         paid = format_money(part.amount * Decimal(str(idle)), request.currency)
         whole = next((one for one in alternatives if one.field == JOB_FIELD), None)
         instead = (
-            f" Jobs of {whole.value} would fill it: {format_money(whole.total, request.currency)} "
-            "in all."
+            f" Jobs of {whole.value} would fill it: "
+            f"{format_money(whole.total, request.currency)} in all."
             if whole
             else f" Jobs of {filling_size(job)} would fill machines of {LARGEST_NODE}."
         )
         yield (
-            f"{part.label}: {_filled(job, count)}, so that at least {idle:.0%} of what is paid for "
-            f"it, {paid}, buys nothing.{instead}"
+            f"{part.label}: {_filled(job, count)}, so at least {idle:.0%} of what it costs "
+            f"({paid}) is wasted.{instead}"
         )
 
 
@@ -83,8 +83,8 @@ def _job(kind: str, inputs: ModelInputs) -> int:
 
 def _too_small(stated: int, kind: str, inputs: ModelInputs) -> str:
     return (
-        f"Jobs of {pluralize(stated, 'accelerator')} (accelerators_per_job) do not hold this work "
-        f"on {get(kind).name}: each counts as one of {_job(kind, inputs)}."
+        f"Jobs of {pluralize(stated, 'accelerator')} (accelerators_per_job) are too small for this "
+        f"work on {get(kind).name}: each is counted as a job of {_job(kind, inputs)}."
     )
 
 

@@ -29,11 +29,11 @@ from pricing.market.offers import HOURS_PER_MONTH
 
 SCENARIO_NAMES = {
     ScenarioKey.ON_DEMAND: "renting on demand",
-    ScenarioKey.SPOT: "renting spot",
-    ScenarioKey.COMMITTED: "committing",
-    ScenarioKey.CLOUD_MIX: "mixing commitments, on demand and spot",
-    ScenarioKey.ON_PREM: "owning",
-    ScenarioKey.HYBRID: "owning and renting together",
+    ScenarioKey.SPOT: "renting on spot",
+    ScenarioKey.COMMITTED: "renting under commitments",
+    ScenarioKey.CLOUD_MIX: "mixing commitments, on-demand and spot machines",
+    ScenarioKey.ON_PREM: "owning servers",
+    ScenarioKey.HYBRID: "combining owned and rented machines",
 }
 NEGLIGIBLE = Decimal("0.0001")
 """Share of the cost under which two scenarios count as the same: 0.01 %."""
@@ -125,14 +125,15 @@ def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
             f"{int(units_started[m])} in {inputs.calendar.month(m):%Y-%m}"
             for m in np.flatnonzero(units_started).tolist()
         ]
-        many = "" if len(start_months) <= 6 else f" and {len(start_months) - 6} more starts"
+        many = "" if len(start_months) <= 6 else f" and {len(start_months) - 6} more times"
         share = shares.get(key, NONE)
         subject = "It serves" if units_started.sum() == 1 else "They serve"
         served = "" if share == ALL else f" {subject} {share}."
         yield f"{verb} {source.label}: {', '.join(start_months[:6])}{many}.{served}"
     rented = [inputs.by_key[key] for key in best.used_hours if inputs.by_key[key].term is None]
     for source in rented:
-        yield f"Rent {shares[source.key]} from {source.label}."
+        comma = "," if "," in source.label else ""  # … in us-east-1, on demand, for …
+        yield f"Rent {source.label}{comma} for {shares[source.key]}."
     for source in inputs.sources:
         if source.existing is not None and source.existing.any():
             verb = "serves" if source.existing.max() == 1 else "serve"
@@ -159,10 +160,10 @@ def _describe_saving(
 def _why_no_next_best(best: Scenario, ranked: Sequence[Scenario]) -> str:
     """Why there is no next best."""
     if len(ranked) == 1:
-        return "no other scenario is feasible"
+        return "no other scenario has a plan"
     if all(scenario.lines == best.lines for scenario in ranked):
         return "no other scenario gives a different plan"
-    return "every other feasible scenario costs the same"
+    return "every other plan costs the same"
 
 
 def _describe_resale(best: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
@@ -183,7 +184,7 @@ def _describe_resale(best: Scenario, inputs: ModelInputs, currency: str) -> Iter
     )
     yield (
         f"The total of {format_money(best.total_cost, currency)} counts "
-        f"{format_money(income, currency)} of resale value at the horizon's end{before} as "
+        f"{format_money(income, currency)} of resale value{before} at the end as "
         f"income{why}."
     )
 
@@ -196,8 +197,8 @@ def _compare_with_on_demand(
         saved = rent.net_present_cost - best.net_present_cost
         share = _format_percent(saved, rent)
         yield (
-            f"In present value that is {format_money(saved, currency)}{share} less than renting on "
-            "demand alone."
+            f"That is {format_money(saved, currency)}{share} less than renting on demand alone, in "
+            "present value."
         )
 
 
@@ -225,11 +226,11 @@ def _describe_break_even(
     server = inputs.by_key[f"server:{row.server}"]
     name, over_life = server.label, _describe_life(row, server.hours_per_month / HOURS_PER_MONTH)
     after = (
-        f"against on demand after {pluralize(round(row.hours or 0), 'hour')} of use "
+        f"compared with on demand after {pluralize(round(row.hours or 0), 'hour')} of use "
         f"({row.months_at_full_use:,.1f} months without a break)"
     )
     if bought_servers:
-        yield f"{name} has paid for itself {after}{over_life}."
+        yield f"{name} pays for itself {after}{over_life}."
         return
     on_demand_rent = [
         b
@@ -239,7 +240,7 @@ def _describe_break_even(
         and b.against in (*best.used_hours, *best.units_started)
     ]
     sentences = f"{after}{_against_plan_rentals(on_demand_rent)}{over_life}"
-    yield f"If bought, {name} would have paid for itself {sentences}."
+    yield f"If bought, {name} would pay for itself {sentences}."
 
 
 def _describe_life(row: BreakEven, ceiling: float) -> str:
@@ -247,22 +248,24 @@ def _describe_life(row: BreakEven, ceiling: float) -> str:
     never where that is more than the utilisation it can reach."""
     use = row.utilisation_over_life
     if use is None or use > 1:
-        return "; with every cost in it never costs less than on demand"
+        return "; with all costs included, it never costs less than on demand"
     if use > ceiling:
         return (
-            "; with every cost in it never costs less than on demand, which would take "
-            f"{use:.1%} use where {ceiling:.1%} is the most"
+            "; with all costs included, it never costs less than on demand, as that would take "
+            f"{use:.1%} use and {ceiling:.1%} is the most it can reach"
         )
-    return f"; with every cost in, over its life, it costs less than on demand above {use:.0%} use"
+    return (
+        f"; with all costs over its life included, it costs less than on demand above {use:.0%} use"
+    )
 
 
 def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     if not rows:
         return ""
     if any(row.hours is None for row in rows):
-        return ", and never against what the plan rents"
+        return ", but never compared with what the plan rents"
     hours = max(row.hours or 0.0 for row in rows)
-    return f", and against what the plan rents after {pluralize(round(hours), 'hour')}"
+    return f", and compared with what the plan rents after {pluralize(round(hours), 'hour')}"
 
 
 def _holds_a_term(inputs: ModelInputs) -> bool:
@@ -301,10 +304,10 @@ def describe_proof(
         by = f"is more than {gap:.2%} cheaper"
         if best.cost <= 0:
             by = f"is more than {format_money(open_gap, currency)} cheaper"
-    known = "" if is_all_known else ", at the prices that are known,"
+    known = "" if is_all_known else " at the prices that are known"
     plan = "plan that may be advised" if is_undercut else "plan"
     proven = "Proven for the hours of these months" if is_laid_anew else "Proven"
-    yield f"{proven}: no {plan} from these offers and servers{known} {by}."
+    yield f"{proven}: no {plan} from these offers and servers {by}{known}."
 
 
 def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
@@ -315,4 +318,4 @@ def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[s
         yield describe_relaxations(least_changes(scenarios))
     others = widest.why_not[len(widest.relaxations) :]
     if others:
-        yield f"In the way: {join_reasons(others)}."
+        yield f"What stands in the way: {join_reasons(others)}."

@@ -45,10 +45,10 @@ _CENT = 0.005
 _WHOLE = 1e-6
 """Accelerators above a whole number that are its rounding, 2026."""
 _NOTES = {
-    PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
-    PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",
-    PurchaseOption.DWS_CALENDAR_MODE: "calendar mode is reserved for days ahead, up to 90 days.",
-    PurchaseOption.DWS_FLEX_START: "flex start waits for capacity and runs at most seven days.",
+    PurchaseOption.LOW_PRIORITY: "low priority exists only in Azure Batch and old scale sets.",
+    PurchaseOption.CAPACITY_BLOCK: "capacity is reserved ahead by date and paid upfront.",
+    PurchaseOption.DWS_CALENDAR_MODE: "capacity is reserved ahead by date, for up to 90 days.",
+    PurchaseOption.DWS_FLEX_START: "flex start waits for capacity and runs for at most seven days.",
 }
 
 
@@ -65,10 +65,10 @@ def collect_warnings(
     if committed.feasible and options and not options & COMMITTED:
         missing = find_missing(inputs.coverage, COMMITTED)
         if missing:
-            yield "No commitment has a known price here: committed is the same as on demand."
+            yield "No commitment has a known price here: Committed is the same as On demand."
             yield from describe_missing(missing)
         else:
-            yield "No commitment fits: committed is the same as on demand."
+            yield "No commitment fits: Committed is the same as On demand."
     used_keys = {key for s in allowed.values() for key in (*s.used_hours, *s.units_started)}
     rented = [s for s in inputs.sources if s.key in used_keys and s.native is not None]
     yield from _warn_price_dates([s for s in rented if s.native and s.native.source != "request"])
@@ -81,17 +81,17 @@ def collect_warnings(
     for server in inputs.servers.to_buy:
         if not server.is_hosted and f"server:{server.slug}" in used_keys:
             yield (
-                f"{server.label} holds consumer cards, whose driver licence excludes data centres: "
-                "it stands in an office, without colocation."
+                f"{server.label} has consumer cards, whose driver licence rules out data centres: "
+                "it is counted as standing in an office, without colocation."
             )
     unsold = _count_unsold(catalog_offers, inputs.throughput)
     if unsold:
         yield (
-            "1 price of these accelerators is of a retired machine, or of one not sold where it is "
-            "listed: known, and not proposed."
+            "1 known price of these accelerators is not offered: its machine is retired, or not "
+            "sold where it is listed."
             if unsold == 1
-            else f"{unsold:,} prices of these accelerators are of retired machines, or of machines "
-            "not sold where they are listed: known, and not proposed."
+            else f"{unsold:,} known prices of these accelerators are not offered: their machines "
+            "are retired, or not sold where they are listed."
         )
 
 
@@ -116,7 +116,7 @@ def warn_undated_servers(servers: Sequence[OwnedServer]) -> Iterator[str]:
         if one.bought is None:
             yield (
                 f"{one.units} × {one.server} in place: no month of purchase is given, so half of "
-                "the useful life is taken as over at the start."
+                "the useful life is assumed to be over at the start."
             )
 
 
@@ -150,8 +150,8 @@ def _warn_many_machines(
             machines = f"{most:,.0f} × {source.instance_type} at once"
             of_plan = machines if own else f"Another plan than the advised one rents {machines}"
             yield (
-                f"{of_plan}: no cloud holds so many ready by the hour. Ask for a contract on the "
-                "capacity; the list price is where its talks begin."
+                f"{of_plan}: no cloud keeps that many ready to rent by the hour. Ask for a capacity "
+                "contract; the list price is only where negotiations start."
             )
 
 
@@ -187,9 +187,9 @@ def warn_without_deadline(
         )
         done = f", here in {months}"
     yield (
-        f"Without a deadline work is done as soon as the usual number of accelerators can{done}. "
-        f"A deadline under workload.runs, as late as {calendar.month(last):%Y-%m}, lets fewer do "
-        "it over more months and may cost less."
+        "Without a deadline, work is done as soon as the usual number of accelerators can do "
+        f"it{done}. A deadline under workload.runs, as late as {calendar.month(last):%Y-%m}, lets "
+        "fewer do it over more months and may cost less."
     )
 
 
@@ -209,7 +209,7 @@ def warn_beyond_horizon(scenario: Scenario, inputs: ModelInputs, currency: str) 
         yield (
             f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
             f"{format_money(amount_due, currency)}{after} more than these totals is owed under "
-            'them, upfront payments included (term_end "full" counts it).'
+            'them, upfront payments included (counted with term_end "full").'
         )
 
 
@@ -272,12 +272,12 @@ def _warn_idle_parts(
         return
     works = "works" if at_work == 1 else "work"
     yield (
-        f"Of {paid:,} accelerators paid for at once {at_work:,} {works}, as machines come "
-        "whole. If the work can take them all, "
+        f"Only {at_work:,} of the {paid:,} accelerators paid for at once {works}, because machines "
+        "are rented whole. If the work can use them all, "
         + (
             f"a peak of {paid:,} (peak_accelerators) ends it sooner and may cost less."
             if is_given
-            else "leave accelerators_per_job out, or state as many as a machine has: it ends "
+            else "leave out accelerators_per_job, or state as many as a machine has: it ends "
             "sooner and costs less."
         )
     )
@@ -293,10 +293,10 @@ def _warn_prorated(scenario: Scenario, inputs: ModelInputs, currency: str) -> It
     """What a plan leaves to others of its commitments and leases."""
     amount, left = left_to_others(scenario, inputs)
     if left:
-        months = "month is" if left == 1 else f"{left} months are"
+        months, them = ("month", "it") if left == 1 else (f"{left} months", "them")
         yield (
-            f"Assumes that the remaining {months} used, and {format_money(amount, currency)} for "
-            'them paid, by somebody else (term_end "full" counts them).'
+            f"Assumes that somebody else uses the remaining {months} and pays "
+            f'{format_money(amount, currency)} for {them} (counted with term_end "full").'
         )
 
 
@@ -306,8 +306,9 @@ def _warn_lowest_quote(server: ServerToBuy, currency: str) -> Iterator[str]:
     if ends is not None and ends.quotes and ends.low >= 1.0:
         price, most = server.unit_price, server.unit_price * ends.high
         yield (
-            f"{server.label}: {format_money(price, currency)} is the lowest price known of it, "
-            f"{format_money(most, currency)} the highest of two years; ask for a quote of today."
+            f"{server.label}: {format_money(price, currency)} is the lowest price known for it, "
+            f"{format_money(most, currency)} the highest of the last two years; ask for a current "
+            "quote."
         )
 
 
@@ -317,7 +318,7 @@ def _warn_price_dates(rented: Sequence[CapacitySource]) -> Iterator[str]:
         yield f"The source gives no date for the price of {'; '.join(undated)}."
     dates = [s.native.as_of for s in rented if s.native and s.native.as_of]
     if dates:
-        yield f"The oldest rental price used is of {min(dates)}."
+        yield f"The oldest rental price used is from {min(dates)}."
 
 
 def _warn_quota_below_node(source: CapacitySource, quotas: Sequence[Quota]) -> Iterator[str]:
@@ -325,10 +326,10 @@ def _warn_quota_below_node(source: CapacitySource, quotas: Sequence[Quota]) -> I
     for quota in quotas:
         if quota.group in source.limit_groups and quota.most < source.accelerators:
             yield (
-                f"{source.label}: a node holds "
+                f"{source.label}: a machine has "
                 f"{pluralize(int(source.accelerators), 'accelerator')} and quota "
-                f"{quota.group} allows {quota.most:g}; none can be rented whole until "
-                f"it is {source.accelerators:g}."
+                f"{quota.group} allows {quota.most:g}; none can be rented whole until the quota "
+                f"is {source.accelerators:g}."
             )
 
 
@@ -336,10 +337,10 @@ def _warn_option_terms(source: CapacitySource) -> Iterator[str]:
     if source.is_spot:
         lost_share = f"{1.0 - source.goodput:.1%}"
         yield (
-            f"{source.label}: can be taken back at any time; {lost_share} of its hours count as "
-            "lost."
+            f"{source.label}: can be reclaimed at any time; {lost_share} of its hours are counted "
+            "as lost."
         )
     if source.is_spot and source.zone and source.zone != source.label:
-        yield f"The spot price of {source.instance_type} holds in zone {source.zone} alone."
+        yield f"The spot price of {source.instance_type} applies in zone {source.zone} only."
     if source.purchase_option in _NOTES:
         yield f"{source.label}: {_NOTES[PurchaseOption(source.purchase_option)]}"

@@ -80,11 +80,11 @@ def describe_missing(missing: Iterable[CoverageRow]) -> Iterator[str]:
         if is_elsewhere:
             yield (
                 f"{title} sells {_list_options(rows, 'and')} elsewhere; the catalog has none in "
-                "the places that may be used."
+                "the places allowed."
             )
             continue
         if state is PriceState.UNKNOWN:
-            yield f"Whether {title} sells {_list_options(rows, 'or')} is not known."
+            yield f"It is not known whether {title} sells {_list_options(rows, 'or')}."
             continue
         needs_account = any(row.needs_account for row in rows)
         advice = "refresh with an account" if needs_account else "refresh the prices"

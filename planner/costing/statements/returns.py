@@ -41,7 +41,7 @@ def why_no_internal_rate(flows: Floats, years: Floats | None = None) -> str:
     >>> why_no_internal_rate(np.array([-100.0, 60.0, 60.0]))
     ''
     >>> why_no_internal_rate(np.array([-100.0, 230.0, -132.0]))
-    'what is saved turns into more spent and back 2 times'
+    'savings turn into extra spending and back 2 times'
     >>> why_no_internal_rate(np.array([-9.0, 6.0, -5.0, 7.0]), np.array([0.0, 0.05, 0.09, 0.13]))
     ''
     """
@@ -56,7 +56,7 @@ def why_no_internal_rate(flows: Floats, years: Floats | None = None) -> str:
     if flows[np.flatnonzero(flows)[0]] > 0:
         return "money is saved before any is spent, as with a loan"
     if signs > 1 and _sign_changes(np.cumsum(flows)) != 1:
-        return f"what is saved turns into more spent and back {signs} times"
+        return f"savings turn into extra spending and back {signs} times"
     return ""
 
 

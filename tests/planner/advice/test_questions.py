@@ -31,7 +31,7 @@ ASKED = QUESTIONS if IS_LONG else QUESTIONS[4::7]
 LARGEST_NODE, WORD = 8, 45
 INTERRUPTIBLE = {"spot", "low_priority", "dws_flex_start"}
 NO_PLAN = {
-    "Train a 7B model twice next year in the EU for 300,000.": "It takes a budget in total of",
+    "Train a 7B model twice next year in the EU for 300,000.": "It takes a total budget of",
 }
 """Questions that no plan answers, and what is said of it."""
 MARGIN = 0.25

@@ -93,7 +93,7 @@ def test_a_demand_beyond_every_limit_is_not_called_renting() -> None:
     assert (len(end["below"]), end["above"]) == (1, None)
     assert end["limits"] == ["quota aws nvidia-h100-80gb-sxm"]
     assert found["words"][-1] == (
-        "From 1.01 times the demand there is no plan unless the quota for H100 SXM5 80 GB at "
+        "From 1.01 times the demand, there is no plan unless the quota for H100 SXM5 80 GB at "
         "AWS (now 8 accelerators) is raised."
     )
 
@@ -106,7 +106,7 @@ def test_a_plan_of_renting_alone_ends_too() -> None:
     ).as_dict()["explanation"]  # fmt: skip
     (words,) = (w for w in found["words"] if "no plan" in w)
     assert words == (
-        "From 1.01 times the demand there is no plan unless the monthly budget (now 37,500 USD) "
+        "From 1.01 times the demand, there is no plan unless the monthly budget (now 37,500 USD) "
         "is raised."
     )
 
@@ -136,6 +136,6 @@ def test_one_more_server_is_worth_what_asking_with_it_saves(there, tax_rate, rul
     assert value.saving == pytest.approx(saved, rel=1e-9)
     words = " ".join(found.as_dict()["explanation"]["words"])
     age = ", as old as the youngest one owned," if there else " in place"
-    assert f"One more HGX H100 server (8x H100){age} is worth" in words
-    assert "its own price not counted" in words
-    assert ("its resale at the end counted and its own price" in words) == (rules == 5)
+    assert f"One more HGX H100 server (8x H100){age} would save this plan" in words
+    assert "before its own price" in words
+    assert ("its resale included, before its own price" in words) == (rules == 5)

@@ -90,8 +90,8 @@ def test_spot_pays_for_the_hours_it_loses() -> None:
 def test_that_spot_can_be_taken_back_is_said() -> None:
     prices = catalog(offer("50"), offer("20", "spot", zone="us-east-1a"))
     warnings = solved(request_of(NODE, rules=1), prices).warnings
-    assert any("can be taken back at any time" in words for words in warnings)
-    assert any("zone us-east-1a alone" in words for words in warnings)
+    assert any("can be reclaimed at any time" in words for words in warnings)
+    assert any("applies in zone us-east-1a only" in words for words in warnings)
 
 
 def test_more_interruptions_cost_more() -> None:

@@ -146,7 +146,7 @@ def test_what_would_change_the_advice_is_where_servers_no_longer_pay_back() -> N
     turn = turns["rental_prices"]
     assert turn.multiplier == pytest.approx(least, rel=0.012)
     assert turn.sentence == (
-        "If the prices of renting fell by 11%, the servers would not pay back well enough: fewer "
+        "If rental prices fell by 11%, the servers would not save enough: fewer "
         "or none would be advised."
     )
     assert _bought(_answer(usd_per_hour=20 * (least + 0.01))) == 1

@@ -31,10 +31,10 @@ def warnings_of(count: int, rules: int = 6, **on_prem: Any) -> tuple[str, ...]:
 
 
 def test_a_run_on_premises_and_in_a_cloud_at_once_is_told() -> None:
-    (told,) = (words for words in warnings_of(1, **THERE) if "one run has machines" in words)
+    (told,) = (words for words in warnings_of(1, **THERE) if "single run has machines" in words)
     assert told.startswith(
-        "From January 2027 on one run has machines in several places at once (AWS us-east-1 and "
-        "your own premises), and no network between these is known to carry it"
+        "From January 2027, a single run has machines in several places at once (AWS us-east-1 and "
+        "your own premises), and no network between them is known to be fast"
     )
 
 

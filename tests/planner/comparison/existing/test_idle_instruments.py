@@ -67,17 +67,17 @@ def test_the_known_ones_are_listed_where_none_is_close() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        (credit(provider="azure"), "The credit 'Grant' pays nothing here: no plan has a bill of "
-                                   "Azure."),
+        (credit(provider="azure"), "The credit 'Grant' pays for nothing here: no plan has a "
+                                   "bill from Azure."),
         (credit(expires="2026-12"), "it expired in 2026-12, before the plan"),
-        (minimum(provider="gcp"), "no plan has a bill of Google Cloud, so what is left of it "
+        (minimum(provider="gcp"), "no plan has a bill from Google Cloud, so what is left of it "
                                   "(1,000 USD) is owed"),
-        (minimum(first="2026-01", last="2026-12"), "its months, 2026-01 to 2026-12, are not in"),
-        (minimum(first="2029-01", last="2029-12"), "its months, 2029-01 to 2029-12, are not in"),
+        (minimum(first="2026-01", last="2026-12"), "its months, 2026-01 to 2026-12, are outside"),
+        (minimum(first="2029-01", last="2029-12"), "its months, 2029-01 to 2029-12, are outside"),
         (signed(ends="2026-12"), "The commitment 'Reserved' ended in 2026-12, before the plan"),
-        (signed(provider="awss"), "The commitment 'Reserved' is with awss, which nothing else"),
-        (data_price(provider="gcp"), "The price of data (storage) at Google Cloud applies to "
-                                     "nothing"),
+        (signed(provider="awss"), "The commitment 'Reserved' is with awss, a name that nothing"),
+        (data_price(provider="gcp"), "The price of data (storage) at Google Cloud is not "
+                                     "used"),
     ],
 )  # fmt: skip
 def test_what_applies_to_nothing_is_said(fields: dict[str, Any], words: str) -> None:
@@ -137,20 +137,20 @@ def test_a_region_of_an_offer_of_the_request_is_known() -> None:
     with pytest.raises(InvalidInput, match="known are n1"):
         answer({**at("m2", "nimbus"), "custom_offers": [own]})
     unlisted = answer(at("anywhere", "gcp")).warnings
-    assert any("at Google Cloud anywhere applies to nothing" in one for one in unlisted)
+    assert any("at Google Cloud anywhere is not used" in one for one in unlisted)
 
 
 def test_a_saved_region_that_nobody_has_is_computed_again() -> None:
     request = request_of(5840, on_prem={"servers": []}, **at("us-west-9"))
     again = compare(request, MARKET, today=TODAY, previous_assumptions=answer({}).assumptions)
-    assert any("at AWS us-west-9 applies to nothing" in one for one in again.warnings)
+    assert any("at AWS us-west-9 is not used" in one for one in again.warnings)
 
 
 def test_an_answer_of_before_is_computed_again() -> None:
     now = answer({})
     request = request_of(5840, on_prem={"servers": []}, **credit(provider="awss"))
     again = compare(request, MARKET, today=TODAY, previous_assumptions=now.assumptions)
-    assert any("pays nothing here" in warning for warning in again.warnings)
+    assert any("pays for nothing here" in warning for warning in again.warnings)
 
 
 def test_what_the_advised_plan_loses_of_a_credit_is_said() -> None:
@@ -158,18 +158,18 @@ def test_what_the_advised_plan_loses_of_a_credit_is_said() -> None:
     (words,) = [one for one in answer(credit(amount=300_000)).warnings if "credit" in one]
     assert words == (
         "The credit 'Grant' pays 219,000 USD of its 300,000 USD in the advised plan: 81,000 USD "
-        "are lost when it expires in 2027-06."
+        "is lost when it expires in 2027-06."
     )
     for fields in (credit(), credit(amount=3_000_000, expires="2029-12")):
-        assert not any("are lost" in one for one in answer(fields).warnings)
+        assert not any("is lost" in one for one in answer(fields).warnings)
 
 
 def test_what_the_advised_plan_owes_of_a_minimum_is_said() -> None:
     """Of 500,000 USD in a year 438,000 are spent."""
     (words,) = [one for one in answer(minimum(amount=500_000)).warnings if "minimum spend" in one]
     assert words == (
-        "The minimum spend 'EDP' is not reached in the advised plan: 62,000 USD are owed for "
-        "nothing, which its total counts."
+        "The minimum spend 'EDP' is not reached in the advised plan: its total includes a "
+        "shortfall of 62,000 USD."
     )
     assert not any("minimum spend" in one for one in answer(minimum()).warnings)
 
@@ -180,7 +180,7 @@ def test_a_contract_in_place_is_called_neither_owned_nor_a_server() -> None:
     assert any(line.startswith("1 × Reserved serves ") for line in answer.recommendation.because)
     notes = [note for one in answer.scenarios for note in one.warnings]
     assert any(
-        note.endswith("renting on demand alone beside the contracts in place.") for note in notes
+        note.endswith("renting on demand alone alongside the contracts in place.") for note in notes
     )
 
 

@@ -29,7 +29,7 @@ def test_a_late_server_is_replaced_by_nothing_that_may_not_be_rented() -> None:
     late = own([0] * 3 + [4000] * 21).answer.verdict.late_delivery
     assert late is not None
     assert late.cost == 0
-    assert "their work waits: nothing may be rented meanwhile." in late.sentence
+    assert "their work waits, as nothing may be rented in the meantime." in late.sentence
 
 
 def test_where_servers_come_too_late_the_answer_says_from_when_they_serve() -> None:

@@ -68,7 +68,7 @@ def test_the_words_and_the_range_know_of_it(late: dict[str, Any]) -> None:
     assert found.verdict is not None
     assert found.verdict.late_delivery is not None
     assert found.verdict.late_delivery.months == 3
-    assert "come 3 months late: the plan counts with that" in found.verdict.late_delivery.sentence
+    assert "arrive 3 months late: the plan allows for that" in found.verdict.late_delivery.sentence
     assert found.risk is not None
     assert found.risk.on_prem is not None
     assert found.risk.on_prem.total_p10 is not None

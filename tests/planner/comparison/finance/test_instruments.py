@@ -198,7 +198,7 @@ def test_tax_saved_on_what_is_owed_is_taken_off_it_from_the_first_month_on() -> 
     assert committed.owed_after == 3 * 14_600 - 3 * (3_650 + 1_250)
     assert committed.within_horizon == committed.total_cost - 29_100
     assert taxed.verdict is not None
-    assert "29,100 USD of it owed after September 2028" in taxed.verdict.sentence
+    assert "29,100 USD of the cost is owed after September 2028" in taxed.verdict.sentence
 
 
 def test_the_range_of_a_price_between_quotes() -> None:
@@ -224,7 +224,7 @@ def test_a_delay_that_is_certain_is_part_of_the_plan() -> None:
     ("title", "change", "key", "words"),
     [
         ("Capital by fiscal year", "{}", "on_prem", "of fiscal year 2027 of at least 300,000 USD"),
-        ("Budgets", "{}", "on_demand", "a budget in total of at least 700,800 USD"),
+        ("Budgets", "{}", "on_demand", "a total budget of at least 700,800 USD"),
         ("Budgets", '{"constraints": {"total_budget": null, "monthly_budget": 30000}}', "on_prem",
          "303,650 USD"),
         ("Budgets", '{"constraints": {"total_budget": null, "capex_budget": 200000}}', "on_prem",
@@ -299,7 +299,7 @@ def test_the_advice_names_a_late_delivery() -> None:
     assert told is not None
     assert told.late_delivery is not None
     assert told.late_delivery.sentence == (
-        "If the servers come 3 months late (25% of cases), their work is rented meanwhile for "
+        "If the servers arrive 3 months late (25% of cases), renting in the meantime costs "
         "76,650 USD more."
     )
     assert told.late_delivery.sentence in answer("A late delivery").advice

@@ -76,7 +76,7 @@ def test_a_payment_counts_from_its_moment_on(timing: dict[str, Any], months: flo
     assert answer.verdict is not None
     month = add_months(dt.date(2027, 1, 1), int(AT_ONCE + months))
     assert answer.verdict.payback == f"{month:%Y-%m}"
-    assert f"pays back in {month:%B %Y}" in answer.verdict.sentence
+    assert f"It pays back in {month:%B %Y}" in answer.verdict.sentence
     assert payback_words(answer) == f"{month:%B %Y}"
     chart = payback_chart(answer)
     assert chart is not None

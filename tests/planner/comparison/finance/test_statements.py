@@ -251,8 +251,8 @@ def test_contracts_in_words() -> None:
     assert "lease 1 × " in part.sentence
     assert leased.obligation_to_sign is not None
     assert part.due_at_start
-    beside = f"{format_money(part.due_at_start, 'USD')} for network and spares at once"
-    assert f" to sign, {beside}, " in part.sentence
+    beside = f"{format_money(part.due_at_start, 'USD')} at once for network and spares"
+    assert f" under contract, {beside}, " in part.sentence
     assert answer.recommendation.headline.startswith("Lease ")
     capital = figure_rows(answer)[2]
     assert capital.title == "Capital to approve now"

@@ -209,12 +209,12 @@ def test_the_verdict_says_what_goes_to_data_where_it_is_much() -> None:
     assert verdict is not None
     spent = [one.amount for one in plan.lines if one.category in ("storage", "egress")]
     share = sum(spent) / plan.require_total()
-    words = f", with {sum(spent):,.0f} USD for data kept and moved, "
+    words = f", including {sum(spent):,.0f} USD for storing and moving data"
     assert (words in verdict.sentence) == (share >= Decimal("0.1"))
     data = REQUEST["data"] | {"storage_gib": REQUEST["data"]["storage_gib"] * 100}
     much = answer(data).verdict
     assert much is not None
-    assert " for data kept and moved, " in much.sentence
+    assert " for storing and moving data" in much.sentence
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_the_verdict_says_what_other_costs_come_to_where_that_is_much() -> None:
     """Beside 'to sign' of a contract a total of six times as much is no explanation."""
     much = asked({"label": "Engineer", "per_month": 50_000}).answer.verdict
     assert much
-    assert ", with 600,000 USD for other costs as given, " in much.sentence
+    assert ", including 600,000 USD for other costs;" in much.sentence
     little = asked({"label": "Engineer", "per_month": 50}).answer.verdict
     assert little
     assert "other costs" not in little.sentence

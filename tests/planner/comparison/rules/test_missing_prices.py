@@ -13,7 +13,7 @@ from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
-PROVEN = "Proven among the prices known: some of what is sold has none here."
+PROVEN = "Proven for the prices known here; some of what is sold has no known price."
 QUOTE = {"label": "Quote", "provider": "lambda", "accelerator": H100, "accelerator_count": 8}
 
 
@@ -94,7 +94,7 @@ def test_coverage_names_the_machines_and_the_days() -> None:
 def test_a_way_to_rent_by_the_hour_without_a_price_says_what_may_be_sold() -> None:
     spot = compared(catalog(offer("50"))).scenarios[ScenarioKey.SPOT]
     assert spot.why_not[0] == "no spot offer fits"
-    assert "Whether AWS sells spot for p5 is not known." in spot.why_not
+    assert "It is not known whether AWS sells spot for p5." in spot.why_not
 
 
 def test_what_is_sold_elsewhere_is_not_called_unknown() -> None:
@@ -103,8 +103,8 @@ def test_what_is_sold_elsewhere_is_not_called_unknown() -> None:
     asked = {"constraints": {"regions": ["eu-west-1"]}, "on_prem": {"servers": []}}
     told = compared(catalog(offer("50"), other), **asked)
     why_not = told.scenarios[ScenarioKey.ON_DEMAND].why_not
-    words = "AWS sells machines on demand for p5 elsewhere; the catalog has none in the places that"
-    assert f"{words} may be used." in why_not
+    words = "AWS sells machines on demand for p5 elsewhere; the catalog has none in the places"
+    assert f"{words} allowed." in why_not
     assert not any("is not known" in text for text in why_not)
 
 
@@ -124,13 +124,13 @@ def test_what_is_sold_elsewhere_is_not_called_unknown() -> None:
                 H100, "azure", "savings_plan", PriceState.UNKNOWN,
                 machines=("Standard_ND#is_H100_v5", "Standard_ND#isr_H100_v5"),
             ),
-            "Whether Azure sells savings plans for H100 SXM5 80 GB machines is not known.",
+            "It is not known whether Azure sells savings plans for H100 SXM5 80 GB machines.",
         ),
         (
             CoverageRow(
                 H100, "aws", "spot", PriceState.UNKNOWN, machines=("a", "b", "c", "d", "e", "f")
             ),
-            "Whether AWS sells spot for a, b, c, d and 2 more families is not known.",
+            "It is not known whether AWS sells spot for a, b, c, d and 2 more families.",
         ),
     ],
 )  # fmt: skip

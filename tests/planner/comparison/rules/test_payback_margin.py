@@ -68,14 +68,14 @@ def test_the_refusal_says_how_much_is_saved_and_how_much_is_asked_for() -> None:
     owned = answer.by_key["on_prem"]
     assert not owned.allowed
     assert owned.why_not_allowed == (
-        "Before their resale its servers save only 17% of their price; 25% is asked for."
+        "Before resale, its servers save only 17% of their price; 25% is required."
     )
     assert answer.verdict.reasons[0].startswith(
-        "A purchase does not pay back well enough: before any resale it saves 37,800 USD and has "
-        "to save 56,250 USD, 25% of its price. With "
+        "Buying does not save enough: before any resale it would save 37,800 USD, and it has "
+        "to save at least 56,250 USD, 25% of the purchase price. With "
     )
     assert asked(7).by_key["on_prem"].why_not_allowed == (
-        "Its servers do not pay back within the plan without their resale."
+        "Without resale, its servers do not pay back within the plan."
     )
 
 
@@ -131,9 +131,9 @@ def test_a_purchase_for_the_sake_of_a_budget_says_that_it_saves_too_little() -> 
     verdict = answer.verdict
     assert buys(answer)
     assert verdict.exception == (
-        "Renting alone would cost 262,800 USD, above the budget of 250,000 USD: the purchase is "
-        "advised because no plan that only rents keeps to it. Before their resale its servers save "
-        "only 17% of their price; 25% is asked for."
+        "Renting alone would cost 262,800 USD, above the budget of 250,000 USD: buying is advised "
+        "because no plan that only rents stays within it. Before resale, its servers save only 17% "
+        "of their price; 25% is required."
     )
     assert verdict.reasons[0] == verdict.exception
     assert verdict.exception in answer.warnings
@@ -168,10 +168,10 @@ def test_a_monthly_budget_that_only_a_loan_keeps_is_named() -> None:
     loan = {"method": "loan", "months": 9, "interest_rate_per_year": 0.18}
     answer = asked(9, {"monthly_budget": 27_000}, financing=loan, network_storage_rate=0)
     assert answer.verdict.exception.startswith(
-        "Renting alone would cost 29,200 USD in its dearest month, above the monthly budget of "
+        "Renting alone would cost 29,200 USD in its highest month, above the monthly budget of "
         "27,000 USD: "
     )
-    assert answer.verdict.exception.endswith("save only 24% of their price; 25% is asked for.")
+    assert answer.verdict.exception.endswith("save only 24% of their price; 25% is required.")
 
 
 def test_a_budget_in_total_counts_payments_without_the_resale() -> None:
@@ -179,8 +179,8 @@ def test_a_budget_in_total_counts_payments_without_the_resale() -> None:
     total, capital = answer.verdict.budget
     assert (total.planned, total.headroom) == (225_000, 25_000)
     assert total.sentence == (
-        f"All payments of the plan come to 225,000 USD, before the {answer.verdict.resale:,.0f} "
-        "USD for its servers at the end."
+        f"All payments of the plan come to 225,000 USD, before {answer.verdict.resale:,.0f} USD "
+        "from reselling the servers at the end."
     )
     assert capital.sentence == (
         "The servers with network, spares and installation come to 225,000 USD."
@@ -198,14 +198,14 @@ def test_a_capital_budget_that_keeps_a_further_server_away_is_a_reason() -> None
     question["workload"] = question["workload"] | {"hours_per_month": 16 * 730}
     verdict = compare(question, MARKET, today=TODAY).verdict
     words = (
-        "The capital budget has room for no further server: 75,000 USD are left of it, and one "
-        "takes 225,000 USD."
+        "The capital budget has no room for another server: 75,000 USD is left, and one takes "
+        "225,000 USD."
     )
     assert words in verdict.reasons
     searched = compare(question | {"cheaper_if": True}, MARKET, today=TODAY).verdict
     assert searched.reasons[0].startswith(
         "The capital budget (300,000 USD, 75,000 USD left) has no room for a further server that "
-        "would be cheaper: 2 × "
+        "would save money: 2 × "
     )
     assert words not in searched.reasons
     question["constraints"] = {"capex_budget": 500_000}
@@ -233,5 +233,5 @@ def test_a_refusal_counts_the_resale_of_what_it_refuses_alone() -> None:
     question["workload"] = question["workload"] | {"hours_per_month": 24 * 730}
     with_them = compare(question, MARKET, today=TODAY).verdict.reasons
     without = asked(9).verdict.reasons[0]
-    assert without.startswith("A purchase does not pay back well enough: ")
+    assert without.startswith("Buying does not save enough: ")
     assert without in with_them

@@ -205,6 +205,6 @@ def test_the_page_marks_a_scenario_that_may_not_be_recommended(client: Any):
     address = "/plan/?start=2027-01&workload.kind=accelerator_hours&workload.accelerator=H100"
     address += "&workload.hours_per_month=5840&rules="
 
-    reason = b"The work is not said to survive losing its machines."
+    reason = b"The request does not say that the work may be interrupted."
     assert reason in client.get(f"{address}2").content
     assert b"not advised</span>" not in client.get(f"{address}1").content

@@ -67,9 +67,8 @@ def test_a_site_is_named_with_what_it_lacks() -> None:
         assert in_service(both, "on_prem", f"server:Box at {site}") == 8
     tight = [{"site": "Bonn", "power_kw": 12}, {"site": "Ulm", "rack_units": 7}]
     needed = sentences(answer({"sites": tight}), "on_prem")
-    assert (
-        "It takes a limit on power of own servers at Bonn of at least 20 kW instead of 12 kW."
-        in (needed)
+    assert "It takes a power limit for own servers at Bonn of at least 20 kW instead of 12 kW." in (
+        needed
     )
     assert any("at Ulm of at least 8 rack units" in sentence for sentence in needed)
 
@@ -84,9 +83,7 @@ def test_servers_in_place_take_room() -> None:
 
 def test_a_provider_too_few_is_named() -> None:
     limited = answer({"min_providers": 3})
-    assert sentences(limited, "on_demand") == [
-        "It takes a least number of providers of 2 instead of 3."
-    ]
+    assert sentences(limited, "on_demand") == ["It takes a minimum of 2 providers instead of 3."]
     assert limited.by_key["hybrid"].feasible  # own servers are the third
 
 
@@ -100,7 +97,7 @@ def test_a_least_number_that_no_request_may_have_is_not_asked_for() -> None:
     limited = compare(request, bundled_catalog(), today=TODAY)
     (needed,) = limited.by_key["on_prem"].relaxations
     assert needed.required_value == 1
-    assert needed.sentence == "It takes a least number of providers of 1 instead of 2."
+    assert needed.sentence == "It takes a minimum of 1 provider instead of 2."
 
 
 def test_a_share_too_small_is_named() -> None:

@@ -33,7 +33,7 @@ def test_what_is_owed_after_the_horizon_counts() -> None:
 
 def test_the_least_budget_that_would_do_is_named() -> None:
     (reason,) = limited(100_000).scenarios[ScenarioKey.HYBRID].why_not[:1]
-    assert reason == "it takes a budget in total of at least 525,600 USD instead of 100,000 USD"
+    assert reason == "it takes a total budget of at least 525,600 USD instead of 100,000 USD"
 
 
 def test_the_explanation_says_what_more_of_it_would_save() -> None:
@@ -49,7 +49,7 @@ def test_the_explanation_says_what_more_of_it_would_save() -> None:
     )
     assert found.explanation is not None
     assert any(
-        "the budget in total (now " in text for text in found.answer.explanation.limits_and_switches
+        "the total budget (now " in text for text in found.answer.explanation.limits_and_switches
     )
 
 

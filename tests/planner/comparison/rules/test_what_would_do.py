@@ -39,7 +39,7 @@ def test_each_limit_that_alone_stands_in_the_way_is_named_the_cheapest_plan_firs
     assert first.plan.startswith("Rent 1 × p5.48xlarge (8 × H100 SXM5 80 GB) on demand in AWS")
     for one in (first, second):
         assert (one.saving, one.why_no_saving) == (None, NOTHING_TO_COMPARE)
-        assert one.why == "The request asks for this limit."
+        assert one.why == "The request sets this limit."
 
 
 @pytest.mark.one_in(3)
@@ -89,7 +89,7 @@ def test_an_empty_list_of_servers_is_a_limit() -> None:
     answer = asked(constraints={"quotas": quotas}, on_prem={"servers": [], "lead_time_months": 0})
     one = lifted(answer)["on_prem.servers"]
     assert one.plan.startswith("Buy 1 × ")
-    assert one.change == "servers of the list"
+    assert one.change == "servers from the list"
 
 
 def test_at_most_five_and_none_where_nobody_asks() -> None:
@@ -103,7 +103,7 @@ def test_it_says_how_to_ask_for_it() -> None:
     answer = asked(constraints={"providers": ["aws"], "quotas": [QUOTA]})
     words = [describe_alternative(one, "USD") for one in answer.cheaper_if]
     assert words[0].startswith("Possible without constraints.quotas: Rent 1 × p5.48xlarge")
-    assert words[0].endswith("700,800 USD in all. The request asks for this limit.")
+    assert words[0].endswith("700,800 USD in all. The request sets this limit.")
 
 
 def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> None:

@@ -63,9 +63,9 @@ def test_a_year_that_has_no_room_for_cheaper_servers_is_named_with_what_they_sav
     saved = round(verdict.total) - round(FREE_PLAN.total)
     assert verdict.reasons[0] == (
         "The capital budget of fiscal year 2027 (300,000 USD) has no room for a server that would "
-        f"be cheaper: 2 × DGX H100 (8x H100) in January 2027, {price():,.0f} USD each with "
+        f"save money: 2 × DGX H100 (8x H100) in January 2027, {price():,.0f} USD each with "
         f"network and spares ({price() * 2:,.0f} USD in all) would make the plan {saved:,} USD "
-        f"cheaper, after {FREE_PLAN.resale:,.0f} USD of resale."
+        f"cheaper, net of {FREE_PLAN.resale:,.0f} USD of resale."
     )
     one, _ = raised(results)
     assert (one.field, one.value) == (f"{YEARS}.0.amount", round(price() * 2))
@@ -171,7 +171,8 @@ def test_of_leased_servers_what_they_need_beside_the_lease_is_capital() -> None:
     assert verdict.decision[0].action == "lease"
     assert (verdict.budget[0].planned, verdict.budget[0].sentence) == (
         60_000,
-        "Network, spares and installation of the leased servers, paid at once, come to 60,000 USD.",
+        "Network, spares and installation for the leased servers, paid at once, come to 60,000 "
+        "USD.",
     )
     short = of(on_prem=leased | paid, constraints={"capex_budget": 10_000}).answer.verdict
     words = (
@@ -189,7 +190,7 @@ def test_a_server_bought_beside_a_leased_one_is_told_from_it() -> None:
     verdict = of(on_prem=both, constraints={"capex_budget": 370_000}).answer.verdict
     assert {part.action for part in verdict.decision} == {"buy", "lease"}
     assert verdict.budget[0].sentence == (
-        "The servers bought, and the network, spares and installation of all of them, come to "
+        "The servers bought, and the network, spares and installation for all of them, come to "
         "360,000 USD."
     )
     assert "(370,000 USD, 10,000 USD left) has no room for a further server" in verdict.reasons[0]
@@ -199,8 +200,8 @@ def test_where_servers_are_no_cheaper_more_capital_changes_nothing() -> None:
     """Three months of work: no server is worth it, whatever the budget."""
     verdict = of(months=3, constraints={"capex_budget": 1000}).answer.verdict
     assert verdict.reasons == (
-        "More capital would change nothing: even without limit no plan that may be advised costs "
-        "2% less.",
+        "More capital would change nothing: even without a limit, no plan that may be advised is "
+        "2% cheaper.",
     )
 
 
@@ -228,9 +229,9 @@ def test_where_no_work_is_left_what_budgets_keep_out_is_said_to_be_unknown() -> 
     assert short.answer.verdict.reasons[0].startswith("To own instead of rent, it takes a capital")
     assert not list(raised(short))
     assert any(
-        one.startswith("What budgets keep out is not known") for one in short.answer.warnings
+        one.startswith("What budgets rule out was not worked out") for one in short.answer.warnings
     )
-    assert not any("keep out" in one for one in free.answer.warnings)
+    assert not any("budgets rule out" in one for one in free.answer.warnings)
 
 
 def test_a_budget_in_total_that_keeps_out_servers_whose_resale_counts_is_named() -> None:
@@ -244,7 +245,7 @@ def test_a_budget_in_total_that_keeps_out_servers_whose_resale_counts_is_named()
     assert (one.plan, one.field) == (free.headline, "constraints.total_budget")
     assert one.value > 1_100_000 > short.verdict.total > free.total
     reason = short.verdict.reasons[0]
-    assert "(1,100,000 USD, 48,800 USD left) has no room for a server that would be" in reason
+    assert "(1,100,000 USD, 48,800 USD left) has no room for a server that would save" in reason
     assert reason.endswith(f"of resale, with payments of {one.value:,} USD in all.")
     fields["on_prem"] |= {"count_on_resale": None}
     careful = of(**fields, constraints=limits)

@@ -22,7 +22,10 @@ def test_a_run_without_a_deadline_is_said_to_be_done_at_once() -> None:
     found = training()
     peak = found.demand.peak_accelerators.max()
     (words,) = (w for w in found.warnings if "deadline" in w)
-    assert "as soon as the usual number of accelerators can, here in 2027-01. A deadline" in words
+    assert (
+        "as soon as the usual number of accelerators can do it, here in 2027-01. A deadline"
+        in words
+    )
     assert "as late as 2027-12, lets fewer do it over more months" in words
     late = training({"start": "2027-01", "deadline": "2027-12"})
     assert late.demand.peak_accelerators.max() < peak
@@ -43,7 +46,7 @@ def test_a_run_that_has_a_deadline_or_can_have_none_needs_no_such_words(runs: An
 def test_beside_runs_with_a_deadline_the_others_are_told_without_figures() -> None:
     runs = {"start": "2027-01", "deadline": "2027-06"}, {"start": "2027-03"}
     (words,) = (w for w in training(*runs).warnings if "deadline" in w)
-    assert words.startswith("Without a deadline work is done as soon as the usual number of acc")
+    assert words.startswith("Without a deadline, work is done as soon as the usual number of acc")
     assert ", here in" not in words
 
 

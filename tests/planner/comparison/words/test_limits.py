@@ -75,7 +75,7 @@ def test_a_quota_below_one_node_is_said() -> None:
 def test_a_quota_of_a_whole_node_needs_no_warning() -> None:
     quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 8}]
     found = compared(catalog(RENT), 2000, constraints={"quotas": quotas}, **ALONE)
-    assert "rented whole" not in " ".join(found.warnings)
+    assert "can be rented whole" not in " ".join(found.warnings)
 
 
 @pytest.fixture(scope="module")

@@ -39,14 +39,14 @@ def test_a_budget_that_is_kept_names_its_dearest_month() -> None:
     assert verdict
     (use,) = verdict.budget
     assert (use.planned, use.headroom, use.month) == (Decimal(14_600), Decimal(5400), "2027-01")
-    assert use.sentence == "The dearest month is January 2027, with 14,600 USD."
+    assert use.sentence == "The highest month is January 2027, with 14,600 USD."
 
 
 @pytest.mark.parametrize(
     ("month", "sentence"),
     [
         (26, "The monthly budget of 20,000 USD is exceeded by 4,600 USD in March 2029, after the "
-             "plan's end."),
+             "end of the plan."),
         (3, "The monthly budget of 20,000 USD is exceeded by 4,600 USD in April 2027."),
     ],
 )  # fmt: skip
@@ -72,9 +72,9 @@ def test_a_month_that_has_no_room_for_cheaper_servers_is_named_with_what_they_ta
     (one,) = [one for one in answer.cheaper_if if one.field == "constraints.monthly_budget"]
     assert verdict.reasons[0] == (
         f"The monthly budget (100,000 USD, {verdict.budget[0].headroom:,.0f} USD left) has no room "
-        f"for a server that would be cheaper: 2 × DGX H100 (8x H100) in January 2027, "
+        f"for a server that would save money: 2 × DGX H100 (8x H100) in January 2027, "
         f"{price():,.0f} USD each with network and spares ({price() * 2:,.0f} USD in all) would "
-        f"make the plan {saved:,} USD cheaper, after {FREE_PLAN.resale:,.0f} USD of resale, with "
+        f"make the plan {saved:,} USD cheaper, net of {FREE_PLAN.resale:,.0f} USD of resale, with "
         f"{one.value:,} USD due in January 2027."
     )
     assert (one.plan, one.total) == (FREE_PLAN.headline, FREE_PLAN.total)
@@ -91,7 +91,7 @@ def test_a_month_and_capital_that_are_in_the_way_together_are_raised_together() 
         "constraints.capex_budget", "constraints.monthly_budget",
     ]  # fmt: skip
     assert one.why.startswith(
-        "The request asks for no more than 1,000 USD of capital in all and 100,000 USD in any month"
+        "The request allows no more than 1,000 USD of capital in all and 100,000 USD in any month"
     )
     assert answer.verdict.reasons[0].startswith("The capital budget (1,000 USD) and the monthly ")
 
@@ -110,7 +110,7 @@ def test_a_commitment_paid_ahead_that_a_month_has_no_room_for_is_named() -> None
     assert answer.verdict.reasons[0] == (
         "The monthly budget (40,000 USD, 3,500 USD left) has no room for a cheaper plan: sign a "
         "12-month reservation for 1 × p5.48xlarge (8 × H100 SXM5 80 GB) in AWS us-east-1 in "
-        "January 2027 (262,800 USD in all); it would be 175,200 USD cheaper, "
+        "January 2027 (262,800 USD in all); that would be 175,200 USD cheaper, "
         "with 262,800 USD due in January 2027."
     )
 

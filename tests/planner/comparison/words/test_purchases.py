@@ -42,10 +42,10 @@ def test_what_is_left_to_others_is_the_first_warning(fields: dict[str, Any], mon
     key = "on_prem" if "financing" in fields["on_prem"] else "committed"
     extra = full.by_key[key].require_total() - part.by_key[key].require_total()
     first = part.warnings[0]
-    assert f"the remaining {months} months are used, and {extra:,.0f} USD" in first
+    assert f"uses the remaining {months} months and pays {extra:,.0f} USD" in first
     assert part.verdict is not None
-    assert f", {extra:,.0f} USD more owed after " in part.verdict.sentence
-    assert "nothing owed afterwards" not in part.verdict.sentence
+    assert f"{extra:,.0f} USD more is owed after " in part.verdict.sentence
+    assert "othing is owed afterwards" not in part.verdict.sentence
     notes = {row.title: row.note for row in figure_rows(part)}
     assert notes["Contracts to sign now"] == "what they cost after the plan is not counted"
     assert notes["Owed afterwards"] == "of what is counted: contracts go on"
@@ -60,8 +60,8 @@ def test_a_server_that_counts_with_its_lowest_quote_is_said_so() -> None:
     own = {"servers": [{**BOX, "quotes": quotes}], "payback_margin": 0}
     said = [one for one in answer(horizon_months=36, on_prem=own).warnings if "lowest" in one]
     assert said == [
-        "Box: 200,000 USD is the lowest price known of it, 250,000 USD the highest of two years; "
-        "ask for a quote of today."
+        "Box: 200,000 USD is the lowest price known for it, 250,000 USD the highest of the last "
+        "two years; ask for a current quote."
     ]
     own["servers"][0]["unit_price"] = 220_000  # type: ignore[index]
     said = [one for one in answer(horizon_months=36, on_prem=own).warnings if "lowest" in one]
@@ -73,7 +73,7 @@ def test_leased_servers_are_not_said_to_be_bought() -> None:
     told = answer(horizon_months=36, on_prem=own).verdict
     assert told is not None
     assert "lease" in told.headline.lower()
-    assert told.reasons[0].startswith("The servers leased are at work for 100%")
+    assert told.reasons[0].startswith("The servers leased are in use for 100%")
 
 
 def test_plans_of_one_total_differ_in_present_value_alone() -> None:
@@ -85,7 +85,7 @@ def test_plans_of_one_total_differ_in_present_value_alone() -> None:
     assert told.against is not None
     assert told.against.difference == 0
     later = f"{told.against.difference_in_present_value:,.0f} USD less in present value."
-    assert told.sentence.endswith(f"; as much in all as {told.against.words}, but {later}")
+    assert f"; that is as much as {told.against.words}, but {later} " in told.sentence
 
 
 def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
@@ -96,7 +96,7 @@ def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
     assert verdict.owed_after is not None
     assert verdict.owed_after < 0
     saved = f"{-verdict.owed_after:,.0f} USD"
-    assert f", {saved} of tax saved after June 2029 taken off it" in verdict.sentence
+    assert f" {saved} of tax saved after June 2029 is already deducted." in verdict.sentence
     (row,) = [one for one in figure_rows(answered("owed after the horizon"))
               if one.title == "Owed afterwards"]  # fmt: skip
     assert row.words == "nothing"

@@ -89,7 +89,7 @@ def test_a_range_that_does_not_hold_is_marked_wherever_it_stands(huge: Compared)
     assert not (answer.verdict.range.holds)
     assert not (answer.risk.holds)
     assert not (answer.demand.range.holds)
-    assert "is that of published runs and does not hold here" in answer.verdict.sentence
+    assert "comes from published runs and does not hold here" in answer.verdict.sentence
     assert "8 of 10" not in answer.verdict.sentence
     titles = [row.title for row in figure_rows(answer)]
     assert "Range of published runs" in titles
@@ -138,8 +138,11 @@ def test_a_median_above_the_total_of_a_purchase_says_why(bought: Compared) -> No
     assert bought.answer.verdict
     assert bought.answer.verdict.range
     note = bought.answer.verdict.range.note
-    assert f"half of the cases cost more than {median:,.0f} USD, above the total: servers" in note
-    assert "mostly fetch less than the mean that is counted" in note
+    assert (
+        f"half of the cases cost more than {median:,.0f} USD, which is above the total: servers"
+        in note
+    )
+    assert "mostly resell for less than the average counted" in note
 
 
 def test_it_is_the_skew_of_resale_that_lifts_the_median_and_not_its_mean(bought: Compared) -> None:

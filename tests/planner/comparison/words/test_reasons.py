@@ -17,7 +17,7 @@ def reason(**fields: object) -> str:
     """What is said of the use of the servers that are bought."""
     answer = compared(NODES, on_prem=SERVER, **fields).answer
     assert answer.verdict.decision[0].action == "buy"
-    return next(one for one in answer.verdict.reasons if "are at work for" in one)
+    return next(one for one in answer.verdict.reasons if "are in use for" in one)
 
 
 @pytest.mark.parametrize("hours", [8 * 730, 8 * 600])
@@ -31,7 +31,7 @@ def test_servers_that_idle_as_the_rented_machine_would_are_said_to() -> None:
     work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730,
             "peak_accelerators": 1}  # fmt: skip
     words = reason(workload=work, horizon_months=36)
-    assert words.endswith("machines rent whole too, used or not.")
+    assert words.endswith("rented machines are paid for whole too, used or not.")
     assert words.count("%") == 1
 
 
@@ -44,7 +44,7 @@ def test_owning_is_held_against_the_plan_only_where_its_plan_owns() -> None:
     assert answer.verdict.decision[0].action == "commit"
     own = next(one for one in answer.scenarios if one.key == "on_prem")
     assert own.total_cost > answer.verdict.total
-    assert not any("Owning instead" in one for one in answer.verdict.reasons)
+    assert not any("Owning servers instead" in one for one in answer.verdict.reasons)
 
 
 def test_commitments_are_no_subject_where_nothing_is_rented() -> None:
@@ -64,8 +64,8 @@ def test_machines_that_rent_whole_for_a_part_of_them_are_said_to_idle() -> None:
     work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730,
             "peak_accelerators": 1}  # fmt: skip
     words = (
-        "Machines rent whole: 12% of the accelerator-hours paid for are put to use. An accelerator "
-        "that is rented in smaller machines may cost less."
+        "Machines are rented whole: 12% of the accelerator-hours paid for are used. An accelerator "
+        "that is offered in smaller machines may cost less."
     )
     assert words in compared(NODES, workload=work, horizon_months=12).answer.verdict.reasons
     three = work | {"hours_per_month": 2190, "accelerators_per_job": 3, "peak_accelerators": 3}
@@ -73,7 +73,7 @@ def test_machines_that_rent_whole_for_a_part_of_them_are_said_to_idle() -> None:
     assert words.replace("12%", "38%") in told.verdict.reasons
     assert not any("jobs of 3" in one for one in told.warnings)
     busy = compared(NODES, hours=5840, horizon_months=12).answer.verdict.reasons
-    assert not any("put to use" in one for one in busy)
+    assert not any("are used. An" in one for one in busy)
 
 
 def test_a_difference_is_that_of_the_totals_as_shown() -> None:
@@ -83,7 +83,7 @@ def test_a_difference_is_that_of_the_totals_as_shown() -> None:
     one = answer.verdict.against
     shown = round(one.total) - round(answer.verdict.total)
     assert round(one.difference) != shown
-    assert f"; {shown:,} USD less than " in answer.verdict.sentence
+    assert f"; that is {shown:,} USD less than " in answer.verdict.sentence
 
 
 def test_what_sizing_says_is_said_of_the_accelerators_of_the_plan() -> None:
@@ -106,7 +106,7 @@ def test_what_is_rented_before_servers_and_beside_them_is_as_much_as_is_rented()
     (rented,) = [one for one in told.decision if one.action == "rent"]
     (words,) = [one for one in told.reasons if "are rented" in one]
     assert rented.sentence.endswith("for 6% of the hours")
-    assert words.startswith("6% of the hours are rented beside them")
+    assert words.startswith("6% of the hours are rented alongside the servers")
 
 
 @pytest.mark.parametrize(
@@ -127,12 +127,12 @@ def test_hours_that_are_taken_to_fall_together_are_told(
     on_prem = {"servers": []}
     answer = compared(committed, workload=work, horizon_months=24, on_prem=on_prem).answer
     assert answer.verdict.decision[0].action == "commit"
-    words = [one for one in answer.warnings if "are taken to fall together" in one]
+    words = [one for one in answer.warnings if "are assumed to fall together" in one]
     assert bool(words) == told
     if told:
         assert words[0].startswith(
-            "4,380 hours a month at a peak of 8 are taken to fall together: 8 accelerators for "
-            "548 of 730 hours and none in the rest."
+            "4,380 hours a month at a peak of 8 are assumed to fall together: 8 accelerators for "
+            "548 of 730 hours and none for the rest."
         )
 
 

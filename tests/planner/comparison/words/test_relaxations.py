@@ -32,7 +32,7 @@ def asked(prices: Catalog = RENT, hours: float = NODE, **limits: Any) -> Compare
         ),
         (
             {"total_budget": 1000}, "constraints.total_budget", 1000, 24 * 43_800,
-            "a budget in total of at least 1,051,200 USD instead of 1,000 USD",
+            "a total budget of at least 1,051,200 USD instead of 1,000 USD",
         ),
         (
             {"quotas": [QUOTA]}, "constraints.quotas.0.max_accelerators", 4, 8,

@@ -27,11 +27,11 @@ def found() -> Compared:
 def test_bought_and_rented_hours_add_up_in_every_sentence(found: Compared) -> None:
     bought, rented, *_ = found.recommendation.because
     assert bought.endswith(" It serves 63% of the hours.")
-    assert rented == "Rent 37% of the hours from p5.48xlarge in us-east-1, on demand."
+    assert rented == "Rent p5.48xlarge in us-east-1, on demand, for 37% of the hours."
     verdict = found.answer.verdict
     assert verdict is not None
     assert "to September 2027 for 37% of the hours. " in verdict.sentence
-    until = "37% of the hours are rented until the servers serve in October 2027."
+    until = "37% of the hours are rented until the servers go live in October 2027."
     assert until in verdict.reasons
 
 
@@ -57,7 +57,7 @@ def test_only_what_is_rented_counts_as_rented_until_servers_serve() -> None:
     verdict = results.answer.verdict
     assert verdict is not None
     assert any(
-        reason.startswith("4% of the hours are rented until the servers serve in April 2027, 8%")
+        reason.startswith("4% of the hours are rented until the servers go live in April 2027, 8%")
         for reason in verdict.reasons
     ), verdict.reasons
 

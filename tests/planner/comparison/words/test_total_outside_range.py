@@ -18,7 +18,7 @@ from tests.golden.answers import answered
 from tests.planner.comparison.words.test_verdict import doubted
 from tests.planner.web.paper import read_paper
 
-SENTENCE = "if hours and prices are those stated (60,000 to 61,000 USD in 8 of 10 cases)"
+SENTENCE = "at the hours and prices given (60,000 to 61,000 USD in 8 of 10 cases)"
 
 
 @pytest.fixture(scope="module")

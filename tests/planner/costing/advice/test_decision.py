@@ -122,7 +122,7 @@ def test_servers_at_hand_are_kept() -> None:
                        on_prem={"servers": [], "already_owned": owned})  # fmt: skip
     assert (part.action, part.units, part.accelerators) == ("keep", 1, 8)
     assert part.sentence == (
-        "keep 1 × HGX H100 server (8x H100), already owned, at work for all of the hours"
+        "keep 1 × HGX H100 server (8x H100), already owned, for all of the hours"
     )
 
 
@@ -151,9 +151,9 @@ def test_a_contract_signed_again_at_its_end_is_told_as_renewed() -> None:
 def test_what_several_terms_come_to_is_not_told_as_signed_at_once() -> None:
     years = YEAR | {"horizon_months": 24, "finance": {"cloud_support_rate": 0.1}}
     (part,) = parts_of("committed", RENT, TERM, hours=600, **years)
-    assert "(105,120 USD to sign over 2 terms, " in part.sentence
+    assert "(105,120 USD under contract over 2 terms, " in part.sentence
     (once,) = parts_of("committed", RENT, TERM, hours=600, **years | {"horizon_months": 12})
-    assert "(52,560 USD to sign, " in once.sentence
+    assert "(52,560 USD under contract, " in once.sentence
 
 
 def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
@@ -179,13 +179,11 @@ def test_what_is_signed_for_is_told_apart_from_support_and_staff() -> None:
     fields = YEAR | {"finance": {**YEAR.get("finance", {}), "cloud_support_rate": 0.05}}
     (part,) = parts_of("committed", RENT, TERM, hours=600, **fields)
     assert part.amount == Decimal("55188.00")
-    assert part.sentence.endswith("in January 2027 (52,560 USD to sign, 55,188 USD in all)")
+    assert part.sentence.endswith("in January 2027 (52,560 USD under contract, 55,188 USD in all)")
 
 
 def test_the_months_of_a_term_that_count_are_not_its_price() -> None:
     """Four of twelve months: 730 h × 6 USD × 4."""
     fields = YEAR | {"horizon_months": 4, "term_end": "prorate"}
     (part,) = parts_of("committed", RENT, TERM, hours=600, **fields)
-    assert part.sentence.endswith(
-        "in January 2027 (17,520 USD of it counted here, 33% of its term)"
-    )
+    assert part.sentence.endswith("in January 2027 (17,520 USD counted here, for 33% of its term)")

@@ -102,7 +102,7 @@ def test_what_is_paid_ahead_is_what_the_decision_says_to_sign() -> None:
     answer = compare(asked, bundled_catalog(), today=TODAY)
     (words,) = [row.words for row in figure_rows(answer) if row.title == "Reserved by date"]
     shown = words.replace("\xa0", " ")
-    assert f"({shown} to sign, " in answer.headline
+    assert f"({shown} under contract, " in answer.headline
 
 
 def test_a_default_is_shown_without_the_digits_of_a_float() -> None:

@@ -98,7 +98,7 @@ def test_variants_stand_side_by_side(work, project, here, signed_in):
     assert "Open Model A" in page
     assert "Open No spot" in page
     assert "173,980 USD" in page  # 165,120 of rent, 5 % of support plan, 604 of people
-    assert "The work is not said to survive losing its machines." in page
+    assert "The request does not say that the work may be interrupted." in page
 
 
 def test_only_ticked_variants_are_compared_and_never_more_than_four(work, project, here, signed_in):
