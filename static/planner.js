@@ -92,6 +92,17 @@
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-print]")) window.print();
   });
+  /* A link into a fold opens it. */
+  function openTarget() {
+    const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
+    const fold = target?.closest("details:not([open])");
+    if (!fold) return;
+    fold.open = true;
+    target.scrollIntoView();
+  }
+  window.addEventListener("hashchange", openTarget);
+  document.addEventListener("DOMContentLoaded", openTarget);
+
   /* What is folded away on the screen alone stands open on paper. */
   let opened = [];
   window.addEventListener("beforeprint", () => {

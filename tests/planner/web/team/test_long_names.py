@@ -44,3 +44,15 @@ def test_a_long_name_leaves_budget_and_plan_of_a_project_in_view(chromium, live_
     with visit(chromium, live_server.url, cookies=cookies, width=1280) as here:
         table = settled(here, "/team/alpha/").get_by_role("region", name="Projects")
         assert table.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+
+
+def test_on_a_phone_the_money_of_each_project_stands_within_the_window(chromium, live_server, work):
+    work.project(budget="900000")
+    cookies = cookies_of(work.users[Role.OWNER], live_server)
+    with visit(chromium, live_server.url, cookies=cookies, width=360) as here:
+        page = settled(here, "/team/alpha/")
+        assert (page.locator("header.navbar").bounding_box() or {})["height"] < 64
+        money = page.get_by_role("region", name="Projects").locator("td.num").first
+        box = money.bounding_box() or {}
+        assert "900,000" in (money.text_content() or "")
+        assert box["x"] + box["width"] <= 360
