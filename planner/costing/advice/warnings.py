@@ -150,8 +150,8 @@ def _warn_many_machines(
             machines = f"{most:,.0f} × {source.instance_type} at once"
             of_plan = machines if own else f"Another plan than the advised one rents {machines}"
             yield (
-                f"{of_plan}: no cloud keeps that many ready to rent by the hour. Ask for a capacity "
-                "contract; the list price is only where negotiations start."
+                f"{of_plan}: no cloud keeps that many ready to rent by the hour. Ask for a "
+                "capacity contract; the list price is only where negotiations start."
             )
 
 
