@@ -27,6 +27,9 @@ def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
             meaning = meanings.get((name, field)) or meanings.get(("", field))
             if meaning and "description" not in schema:
                 schema["description"] = meaning
+            if {"type": "string", "maxLength": 0} in schema.get("oneOf", ()):
+                # Empty text is of both kinds for whoever does not look at formats, as by default.
+                schema["anyOf"] = schema.pop("oneOf")
     for operation in (o for path in document["paths"].values() for o in path.values()):
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == CursorPages.page_size_query_param:

@@ -1,8 +1,9 @@
-"""The document gives the range of every number that an address takes."""
+"""The document gives the range of every number that an address takes, and takes empty text."""
 
 from __future__ import annotations
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from planner.api.views.documents import document
 from pricing.api.schema import MAX_ACCELERATORS, MAX_MEMORY_GIB
@@ -37,3 +38,13 @@ def test_what_lies_outside_is_refused(client) -> None:
             assert [error["field"] for error in answer.json()["errors"]] == [name]
     answer = client.post("/api/v1/usage/?forecast_months=121", b"x", content_type="text/csv")
     assert answer.status_code == 400
+
+
+def test_an_empty_address_of_mail_is_in_the_document_for_any_validator() -> None:
+    """Of two forms exactly one had to hold, and where formats are not looked at both did."""
+    email = document()["components"]["schemas"]["Invitation"]["properties"]["email"]
+    for checker in (None, Draft202012Validator.FORMAT_CHECKER):
+        validator = Draft202012Validator(email, format_checker=checker)
+        assert validator.is_valid("")
+        assert validator.is_valid("ada@example.com")
+        assert not validator.is_valid("x" * 255)
