@@ -1,6 +1,6 @@
 """The one timer: looks after jobs and deliveries that no process is at.
 
-Celery beat rings it; where there is no broker, each web process has one of its own.
+Celery beat starts it; where there is no broker, each web process has one of its own.
 """
 
 from __future__ import annotations

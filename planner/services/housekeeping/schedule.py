@@ -13,7 +13,7 @@ TASK = "housekeeping"
 
 
 def start_timer() -> None:
-    """Where no Celery process rings, let this process do it when it is due."""
+    """Where no Celery beat does it, let this process do it when it is due."""
     if settings.HOUSEKEEPING_SCHEDULE and settings.JOBS_BACKEND == "thread":
         wait = seconds_to_next(settings.HOUSEKEEPING_SCHEDULE, timezone.now())
         background.submit_later(wait, TASK)

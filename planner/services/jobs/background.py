@@ -129,13 +129,13 @@ def _set_timer(seconds: float, task: str) -> None:
             if set_for <= due:
                 return
             waiting.cancel()
-        timer = threading.Timer(seconds, _ring, (task,))
+        timer = threading.Timer(seconds, _fire, (task,))
         timer.daemon = True
         _timers[task] = due, timer
         timer.start()
 
 
-def _ring(task: str) -> None:
+def _fire(task: str) -> None:
     with _timers_lock:
         _timers.pop(task, None)
     _in_executor(task, (), TASKS[task].queue)

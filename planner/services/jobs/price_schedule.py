@@ -1,7 +1,7 @@
 """Refreshes of the prices on `PRICE_REFRESH_SCHEDULE`: by Celery beat, or by a timer of the server.
 
-However many processes ring, the prices are read once: whoever comes second finds a run of this
-time, or a provider that is being refreshed, and leaves it.
+However many processes find it due, the prices are read once: whoever comes second finds a run of
+this time, or a provider that is being refreshed, and leaves it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def start_timer() -> None:
 
 
 def refresh_if_due() -> None:
-    """Refresh every provider that has had no run since the schedule last rang."""
+    """Refresh every provider that has had no run since the schedule was last due."""
     if not settings.PRICE_REFRESH_SCHEDULE:
         return
     time.sleep(random.uniform(0, settings.PRICE_REFRESH_JITTER_SECONDS))  # noqa: S311 - no secret
     try:
-        rang = last_ring(timezone.now())
-        started = RefreshRun.objects.filter(started_at__gte=rang)
+        due_since = last_due_time(timezone.now())
+        started = RefreshRun.objects.filter(started_at__gte=due_since)
         done = set(started.values_list("provider", flat=True))
         due = [p for name, p in sorted(discovery.default_providers().items()) if name not in done]
         results = refresh(due) if due else []
@@ -48,13 +48,10 @@ def refresh_if_due() -> None:
         start_timer()
 
 
-def last_ring(now: dt.datetime) -> dt.datetime:
-    """When the schedule last rang, at or before `now`; a year ago where it did not since."""
-    schedule, earlier = (
-        crontab.from_string(settings.PRICE_REFRESH_SCHEDULE),
-        now - dt.timedelta(days=366),
-    )
-    last = earlier
+def last_due_time(now: dt.datetime) -> dt.datetime:
+    """When the schedule was last due, at or before `now`; a year ago where it was not since."""
+    schedule = crontab.from_string(settings.PRICE_REFRESH_SCHEDULE)
+    last = earlier = now - dt.timedelta(days=366)
     for span in (dt.timedelta(hours=2), dt.timedelta(days=8), dt.timedelta(days=366)):
         moment = now - span
         while (step := _until_next(schedule, moment)) is not None and moment + step <= now:
@@ -72,6 +69,6 @@ def _until_next(schedule: crontab, moment: dt.datetime) -> dt.timedelta | None:
 
 
 def seconds_to_next(schedule: str, now: dt.datetime) -> float:
-    """How long until a schedule rings next."""
+    """Seconds until a schedule is due next."""
     step = _until_next(crontab.from_string(schedule), now)
     return 60.0 if step is None else step.total_seconds()

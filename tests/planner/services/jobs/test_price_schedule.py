@@ -1,4 +1,4 @@
-"""Prices are read when the schedule rings, once, whoever hears it."""
+"""Prices are read when the schedule is due, once, whoever finds it so."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("schedule", "rang"),
+    ("schedule", "due"),
     [
         ("15 3 * * *", dt.datetime(2026, 11, 20, 3, 15, tzinfo=dt.UTC)),
         ("0 * * * *", NOON),
@@ -46,18 +46,18 @@ def read(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[list[str]]:
         ("0 0 1 1 *", dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
     ],
 )
-def test_when_it_last_rang(settings: Any, schedule: str, rang: dt.datetime) -> None:
+def test_when_it_was_last_due(settings: Any, schedule: str, due: dt.datetime) -> None:
     settings.PRICE_REFRESH_SCHEDULE = schedule
-    assert price_schedule.last_ring(NOON) == rang
+    assert price_schedule.last_due_time(NOON) == due
 
 
-def test_every_provider_is_read_once_for_a_ring(read: list[list[str]]) -> None:
+def test_every_provider_is_read_once_each_time_it_is_due(read: list[list[str]]) -> None:
     price_schedule.refresh_if_due()
     price_schedule.refresh_if_due()
     assert read == [["aws", "azure", "gcp"]]
 
 
-def test_a_provider_read_since_the_ring_is_left_out(read: list[list[str]]) -> None:
+def test_a_provider_read_since_it_was_due_is_left_out(read: list[list[str]]) -> None:
     RefreshRun.objects.create(provider="aws", started_at=NOON - dt.timedelta(hours=1))
     RefreshRun.objects.create(provider="gcp", started_at=NOON - dt.timedelta(hours=12))
     price_schedule.refresh_if_due()
