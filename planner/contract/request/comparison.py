@@ -33,7 +33,7 @@ CURRENT_RULES = 6
 
 
 class ComparisonRequest(RequestModel):
-    """Everything a comparison is asked for; the same for page, API and command line."""
+    """What a comparison is asked; the same for page, API and command line."""
 
     name: Annotated[str, Field(max_length=200)] = ""
     """Title of the comparison."""
@@ -57,43 +57,42 @@ class ComparisonRequest(RequestModel):
     ] = ()
     """Contract discounts on catalog prices."""
     use_catalog: bool = True
-    """Whether published prices are considered; false without `custom_offers`: servers alone."""
+    """Whether published prices are used; false without `custom_offers`: only servers."""
     inherits: bool = True
-    """Whether the team's prices, quotes and defaults are added; false where they are in already."""
+    """Whether the team's prices, quotes and defaults are added; false if already in it."""
     exchange_rates: Rates = Field(default_factory=dict)
     """Currency code → units per US dollar; replaces the dated rate of the catalog."""
     term_end: Literal["full", "within", "prorate"] | None = None
-    """Of a commitment that ends after the horizon: all of it counts (`full`), none may be taken
-    (`within`), or its share within the horizon counts (`prorate`); absent: as the rules say."""
+    """How a commitment that ends after the horizon is treated: all of it counts (`full`), it may
+    not be made (`within`), or its share within the horizon counts (`prorate`); absent: as the
+    rules say."""
     rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
     """Edition of the rules. 1 rules nothing out. 2 keeps to the commercial partition, CUDA unless
     other accelerators are named, no spot unless the work is interruptible, commitments to machines
     also sold on demand, whole machines by the hour, nodes that hold a job; and counts commitments
-    in full. 3 sizes by ranges that hold as often as they say and by measured power. 4 gives a
-    code's tuning a range of its own where enough teams are known. 5 sizes by twice the evidence, 6
-    by attention's own width and windows."""
+    in full. 3 to 6 also size from newer evidence."""
     on_prem: OnPrem = OnPrem()
     """Servers to buy, servers already owned, and what owning costs."""
     existing: Existing = Existing()
-    """Contracts, credits and leases that are there already."""
+    """Existing contracts, credits and leases."""
     finance: Finance = Finance()
     """Discount rate, trends, depreciation and tax."""
     data: Data = Data()
-    """Data kept in the cloud and carried out of it."""
+    """Data stored in the cloud and transferred out of it."""
     other_costs: OtherCosts = ()
     """Costs beside machines: one-off, monthly or by the accelerator-hour, of all or of some
     scenarios."""
     risk: Risk | None = None
-    """How far things may go from plan; absent: no simulation."""
+    """How outcomes are simulated; absent: by default, under edition 1 not at all."""
     break_even: Literal["first", "all"] = "first"
-    """Servers whose pay-off is given: the five that pay back first, each against the cheapest
+    """Servers whose break-even is given: the five that pay back first, each against the cheapest
     rent, or `all` against every way of renting."""
     cheaper_if: bool = True
     """Whether the answer says what would be cheaper if a limit nobody asked for were lifted."""
     sensitivity: bool = True
-    """Whether the answer says what moves it."""
+    """Whether the answer says which figures change it most."""
     explain: bool = False
-    """Whether the answer says what limits cost and where the advice turns: takes some seconds."""
+    """Whether the answer says what limits cost and when the advice changes: takes some seconds."""
 
     @model_validator(mode="before")
     @classmethod

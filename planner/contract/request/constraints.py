@@ -44,7 +44,7 @@ class SiteLimit(RequestModel):
     site: Text
     """Name of the site, as servers name it; each one once."""
     power_kw: Annotated[Number, Field(ge=0, le=1e7)] | None = None
-    """Most nameplate power of the servers in service, kW, cooling left out."""
+    """Most nameplate power of the servers in service, in kW, without cooling."""
     rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None
     """Most height of the servers in service, rack units."""
 
@@ -102,17 +102,17 @@ class Constraints(RequestModel):
     """Longest term of a commitment that may be signed, months."""
     max_provider_share: Annotated[Rate, Field(gt=0)] | None = None
     """Most of each month's work that one provider may do, 0 to 1: machines by the hour count by
-    their hours, commitments by what is in service. Servers of one's own are limited by none."""
+    their hours, commitments by what is in service. Your own servers are not limited by it."""
     min_providers: Annotated[Whole, Field(ge=1, le=10)] | None = None
-    """Least number of providers that work side by side in every month with work; servers of one's
-    own count as one."""
+    """Least number of providers used side by side in every month with work; your own servers count
+    as one."""
     min_provider_share: Annotated[Rate, Field(gt=0)] | None = None
-    """Least part of each month's work that a provider must do to count, 0 to 1; absent: 0.1."""
+    """Least share of each month's work that a provider must do to count, 0 to 1; absent: 0.1."""
     power_kw: Annotated[Number, Field(ge=0, le=1e7)] | None = None
-    """Most nameplate power of all servers of one's own in service, those in place too, kW, cooling
-    left out."""
+    """Most nameplate power of all your own servers in service, existing ones too, in kW, without
+    cooling."""
     rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None
-    """Most height of all servers of one's own in service, rack units; workstations take none."""
+    """Most height of all your own servers in service, rack units; workstations take none."""
     sites: Annotated[
         tuple[SiteLimit, ...], BeforeValidator(entries), Field(strict=False, max_length=5)
     ] = ()

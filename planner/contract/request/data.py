@@ -63,7 +63,7 @@ class Data(RequestModel):
     storage_gib: Annotated[Number, Field(ge=0, le=1e12)] | None = None
     """Data kept all the time, GiB."""
     egress_gib_per_month: Annotated[Number, Field(ge=0, le=1e12)] | None = None
-    """Data carried out of the cloud in a month, GiB."""
+    """Data transferred out of the cloud in a month, GiB."""
     checkpoint_gib: Annotated[Number, Field(ge=0, le=1e9)] | None = None
     """Size of one checkpoint, GiB: sets what an interruption costs."""
     storage_per_gib_month: Price | None = None
@@ -77,7 +77,7 @@ class Data(RequestModel):
     ] = ()
     """Prices by tier and place, before those for any cloud."""
     home: DataHome | None = None
-    """Where the data lives; absent: it is kept wherever the work is done, and moved for nothing."""
+    """Where the data lives; absent: it is stored wherever the work is done and moved for free."""
     transfer_gib_per_month: Annotated[Number, Field(ge=0, le=1e12)] | None = None
     """Data that work away from `home` takes there in a month, GiB; absent: all of `storage_gib`, as
     a burst needs the whole set."""

@@ -16,8 +16,8 @@ Units = Annotated[Whole, Field(ge=1, le=1_000_000)]
 
 
 class ExistingCommitment(RequestModel):
-    """Reserved machines, a savings plan or committed use that is signed: paid to its end, used or
-    not, and used first as it costs nothing more."""
+    """Reserved machines, a savings plan or committed use already signed: paid to its end, used or
+    not, and used first because that costs nothing extra."""
 
     label: Text
     """Name of it in the answer; each one once."""
@@ -53,7 +53,7 @@ class LeasedServer(RequestModel):
 
 
 class Credit(RequestModel):
-    """Money of a provider's that pays its bills until it expires; what is left then is lost."""
+    """A credit with a provider that pays its bills until it expires; what is left is lost."""
 
     label: Text
     """Name of its lines."""
@@ -93,7 +93,7 @@ class MinimumSpend(RequestModel):
 
 
 class Existing(RequestModel):
-    """What is there already, beside servers that are owned (`on_prem.already_owned`)."""
+    """Existing contracts. Servers that are owned belong under `on_prem.already_owned`."""
 
     commitments: Annotated[
         tuple[ExistingCommitment, ...],

@@ -63,7 +63,7 @@ class Finance(RequestModel):
 
 
 class ExchangeRate(RequestModel):
-    """Units of a currency for one US dollar, and the day that it was so."""
+    """Units of a currency for one US dollar, and the month of that rate."""
 
     units_per_usd: Annotated[Number, Field(ge=1e-6, le=1e7), DECIMAL_TEXT]
     """Units of the currency for one US dollar."""

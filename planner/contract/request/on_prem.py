@@ -94,7 +94,7 @@ class Server(RequestModel):
 
 
 class OwnedServer(RequestModel):
-    """Servers already in place: no capex, and their age goes on."""
+    """Servers already owned: no capital cost, and their age counts from their purchase."""
 
     server: Slug
     """Slug of the reference list, or the label (or `custom`) of one under `servers`."""
@@ -119,7 +119,7 @@ class OnPrem(RequestModel):
     """Owning: what may be bought and what it costs to keep; absent fields take a default."""
 
     servers: Servers | None = None
-    """None offers the reference servers that hold a fitting accelerator; [] offers none."""
+    """Servers to choose from; absent: reference servers with a fitting accelerator; []: none."""
     electricity_per_kwh: Annotated[Number, Field(ge=0, le=1e6), DECIMAL_TEXT] | None = None
     """Price of a kWh."""
     pue: Annotated[Number, Field(ge=1, le=5), DECIMAL_TEXT] | None = None

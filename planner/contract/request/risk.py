@@ -15,8 +15,8 @@ FORMER_CVAR_WEIGHT = "tail_weight"
 
 
 class Risk(RequestModel):
-    """How far things may go from plan; present (even empty) asks for the range of each scenario,
-    which edition 2 of the rules gives in any case."""
+    """How outcomes that differ from the plan are simulated. Edition 1 of the rules computes ranges
+    only if this is given, even empty; later editions always do."""
 
     samples: Annotated[Whole, Field(ge=100, le=1_000_000)] | None = None
     """Outcomes simulated."""
