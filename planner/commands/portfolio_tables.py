@@ -42,11 +42,11 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
     if answer.gap is not None:
         by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
         of = " for the months in which it does the work" if answer.is_laid_anew else ""
-        facts.append(f"No plan is {by}cheaper, which is proven{of}.")
+        facts.append(f"Proven: no plan is {by}cheaper{of}.")
     if answer.why_no_range:
         facts.append(f"The total has no range. {answer.why_no_range}")
     if answer.utilisation is not None:
-        facts.append(f"Machines that are held work {answer.utilisation:.0%} of their hours.")
+        facts.append(f"Machines held are in use for {answer.utilisation:.0%} of their hours.")
     if answer.shares_method is not None:
         facts.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}.")
     if answer.next_order is not None:
@@ -57,9 +57,7 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
         facts.append(f"Capital to approve now, with network, spares and installation: {capital}.")
     if answer.resale:
         resale = format_money(answer.resale, answer.currency)
-        facts.append(
-            f"Its cost has {resale} of resale at the end taken off, which nobody promises."
-        )
+        facts.append(f"Its cost is net of {resale} of resale at the end, which nobody guarantees.")
     return facts
 
 

@@ -266,26 +266,26 @@ class _Builder:
         start = format_month(results.preparation.projects[0].alone.calendar.start)
         if plan is not None and start < f"{results.preparation.today:%Y-%m}":
             yield (
-                "The plan begins before today: what it decides for months that are over can only "
-                "be looked back at. Give projects that go on a start from next month."
+                "The plan begins before today: its decisions for past months can no longer be "
+                "taken. Give ongoing projects a start from next month."
             )
         if results.lacks_shares:
             yield (
-                "The work that one question may take was over before all groups of projects were "
-                "planned: shares follow use. Planned in the background, as a job, or with fewer "
-                "projects or months they follow what each project adds."
+                "The work allowed for one question ran out before all groups of projects were "
+                "planned, so shares follow use. As a background job, or with fewer projects or "
+                "months, they follow what each project adds."
             )
         if results.better_apart:
             names = ", ".join(results.better_apart)
             yield (
-                f"{names} would pay less in all by planning without the others: no shares by "
-                "what each adds keep every group in."
+                f"{names} would pay less in all by planning without the others: no shares based on "
+                "what each project adds would keep every group in."
             )
         for prepared in results.preparation.projects:
             if prepared.project.window is not None and prepared.movable is None:
                 yield (
                     f"No hours of {prepared.name} fall into the months within which they may move, "
-                    "so that none are moved."
+                    "so none are moved."
                 )
         yield from self._of_their_work()
         seen: set[str] = set()

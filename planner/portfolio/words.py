@@ -70,11 +70,11 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     part = float(abs(answer.saving) / answer.apart)
     percent = f"{part:.1%}" if part < SMALL_SAVING else f"{part:.0%}"
     if answer.saving > 0:
-        return f"{sentence}, {differs} ({percent}) less than {apart} planned apart."
-    return f"{sentence}, {differs} ({percent}) more than {apart} planned apart, {_NO_ROOM}."
+        return f"{sentence}, {differs} ({percent}) less than the {apart} of planning apart."
+    return f"{sentence}, {differs} ({percent}) more than the {apart} of planning apart, {_NO_ROOM}."
 
 
-_NO_ROOM = "as budgets and quotas of all leave no room for what each would do by itself"
+_NO_ROOM = "because shared budgets and quotas leave no room for what each would do on its own"
 
 
 def _most_named(decision: Sequence[str]) -> list[str]:
@@ -108,17 +108,19 @@ def _resale(answer: PortfolioAnswer) -> str:
     if not answer.resale:
         return ""
     amount = format_money(answer.resale, answer.currency)
-    return f", with {amount} (not discounted) for its servers at the end taken off"
+    return f", net of {amount} (not discounted) from reselling servers at the end"
 
 
 def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
     """Why a project pays what it pays, of what is known of it."""
     if one.waits and one.alone is None:
-        return "It is not served: no plan keeps to its limits and those of all, even alone."
+        return "It is not served: even on its own, no plan keeps to its limits and the shared ones."
     if one.waits:
-        return "It waits: budgets and quotas leave no room for it beside the projects before it."
+        return (
+            "It waits: budgets and quotas leave no room for it after the projects that come first."
+        )
     if one.share is None or one.alone is None:
-        return "It has no share: a project has no plan of its own to measure shares by."
+        return "It has no share: one of the projects has no plan of its own to measure shares by."
     sentences = [
         _compare_with_alone(answer, one),
         *_describe_use(answer, one),
@@ -131,7 +133,7 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
 def _describe_direct_cost(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
     if one.direct_cost > 0:
         yield (
-            f"Machines rented for it alone, and running those it shares, take "
+            f"Machines rented for it alone, and running those it shares, account for "
             f"{format_money(one.direct_cost, answer.currency)} of all payments, not discounted."
         )
 
@@ -160,14 +162,14 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
     first = f"{alone}, its own plan"
     if one.adds_first is not None:
         first = (
-            f"{format_money(one.adds_first, answer.currency)}, less than its own plan, as with "
-            "others it may buy what pays back by its resale alone"
+            f"{format_money(one.adds_first, answer.currency)}, less than its own plan, because "
+            "with others it may buy servers that pay back only through resale"
         )
     resale = ""
     if any(each.adds_first is not None for each in answer.projects):
-        resale = ", where they may buy what pays back by its resale alone"
+        resale = ", where they may buy servers that pay back only through resale"
     yield (
-        f"As the first to join it would add {first}. As the last it {adds}, as the others "
+        f"As the first to join, it would add {first}. As the last, it {adds}, since the others "
         f"would pay {others} without it{resale}. Its share is the average over {orders} in "
         f"which the projects could join{_off_the_average(answer)}."
     )
@@ -187,7 +189,7 @@ _DIVISIONS = {
 def _off_the_average(answer: PortfolioAnswer) -> str:
     if not answer.shares_moved:
         return ""
-    return ", moved by as little as lets no group of projects pay less by leaving"
+    return ", adjusted by the least that leaves no group better off without the others"
 
 
 def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
@@ -199,7 +201,7 @@ def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
     if not one.saving or pays.endswith(f" {own_plan}"):
         return f"{pays}{part}: as much as it would pay alone."
     apart = format_money(abs(one.saving), answer.currency)
-    alone = f"the {own_plan} that it would pay alone"
+    alone = f"the {own_plan} it would pay alone"
     if share < 0:
         paid = format_money(-share, answer.currency)
         return f"The others pay it {paid} for what it brings{part}: {apart} less than {alone}."
@@ -246,10 +248,10 @@ def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
     else:
         of_kind = [row for row in answer.uses_by_kind if row.kind == use.kind]
         part = _in_percent({row.project: row.fraction for row in of_kind})[use.project]
-        text = f"It uses {part} of the hours in use of {what} ({hours})"
+        text = f"It uses {part} of the hours used on {what} ({hours})"
     when = describe_months(answer, use.fullest_months)
     is_even = len(use.fullest_months) == use.months
-    text += f", about as many in each month, {when}" if is_even else f", most {when}"
+    text += f", about evenly {when}" if is_even else f", mostly {when}"
     if use.fullest_fraction is None or not use.shared:
         return f"{text}."
     if use.fullest_fraction > _NOBODY_ELSE:
@@ -308,7 +310,7 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
     if waiting:
         names, verb = join(list(waiting)), "waits" if len(waiting) == 1 else "wait"
         sentences.append(
-            f"{names} {verb}: budgets and quotas leave no room beside the projects before."
+            f"{names} {verb}: budgets and quotas leave no room after the projects that come first."
         )
     if cost is not None:
         amount = f"{format_money(abs(cost), currency)} {'more' if cost >= 0 else 'less'}"

@@ -131,7 +131,7 @@ def _far_off(before: HoursRange, after: HoursRange) -> Iterator[str]:
     than = "longer" if is_slow else "shorter"
     yield (
         f"the rate makes the hours {float(f'{times:.2g}'):,g} times {than} than estimated, far "
-        "outside the range: check that it is that of all accelerators together, a second, and "
+        "outside the range: check that it is per second and for all accelerators together, and "
         "that the pilot does the work described"
     )
 
@@ -146,8 +146,8 @@ def _beside_log(slug: str, accelerators: int, calibration: Calibration | None) -
     busy = sum(use.busy_share > 0 for use in uses)
     if busy > accelerators:
         yield (
-            f"{busy} GPUs of the log work and the pilot names {accelerators}, by which its rate "
-            "was divided: give the rate and the number of the same accelerators"
+            f"{busy} GPUs are at work in the log and the pilot states {accelerators}, by which its "
+            "rate was divided: give the rate and the number of the same accelerators"
         )
 
 

@@ -118,7 +118,7 @@ def _input(use: GpuUse) -> Iterator[Change]:
     is_erratic = use.utilisation_p90 - use.utilisation_p10 >= ERRATIC_SHARE
     why = (
         f"swings between {use.utilisation_p10:.0%} and {use.utilisation_p90:.0%}: the input "
-        "pipeline (loading, augmentation, storage) starves it; mend that before renting more"
+        "pipeline (loading, augmentation, storage) starves it; fix that before renting more"
         if is_erratic
         else "is low throughout: a bigger batch or a slower, cheaper card would do"
     )
@@ -221,7 +221,10 @@ def _together(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> Ite
     idle = [use for use in gpus if use.busy_share < HALF]
     if idle:
         names = ", ".join(use.gpu for use in idle)
-        yield Change("idle", f"GPU {names}: idle for more than half of the log; hours are not work")
+        yield Change(
+            "idle",
+            f"GPU {names}: idle for more than half of the log, so logged hours are not all work",
+        )
     means = [use.sustained_utilisation for use in gpus]
     if means and max(means) - min(means) >= UNEVEN_SHARE:
         yield Change(
@@ -237,8 +240,8 @@ def _together(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> Ite
     if log.unread_times:
         yield Change(
             "log",
-            f"{log.unread_times} timestamps are of no known form (such as 2026/11/20 10:00:00.123 "
-            "or 2026-11-20T10:00:00Z): hours and gaps leave them out",
+            f"unreadable timestamps: {log.unread_times} (known are forms such as 2026/11/20 "
+            "10:00:00.123 or 2026-11-20T10:00:00Z); hours and gaps leave them out",
         )
     if silent:
         yield Change("log", f"GPU {', '.join(silent)}: no utilisation was logged")

@@ -63,7 +63,7 @@ def cpu_note(
         note = "a CPU machine is enough: rent no accelerator for it"
     elif rules >= NO_LONGER_RULES and hours <= accelerator_hours:
         note = (
-            "a CPU machine would take no longer: samples so small wait for being read, so try it "
+            "a CPU machine would take no longer, as reading limits such small samples: try it "
             "there before renting an accelerator"
         )
     else:

@@ -137,5 +137,5 @@ def notes_on(one: Accelerator) -> tuple[str, ...]:
     if market_status_of(one) == SERVES_ONLY:
         notes.append(BUILT_TO_SERVE)
     if one.unverified:
-        notes.append(f"no source was seen for its {', '.join(map(_in_words, one.unverified))}")
+        notes.append(f"no source was found for its {', '.join(map(_in_words, one.unverified))}")
     return tuple(notes)

@@ -13,7 +13,7 @@ choice, 2026."""
 LARGEST_CLUSTER = 200_000
 """Accelerators of the largest known training clusters (xAI Colossus, 2025)."""
 ROUGH_GUESS = f"take the hours as a rough guess; their range {NO_RANGE_HERE}"
-UNBACKED = f"the range of the hours is that of published runs and {NO_RANGE_HERE}"
+UNBACKED = f"the range of the hours comes from published runs and {NO_RANGE_HERE}"
 """The same where a team gives its own rate."""
 
 

@@ -178,7 +178,7 @@ def _benchmark_level(slug: str, precision: str, rules: int) -> Level:
     most = MFU_CEILING if is_measured else UNMEASURED_CEILING
     return Level(
         mfu=min(most, max(0.1, levels[anchor.slug, anchor_precision].mfu * share)),
-        source=f"{anchor.name} moved by "
+        source=f"{anchor.name} adjusted by "
         + (
             "measured throughputs of language models"
             if is_measured

@@ -297,9 +297,9 @@ def waiting_for_links(training: Training, layout: PlacedLayout, rules: int) -> t
     if rules < BESIDE_RULES or is_asked or layout.exposed_communication < MOSTLY:
         return ()
     return (
-        f"the fastest split that fits waits for its links {layout.exposed_communication:.0%} of "
-        "the working time: accelerators with faster links or more memory, or another number of "
-        "them, may take much fewer accelerator-hours",
+        f"the fastest split that fits spends {layout.exposed_communication:.0%} of the working "
+        "time waiting for its links: accelerators with faster links or more memory, or a different "
+        "number of them, may take far fewer accelerator-hours",
     )
 
 

@@ -38,7 +38,7 @@ CODE_WORDS = {
     None: "what published teams reach",
 }
 """How well tuned code is, in words."""
-HOLDS_IT = "the range holds that"
+HOLDS_IT = "the range allows for that"
 LEAST_AT_WORK = 0.02
 """Part of the parameters below which no published mixture works: Kimi K2 has 0.032, Llama 4
 Maverick 0.043 (their model cards, 2025)."""
@@ -115,17 +115,19 @@ def of_few_teams(training: Training, rules: int) -> tuple[str, ...]:
         return ()
     if training.rollouts:
         return (
-            "two teams publish steps of reinforcement learning: how far fine-tunings differ is "
-            "in the range; a measured step narrows it",
+            "only two teams publish steps of reinforcement learning, so the range is as wide as "
+            "that of fine-tuning; a measured step narrows it",
         )
     is_code_known = rules >= STEP_RULES and training.code
     held = (
-        "the range leaves out what the tuning of the code explains" if is_code_known else HOLDS_IT
+        "the range leaves out what the stated tuning of the code explains"
+        if is_code_known
+        else HOLDS_IT
     )
     return (
-        "published fine-tunings differ by a factor of ten between teams, as padded sequences, "
-        f"small batches and first code take most of the time: {held}; a measured "
-        "rate, of 15 minutes say, narrows it",
+        "published fine-tunings differ tenfold between teams, because padded sequences, small "
+        f"batches and untuned code take most of the time: {held}; a rate measured in 15 minutes "
+        "or so narrows it",
     )
 
 
@@ -167,13 +169,14 @@ def lone_experts(training: Training) -> tuple[str, ...]:
     active = active_parameters(training)
     if names_experts and not is_mixture(training):
         return (
-            f"experts are given without active_parameters: all {training.parameters:,.0f} "
-            "parameters count as at work on a token; active_parameters would make it a mixture",
+            "experts are given without active_parameters, so all "
+            f"{training.parameters:,.0f} parameters are counted as active for each token; "
+            "active_parameters would make it a mixture",
         )
     if active < LEAST_AT_WORK * training.parameters:
         return (
-            f"{active:,.0f} of {training.parameters:,.0f} parameters work on a token: less than "
-            "in any published mixture, so that the hours are no more than a bound",
+            f"{active:,.0f} of {training.parameters:,.0f} parameters are active for each token, a "
+            "smaller share than in any published mixture: the hours are no more than a bound",
         )
     return ()
 
@@ -184,9 +187,9 @@ def another_batch(training: Training, layout: PlacedLayout) -> tuple[str, ...]:
     if batch is None or abs(layout.global_batch_tokens / batch - 1) <= SAME_BATCH:
         return ()
     return (
-        f"a step works on {layout.global_batch_tokens:,.0f} tokens, not on the "
-        f"{batch:,.0f} of global_batch_tokens: {layout.data} x {layout.micro_batch} sequences go "
-        "through at once; a multiple of that is kept",
+        f"a step processes {layout.global_batch_tokens:,.0f} tokens, not the {batch:,.0f} of "
+        f"global_batch_tokens: {layout.data} x {layout.micro_batch} sequences are processed at "
+        "once, and a step holds a multiple of that",
     )
 
 
@@ -196,8 +199,8 @@ def idle_accelerators(training: Training, layout: PlacedLayout) -> tuple[str, ..
         return ()
     used = layout.tensor * layout.pipeline * layout.context * layout.data
     return (
-        f"the fastest split that fits works on {used:,} accelerators and leaves {layout.unused:,} "
-        "idle, which are paid for: another number of them would not",
+        f"the fastest split that fits uses {used:,} accelerators and leaves {layout.unused:,} idle "
+        "but paid for; a different number of them would not",
     )
 
 
@@ -205,13 +208,13 @@ def too_long(hours: float, accelerators: int) -> tuple[str, ...]:
     """Hours on the clock that nobody waits for.
 
     >>> too_long(8_760, 8), too_long(8_760_000, 8)[0][:41]
-    ((), 'on 8 accelerators it takes 1,000 years: m')
+    ((), 'on 8 accelerators it takes 1,000 years: u')
     """
     years = hours / (730 * 12)
     if years < LONG_YEARS:
         return ()
     return (
-        f"on {accelerators:,} accelerators it takes {years:,.0f} years: more of them, or less work",
+        f"on {accelerators:,} accelerators it takes {years:,.0f} years: use more, or do less work",
     )
 
 
@@ -267,13 +270,13 @@ def another_number(count: int, hours: float, other: OtherNumber) -> tuple[str, .
     named = pluralize(other.accelerators, "accelerator")
     if other.accelerators > count:
         return (
-            f"{named}, the usual number for the work, would take {more} accelerator-hours, as a "
-            f"step leaves each too little to do: {count:,} are counted on",
+            f"{named}, the usual number for this work, would take {more} accelerator-hours, as "
+            f"each step would leave them too little to do: {count:,} are used instead",
         )
     return (
-        f"{named} would hold it, with {more} accelerator-hours: {count:,} are counted on, the "
-        "smallest number looked at whose hours are near the fewest; stating jobs of "
-        f"{named} asks for fewer",
+        f"{named} would hold it, but take {more} accelerator-hours: {count:,} are used instead, "
+        "the smallest number tried that takes close to the fewest hours; to use fewer, state jobs "
+        f"of {named}",
     )
 
 
@@ -282,7 +285,7 @@ def guessed_stage(training: Training, rules: int) -> tuple[str, ...]:
 
     >>> seven = Training(kind="training", parameters=7e9, tokens=6e9)
     >>> guessed_stage(seven, 5)[0][:37], guessed_stage(seven, 6)[0][:45]
-    ('counted as fine-tuning, as it has few', 'counted between pre-training and fine-tuning,')
+    ('counted as fine-tuning, because it ha', 'counted between pre-training and fine-tuning,')
     >>> guessed_stage(seven.model_copy(update={"stage": "fine_tuning"}), 6)
     ()
     """
@@ -291,15 +294,15 @@ def guessed_stage(training: Training, rules: int) -> tuple[str, ...]:
     if rules >= BETWEEN_RULES:
         ratio = training.tokens / active_parameters(training)
         return (
-            "counted between pre-training and fine-tuning, as it has "
-            f"{ratio:.2f} times as many tokens as parameters at work; either alone takes other "
-            "hours: say stage",
+            "counted between pre-training and fine-tuning, because it has "
+            f"{ratio:.2f} times as many tokens as active parameters; either one alone takes "
+            "different hours, so state the stage",
         )
     is_tuning = stage_of(training) == FINE_TUNING
     kind, fewer = ("fine-tuning", "fewer") if is_tuning else ("pre-training", "no fewer")
     return (
-        f"counted as {kind}, as it has {fewer} tokens than parameters at work; the other takes "
-        "other hours: say stage",
+        f"counted as {kind}, because it has {fewer} tokens than active parameters; the other takes "
+        "different hours, so state the stage",
     )
 
 
@@ -321,13 +324,13 @@ def own_split(training: Training, layout: PlacedLayout, rules: int) -> tuple[str
     faults = []
     if layout.unused:
         faults.append(
-            f"the layout leaves {pluralize(layout.unused, 'accelerator')} idle, to be paid for: "
+            f"the layout leaves {pluralize(layout.unused, 'accelerator')} idle but paid for: "
             f"their number is no multiple of the {layout.at_once} that {_takers(training, layout)}"
         )
     if training.layers and training.layers % layout.pipeline:
         fullest = math.ceil(training.layers / layout.pipeline)
         counted = (
-            f"holds {fullest}, and the others wait for it: hours and memory count {fullest} a stage"
+            f"holds {fullest} and the others wait for it: hours and memory count {fullest} a stage"
             if rules >= WHOLE_RULES
             else "stage sets the pace, and these hours do not count that"
         )
@@ -337,7 +340,7 @@ def own_split(training: Training, layout: PlacedLayout, rules: int) -> tuple[str
         )
     if layout.exposed_communication > MUCH_EXPOSED:
         faults.append(
-            f"the layout waits for its links {layout.exposed_communication:.0%} of the working "
-            "time; left out, the fastest split that fits is taken"
+            f"the layout spends {layout.exposed_communication:.0%} of the working time waiting for "
+            "its links; without it, the fastest split that fits is used"
         )
     return tuple(faults)

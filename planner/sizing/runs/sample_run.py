@@ -229,7 +229,7 @@ def _user_rate(workload: Samples, one: Accelerator, rules: int) -> _Rate:
         _refuse_above_peak(workload, rate, there)
     if there.slug == one.slug:
         return _Rate(rate, "given", USER_RANGE)
-    source = f"given on {there.name}, moved by the throughput index"
+    source = f"given on {there.name}, adjusted by the throughput index"
     return _Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
 
 
@@ -265,14 +265,14 @@ def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator, rules: in
         if workload.loader:
             raise InvalidInput("loader", _needs(TEAM_RULES, rules))
         source = (
-            "FLOPs of a sample at what image models sustain on A100, moved by the throughput index"
+            "FLOPs of a sample at what image models sustain on A100, adjusted by throughput index"
         )
         return _Rate(rate, source, FLOPS_RANGE)
     fit = sample_fit()
     low, high = fit.log_range_of_images if workload.loader else fit.log_range
     return _Rate(
         rate * math.exp(-fit.log_hours(workload.parameters, workload.loader)),
-        "FLOPs of a sample at what published teams sustain, moved by the throughput index",
+        "FLOPs of a sample at what published teams sustain, adjusted by the throughput index",
         (math.exp(low), math.exp(high)),
     )
 
@@ -306,7 +306,7 @@ def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerato
     scaled = [math.log(_single(m) * _ratio(workload, one, get(m.accelerator))) for m in rows]
     return _Rate(
         math.exp(statistics.fmean(scaled)),
-        f"{workload.benchmark} on other accelerators, moved by the throughput index",
+        f"{workload.benchmark} on other accelerators, adjusted by the throughput index",
         SCALED_RANGE,
     )
 

@@ -154,14 +154,14 @@ def _too_late(first: RunSize, one: RunSize, window: Window, experiments_factor: 
     """Why no number of accelerators finishes a run in its months."""
     if not _is_whole(one) or one is first:
         return (
-            f"{one.hours * experiments_factor:,.0f} accelerator-hours in {window.months} "
-            f"months would need more than {LARGEST_CLUSTER:,} accelerators at once; allowed "
-            "is a later deadline, a longer horizon or less work"
+            f"{one.hours * experiments_factor:,.0f} accelerator-hours in "
+            f"{pluralize(window.months, 'month')} would need more than {LARGEST_CLUSTER:,} "
+            "accelerators at once; allowed is a later deadline, a longer horizon or less work"
         )
     return (
         f"{first.hours * experiments_factor:,.0f} accelerator-hours on {first.accelerators:,} "
-        f"accelerators do not fit {pluralize(window.months, 'month')}, and on more the hours grow "
-        f"faster than their number, up to {LARGEST_CLUSTER:,} at once; allowed is a later "
+        f"accelerators do not fit into {pluralize(window.months, 'month')}, and with more of them, "
+        f"up to {LARGEST_CLUSTER:,}, the hours grow faster than their number; allowed is a later "
         "deadline, a longer horizon or less work"
     )
 

@@ -28,9 +28,9 @@ def warn_tiny(workload: Samples, rules: int) -> tuple[str, ...]:
         return ()
     return (
         f"{gflops:.3g} GFLOP a sample are {float(f'{least / gflops:.2g}'):,g} times fewer than in "
-        f"any published run on samples ({run}: {least:.2g}): the hours are almost all those of "
+        f"any published run on samples ({run}: {least:.2g}): almost all of the hours go to "
         "reading an image, and recommendation, tabular or signal models may take a hundredth of "
-        f"them; {ROUGH_GUESS}; the rate of a pilot tells them",
+        f"them; {ROUGH_GUESS}; a rate measured in a pilot settles it",
     )
 
 

@@ -44,10 +44,7 @@ def chips_rented(one: Accelerator, chips: int) -> int:
 
 def of_slices(one: Accelerator, chips: int, needed: int) -> str:
     """Why more chips are counted on than a training needs."""
-    return (
-        f"{chips:,} chips are counted on, as {needed:,} are no slice of {one.name} that can be "
-        "rented"
-    )
+    return f"{chips:,} chips are used, because {one.name} cannot be rented in slices of {needed:,}"
 
 
 @cache

@@ -113,7 +113,7 @@ def test_what_a_project_adds_first_is_less_than_alone_where_a_group_may_buy_more
     assert third.alone_way == "On demand"
     assert third.share <= third.adds_first < third.alone
     assert (
-        f"add {third.adds_first:,.0f} USD, less than its own plan, as with others it may buy "
+        f"add {third.adds_first:,.0f} USD, less than its own plan, because with others it may "
         in (third.explanation)
     )
 

@@ -71,15 +71,13 @@ def test_a_reason_names_the_part_of_each_kind_of_machine_and_its_fullest_months(
     one = answer.project("steady")
     owned, rented = (use_of(answer, "steady", kind) for kind in ("owned", "rented"))
     hours = f"({owned.accelerator_hours:,.0f} accelerator-hours)"
-    assert f"uses {owned.fraction:.0%} of the hours in use of owned servers {hours}" in (
+    assert f"uses {owned.fraction:.0%} of the hours used on owned servers {hours}" in (
         one.explanation
     )
     when = describe_months(answer, owned.fullest_months)
-    assert f"most {when}, when nobody else uses any" in one.explanation
-    assert f"uses {rented.fraction:.0%} of the hours in use of rented" in one.explanation
-    assert "about as many in each month, in 2027-04 to 2027-07" in (
-        answer.project("bursty").explanation
-    )
+    assert f"mostly {when}, when nobody else uses any" in one.explanation
+    assert f"uses {rented.fraction:.0%} of the hours used on rented" in one.explanation
+    assert "about evenly in 2027-04 to 2027-07" in (answer.project("bursty").explanation)
 
 
 def test_months_that_are_shared_say_which_part_is_its_own(answer):
@@ -96,8 +94,8 @@ def test_months_that_are_shared_say_which_part_is_its_own(answer):
 def test_a_reason_tells_the_least_and_the_most_that_a_project_adds(answer):
     for one in answer.projects:
         assert one.adds <= one.share <= one.alone
-        assert f"As the first to join it would add {one.alone:,.0f} USD" in one.explanation
-        assert f"As the last it adds {one.adds:,.0f} USD, as the others would pay " in (
+        assert f"As the first to join, it would add {one.alone:,.0f} USD" in one.explanation
+        assert f"As the last, it adds {one.adds:,.0f} USD, since the others would pay " in (
             one.explanation
         )
         assert one.explanation.endswith(
@@ -111,7 +109,7 @@ def test_a_reason_tells_the_least_and_the_most_that_a_project_adds(answer):
         ({"shares_method": "use"}, "Its share is its part of the hours used of every machine"),
         ({"shares_method": "shapley_sampled", "shares_orders": 1040},
          "average over 1,040 orders in which"),
-        ({"shares_moved": True}, "could join, moved by as little as lets no group"),
+        ({"shares_moved": True}, "could join, adjusted by the least that leaves no group"),
     ],
 )  # fmt: skip
 def test_a_reason_says_how_the_share_was_worked_out(answer, changes, words):
@@ -176,5 +174,5 @@ def test_parts_of_the_projects_add_up_as_told(answer):
     )
     told = {one.name: explain_share(split, one) for one in split.projects}
     assert sum(int(told[name].split("% of the plan")[0].split()[-1]) for name in parts) == 100
-    uses = (text.split("It uses ")[1].split("% of the hours in use")[0] for text in told.values())
+    uses = (text.split("It uses ")[1].split("% of the hours used")[0] for text in told.values())
     assert sum(map(int, uses)) == 100

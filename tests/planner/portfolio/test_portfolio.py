@@ -78,7 +78,7 @@ def test_an_explanation_says_what_is_paid_alone_and_together(answer):
     assert f"{one.alone:,.0f} USD" in one.explanation
     assert f"uses {one.shared_fraction:.0%} of the hours" in one.explanation
     assert f"{one.saving:,.0f} USD less than the {one.alone:,.0f} USD" in one.explanation
-    assert f"take {one.direct_cost:,.0f} USD of all payments" in one.explanation
+    assert f"account for {one.direct_cost:,.0f} USD of all payments" in one.explanation
 
 
 def test_one_project_is_its_comparison():
@@ -317,7 +317,9 @@ def test_a_project_that_nobody_can_serve_is_told_from_one_that_waits():
     large = project("large", STEADY, constraints={"min_accelerator_memory_gib": 5000})
     together = plan({**YEAR, "projects": [project("plain", STEADY), large]})
     refused = together.project("large")
-    assert refused.explanation.startswith("It is not served: no plan keeps to its limits")
+    assert refused.explanation.startswith(
+        "It is not served: even on its own, no plan keeps to its limits"
+    )
     assert together.why_not[0].startswith("large has no plan of its own: ")
     assert together.project("plain").share == together.net_present_cost
 

@@ -22,11 +22,11 @@ def answer():
         ("0", "; planning together saves nothing here."),
         ("0.05", "; planning together costs the same as planning apart."),
         ("1132.58", "; planning together costs the same as planning apart."),
-        ("1132.59", ", 1,133 USD (0.1%) less than 1,132,589 USD planned apart."),
-        ("113258.90", ", 113,259 USD (10%) less than 1,132,589 USD planned apart."),
+        ("1132.59", ", 1,133 USD (0.1%) less than the 1,132,589 USD of planning apart."),
+        ("113258.90", ", 113,259 USD (10%) less than the 1,132,589 USD of planning apart."),
         ("-0.05", "; planning together costs the same as planning apart."),
-        ("-113258.90", ", 113,259 USD (10%) more than 1,132,589 USD planned apart, as budgets and "
-         "quotas of all leave no room for what each would do by itself."),
+        ("-113258.90", ", 113,259 USD (10%) more than the 1,132,589 USD of planning apart, because "
+         "shared budgets and quotas leave no room for what each would do on its own."),
     ],
 )  # fmt: skip
 def test_a_saving_of_less_than_a_thousandth_is_none(answer, saving, words):
@@ -65,14 +65,16 @@ def test_a_project_that_the_others_pay_reads_so(answer):
     text = explain_share(changed, one)
     assert text.startswith(
         "The others pay it 67,943 USD for what it brings, -28% of the plan: 145,891 USD less than "
-        "the 77,948 USD that it would pay alone."
+        "the 77,948 USD it would pay alone."
     )
-    assert "As the last it saves the others 176,392 USD, as the others would pay 417,680" in text
+    assert (
+        "As the last, it saves the others 176,392 USD, since the others would pay 417,680" in text
+    )
 
 
 def test_what_the_others_would_pay_says_where_resale_alone_may_pay_it_back(answer):
     changes = {"saving": Decimal(1), "without": Decimal(100_000), "adds": Decimal(1)}
-    words = "would pay 100,000 USD without it, where they may buy what pays back by its resale"
+    words = "would pay 100,000 USD without it, where they may buy servers that pay back only"
     for first, is_told in ((None, False), (Decimal(50), True)):
         one = answer.projects[0].model_copy(update={**changes, "adds_first": first})
         of_all = {"projects": (one, answer.projects[1]), "shares_method": "shapley"}

@@ -127,7 +127,7 @@ def test_the_rate_of_a_step_follows_the_tuning_of_the_code():
 
 def test_a_batch_that_cannot_be_kept_is_said():
     answer = ask(5, sequence_length=8192, global_batch_tokens=100)
-    assert any("not on the 100 of global_batch_tokens" in words for words in answer.warnings)
+    assert any("not the 100 of global_batch_tokens" in words for words in answer.warnings)
     kept = ask(5, sequence_length=2048, global_batch_tokens=262144)
     assert not any("global_batch_tokens" in words for words in kept.warnings)
 
@@ -146,8 +146,8 @@ def test_a_micro_batch_that_fits_nowhere_is_named():
 
 def test_a_stage_guessed_near_its_border_is_said():
     near = ask(5, tokens=6e9, stage=None).warnings
-    assert any("say stage" in words for words in near)
-    assert not any("say stage" in words for words in ask(5, tokens=1e12, stage=None).warnings)
+    assert any("state the stage" in words for words in near)
+    assert not any("state the stage" in words for words in ask(5, tokens=1e12, stage=None).warnings)
 
 
 def test_long_sequences_are_doubted_beyond_what_was_measured():

@@ -222,12 +222,12 @@ def test_experts_that_cannot_be_are_refused(changes, words):
 
 def test_experts_without_parameters_at_work_are_said_to_count_as_dense():
     alone = ask(experts=8, experts_per_token=2)
-    assert any("count as at work on a token" in words for words in alone.warnings)
+    assert any("counted as active for each token" in words for words in alone.warnings)
     whole = ask(experts=8, experts_per_token=2, active_parameters=13e9)
-    assert not any("at work on a token" in words for words in whole.warnings)
+    assert not any("counted as active" in words for words in whole.warnings)
     assert whole.accelerator_hours.p50 < alone.accelerator_hours.p50 / 2
     least = ask(experts=8, experts_per_token=2, active_parameters=1e8)
-    assert any("less than in any published mixture" in words for words in least.warnings)
+    assert any("a smaller share than in any published mixture" in words for words in least.warnings)
 
 
 def test_an_mfu_says_that_a_mixture_was_counted_or_vector_units():
@@ -240,9 +240,9 @@ def test_an_mfu_says_that_a_mixture_was_counted_or_vector_units():
 
 def test_a_fine_tuning_says_whether_its_range_holds_all_teams():
     tuned = {"parameters": 7e9, "tokens": 1e8, "stage": "fine_tuning"}
-    assert any("the range holds that" in words for words in ask(**tuned).warnings)
+    assert any("the range allows for that" in words for words in ask(**tuned).warnings)
     told = ask(**tuned, code="standard").warnings
-    assert any("leaves out what the tuning of the code explains" in words for words in told)
+    assert any("leaves out what the stated tuning of the code explains" in words for words in told)
 
 
 def test_a_step_of_a_mixture_is_no_faster_than_the_step_model_however_tuned():

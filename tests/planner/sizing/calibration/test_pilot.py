@@ -186,7 +186,10 @@ def test_what_draws_a_warning_in_an_estimate_draws_it_of_a_pilot():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"accelerators": 2, "per_second": 18_000}, "4 GPUs of the log work and the pilot names 2"),
+        (
+            {"accelerators": 2, "per_second": 18_000},
+            "4 GPUs are at work in the log and the pilot states 2",
+        ),
         (
             {"accelerators": 8, "per_second": 32_000, "accelerator": "A100 80GB SXM"},
             "the log is of H100 SXM5 80 GB",

@@ -257,7 +257,7 @@ def test_times_are_read_in_every_usual_form(stamp):
 def test_times_of_another_form_are_said_to_be_left_out():
     found = calibrate("timestamp, utilization.gpu [%]\n11/20/2026 10:00:00, 50 %\n")
     assert found.gpus[0].hours is None
-    assert any("1 timestamps are of no known form" in c.message for c in found.changes)
+    assert any("unreadable timestamps: 1 (known" in c.message for c in found.changes)
 
 
 def test_a_byte_order_mark_does_not_hide_the_first_column():

@@ -82,7 +82,7 @@ def test_the_words_on_uneven_stages_agree_with_what_is_counted():
     uneven = {"layers": 126, "layout": {"tensor": 8, "pipeline": 16}}
     asked = {"parameters": 405e9, "hidden_size": 16384, "count": 16384, **uneven}
     words = " ".join(size(**asked).warnings)
-    assert "126 layers do not divide into 16 stages: the fullest holds 8, and" in words
+    assert "126 layers do not divide into 16 stages: the fullest holds 8 and" in words
     assert "do not count" not in words
     assert "these hours do not count that" in " ".join(size(5, **asked).warnings)
 

@@ -110,4 +110,4 @@ def test_a_batch_below_one_micro_batch_is_worked_out_and_said():
     with np.errstate(all="raise"):
         size = task(model="Llama-3.1-8B", sequence_length=4096, global_batch_tokens=2048).at(16)
     assert size.layout.global_batch_tokens == 4096
-    assert any("not on the 2,048 of global_batch_tokens" in words for words in size.warnings)
+    assert any("not the 2,048 of global_batch_tokens" in words for words in size.warnings)

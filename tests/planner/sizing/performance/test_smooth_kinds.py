@@ -52,7 +52,7 @@ def test_no_token_makes_a_pre_training():
     )
     for end in (0, 1):
         assert most_of_a_step([size.range_p10_p90[end] for size in sizes]) < 0.2
-    assert ["say stage" in " ".join(size.warnings) for size in sizes] == [
+    assert ["state the stage" in " ".join(size.warnings) for size in sizes] == [
         2 <= i <= 9 for i in range(12)
     ]
 

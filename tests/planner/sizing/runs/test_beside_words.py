@@ -189,9 +189,9 @@ def test_what_tells_nothing_beside_a_rate_is_said():
 def test_an_advised_split_that_mostly_waits_says_so():
     big = {"model": "Llama-3.1-8B", "sequence_length": 4096}
     words = warnings("nvidia-rtx-4090", model="Qwen3-4B", zero_stage=3)
-    assert "the fastest split that fits waits for its links" in words
-    assert "waits for its links" not in warnings(**big)
-    assert "waits for its links" not in warnings("nvidia-rtx-4090", 5, model="Qwen3-4B",
+    assert "of the working time waiting for its links" in words
+    assert "waiting for its links" not in warnings(**big)
+    assert "waiting for its links" not in warnings("nvidia-rtx-4090", 5, model="Qwen3-4B",
                                                  zero_stage=3)  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def test_a_rate_of_one_s_own_rests_on_nobody_s() -> None:
 def test_one_placed_by_its_datasheet_names_the_other_by_its_name() -> None:
     (words,) = told("nvidia-v100s")
     assert words.startswith("Tesla V100S PCIe 32 GB has no language-model benchmark at fp16")
-    assert "its rate is that of the A100 SXM4 80 GB moved by other workloads and the" in words
+    assert "its rate is that of the A100 SXM4 80 GB adjusted by other workloads and the" in words
 
 
 @pytest.mark.parametrize("rules", [1, 2, 4, 5, 6])

@@ -72,7 +72,7 @@ def test_a_stated_number_and_a_rate_of_one_s_own_stand():
 
 def test_a_job_takes_no_more_than_the_request_says():
     (words,) = [words for words in task(6).at().warnings if "would hold it" in words]
-    assert words.endswith("; stating jobs of 7 accelerators asks for fewer")
+    assert words.endswith("; to use fewer, state jobs of 7 accelerators")
     for stated, counted in ((1, 7), (7, 7), (8, 8), (12, 8)):
         assert task(6, accelerators_per_job=stated).at_least(7).accelerators == counted
     few = task(6, accelerators_per_job=7).at()
@@ -126,8 +126,8 @@ def test_a_cliff_further_away_is_left_too(model, tokens, accelerator, before, co
     size = sized.at()
     assert size.accelerators == counted
     assert sized.at(before).hours > 1.5 * size.hours
-    (words,) = [words for words in size.warnings if "are counted on" in words]
-    named = "the usual number for the work" if before > counted else "would hold it"
+    (words,) = [words for words in size.warnings if "are used instead" in words]
+    named = "the usual number for this work" if before > counted else "would hold it"
     assert words.startswith(f"{before:,} accelerators")
     assert named in words
 
@@ -164,12 +164,12 @@ def test_a_deadline_that_no_number_meets_is_refused_with_hours_that_one_takes():
     with pytest.raises(InvalidInput) as refused:
         in_months("DeepSeek-V3", 1e12, "nvidia-l40s")
     assert refused.value.field == "workload.runs.0.deadline"
-    assert "accelerators do not fit 1 month, and on more the hours grow" in refused.value.message
+    assert "accelerators do not fit into 1 month, and with more of them" in refused.value.message
     hours = float(refused.value.message.split()[0].replace(",", ""))
     assert hours < 1e7
     with pytest.raises(InvalidInput) as refused:
         in_months("DeepSeek-V3", 1e12, "nvidia-l40s", 5)
-    assert "months would need more than 200,000 accelerators" in refused.value.message
+    assert " would need more than 200,000 accelerators" in refused.value.message
 
 
 @pytest.mark.parametrize(("job", "counted"), [(8, 8), (64, 64), (1000, 176), (1, 3)])

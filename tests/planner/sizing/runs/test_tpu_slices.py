@@ -27,7 +27,8 @@ def test_the_chips_advised_are_a_slice_and_said_to_be(model, tokens, tpu, before
     one = sized(model, tokens, tpu)
     assert one.accelerators == chips
     assert one.layout.unused == 0
-    words = f"{chips} chips are counted on, as {before} are no slice of {one.accelerator.name}"
+    name = one.accelerator.name
+    words = f"{chips} chips are used, because {name} cannot be rented in slices of {before}"
     assert words in " ".join(one.warnings)
     assert chips in {piece.chips for piece in tpu_slices() if tpu in piece.accelerator}
 
