@@ -56,5 +56,5 @@ def budget_words(use: BudgetUse, told: Verdict, currency: str) -> str:
     left = f"{money(abs(use.headroom), currency)} {state} {money(use.budget, currency)}"
     is_held = use.kind == "total" and use.headroom >= 0
     is_beyond = told.range is not None and told.range.p90 > use.budget
-    more = "In more than 1 of 10 cases it does not suffice." if is_held and is_beyond else ""
+    more = "In more than 1 of 10 cases it is not enough." if is_held and is_beyond else ""
     return " ".join(filter(None, (left, use.sentence, more)))

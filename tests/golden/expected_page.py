@@ -52,7 +52,7 @@ def tables(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, list[li
         "How sure is it": risk(answer),
         "Break-even": break_even(answer),
         "Owning against renting by use and price of renting": grid(answer),
-        "Who gains by each default": default_effects(answer),
+        "Which side each default favours": default_effects(answer),
         "Offers and servers used": sources(answer, shown),
         "Energy and carbon": energy(answer),
         "Fiscal years": fiscal_years(shown),

@@ -40,15 +40,15 @@ def _capital(told: Verdict, answer: ComparisonAnswer) -> str:
 
 def _due(told: Verdict, currency: str) -> str:
     due = money(told.within_horizon, currency)
-    return f"{due} after {money(told.resale, currency)} of resale" if told.resale else due
+    return f"{due} net of {money(told.resale, currency)} of resale" if told.resale else due
 
 
 def _owed(told: Verdict, currency: str) -> str:
     if told.owed_after is not None and told.owed_after < 0:
-        return f"nothing {money(-told.owed_after, currency)} of tax saved then is counted"
+        return f"nothing {money(-told.owed_after, currency)} of tax saved later is counted"
     owed = _or_nothing(told.owed_after, currency)
     goes_on = "after" in told.sentence and "and not counted" in told.sentence
-    return f"{owed} of what is counted: contracts go on" if goes_on else owed
+    return f"{owed} of what is counted; contracts go on" if goes_on else owed
 
 
 def figures(answer: ComparisonAnswer) -> list[list[str]]:
@@ -183,7 +183,7 @@ def beside_parts(answer: ComparisonAnswer) -> list[str]:
     named = {one.source for one in answer.verdict.decision}
     lines = answer.recommended.lines if answer.recommended else ()
     found = dict.fromkeys(kinds[one.category] for one in lines if one.source not in named)
-    return [f"{money(left, answer.currency)} beside these: {', '.join(found)}"] if left else []
+    return [f"{money(left, answer.currency)} on top of these: {', '.join(found)}"] if left else []
 
 
 def _whole(answer: ComparisonAnswer) -> list[int]:

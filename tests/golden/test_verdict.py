@@ -143,7 +143,7 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
     shown = figures(drop(render_answer(answer), ON_HOVER))
     assert shown == expected.figures(answer)
     state = "left of" if int(budget) > 0 else "over"
-    exceeded = " In more than 1 of 10 cases it does not suffice."
+    exceeded = " In more than 1 of 10 cases it is not enough."
     left = [f"{abs(int(budget) + extra):,} USD {state}" for extra in (0, 1000, 2000)]
     assert shown == [
         ["Total", "1,234,568 USD"],
@@ -153,7 +153,7 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
         ["Budget", f"{left[0]} 500,000 USD{exceeded if int(budget) > 0 else ''}"],
         ["Capital budget", f"{left[1]} 501,000 USD"],
         ["Monthly budget", f"{left[2]} 502,000 USD"],
-        ["Due within 30 months", "1,034,568 USD after 99,001 USD of resale"],
+        ["Due within 30 months", "1,034,568 USD net of 99,001 USD of resale"],
         ["Owed afterwards", "200,000 USD" if owed else "nothing"],
         ["Resale counted at the end", "99,001 USD"],
         ["Pays back", "March 2028"],

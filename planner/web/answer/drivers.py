@@ -75,7 +75,7 @@ def _driver(
 ) -> Driver | None:
     if row.field == "rental_prices":
         name, factor = _price_factor(query)
-        return _scaled(row, name, "Prices of renting", "× list", factor) if name else None
+        return _scaled(row, name, "Rental prices", "× list", factor) if name else None
     if row.field == "workload.hours":
         path = _AMOUNT_OF_WORK.get(query.get("workload.kind", ""), "")
         return _of_address(row, path, answer.currency, query)

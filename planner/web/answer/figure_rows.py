@@ -74,7 +74,7 @@ def _rows(
         yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
     yield from _budgets(verdict, currency, budget_of_project)
     months = f"Due within {pluralize(answer.horizon_months, 'month')}"
-    resale = f"after {money(verdict.resale, currency)} of resale" if verdict.resale else ""
+    resale = f"net of {money(verdict.resale, currency)} of resale" if verdict.resale else ""
     yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
     yield _owed(verdict, currency)
     if verdict.resale is not None:
@@ -121,9 +121,9 @@ def _owed(verdict: Verdict, currency: str) -> FigureRow:
     """What is owed after the plan; where tax saves more then than is due, what it saves."""
     owed = verdict.owed_after or Decimal(0)
     words = _or_nothing(max(owed, Decimal(0)), currency)
-    note = f"{money(-owed, currency)} of tax saved then is counted" if owed < 0 else ""
+    note = f"{money(-owed, currency)} of tax saved later is counted" if owed < 0 else ""
     if NOT_COUNTED in verdict.sentence:
-        note = "of what is counted: contracts go on"
+        note = "of what is counted; contracts go on"
     return FigureRow("Owed afterwards", words, note=note)
 
 
@@ -205,4 +205,4 @@ def _may_exceed(use: BudgetUse, verdict: Verdict) -> str:
         return ""
     if verdict.range.p90 <= use.budget:
         return ""
-    return "In more than 1 of 10 cases it does not suffice."
+    return "In more than 1 of 10 cases it is not enough."

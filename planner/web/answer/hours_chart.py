@@ -113,7 +113,7 @@ def _summary(
 ) -> str:
     """From which use on the server is cheaper than each rent that is drawn."""
     others = len(answer.cost_curve.series) - len(rents) - (owned is not None)
-    rest = " The other ways to rent stand in the table." if others else ""
+    rest = " The other ways to rent are in the table." if others else ""
     if owned is None:
         return "No server that could be bought at the start pays for itself." + rest
     name = _name(answer, owned)

@@ -106,7 +106,7 @@ def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[Scenar
         return f"The advised plan and {against}."
     month = answer.verdict.payback
     if month is None:
-        return f"Within these months the advised plan does not come to cost less than {against}."
+        return f"Within these months the advised plan never becomes cheaper than {against}."
     if _counts_as_paid(answer):
         return (
             f"Counted when bills are paid, the advised plan has cost less than {against} from "

@@ -76,7 +76,7 @@ RUN = (
 
 RULES = (
     _f("workload.software", "Software", kind="choice", choices="software",
-       help="What your code runs on. Left open it is CUDA, unless you name accelerators that run "
+       help="What your code runs on. If empty it is CUDA, unless you name accelerators that run "
             "something else."),
     _f("constraints.allow_partial_nodes", "Machines by the hour", kind="choice",
        choices="partial_nodes",
@@ -85,17 +85,17 @@ RULES = (
        help="A job on several machines needs a network between them."),
     _f("term_end", "Commitments that outlast the plan", term="commitment", kind="choice",
        choices="term_ends",
-       help="Left open every payment counts, and a plan for less than a year takes no commitment "
+       help="If empty, every payment counts, and a plan for less than a year takes no commitment "
             "beyond its end."),
     _f("constraints.place_order", "Order of equal prices", typical="2",
        help="2 takes the nearest, then the largest region; 1 the first by name."),
     _f("constraints.near_country", "Country of the team", kind="text", typical="DE",
-       help="Of equal prices the nearest place is taken."),
+       help="Among equal prices the nearest place is taken."),
     _f("rules", "Edition of these rules", kind="choice", choices="rules",
-       help="Left open the current ones. The first edition rules nothing out; it gives plans made "
+       help="If empty, the current ones. The first edition rules nothing out; it gives plans made "
             "before these rules the figures they had."),
     _f("constraints.partitions", "Parts of the clouds", kind="choices", choices="partitions",
-       help="Left open only commercial regions: others need contracts of their own."),
+       help="If empty, only commercial regions: others need separate contracts."),
 )  # fmt: skip
 
 SERVER = (
@@ -145,16 +145,16 @@ OWNING = (
     _f("on_prem.residual_rate", "Residual value kept per year", term="residual value",
        unit="%", scale="pct",
        default="residual_rate"),
-    _f("on_prem.payback_margin", "Saving asked of a purchase", unit="% of its price", scale="pct",
-       default="payback_margin",
+    _f("on_prem.payback_margin", "Saving required of a purchase", unit="% of its price",
+       scale="pct", default="payback_margin",
        help="Before any resale, against renting."),
-    _f("on_prem.resale_cost_rate", "Cost of a resale", unit="% of what it fetches", scale="pct",
+    _f("on_prem.resale_cost_rate", "Cost of a resale", unit="% of the sale", scale="pct",
        default="resale_cost_rate"),
     _f("on_prem.lead_time_months", "Lead time", term="lead time",
        unit="months", default="lead_time_months"),
     _f("on_prem.workstation_lead_time_months", "Lead time of workstations", term="lead time",
        unit="months", default="workstation_lead_time_months"),
-    _f("on_prem.late_delivery_probability", "Chance that servers come late", unit="%",
+    _f("on_prem.late_delivery_probability", "Chance that servers arrive late", unit="%",
        scale="pct", default="late_delivery_probability"),
     _f("on_prem.late_delivery_months", "Then late by", unit="months",
        default="late_delivery_months"),
@@ -323,7 +323,7 @@ def _explain_unknown(path: str) -> str:
     last = path[-_MOST_SHOWN:].rpartition(".")[2].lower()
     near = get_close_matches(last, named, n=1)
     hint = f"did you mean “{named[near[0]]}”?" if near else "take it out of the address"
-    return f"the address gives “{typed}”, which no question is called; {hint}"
+    return f"the address gives “{typed}”, which is not the name of a question; {hint}"
 
 
 def value_in_box(path: str, text: str) -> str:

@@ -53,7 +53,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield text(f"{money(shown.amount, page.currency)} in all{rented}{seen}", paper.SMALL)
     if page.beside_parts:
         amount, kinds = page.beside_parts
-        yield text(f"{money(amount, page.currency)} beside these: {kinds}", paper.SMALL)
+        yield text(f"{money(amount, page.currency)} on top of these: {kinds}", paper.SMALL)
     yield Spacer(1, 4)
     yield text(page.money_sentence)
     if page.verdict.contested:

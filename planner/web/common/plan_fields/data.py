@@ -14,12 +14,12 @@ DATA = (
     _f("data.on_prem_storage_per_tib_month", "Storage of your own costs", unit="money/TiB/month",
        default="on_prem_storage_per_tib_month"),
     _f("data.home.provider", "The data lives at", kind="choice", choices="data_homes",
-       help="Work done elsewhere pays to have it moved. Left open: it is kept where the work is."),
+       help="Work done elsewhere pays for moving it. If empty, it is kept where the work is."),
     _f("data.home.region", "In the region", kind="text", typical="us-east-1"),
     _f("data.transfer_gib_per_month", "Moved to work elsewhere", unit="GiB/month",
        typical="all of it"),
     _f("data.transfer_gbit_per_s", "Moved at", unit="Gbit/s", typical="no wait",
-       help="Machines wait for it and are paid."),
+       help="Machines wait for it and are paid for."),
 )  # fmt: skip
 
 DATA_PRICE = (
@@ -27,5 +27,5 @@ DATA_PRICE = (
     _f("data.prices.*.provider", "Provider", kind="choice", choices="providers"),
     _f("data.prices.*.region", "Region", kind="text", typical="any"),
     _f("data.prices.*.above_gib", "Above", unit="GiB", typical="0"),
-    _f("data.prices.*.price_per_gib", "A GiB costs", unit="money", typical="0.05"),
+    _f("data.prices.*.price_per_gib", "Price per GiB", unit="money", typical="0.05"),
 )  # fmt: skip

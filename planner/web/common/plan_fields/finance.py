@@ -22,7 +22,7 @@ FINANCE = (
        scale="pct", default="server_price_trend_per_year"),
     _f("finance.cloud_support_rate", "Support plan of the clouds", unit="% of the bill",
        scale="pct", default="cloud_support_rate",
-       help="Share of what rented machines are billed. Or name a plan beside it."),
+       help="Share of the bill for rented machines. Or name a plan beside it."),
     _f("finance.cloud_support_plan", "Named support plan", kind="choice",
        choices="cloud_support_plans",
        help="Its published bands, at the bill of all hours on demand."),
@@ -73,12 +73,12 @@ SERVER_TERMS = (
 
 SERVER_RISKS = (
     _f("on_prem.servers.*.quotes.0.unit_price", "A seller asks", unit="money",
-       typical="no quote", help="Dated quotes put the price between them in the range."),
+       typical="no quote", help="Dated quotes set the range of the price."),
     _f("on_prem.servers.*.quotes.0.quoted", "Quoted in", kind="month", typical="2026-10"),
     _f("on_prem.servers.*.quotes.1.unit_price", "Another seller asks", unit="money",
        typical="no quote"),
     _f("on_prem.servers.*.quotes.1.quoted", "That quoted in", kind="month", typical="2026-11"),
-    _f("on_prem.servers.*.late_delivery.probability", "Chance that it comes late", unit="%",
+    _f("on_prem.servers.*.late_delivery.probability", "Chance that it arrives late", unit="%",
        scale="pct", typical="as all servers"),
     _f("on_prem.servers.*.late_delivery.months", "It is then late by", unit="months",
        typical="as all servers"),

@@ -6,7 +6,7 @@ from planner.web.common.plan_fields.field import describe_field as _f
 
 TRAINING = (
     _f("workload.model", "Well-known model", kind="text", typical="Llama-3.1-8B",
-       help="A name fills in parameters, layers and experts; what you give yourself stands."),
+       help="A name fills in parameters, layers and experts; your own values take precedence."),
     _f("workload.parameters", "Model parameters", unit="billion", scale="bn", typical="7",
        help="Total parameters of the model; 7 for a 7B model."),
     _f("workload.tokens", "Training tokens", unit="billion", scale="bn", typical="140",
@@ -18,7 +18,7 @@ TRAINING = (
        help="Mixture-of-experts models only: parameters active per token."),
     _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
     _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
-       help="Left open: what the median team has, with the spread of teams in the range."),
+       help="If empty: what the median team has, with the spread of teams in the range."),
 )  # fmt: skip
 
 MEASURED = (
@@ -52,7 +52,7 @@ SAMPLES = (
        help="Forward pass of the model, two operations for each multiply-add, where no benchmark "
             "is like yours; 8.2 for ResNet-50."),
     _f("workload.loader", "How images are read", kind="choice", choices="loaders",
-       help="Beside the work of one sample. Left open: what teams have, with their spread."),
+       help="Used with the work of one sample. If empty: what teams have, with their spread."),
     _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
-       help="Beside the work of one sample. A first version is the code of one paper."),
+       help="Used with the work of one sample. A first version is the code of one paper."),
 )  # fmt: skip

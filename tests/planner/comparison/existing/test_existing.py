@@ -78,7 +78,7 @@ def test_what_a_signed_commitment_costs_after_a_short_plan_is_said() -> None:
     assert "60,000 USD more is owed after December 2027 and not counted" in short.sentence
     rows = figure_rows(asked({"commitments": [SIGNED]}, term_end="prorate"))
     (owed,) = [row for row in rows if row.title == "Owed afterwards"]
-    assert (owed.words, owed.note) == ("nothing", "of what is counted: contracts go on")
+    assert (owed.words, owed.note) == ("nothing", "of what is counted; contracts go on")
     full = asked({"commitments": [SIGNED]}).verdict
     assert full is not None
     assert "60,000 USD of the cost is owed after December 2027" in full.sentence

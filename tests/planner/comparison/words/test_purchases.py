@@ -48,7 +48,7 @@ def test_what_is_left_to_others_is_the_first_warning(fields: dict[str, Any], mon
     assert "othing is owed afterwards" not in part.verdict.sentence
     notes = {row.title: row.note for row in figure_rows(part)}
     assert notes["Contracts to sign now"] == "what they cost after the plan is not counted"
-    assert notes["Owed afterwards"] == "of what is counted: contracts go on"
+    assert notes["Owed afterwards"] == "of what is counted; contracts go on"
     assert not any("somebody else" in one for one in full.warnings)
     assert not any(
         "somebody else" in one for one in answer(term_end="prorate", rules=1, **fields).warnings
@@ -100,4 +100,4 @@ def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
     (row,) = [one for one in figure_rows(answered("owed after the horizon"))
               if one.title == "Owed afterwards"]  # fmt: skip
     assert row.words == "nothing"
-    assert row.note.replace("\xa0", " ") == f"{saved} of tax saved then is counted"
+    assert row.note.replace("\xa0", " ") == f"{saved} of tax saved later is counted"

@@ -22,7 +22,7 @@ REST = re.compile(r"/plan/\?")
 TREND, TREND_FIELD = "Cloud price trend, % a year", "finance.cloud_price_trend_per_year~pct"
 ENDED = ("htmx:", "Failed to load resource: net::ERR_FAILED")
 """What the console says of a request that was ended."""
-WORKED_OUT = "In dashes: from before, being worked out"
+WORKED_OUT = "Dashed: from before, being worked out again"
 
 
 @pytest.fixture

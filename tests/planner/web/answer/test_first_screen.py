@@ -91,7 +91,7 @@ def test_a_budget_that_the_range_exceeds_says_so() -> None:
         return next(row.note for row in rows if "udget" in row.title)
 
     assert note("total", p90) == "All payments."
-    assert note("total", p90 - 1) == "All payments. In more than 1 of 10 cases it does not suffice."
+    assert note("total", p90 - 1) == "All payments. In more than 1 of 10 cases it is not enough."
     assert note("monthly", p90 - 1) == "All payments."
 
 

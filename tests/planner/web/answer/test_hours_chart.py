@@ -57,7 +57,7 @@ def test_the_caption_says_from_which_use_on_owning_is_cheaper() -> None:
     summary = chart_of(BUYS).summary
     assert "from 257 h of use a month (35%) on it costs less than a3-highgpu-8g" in summary
     assert "at any use it costs less than p5.48xlarge" in summary
-    assert summary.endswith("The other ways to rent stand in the table.")
+    assert summary.endswith("The other ways to rent are in the table.")
     assert len(summary) < 320
 
 

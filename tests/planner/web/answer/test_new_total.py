@@ -52,7 +52,7 @@ def test_what_comes_first_asks_for_the_rest_and_marks_it_as_being_worked_out(cli
     (rest,) = re.findall(r'id="rest" hx-get="([^"]*)"', page)
     assert rest == response["HX-Push-Url"]
     assert parse_qs(urlsplit(rest).query)["on_prem.electricity_per_kwh"] == ["0.9"]
-    assert "In dashes: from before, being worked out" in page
+    assert "Dashed: from before, being worked out again" in page
     assert 'id="figures"' not in page
 
 

@@ -300,7 +300,7 @@ def test_a_server_s_quotes_and_late_delivery_have_boxes(client, prices):
     for name, value in typed.items():
         assert re.search(rf'<[^>]*name="{re.escape(name)}"[^>]*>', page), name
         assert f'value="{value}"' in page
-    assert "Chance that it comes late" in page
+    assert "Chance that it arrives late" in page
     wrong = {**HOURS, **typed, f"{at}.late_delivery.months": "61"}
     assert f'id="id_{at}.late_delivery.months_error"' in text(get(client, "plan", wrong))
     assert find_label(f"{at}.quotes.2.unit_price") == "A seller asks"
@@ -323,8 +323,8 @@ def test_of_several_servers_quotes_have_boxes_where_they_are_typed_or_asked_for(
 
 def test_a_name_that_nothing_is_called_is_told_in_words_with_the_nearest_question(client, prices):
     page = text(get(client, "plan", {**HOURS, "constraints.total_budgt": "5"}))
-    assert "the address gives “constraints.total_budgt”, which no question is called" in page
-    assert "did you mean “Budget in total”?" in page
+    assert "gives “constraints.total_budgt”, which is not the name of a question" in page
+    assert "did you mean “Total budget”?" in page
     page = text(get(client, "plan", {**HOURS, "foo": "1"}))
-    assert "“foo”, which no question is called; take it out of the address" in page
+    assert "“foo”, which is not the name of a question; take it out of the address" in page
     assert "allowed are" not in page

@@ -63,7 +63,7 @@ def test_choices_go_by_name_money_with_its_currency_and_runs_by_number(client, p
         "Start of run 2": ("2027-03", "2027-04"),
         "Currency": ("", "EUR"),
         "Geographies": ("", "European Union"),
-        "Budget in total": ("", "20,000\xa0EUR"),
+        "Total budget": ("", "20,000\xa0EUR"),
         "Accelerator": ("", "H100 SXM5 80 GB"),
         "Can the work be interrupted?": ("", "Yes, it can be interrupted"),
     }
