@@ -15,10 +15,10 @@ from planner.api.uploads import CsvParser, FileParser, FilesParser
 from planner.api.views.comparisons import MarketView
 from planner.services.teams.team_rates import rules_of
 from planner.services.work_budget import stop_where_nobody_waits
+from planner.usage.demand.forecast import MAX_MONTHS
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.question import (
     DEFAULT_BY,
-    MAX_FORECAST_MONTHS,
     WAITING_BYTES,
     WAITING_FILES,
     WAITING_ROWS,
@@ -51,7 +51,7 @@ _TEXTS = {
 
 _MONTH = {"type": "string", "pattern": r"^\d{4}-\d{2}$"}
 _KINDS = {
-    "forecast_months": number_to(MAX_FORECAST_MONTHS, "integer"),
+    "forecast_months": number_to(MAX_MONTHS, "integer"),
     "month": _MONTH,
     "start": _MONTH,
 }
