@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from planner.comparison_steps.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.purchase_options import OWNED, SPOT
+from planner.contract.purchase_options import COMMITTED, OWNED, SPOT
 from planner.costing.advice.limit_words import list_relaxations
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.rent_mix import may_rent
@@ -15,6 +15,7 @@ from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
 from pricing.common.copies import replace
+from pricing.common.pluralize import pluralize
 from pricing.market.offers import PurchaseOption
 
 
@@ -42,6 +43,7 @@ def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparat
             *sentences,
             *scenario.why_not,
             *_when_servers_come(scenario, preparation),
+            *_which_contracts_outlast(scenario, preparation),
             *_why_not(key, preparation),
         ),
     )
@@ -62,6 +64,24 @@ def _when_servers_come(scenario: Scenario, preparation: Preparation) -> Iterator
         yield (
             f"servers ordered in {ordered} serve from {serves}: work that begins then, or a "
             "shorter on_prem.lead_time_months, would do"
+        )
+
+
+def _which_contracts_outlast(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
+    """That all contracts on sale end after the plan, which takes none that does, where nothing is
+    rented by the hour either."""
+    inputs, months = preparation.inputs, preparation.calendar.months
+    options = scenario_options(scenario.key, inputs.interruptible) & COMMITTED
+    terms = [
+        source.term.duration_months
+        for source in inputs.sources
+        if source.purchase_option in options and source.term is not None
+    ]
+    is_alone = terms and not may_rent(scenario, inputs)
+    if is_alone and inputs.term_end == "within" and min(terms) > months:
+        yield (
+            f"contracts on sale run for {pluralize(min(terms), 'month')} or more, and a plan of "
+            f"{pluralize(months, 'month')} signs none that outlasts it"
         )
 
 

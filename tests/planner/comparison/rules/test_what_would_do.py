@@ -129,6 +129,19 @@ def test_contracts_that_follow_one_another_are_for_the_same_machines() -> None:
     assert one.total == 350_400
 
 
+def test_contracts_that_outlast_a_short_plan_are_said_to() -> None:
+    """Before, nothing that may be bought or rented was said to serve, without a reason."""
+    year = offer("2", "reserved", count=1, term_months=12, payment_option="no_upfront")
+    fields: dict[str, Any] = {"hours": 730, "constraints": {"purchase_options": ["reserved"]}}
+    told = asked(year, offer("4", count=1), horizon_months=6, **fields).verdict.sentence
+    assert (
+        "contracts on sale run for 12 months or more, and a plan of 6 months signs none that "
+        "outlasts it" in told
+    )
+    longer = asked(year, offer("4", count=1), horizon_months=12, **fields)
+    assert longer.verdict.total == 12 * 730 * 2
+
+
 def test_a_plan_on_three_kinds_of_accelerator_is_no_alternative(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
