@@ -12,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from pricing.discovery import all_providers
 from pricing.ingest.endpoints import Secrets
+from pricing.publish.runs import is_disk_full
 
 
 class DatabaseCommand(BaseCommand):
@@ -41,6 +42,11 @@ def add_provider_arguments(parser: ArgumentParser) -> None:
 def describe_database_error(error: DatabaseError) -> str:
     """What is wrong with the database and what to do about it, without secrets."""
     text = Secrets.from_settings(os.environ).scrub(" ".join(str(error).split()))
+    if is_disk_full(error):
+        return (
+            f"The disk of the database is full ({text}). Published prices stay in force. Make room,"
+            " then run this command again."
+        )
     if _has_unapplied_migrations():
         return (
             f"The database is not migrated ({text}). Run `manage.py migrate`, then run this command"

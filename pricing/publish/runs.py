@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import sqlite3
 
 from django.db import DatabaseError
 from django.utils import timezone
@@ -63,7 +64,7 @@ def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
     if isinstance(error, Cancelled):
         return "it was stopped", "Run it again."
     text = f"{type(error).__name__}: {error}"
-    if _is_disk_full(error):
+    if is_disk_full(error):
         return f"the disk is full ({text})", "Free disk space and refresh again."
     if isinstance(error, DatabaseError):
         return f"the database refused the revision ({text})", "Check the database; refresh again."
@@ -72,9 +73,10 @@ def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
     return f"a defect in {where} ({text})", "Report it with the log; refresh again later."
 
 
-def _is_disk_full(error: BaseException) -> bool:
+def is_disk_full(error: BaseException) -> bool:
+    """Whether the system, PostgreSQL or SQLite says that there is no room."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
-    return isinstance(error, DatabaseError) and any(
+    return isinstance(error, DatabaseError | sqlite3.Error) and any(
         word in str(error).lower() for word in _DISK_FULL_TEXTS
     )

@@ -16,6 +16,8 @@ from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 from django.utils import timezone
 
+from pricing.publish.runs import is_disk_full
+
 PREFIX = "planner-"
 MAX_FINDINGS = 10_000_000
 SUFFIXES = {"sqlite": ".sqlite3", "postgresql": ".dump"}
@@ -47,6 +49,11 @@ def back_up(folder: Path) -> Path:
         finally:
             part.unlink(missing_ok=True)
     except sqlite3.Error as error:
+        if is_disk_full(error):
+            raise BackupError(
+                f"The disk of {folder} has no room for a copy; make room or name another folder. "
+                "No copy was made, and none was removed."
+            ) from None
         raise BackupError(
             f"The database {_name()} cannot be read ({error}). Check DATABASE_URL, and that the "
             "file is there and may be read."

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import OperationalError
 
+from pricing.management.database_command import describe_database_error
 from tests.another_database import sqlite_at
 
 COMMANDS = (
@@ -51,3 +53,13 @@ def test_a_process_of_its_own_prints_no_traceback(
     assert "The database is not migrated (no such table" in done.stderr
     assert "Run `manage.py migrate`" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.django_db
+def test_a_full_disk_is_not_taken_for_a_database_without_tables(tmp_path: Path) -> None:
+    """A `migrate` that found no room was told to run `migrate`."""
+    with sqlite_at(tmp_path / "empty.sqlite3"):
+        words = describe_database_error(OperationalError("database or disk is full"))
+    assert words.startswith("The disk of the database is full (database or disk is full). ")
+    assert "Make room" in words
+    assert "migrate" not in words

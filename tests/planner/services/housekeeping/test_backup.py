@@ -235,6 +235,21 @@ def test_an_empty_database_is_not_copied_and_no_older_copy_goes(tmp_path: Path) 
     assert sorted(tmp_path.iterdir()) == [empty, older]
 
 
+@pytest.mark.django_db
+def test_a_disk_without_room_for_a_copy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite says no more than "database or disk is full", which was told of the database."""
+
+    def fail(_: Path) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(backup, "_copy", fail)
+    with pytest.raises(CommandError, match=f"The disk of {tmp_path} has no room for a copy; make"):
+        call_command("backup", str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_database_that_is_not_there_is_named(tmp_path: Path) -> None:
     with (
         sqlite_at(tmp_path / "missing.sqlite3"),
