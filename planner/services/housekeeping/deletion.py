@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from planner.models import (
     Access,
@@ -61,11 +62,9 @@ def _forget_settings(team: Team) -> None:
 
 def list_sole_member_teams(user: Any) -> list[Team]:
     """Teams whose only member is `user`: they go with the account."""
-    return [
-        member.team
-        for member in Membership.objects.filter(user=user).select_related("team")
-        if not Membership.objects.filter(team=member.team).exclude(user=user).exists()
-    ]
+    others = Membership.objects.filter(team=OuterRef("team")).exclude(user=user)
+    alone = Membership.objects.filter(~Exists(others), user=user)
+    return [member.team for member in alone.select_related("team")]
 
 
 @transaction.atomic

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.models import Role
@@ -58,3 +60,12 @@ def test_projects_in_the_archive_ask_nobody(work: Workspace) -> None:
     plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
     projects.change_project(work.access(), plan.project, {"archived": True})
     assert not read_inbox(work.access(), work.team)
+
+
+def test_drafts_that_nobody_sent_back_are_not_read(
+    work: Workspace, django_assert_num_queries: Any
+) -> None:
+    work.saved()
+    editor = work.access(Role.EDITOR)
+    with django_assert_num_queries(3):  # Approved, submitted, what was sent back.
+        assert not read_inbox(editor, work.team)

@@ -26,7 +26,11 @@ from planner.models import (
     Team,
     access_of,
 )
-from planner.services.housekeeping.deletion import delete_account, delete_team
+from planner.services.housekeeping.deletion import (
+    delete_account,
+    delete_team,
+    list_sole_member_teams,
+)
 from planner.services.housekeeping.team_export import export_team
 from planner.services.housekeeping.team_tables import list_tables, outlives_its_team
 from planner.services.teams import teams
@@ -194,3 +198,15 @@ def test_the_commands_do_the_same_with_yes(work: Workspace, tmp_path: Path) -> N
     call_command("delete_account", "owner-of-alpha", "--yes", stdout=out)
     with pytest.raises(CommandError, match="no account 'owner-of-alpha'"):
         call_command("delete_account", "owner-of-alpha")
+
+
+def test_teams_of_a_person_alone_are_found_by_one_query(
+    work: Workspace, django_assert_num_queries: Any
+) -> None:
+    user = person("single")
+    for name in ("first", "second"):
+        teams.create_team(access_of(user), name)
+    Membership.objects.create(team=work.team, user=user, role=Role.VIEWER)
+    with django_assert_num_queries(1):
+        alone = list_sole_member_teams(user)
+    assert [team.slug for team in alone] == ["first", "second"]
