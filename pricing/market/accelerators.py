@@ -160,11 +160,12 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
         )
     matches = candidates(name)
     if len(matches) == 1:
-        raise InvalidInput(field, f"{name!r} is not a full name; did you mean {matches[0].slug}?")
+        raise InvalidInput(field, f"{name!r} is not a full name; did you mean {matches[0].name}?")
     if matches:
-        slugs = ", ".join(one.slug for one in matches)
-        raise InvalidInput(field, f"{name!r} is ambiguous; choose one of {slugs}")
-    suggestions = ", ".join(_closest_slugs(name)) or "names such as nvidia-h100-80gb-sxm"
+        names = ", ".join(one.name for one in matches)
+        raise InvalidInput(field, f"{name!r} is ambiguous; choose one of {names}")
+    closest = ", ".join(get(slug).name for slug in _closest_slugs(name))
+    suggestions = closest or "names such as H100 SXM5 80 GB"
     raise InvalidInput(field, f"{name!r} is not a known accelerator; closest are {suggestions}")
 
 

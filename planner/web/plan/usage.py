@@ -30,6 +30,7 @@ from planner.usage.question import (
 )
 from planner.usage.reading import UnmappedColumns
 from planner.web.common.base_form import Form
+from planner.web.common.formatting import words
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
 
@@ -231,7 +232,8 @@ class Uploads:
 def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
     """Value and label of each column that is proposed."""
     return [
-        (f"{name}={column}", f"{name} as {column}") for name, column in refusal.proposed.items()
+        (f"{name}={column}", f"{name} as {words(column)}")
+        for name, column in refusal.proposed.items()
     ]
 
 

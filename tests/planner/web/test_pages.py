@@ -258,6 +258,7 @@ def test_the_market_names_what_it_refuses(client, prices, name, value):
     response = get(client, "market", {name: value})
     assert response.status_code == 400
     assert response.context["refusal"].field == name
+    assert f"<strong>{name.replace('_', ' ').capitalize()}</strong>" in text(response)
 
 
 def test_an_offer_that_is_gone_keeps_its_history(client, prices):

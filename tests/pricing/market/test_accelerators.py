@@ -76,7 +76,7 @@ def test_every_slug_name_and_alias_resolves_to_its_own_row(one: Accelerator) -> 
 
 
 def test_trap_3_a100_never_matches_a100_80gb() -> None:
-    with pytest.raises(InvalidInput, match=r"ambiguous.*a100-40gb-sxm.*a100-80gb-sxm"):
+    with pytest.raises(InvalidInput, match=r"ambiguous.*A100 SXM4 40 GB.*A100 SXM4 80 GB"):
         resolve("A100")
     assert resolve("A100 40GB").memory_gib == 40
     assert resolve("A100 80GB").memory_gib == 80
@@ -94,12 +94,12 @@ def test_an_ambiguous_name_is_refused_with_its_candidates(name: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         resolve(name, "workload.accelerator")
     assert refused.value.field == "workload.accelerator"
-    assert all(one.slug in refused.value.message for one in accelerators.candidates(name))
+    assert all(one.name in refused.value.message for one in accelerators.candidates(name))
     assert len(accelerators.candidates(name)) > 1
 
 
 def test_an_unknown_name_is_refused_with_the_closest() -> None:
-    with pytest.raises(InvalidInput, match=r"'H1000' is not a known accelerator.*nvidia-h100"):
+    with pytest.raises(InvalidInput, match=r"'H1000' is not a known accelerator.*H100 "):
         resolve("H1000")
 
 

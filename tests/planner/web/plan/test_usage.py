@@ -88,6 +88,8 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
     rows = table([{"Month": f"2025-0{n}", "GPU hours": "100"} for n in range(1, 5)])
     page = text(send(client, rows))
     assert "Read them as these?" in page
+    assert "GPU hours as accelerator hours" in page
+    assert "The file is still here" in page
     carried = re.search(r'name="carried" value="([^"]+)"', page)[1]
     agreed = ["Month=month", "GPU hours=accelerator_hours"]
     page = text(send(client, None, mapping=agreed, carried=carried, carried_name="a.csv"))
