@@ -214,6 +214,18 @@ class Budgets:
             sums[name] = capital(lines, range(budget.first, budget.last))
         return list_excess(sums, self.stated)
 
+    def is_over(self, plan: Plan) -> bool:
+        """Whether the lines of a plan are over a budget; they are written only where what was
+        counted leaves that open."""
+        if not self.stated:
+            return False
+        if not self.inputs.pools:
+            counted = self._count(plan)
+            rooms = {name: self.stated[name] - counted[name] for name in self.stated}
+            if all(room >= self._rounding[name] for name, room in rooms.items()):
+                return False
+        return bool(self.excess(plan))
+
     def most_over(self, plan: Plan) -> float:
         """The largest of these, 0 where the plan keeps to all budgets."""
         return max(self.excess(plan).values(), default=0.0) if self.stated else 0.0

@@ -182,7 +182,7 @@ class _Builder:
             alone=cost,
             alone_total=None if alone.books is None else alone.books.total_cost,
             alone_way=alone.way,
-            sooner=not waits and alone.is_sooner and member.key == alone.member.key,
+            sooner=not waits and member.key != results.plans.members[name].key,
             alone_sooner=alone.is_sooner,
             alone_spread=alone.otherwise if alone.is_sooner else None,
             share=share,

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from planner.comparison_steps.deadlines.sooner import MOST_MONTHS, lay_within
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.books import Books
 from planner.portfolio.budgets import JointBudgets
@@ -17,12 +18,15 @@ from planner.portfolio.joint_inputs import JointInputs
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
 from planner.portfolio.plan_search import PlanSearch
 from planner.portfolio.preparation import (
+    MAY_BE_SOONER,
     ONE_IS_A_GROUP,
+    Key,
     PortfolioPreparation,
     PreparedProject,
 )
 from planner.portfolio.sampling import GroupCosts
-from planner.portfolio.stand_alone import StandAlone, plan_alone
+from planner.portfolio.stand_alone import StandAlone, may_be_sooner, plan_alone
+from pricing.common.invalid_input import InvalidInput
 
 ROUNDED_AWAY = 1e-5
 """Part of a cost below which a difference is none: amounts are rounded to cents one by one."""
@@ -83,6 +87,8 @@ class PortfolioPlans:
         self.members = {member.name: member for member in preparation.projects}
         self._costs: dict[frozenset[str], float] = {}
         self._bounds: dict[frozenset[str], float] = {}
+        self._tried: dict[Key, PreparedProject] = {}
+        """Projects as they are laid for want of room within the limits of all."""
 
     @property
     def has_limits(self) -> bool:
@@ -100,23 +106,43 @@ class PortfolioPlans:
             for i, (name, member) in enumerate(self.members.items())
         }
 
-    @cached_property
+    @property
     def search(self) -> PlanSearch:
         """Searches for plans of several."""
-        laid = tuple(one.member for one in self.alone.values() if one.is_sooner)
-        return PlanSearch(self.preparation, laid)
+        return PlanSearch(self.preparation, (*self._laid_alone, *self._tried.values()))
+
+    @cached_property
+    def _laid_alone(self) -> tuple[PreparedProject, ...]:
+        return tuple(one.member for one in self.alone.values() if one.is_sooner)
 
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
         """The best plan of some projects together; None where their limits leave none.
 
         Where a project does its runs sooner by itself, all are planned as each lays its work by
         itself and as asked, and then each such project the other way in the better of these plans.
+        Where none keeps to the limits, the runs of all are done within one to three months.
         """
         as_stated = [self.members[name] for name in sorted(names)]
         own = [self.alone[one.name].member for one in as_stated]
-        changed = [one.name for one in own if self.alone[one.name].is_sooner]
-        if not changed or len(own) == 1:
+        if len(own) == 1:
             return self._plan_laid(own, work)
+        changed = [one.name for one in own if self.alone[one.name].is_sooner]
+        if changed:
+            best = self._plan_either_way(own, as_stated, changed, work)
+        else:
+            best = self._plan_laid(own, work)
+        if best is None and self.has_limits:
+            best = self._plan_within_months(as_stated, work)
+        return best
+
+    def _plan_either_way(
+        self,
+        own: Sequence[PreparedProject],
+        as_stated: Sequence[PreparedProject],
+        changed: Sequence[str],
+        work: WorkMeter,
+    ) -> PortfolioPlan | None:
+        """The best plan of projects of which some may be laid in two ways."""
         before = work.done
         best = self._plan_laid(own, work.share(1 / 2, stops=False))
         with suppress(WorkSpentError):  # what there is stands
@@ -125,15 +151,40 @@ class PortfolioPlans:
             for name in changed if len(changed) > 1 else []:
                 if work.remaining < taken:
                     break
-                members = own if best is None else list(best.books.members)
+                members = own if best is None else best.books.members
                 turned = [self._turned(one) if one.name == name else one for one in members]
                 best = _cheaper(best, self._plan_laid(turned, work))
         return best
 
+    def _plan_within_months(
+        self, members: Sequence[PreparedProject], work: WorkMeter
+    ) -> PortfolioPlan | None:
+        """The best plan with the runs of all projects done within one to three months."""
+        best: PortfolioPlan | None = None
+        for months in range(1, MOST_MONTHS + 1):
+            with suppress(WorkSpentError, InvalidInput):  # more at once than there are, say
+                laid = [self._within(one, months) for one in members]
+                if laid != list(members):
+                    self._tried |= {one.key: one for one in laid}
+                    best = _cheaper(best, self._plan_laid(laid, work.share(1 / 2, stops=False)))
+        return best
+
+    def _within(self, member: PreparedProject, months: int) -> PreparedProject:
+        edition = self.preparation.runs_edition
+        if edition < MAY_BE_SOONER or not may_be_sooner(member, edition):
+            return member
+        alone = lay_within(member.alone, months)
+        laid = member if alone is member.alone else member.lay_out(alone)
+        _ = laid.alone.inputs  # what is refused is refused here
+        return laid
+
     def _turned(self, member: PreparedProject) -> PreparedProject:
         """A project as asked that is laid as it would by itself, and the other way round."""
-        own, as_stated = self.alone[member.name].member, self.members[member.name]
-        return as_stated if member.key == own.key else own
+        is_own, name = self._is_as_alone(member), member.name
+        return self.members[name] if is_own else self.alone[name].member
+
+    def _is_as_alone(self, member: PreparedProject) -> bool:
+        return member.key == self.alone[member.name].member.key
 
     def _plan_laid(
         self, members: Sequence[PreparedProject], work: WorkMeter
@@ -179,10 +230,9 @@ class PortfolioPlans:
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
         """The plans of some projects apart, put together; None where one has no plan, or does its
         runs in other months by itself."""
-        alone = [self.alone[member.name] for member in members]
-        if any(one.member.key != own.key for one, own in zip(alone, members, strict=True)):
+        if not all(map(self._is_as_alone, members)):
             return None
-        books = [one.books for one in alone]
+        books = [self.alone[member.name].books for member in members]
         plans = [one for one in books if one is not None]
         if len(plans) < len(members):
             return None
@@ -199,12 +249,16 @@ class PortfolioPlans:
         """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
         search, with the work in the months of the `plan` of all, and at most `most`, what it is
         known to pay less for; without limits never above that of a smaller group and the other
-        project. One project pays what it would alone, and from edition 3 at most what it would as
-        a group: a group may buy what does not pay back without its resale."""
+        project. One project, with its work as by itself, pays what it would alone, and from edition
+        3 at most what it would as a group: a group may buy what does not pay back without its
+        resale."""
         if not group or (len(group) == 1 and not self._is_one_a_group(plan.may_buy)):
             return self._cost_alone(group)
         if group not in self._costs:
-            joint = self.search.joint(plan.members_of(group), plan.may_buy)
+            members = plan.members_of(group)
+            if len(group) == 1 and not self._is_as_alone(members[0]):
+                members, most = [self.alone[members[0].name].member], None
+            joint = self.search.joint(members, plan.may_buy)
             group_plan = solve_joint(JointBudgets(joint).eased_problem, work=work)
             if not np.isfinite(group_plan.cost):
                 raise WorkSpentError("no plan of a group was found within the work there is")

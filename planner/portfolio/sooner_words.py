@@ -16,6 +16,11 @@ def describe_when(answer: PortfolioAnswer, one: ProjectShare) -> str:
             "Its runs are spread over the months to their deadlines here; by itself it would do "
             f"them sooner, for {sooner} in all (not discounted)."
         )
+    if not one.alone_sooner:
+        return (
+            "Its runs are done sooner than their deadlines ask, as the limits of all leave no room "
+            "for them otherwise."
+        )
     instead = "no plan of its own would keep to its limits"
     if one.alone_spread is not None:
         spread = format_money(one.alone_spread, answer.currency)

@@ -71,7 +71,7 @@ def plan_alone(member: PreparedProject, search: PlanSearch, work: WorkMeter) -> 
     spread = alone = _compared(member, as_stated)
     if member.movable is not None:
         alone = _move(alone, search, work)
-    if not _may_be_sooner(member, search):
+    if not may_be_sooner(member, search.preparation.runs_edition):
         return alone
     sooner = finish_sooner(as_stated)
     if sooner is as_stated:
@@ -86,16 +86,14 @@ def plan_alone(member: PreparedProject, search: PlanSearch, work: WorkMeter) -> 
     return replace(laid, renting=min(rents, default=None), is_sooner=True, otherwise=spread.total)
 
 
-def _may_be_sooner(member: PreparedProject, search: PlanSearch) -> bool:
+def may_be_sooner(member: PreparedProject, edition: float) -> bool:
     """Whether its runs may be done sooner: not where one begins before the plan does, so that more
     of it would count as over; nor where a window says how many accelerators may work at once, or
     in edition 1 where it has one."""
     first, window = member.alone.calendar.start, member.project.window
     if any(run.start < first for run in runs_to_lay(member.alone)):
         return False
-    if window is None:
-        return True
-    return search.preparation.runs_edition >= MAY_BE_SOONER and window.max_accelerators is None
+    return window is None or (edition >= MAY_BE_SOONER and window.max_accelerators is None)
 
 
 def _compared(member: PreparedProject, results: ComparisonResults) -> StandAlone:

@@ -216,7 +216,7 @@ def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
         yield "It has no work in the months of the plan."
         return
     yield f"It works {describe_months(answer, one.busy_months)}."
-    if one.alone_sooner and not one.waits:
+    if one.sooner or (one.alone_sooner and not one.waits):
         yield describe_when(answer, one)
     if not answer.uses_by_kind:
         yield _describe_shared_hours(answer, one)

@@ -26,6 +26,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis.plan_neighbours import UnitsStarted, neighbours, signature
 from planner.costing.analysis.risk_result import calculate_cvar_90
 from planner.costing.analysis.simulation import Simulation
+from planner.costing.budgets_in_books import Budgets
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Plan, PlanProblem
@@ -118,10 +119,16 @@ class _RobustSearch:
         return self.simulation.inputs
 
     @cached_property
-    def problem(self) -> PlanProblem:
-        """With every source that is compared."""
+    def budgets(self) -> Budgets:
+        """Of plans from every source that is compared."""
         options = scenario_options(ScenarioKey.HYBRID, self.inputs.interruptible)
-        return restrict_sources(self.inputs.problem, self.inputs.keys(options))
+        problem = restrict_sources(self.inputs.problem, self.inputs.keys(options))
+        return Budgets(self.inputs, problem)
+
+    @cached_property
+    def problem(self) -> PlanProblem:
+        """With as much room in the budgets as lines may be less than what is counted."""
+        return self.budgets.eased(self.budgets.most_room)
 
     @cached_property
     def reduced(self) -> ReducedProblem:
@@ -185,7 +192,7 @@ class _RobustSearch:
                 else dispatch_units(self.reduced, starts_of_plan, self.work)
             )
             seen.add(signature(starts_of_plan))
-            if plan is not None:
+            if plan is not None and not self.budgets.is_over(plan):
                 yield build_scenario(self.inputs, ScenarioKey.HYBRID, plan, self.scenarios[0].bound)
 
     def _polish(self, units_started: Sequence[UnitsStarted]) -> UnitsStarted:
@@ -221,7 +228,8 @@ class _RobustSearch:
         key = signature(units_started)
         if key not in self._scores:
             plan = dispatch_units(self.reduced, units_started, self.work)
-            self._scores[key] = np.inf if plan is None else self._cost_on_samples(plan)
+            is_allowed = plan is not None and not self.budgets.is_over(plan)
+            self._scores[key] = self._cost_on_samples(plan) if plan and is_allowed else np.inf
         return self._scores[key]
 
     def _cost_on_samples(self, plan: Plan) -> float:

@@ -51,6 +51,9 @@ _FIXED_LABELS = {
     "on_prem.resale_edition": "Rule for resale",
     "on_prem.in_place_edition": "Rule for the resale of servers in place",
     "constraints.quota_edition": "Rule for quotas",
+    "projects.window_edition": "Rule for hours that may move",
+    "projects.runs_edition": "Rule for the months of runs",
+    "projects.shares_edition": "Rule for shares",
 }
 """What stands in the assumptions and has no box."""
 _WITH_BOX = (

@@ -10,6 +10,7 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.portfolio.portfolio import plan_portfolio
+from planner.portfolio.sooner_words import describe_when
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.deadlines.test_sooner import MODE, PRICES, asked
 from tests.planner.costing.market_of import TODAY, catalog, offer
@@ -110,6 +111,21 @@ def test_a_budget_with_room_for_one_reservation_each_serves_both() -> None:
     assert not any(one.waits for one in answer.projects)
     (first, second) = plan(limits={"total_budget": 40319.99}).projects
     assert (first.waits, second.waits) == (False, True)
+
+
+def test_limits_of_all_may_have_room_for_runs_in_other_months_than_alone() -> None:
+    """By itself each takes two months of 13,440 at most; over three months both find room."""
+    answer = plan(limits={"monthly_budget": 13440})
+    assert answer.cash_per_month[:3] == (Decimal("13440.00"),) * 3
+    for one in answer.projects:
+        assert not one.waits
+        assert one.busy_months == (0, 1, 2)
+        assert one.adds_first is None
+    first = answer.projects[0].model_copy(update={"alone_sooner": False})
+    assert describe_when(answer, first) == (
+        "Its runs are done sooner than their deadlines ask, as the limits of all leave no room "
+        "for them otherwise."
+    )
 
 
 def test_work_that_is_over_is_done_no_sooner_for_that() -> None:

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from planner.costing.advice.verdict import choose
 from planner.costing.results.payments import capital, due_per_month, total_without_resale
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.comparison.compared import Compared, compared
-from tests.planner.costing.market_of import H100, catalog, offer
+from tests.planner.costing.market_of import CATALOG, H100, catalog, offer
 
 CENT = Decimal("0.01")
 SUMS: dict[str, Callable[[Scenario], Decimal]] = {
@@ -137,3 +138,18 @@ def test_what_is_signed_counts_in_the_month_of_a_resale_too() -> None:
     )  # fmt: skip
     for plan in short.allowed_scenarios.values():
         assert not plan.feasible or total_without_resale(plan) <= paid - 10_000
+
+
+def test_the_plan_for_what_may_come_keeps_to_the_cent_too() -> None:
+    """With 660,012.76 stated less a cent, the plan of 660,012.76 was named all the same."""
+    draw = np.random.default_rng(0)
+    hours = (draw.uniform(1000, 5000) * np.ones(24) + draw.uniform(0, 1500, 24)).round(2).tolist()
+    risk = {"cvar_weight": 1.0, "samples": 200}
+    fields: dict[str, Any] = {"on_prem": {"servers": []}, "risk": risk}
+    free = compared(CATALOG, hours, **fields).robust_plan
+    assert free is not None
+    assert free.same_as is None
+    stated = total_without_resale(free.scenario) - CENT
+    below = compared(CATALOG, hours, constraints={"total_budget": float(stated)}, **fields)
+    assert below.robust_plan is not None
+    assert total_without_resale(below.robust_plan.scenario) <= stated

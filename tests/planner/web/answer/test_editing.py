@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from planner.costing.assumptions.editions import EDITIONS
+from planner.portfolio.preparation import RUNS_EDITION, SHARES_EDITION, WINDOW_EDITION
 from planner.web.answer.assumption_rows import _FIXED_LABELS, rows_of
 from planner.web.common.field_types import request_field_types
 from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, WHOLE, get, text
@@ -130,7 +131,8 @@ def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
 
 
 def test_every_edition_that_answers_keep_has_a_name_in_words():
-    assert set(EDITIONS) <= set(_FIXED_LABELS)
+    of_portfolios = {RUNS_EDITION, SHARES_EDITION, WINDOW_EDITION}
+    assert {*EDITIONS, *of_portfolios} <= set(_FIXED_LABELS)
 
 
 def test_what_stands_in_the_box_of_staff_is_short_enough_to_read(client, prices):
