@@ -62,8 +62,8 @@ def _when_servers_come(scenario: Scenario, preparation: Preparation) -> Iterator
     if is_waited_for and not may_rent(scenario, inputs):
         ordered, serves = f"{calendar.month(0):%B %Y}", f"{calendar.month(arrival):%B %Y}"
         yield (
-            f"servers ordered in {ordered} serve from {serves}: work that begins then, or a "
-            "shorter on_prem.lead_time_months, would do"
+            f"servers ordered in {ordered} are in service from {serves}: begin the work then, or "
+            "give a shorter on_prem.lead_time_months"
         )
 
 

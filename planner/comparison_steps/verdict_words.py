@@ -226,10 +226,10 @@ class VerdictWords:
         if unsold > rent:
             before = f"cost {self._above(unsold, rent)} more"
         margin = Decimal(str(self.results.payback_margin))
-        least = f"{self._money(capital(bought) * margin)}, {margin:.0%} of the purchase price"
-        due = f"has to save at least {least}" if margin else "must not cost more"
+        least = f"{self._money(capital(bought) * margin)} ({margin:.0%} of the purchase price)"
+        due = f"would have to save at least {least}" if margin else "must not cost more"
         return (
-            f"Buying does not save enough: before any resale it would {before}, and it {due}. "
+            f"Buying does not save enough: before any resale it would {before} but {due}. "
             f"With {self._money(sold)} from reselling the servers it would cost "
             f"{self._above(self.plan.total_cost, bought.total_cost)} less."
         )

@@ -83,8 +83,8 @@ LIMIT_TITLES = {
     "partitions": "the choice of parts of the clouds",
     "purchase_options": "the choice of purchase options",
     "software": "the software that the code runs on",
-    "min_accelerator_memory_gib": "the least memory of an accelerator",
-    "min_accelerators_per_node": "the least accelerators of a node",
+    "min_accelerator_memory_gib": "the minimum memory of an accelerator",
+    "min_accelerators_per_node": "the minimum accelerators of a machine",
     "interconnect": "the interconnect asked for",
     "max_term_months": "the longest term",
 }

@@ -57,7 +57,7 @@ def test_trap_13_what_fits_nowhere_is_said_with_the_limit_and_costs_nothing_inve
         assert one["total_cost"] is None
         is_owning = one["key"] == "on_prem"
         limit = (
-            "the list of servers is empty" if is_owning else "the least memory of an accelerator"
+            "the list of servers is empty" if is_owning else "the minimum memory of an accelerator"
         )
         assert any(limit in reason for reason in one["why_not"])
 

@@ -226,7 +226,7 @@ def _describe_break_even(
     server = inputs.by_key[f"server:{row.server}"]
     name, over_life = server.label, _describe_life(row, server.hours_per_month / HOURS_PER_MONTH)
     after = (
-        f"compared with on demand after {pluralize(round(row.hours or 0), 'hour')} of use "
+        f"against renting on demand after {pluralize(round(row.hours or 0), 'hour')} of use "
         f"({row.months_at_full_use:,.1f} months without a break)"
     )
     if bought_servers:
@@ -263,9 +263,9 @@ def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     if not rows:
         return ""
     if any(row.hours is None for row in rows):
-        return ", but never compared with what the plan rents"
+        return ", but never against what the plan rents"
     hours = max(row.hours or 0.0 for row in rows)
-    return f", and compared with what the plan rents after {pluralize(round(hours), 'hour')}"
+    return f", and against what the plan rents after {pluralize(round(hours), 'hour')}"
 
 
 def _holds_a_term(inputs: ModelInputs) -> bool:

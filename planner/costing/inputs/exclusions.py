@@ -82,7 +82,7 @@ def _without_price(selection: OfferSelection) -> tuple[str, ...]:
     if not wanted or len(wanted) > _FEW or len(filters.rows(selection.catalog_offers)):
         return ()
     names = " or ".join(get(slug).name for slug in wanted)
-    return (f"no price of {names} is in the catalog: one of your own, in custom_offers, would do",)
+    return (f"no price of {names} is in the catalog: give one of your own in custom_offers",)
 
 
 def _hold(count: int) -> str:

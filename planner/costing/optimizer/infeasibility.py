@@ -142,7 +142,7 @@ def _describe_gap(reduced: ReducedProblem, unserved: Bools) -> str:
     when = _describe_months(unserved)
     if reduced.unit_types.existing[:, unserved].any():
         return f"what is in place is not enough {when}, and nothing more may be bought or rented"
-    return f"nothing that may be bought or rented serves {when}"
+    return f"nothing that may be bought or rented is available {when}"
 
 
 def _describe_months(unserved: Bools) -> str:

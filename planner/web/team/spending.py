@@ -72,8 +72,9 @@ def _burn_summary(months: Sequence[BurnMonth], currency: str) -> str:
         )
     if last.estimate is not None and len(paid) < len(months):
         parts.append(
-            "From there on the estimate: what follows use at the use so far and current prices, "
-            "the rest as planned; where no hours are known, all at the ratio of paid to planned."
+            "From there on the estimate: costs that follow use at the use so far and current "
+            "prices, the rest as planned; where no hours are known, all at the ratio of paid to "
+            "planned."
         )
     return " ".join(parts)
 

@@ -177,7 +177,7 @@ def test_nothing_fits_says_which_limit_excludes_what() -> None:
     assert one.lines == ()
     text = " ".join(one.why_not)
     assert "the choice of regions (westus3) excludes 3 of 4 on demand offers" in text
-    assert "the least accelerators of a node (4) excludes 2 of 4" in text
+    assert "the minimum accelerators of a machine (4) excludes 2 of 4" in text
 
 
 def test_nothing_at_all_fits() -> None:

@@ -120,7 +120,7 @@ def test_a_server_that_is_not_advised_is_not_said_to_have_paid_for_itself() -> N
     assert found.recommendation.scenario is ScenarioKey.SPOT
     assert "If bought, box would pay for itself" in because(found)
     # 6 / 0.95 − 4 = 2.3158 an hour saved: 100,000 / 2.3158 = 43,182 hours.
-    assert "compared with what the plan rents after 43,182 hours" in because(found)
+    assert "against what the plan rents after 43,182 hours" in because(found)
 
 
 def test_tax_on_the_resale_is_not_called_relief() -> None:
@@ -287,7 +287,7 @@ def test_months_are_counted_from_one_in_words() -> None:
              "available_from": "2027-03"}  # fmt: skip
     found = compared(catalog(), 5840, horizon_months=12, custom_offers=[block], **ALONE)
     (reason,) = found.scenarios[ScenarioKey.ON_DEMAND].why_not
-    assert reason == "nothing that may be bought or rented serves in the first 2 months"
+    assert reason == "nothing that may be bought or rented is available in the first 2 months"
     workload = {"kind": "accelerator_hours", "accelerator": "H100",
                 "hours_per_month": [730, 1460], "peak_accelerators": 1}  # fmt: skip
     with pytest.raises(InvalidInput, match="month 2 of 2 asks for 1,460 h"):

@@ -50,7 +50,7 @@ def test_savings_say_whether_they_are_discounted(client, prices):
     assert short(other.net_present_cost - best.net_present_cost) != saving
     assert page.verdict.against.difference == other.total_cost - best.total_cost
     assert f"{total} over 2 years" in words
-    assert f"; {saving} less than {page.verdict.against.words}." in words
+    assert f"; that is {saving} less than {page.verdict.against.words}." in words
     assert re.search(rf"In today's money[^.]*\. {present} ", words)
     assert best.saving_against_on_demand == rent.total_cost - best.total_cost
     assert re.search(rf"Less than on demand .* {short(best.saving_against_on_demand)} ", words)

@@ -36,8 +36,8 @@ def test_where_servers_come_too_late_the_answer_says_from_when_they_serve() -> N
     verdict = own(4000).answer.verdict
     assert verdict.total is None
     assert (
-        "servers ordered in January 2027 serve from April 2027: work that begins then, or a "
-        "shorter on_prem.lead_time_months, would do" in verdict.sentence
+        "servers ordered in January 2027 are in service from April 2027: begin the work then, or "
+        "give a shorter on_prem.lead_time_months" in verdict.sentence
     )
     assert own(4000, lead_time_months=0).answer.verdict.total
 

@@ -189,7 +189,7 @@ HOURS = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 
     [
         (EIGHT | YEAR | {"tokens": 1e11}, ""),
         (EIGHT | YEAR | {"tokens": 1e11, "accelerators_per_job": 8}, ""),
-        (EIGHT | YEAR | {"tokens": 1e11, "accelerators_per_job": 3}, "leave accelerators_per_job"),
+        (EIGHT | YEAR | {"tokens": 1e11, "accelerators_per_job": 3}, "leave out accelerators_per"),
         (HOURS, "a peak of 8 (peak_accelerators)"),
         (HOURS | {"peak_accelerators": 3}, "a peak of 8 (peak_accelerators)"),
         (HOURS | {"peak_accelerators": 8}, ""),
@@ -201,7 +201,7 @@ def test_what_of_a_machine_idles_is_told(work: dict[str, Any], says: str) -> Non
     told = [text for text in answer.warnings if IDLE in text]
     assert len(told) == bool(says)
     assert all(says in text for text in told)
-    assert not told or "Of 8 accelerators" in told[0]
+    assert not told or "of the 8 accelerators" in told[0]
 
 
 def test_without_whole_machines_nothing_idles() -> None:

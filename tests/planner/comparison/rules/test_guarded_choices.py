@@ -63,7 +63,7 @@ def test_consumer_cards_are_owned_in_workstations_alone() -> None:
     assert [server.slug for server in found.preparation.servers.to_buy] == [DESK]
     plan = found.scenarios[ScenarioKey.ON_PREM]
     assert {line.category.value for line in plan.lines}.isdisjoint({"colocation"})
-    assert any("holds consumer cards" in warning for warning in found.warnings)
+    assert any("has consumer cards" in warning for warning in found.warnings)
 
 
 def test_a_server_of_consumer_cards_says_why_it_is_left_out() -> None:

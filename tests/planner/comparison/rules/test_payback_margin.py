@@ -71,8 +71,8 @@ def test_the_refusal_says_how_much_is_saved_and_how_much_is_asked_for() -> None:
         "Before resale, its servers save only 17% of their price; 25% is required."
     )
     assert answer.verdict.reasons[0].startswith(
-        "Buying does not save enough: before any resale it would save 37,800 USD, and it has "
-        "to save at least 56,250 USD, 25% of the purchase price. With "
+        "Buying does not save enough: before any resale it would save 37,800 USD but would have "
+        "to save at least 56,250 USD (25% of the purchase price). With "
     )
     assert asked(7).by_key["on_prem"].why_not_allowed == (
         "Without resale, its servers do not pay back within the plan."

@@ -44,7 +44,7 @@ def test_a_limit_that_was_not_given_is_not_named() -> None:
                      "min_accelerator_memory_gib": 500}, **ALONE)  # fmt: skip
     words = " ".join(found.scenarios[ScenarioKey.ON_DEMAND].why_not)
     assert "min_accelerators_per_node" not in words
-    assert "the least memory of an accelerator (500 GiB)" in words
+    assert "the minimum memory of an accelerator (500 GiB)" in words
 
 
 @pytest.mark.parametrize(

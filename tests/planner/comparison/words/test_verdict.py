@@ -324,7 +324,7 @@ def test_nothing_is_offered_that_was_asked_for_or_refused() -> None:
 def test_without_a_plan_the_verdict_says_what_is_in_the_way() -> None:
     told = build_verdict(compared(constraints={"min_accelerator_memory_gib": 4000}))
     assert told.headline == "No plan keeps to these limits."
-    assert "the least memory of an accelerator (4000 GiB) excludes" in told.sentence
+    assert "the minimum memory of an accelerator (4000 GiB) excludes" in told.sentence
     assert (told.total, told.decision, told.oldest_price) == (None, (), None)
 
 

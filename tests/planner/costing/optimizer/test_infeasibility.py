@@ -81,7 +81,7 @@ def test_nothing_on_sale_before_the_first_server_arrives():
     plan = solve(steady(12, 8.0, units=[server("dgx", 12, lead=3, ceiling=1.0)]))
 
     assert list(plan.why_not) == [
-        "nothing that may be bought or rented serves in the first 3 months"
+        "nothing that may be bought or rented is available in the first 3 months"
     ]
 
 

@@ -154,7 +154,7 @@ def test_plan_against_actual_is_shown_by_month_and_cause(work, project, here, si
     spent = actuals.variance(project).as_dict()["total"]
     assert "Actual against planned spend" in page
     assert "machines rented" in page
-    assert "what follows use at the use so far and current prices, the rest as planned" in page
+    assert "costs that follow use at the use so far and current prices, the rest as planned" in page
     assert "the plan at the ratio of paid to planned so far" not in page
     assert f"{float(spent['causes']['usage']):,.0f} USD" in page
 
