@@ -9,11 +9,11 @@ _WORDING = frozenset(
 )
 _NEW_IN_VERSION_10 = frozenset(
     {"within_horizon", "owed_after", "headline", "reasons", "budget", "cheaper_if", "change"}
-    | {"relaxations", "internal_rate_of_return", "why_no_internal_rate"}
+    | {"relaxations", "internal_rate_of_return", "why_no_internal_rate", "idle_months"}
 )
 """Before, tax saved on the first payments after a plan counted within it, the least budget that
-would do could be that of a plan with costs of its own, and an internal rate was missing where bills
-and instalments fall on different days of a month."""
+would do could be that of a plan with costs of its own, an internal rate was missing where bills
+and instalments fall on different days of a month, and no purchase named its months without work."""
 _NEW_IN_VERSION_9 = _NEW_IN_VERSION_10 | {"reasons", "cheaper_if", "change"}
 """Before, the capital budgets of fiscal years did not stand among the budgets, and no reason or
 alternative told what a budget keeps out; what was then the budget for purchases is called

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
+from planner.contract.answer.comparison import VERSION
 from planner.costing.assumptions import defaults
+from planner.services.projects.replay_versions import left_out_of
 from planner.services.projects.reprice import catalog_on_date, reprice
 from planner.services.projects.saved_comparisons import replay
 from planner.services.teams import teams
@@ -164,3 +166,11 @@ def test_an_answer_from_before_budgets_of_fiscal_years_were_listed_replays(
     assert again.identical, again.differences
     saved.answer = {**saved.answer, "verdict": {**verdict, "total": "1.00"}}
     assert [one.field for one in replay(saved).differences] == ["verdict.total"]
+
+
+def test_months_without_work_are_no_difference_from_an_answer_that_did_not_name_them() -> None:
+    """A plan of November 2026 with a purchase that idles was said to differ after an upgrade."""
+    for version in range(1, VERSION):
+        left_out = left_out_of(version)
+        assert "idle_months" in left_out or "purchases" in left_out, version
+    assert "idle_months" not in left_out_of(VERSION)
