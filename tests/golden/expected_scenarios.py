@@ -116,7 +116,7 @@ def _note(keys: set[str], paid_for: set[str]) -> str:
         same = f"same as {' and '.join(others)}: " if others else ""
         return f"{same}nothing is {' or '.join(left_out)}"
     rents = "on_prem" in keys and paid_for & {"compute", "commitment"}
-    return "machines rented until and beside its servers" if rents else ""
+    return "machines rented before and alongside its servers" if rents else ""
 
 
 def between_semicolons(reasons: Sequence[str]) -> str:

@@ -88,7 +88,7 @@ class ScenarioRow:
             return f"{same}nothing is {' or '.join(left_out)}"
         rents = any(category in self.scenario.cost_by_category for category in _RENTED)
         is_named_for_owning = ScenarioKey.ON_PREM in keys and rents
-        return "machines rented until and beside its servers" if is_named_for_owning else ""
+        return "machines rented before and alongside its servers" if is_named_for_owning else ""
 
 
 def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
