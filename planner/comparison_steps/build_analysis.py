@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.server_break_even import PAID_USED_OR_NOT_RULES
 from planner.contract.answer import explanation as answer
 from planner.contract.answer.break_even import (
     BreakEvenRow,
@@ -64,12 +65,13 @@ def build_break_even(rows: Iterable[BreakEven], inputs: ModelInputs) -> tuple[Br
     )
 
 
-def build_cost_curve(lines: Sequence[CostLine], inputs: ModelInputs) -> CostCurve:
+def build_cost_curve(lines: Sequence[CostLine], inputs: ModelInputs, rules: int) -> CostCurve:
     """Net present cost of a node against its hours of use a month, over the months in which a
     server bought at the start serves, else over the horizon."""
     owned = next((inputs.by_key[one.key] for one in lines if one.purchase_option == OWNED), None)
     most = HOURS_PER_MONTH if owned is None else owned.hours_per_month
-    uses = uses_that_pay(lines, most / HOURS_PER_MONTH)
+    is_told = rules >= PAID_USED_OR_NOT_RULES
+    uses = uses_that_pay(lines, most / HOURS_PER_MONTH) if is_told else {}
     step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
     hours = [i * step for i in range(CURVE_POINTS)]
     return CostCurve(

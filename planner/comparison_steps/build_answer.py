@@ -80,7 +80,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         demand=_demand(results.demand, results.hours_range, holds=caveats.holds),
         scenarios=scenarios,
         break_even=build_break_even(results.break_even, inputs),
-        cost_curve=build_cost_curve(results.curve_lines, inputs),
+        cost_curve=build_cost_curve(results.curve_lines, inputs, request.rules),
         verdict=verdict,
         recommendation=_recommendation(results),
         cheaper_if=alternatives,

@@ -198,6 +198,8 @@ def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_
     answer = compared(on_prem=on_prem, finance=finance, break_even="all", rules=rules).as_dict()
     row = next(one for one in answer["break_even"] if one["purchase_option"] == option)
     assert row["over_life"] == ("from" if rules == 6 else "")
+    told = {line["owning_pays"] for line in answer["cost_curve"]["series"]}
+    assert ("from" in told) if rules == 6 else told == {""}
     rent = float(row["rent_per_hour"])
     saving = sum(730 * (rent * (1 + trend) ** (month / 12) - 5) for month in range(24))
     assert row["utilisation_over_life"] == pytest.approx(400_000 / saving, rel=1e-4)
