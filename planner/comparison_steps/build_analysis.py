@@ -70,8 +70,8 @@ def build_cost_curve(lines: Sequence[CostLine], inputs: ModelInputs, rules: int)
     server bought at the start serves, else over the horizon."""
     owned = next((inputs.by_key[one.key] for one in lines if one.purchase_option == OWNED), None)
     most = HOURS_PER_MONTH if owned is None else owned.hours_per_month
-    is_told = rules >= PAID_USED_OR_NOT_RULES
-    uses = uses_that_pay(lines, most / HOURS_PER_MONTH) if is_told else {}
+    is_shown = rules >= PAID_USED_OR_NOT_RULES
+    uses = uses_that_pay(lines, most / HOURS_PER_MONTH) if is_shown else {}
     step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
     hours = [i * step for i in range(CURVE_POINTS)]
     return CostCurve(
