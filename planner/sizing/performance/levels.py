@@ -72,6 +72,9 @@ MATRIX_ABOVE = 1.5
 MOST_OF_VECTOR_TFLOPS = 20.0
 """TFLOP/s up to which vector units count as slow: those of P100, V100 and Titan RTX, of which runs
 are published, have 10 to 16 (framework_throughput.csv and finetune_runs.csv, 2017-2021)."""
+EIGHT_BIT_GAIN = 1.46
+"""Rate in 8 bits over that in 16 of consumer cards, at most: that of the H100, from which theirs is
+moved (0.30 of twice the peak over 0.41, mfu_levels.csv, 2023-2025)."""
 MIXTURE_GAIN = 0.5
 """Part of the gain of 8 bits, as a logarithm, that mixtures of experts keep from rules 5 on:
 DeepSeek-V3 gains 1.28 times on GB200 and 1.13 on GB300, where dense models gain 1.7 and 1.5
@@ -106,7 +109,11 @@ def level(one: Accelerator, precision: str, rules: int = 2) -> float:
     """
     if precision in ("bf16", "fp16") and one.slug in LEVELS:
         return LEVELS[one.slug]
-    return min(benchmark_level(one, precision, rules).mfu, most_executed(one, precision, rules))
+    reached = min(benchmark_level(one, precision, rules).mfu, most_executed(one, precision, rules))
+    is_later = precision == "fp8" and rules >= CONSUMER_FP8_RULES
+    if is_later and one.accelerator_class == "consumer":
+        return min(reached, EIGHT_BIT_GAIN * level(one, "bf16", rules) / 2)
+    return reached
 
 
 def rates_on(training: Training, one: Accelerator, precision: str, rules: int = 2) -> Rates:

@@ -56,7 +56,9 @@ def whole_count(least: int) -> int:
     >>> whole_count(5), whole_count(9), whole_count(401), whole_count(1265)
     (5, 16, 408, 1280)
     """
-    step = _step(least)
+    if least <= COUNT_STEPS:
+        return least if least <= ONE_NODE else math.ceil(least / ONE_NODE) * ONE_NODE
+    step = max(ONE_NODE, 1 << int(math.log2(least / COUNT_STEPS)))
     return math.ceil(least / step) * step
 
 
@@ -66,15 +68,10 @@ def whole_within(most: int) -> int:
     >>> whole_within(5), whole_within(15), whole_within(128), whole_within(3173)
     (5, 8, 128, 3136)
     """
-    step = _step(most)
+    if most <= ONE_NODE:
+        return most
+    step = max(ONE_NODE, 1 << int(math.log2(max(1.0, most / COUNT_STEPS))))
     return most // step * step
-
-
-def _step(count: int) -> int:
-    """By how many accelerators numbers of about so many differ."""
-    if count <= COUNT_STEPS:
-        return 1 if count <= ONE_NODE else ONE_NODE
-    return max(ONE_NODE, 1 << int(math.log2(count / COUNT_STEPS)))
 
 
 def counts_between(first: int, most: int) -> list[int]:

@@ -314,7 +314,7 @@ def test_consumer_cards_train_in_8_bits_from_rules_6_on():
             estimate({"workload": {**work, "precision": bits}, "accelerator": name}).hours
             for bits in ("fp8", "bf16")
         )
-        assert 0.5 < eight / sixteen < 0.85
+        assert 1 / 1.46 < eight / sixteen < 0.85  # 8 bits gain no more than on an H100
 
 
 def test_qlora_multiplies_in_16_bits():
