@@ -1,8 +1,9 @@
 """Questions as teams ask them, through the library: no answer breaks what a practitioner asks.
 
 `questions.json` holds the examples of the pages and ten questions each in the words of a team
-lead, a finance analyst, an ML engineer and a purchasing officer. What every plan must keep to is
-worked out here from the request and the plan's parts, not by the rules of the planner.
+lead, a finance analyst, an ML engineer and a purchasing officer, and more of teams of other kinds
+and countries. What every plan must keep to is worked out here from the request and the plan's
+parts, not by the rules of the planner.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -114,6 +116,10 @@ def check_words(answer: ComparisonAnswer) -> None:
     for text in (*verdict.reasons, *(one.why for one in answer.cheaper_if)):
         assert text.endswith(".")
         assert not re.search(r"[a-z]_[a-z]", text), text
+    plan = answer.by_key[str(answer.recommendation.scenario)]
+    assert sum(line.amount for line in plan.lines) == verdict.total
+    if {part.action for part in verdict.decision} == {"reserve"}:
+        assert verdict.range.p10 >= verdict.total * Decimal("0.9")  # it is signed
     if verdict.decision:
         assert max(part.share_of_hours for part in verdict.decision) > 0.0
 
