@@ -14,10 +14,10 @@ _NEW_IN_VERSION_10 = frozenset(
 """Before, tax saved on the first payments after a plan counted within it, the least budget that
 would do could be that of a plan with costs of its own, an internal rate was missing where bills
 and instalments fall on different days of a month, and no purchase named its months without work."""
-_NEW_IN_VERSION_9 = _NEW_IN_VERSION_10 | {"reasons", "cheaper_if", "change"}
+_NEW_IN_VERSION_9 = _NEW_IN_VERSION_10 | {"reasons", "cheaper_if", "change", "default_effects"}
 """Before, the capital budgets of fiscal years did not stand among the budgets, and no reason or
 alternative told what a budget keeps out; what was then the budget for purchases is called
-the capital budget."""
+the capital budget, and the effect of default staff is told by the server, not the accelerator."""
 _NEW_IN_VERSION_8 = _NEW_IN_VERSION_9 | {"exception", "unknown_prices"}
 _NEW_IN_VERSION_7 = _NEW_IN_VERSION_8 | frozenset(
     {"internal_rate_of_return", "why_no_internal_rate", "late_delivery"}

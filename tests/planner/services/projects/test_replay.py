@@ -168,9 +168,10 @@ def test_an_answer_from_before_budgets_of_fiscal_years_were_listed_replays(
     assert [one.field for one in replay(saved).differences] == ["verdict.total"]
 
 
-def test_months_without_work_are_no_difference_from_an_answer_that_did_not_name_them() -> None:
-    """A plan of November 2026 with a purchase that idles was said to differ after an upgrade."""
+def test_what_an_answer_of_before_named_otherwise_is_no_difference() -> None:
+    """Months without work and the effect of default staff made plans of November 2026 differ."""
     for version in range(1, VERSION):
         left_out = left_out_of(version)
         assert "idle_months" in left_out or "purchases" in left_out, version
+        assert version == 9 or "default_effects" in left_out, version
     assert "idle_months" not in left_out_of(VERSION)
