@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,8 @@ class PayingUse:
 
     when: PayingWhen
     share: float | None
-    """Least of them, or of `up_to` the largest; None where there are none."""
+    """Least of them, or of `up_to` the largest; of `never` the use above the ceiling that it would
+    take, None where no use would do."""
 
 
 NOT_KNOWN = PayingUse("", None)
@@ -45,14 +47,16 @@ def find_paying_use(owned: UseCost, rented: UseCost, ceiling: float) -> PayingUs
     PayingUse(when='up_to', share=0.5)
     >>> find_paying_use(UseCost(100, 120), UseCost(0, 110), 1.0)
     PayingUse(when='never', share=None)
+    >>> find_paying_use(UseCost(100, 120), UseCost(0, 220), 0.4)
+    PayingUse(when='never', share=0.5)
     """
     idle = rented.idle - owned.idle
     busiest = rented.at(ceiling) - owned.at(ceiling)
     if idle >= 0 and busiest >= 0:
         return PayingUse("always", 0.0)
+    share = ceiling * idle / (idle - busiest) if idle != busiest else math.inf
     if idle < 0 and busiest < 0:
-        return PayingUse("never", None)
-    share = ceiling * idle / (idle - busiest)
+        return PayingUse("never", share if 0 < share <= 1 else None)
     return PayingUse("up_to" if idle >= 0 else "from", share)
 
 

@@ -54,8 +54,9 @@ class BreakEvenRow(AnswerModel):
     months_at_full_use: Months | None = Field(description="The same over 730 hours a month.")
     utilisation_over_life: Share | None = Field(
         description="Share of hours in use over the useful life from which (`up_to`: up to which) "
-        "owning costs no more than the rent; what is committed is paid for used or not. Null: "
-        "never. Under rules 1 to 5 a commitment counts as if it were paid for by the hour of use."
+        "owning costs no more than the rent; what is committed is paid for used or not. With "
+        "`never` the use that it would take, above what the server can reach, or null. Under "
+        "rules 1 to 5 a commitment counts as if it were paid for by the hour of use."
     )
     over_life: PayingWhen = Field(
         default="", description="How `utilisation_over_life` is meant; empty under rules 1 to 5."

@@ -296,7 +296,7 @@ def in_unit_of_box(path: str, message: str) -> str:
     >>> in_unit_of_box("horizon_months", "200 is not allowed; must be at most 120")
     '200 is not allowed; must be at most 120'
     >>> in_unit_of_box("horizon_month", "is not a known field; did you mean horizon_months?")
-    'the address gives “horizon_month”, which no question is called; did you mean “Horizon”?'
+    'the address gives “horizon_month”, which names no question; did you mean “Horizon”?'
     >>> in_unit_of_box("accelerator", "does not fit; a shorter sequence_length would")
     'does not fit; a shorter “Sequence length” would'
     """
@@ -323,7 +323,7 @@ def _explain_unknown(path: str) -> str:
     last = path[-_MOST_SHOWN:].rpartition(".")[2].lower()
     near = get_close_matches(last, named, n=1)
     hint = f"did you mean “{named[near[0]]}”?" if near else "take it out of the address"
-    return f"the address gives “{typed}”, which is not the name of a question; {hint}"
+    return f"the address gives “{typed}”, which names no question; {hint}"
 
 
 def value_in_box(path: str, text: str) -> str:

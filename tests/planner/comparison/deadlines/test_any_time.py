@@ -34,7 +34,7 @@ def test_hours_of_one_month_may_be_worked_in_any() -> None:
     answer = answer_to(16)
     assert answer.verdict.sentence.startswith(
         "Rent 1 × p5.48xlarge (8 × H100 SXM5 80 GB) on demand in AWS us-east-1 for 16 hours at any "
-        "time from January 2027 to April 2027. 800.00 USD in all"
+        "time from January 2027 to April 2027. It costs 800.00 USD in all"
     )
     assert not any("spread evenly" in text for text in answer.warnings)  # a small job
 
@@ -53,7 +53,7 @@ def test_the_payments_by_month_are_said_to_be_spread() -> None:
 
 def test_more_hours_than_a_month_has_take_their_months() -> None:
     sentence = answer_to(740).verdict.sentence
-    assert "for 740 hours from January 2027. 37,000 USD over 4 months" in sentence
+    assert "for 740 hours from January 2027. It costs 37,000 USD over 4 months" in sentence
 
 
 def test_runs_of_several_windows_may_each_be_done_in_its_own() -> None:
@@ -61,7 +61,7 @@ def test_runs_of_several_windows_may_each_be_done_in_its_own() -> None:
     sentence = answer_to(16, EACH, later).verdict.sentence
     assert (
         "for 32 machine-hours in all, each run at any time in its months, from January 2027 to "
-        "April 2027. 1,600 USD over 4 months" in sentence
+        "April 2027. It costs 1,600 USD over 4 months" in sentence
     )
 
 

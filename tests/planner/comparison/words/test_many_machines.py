@@ -18,7 +18,7 @@ def warned(*offers: object) -> list[str]:
         horizon_months=2,
         on_prem={"servers": []},
     )
-    return [text for text in found.warnings if "no cloud holds so many ready" in text]
+    return [text for text in found.warnings if "no cloud keeps that many ready" in text]
 
 
 def test_the_machines_of_the_advised_plan_are_counted() -> None:

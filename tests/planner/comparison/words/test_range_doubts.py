@@ -169,4 +169,4 @@ def test_what_may_come_late_of_a_lease_are_its_servers() -> None:
     }
     verdict = solved(request, bundled_catalog()).answer.verdict
     assert verdict.decision[0].action == "lease"
-    assert "above the total: servers may come late, never early" in verdict.range.note
+    assert "above the total: servers may arrive late, never early" in verdict.range.note

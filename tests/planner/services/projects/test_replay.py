@@ -13,7 +13,7 @@ from django.core.cache import cache
 
 from planner.contract.answer.comparison import VERSION
 from planner.costing.assumptions import defaults
-from planner.services.projects.replay_versions import left_out_of
+from planner.services.projects.replay_versions import find_fields_left_out
 from planner.services.projects.reprice import catalog_on_date, reprice
 from planner.services.projects.saved_comparisons import replay
 from planner.services.teams import teams
@@ -171,7 +171,7 @@ def test_an_answer_from_before_budgets_of_fiscal_years_were_listed_replays(
 def test_what_an_answer_of_before_named_otherwise_is_no_difference() -> None:
     """Months without work and the effect of default staff made plans of November 2026 differ."""
     for version in range(1, VERSION):
-        left_out = left_out_of(version)
+        left_out = find_fields_left_out(version)
         assert "idle_months" in left_out or "purchases" in left_out, version
         assert version == 9 or "default_effects" in left_out, version
-    assert "idle_months" not in left_out_of(VERSION)
+    assert "idle_months" not in find_fields_left_out(VERSION)

@@ -323,8 +323,8 @@ def test_of_several_servers_quotes_have_boxes_where_they_are_typed_or_asked_for(
 
 def test_a_name_that_nothing_is_called_is_told_in_words_with_the_nearest_question(client, prices):
     page = text(get(client, "plan", {**HOURS, "constraints.total_budgt": "5"}))
-    assert "gives “constraints.total_budgt”, which is not the name of a question" in page
+    assert "gives “constraints.total_budgt”, which names no question" in page
     assert "did you mean “Total budget”?" in page
     page = text(get(client, "plan", {**HOURS, "foo": "1"}))
-    assert "“foo”, which is not the name of a question; take it out of the address" in page
+    assert "“foo”, which names no question; take it out of the address" in page
     assert "allowed are" not in page
