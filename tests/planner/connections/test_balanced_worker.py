@@ -23,7 +23,7 @@ from gunicorn.workers import gthread
 from planner import balanced_worker, slow_clients
 from planner.balanced_worker import COUNTS, BalancedWorker
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 APPLICATION = """
 import os, time
 from planner import balanced_worker

@@ -56,7 +56,7 @@ def test_uses_that_pay_by_the_hour_and_for_what_is_paid_used_or_not() -> None:
         return use.when, use.share and round(use.share, 9)
 
     assert found(0.0, 320.0) == ("from", round(1 / 3, 9))
-    assert found(0.0, 320.0, ceiling=0.3) == ("never", None)
+    assert found(0.0, 320.0, ceiling=0.3) == ("never", round(1 / 3, 9))  # it would take a third
     assert found(320.0, 320.0) == ("always", 0.0)
     assert found(110.0, 110.0) == ("up_to", 0.5)
     assert found(110.0, 110.0, ceiling=0.4) == ("always", 0.0)
