@@ -101,10 +101,7 @@ class LayoutTask:
         divides and over whose ranks experts are spread evenly.
         """
         splits, memory = self.splits, self.splits.memory
-        size = np.full_like(splits.parts, float(self.training.micro_batch_size or 1))
-        flying = splits.grid.pipeline
-        fixed = memory.total(np.full_like(size, np.inf), flying, size)
-        left = (self.limit_bytes - fixed) / (1 + RESERVE)
+        left = (self.limit_bytes - splits.least_bytes) / (1 + RESERVE)
         with np.errstate(divide="ignore", invalid="ignore"):
             data = np.ceil(memory.shared / splits.grid.context / left - 1e-9)
         data = np.ceil(np.maximum(1.0, data) / splits.replicas) * splits.replicas
@@ -233,8 +230,8 @@ class LayoutTask:
         memory = splits.memory
         states = memory.fixed + memory.shared / group
         left = self.limit_bytes / (1 + RESERVE) - states
-        one = memory.activations(splits.grid.pipeline, np.ones_like(data)) + memory.logits
-        room = np.minimum(left / one, splits.batch_tokens / (data * splits.shape.sequence))
+        of_batch = splits.batch_tokens / (data * splits.shape.sequence)
+        room = np.minimum(left / splits.sequence_bytes, of_batch)
         most = splits.most_sequences
         if self.rates.is_latest:
             most = np.maximum(most, SHORT_TOKENS / splits.shape.sequence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -62,9 +62,24 @@ class Splits:
     """Accelerators of one replica."""
     replicas: Floats
     """Replicas of which a multiple spreads the experts evenly; 1 where that is not asked."""
+    least_sequences: float
+    """Sequences of a micro-batch at least: as stated, else one."""
     most_sequences: Floats
-    """Sequences of a micro-batch at most."""
+    """At most."""
     complexity: Floats
+
+    @cached_property
+    def least_bytes(self) -> Floats:
+        """Bytes of each split with its least micro-batch over any number of replicas."""
+        size = np.full_like(self.parts, self.least_sequences)
+        return self.memory.total(np.full_like(size, np.inf), self.grid.pipeline, size)
+
+    @cached_property
+    def sequence_bytes(self) -> Floats:
+        """Bytes of one sequence in every stage, logits among them."""
+        working = self.memory.activations(self.grid.pipeline, np.ones_like(self.parts))
+        both: Floats = working + self.memory.logits
+        return both
 
 
 @lru_cache(maxsize=64)
@@ -104,6 +119,7 @@ def splits_of(
         ),
         parts=grid.parts,
         replicas=replicas_at_once(grid) if is_whole else np.ones_like(grid.parts),
+        least_sequences=float(training.micro_batch_size or 1),
         most_sequences=most,
         complexity=grid.zero_stage + np.log2(grid.parts * grid.expert),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 from planner.sizing.evidence.cluster_scaling import ONE_NODE
@@ -50,6 +51,7 @@ S = TypeVar("S", bound=Sized)
 L = TypeVar("L", bound=Laid)
 
 
+@lru_cache(maxsize=4096)
 def whole_count(least: int) -> int:
     """A number of accelerators as clusters come in: whole nodes beyond one, in steps of a 32nd.
 
@@ -74,15 +76,16 @@ def whole_within(most: int) -> int:
     return most // step * step
 
 
-def counts_between(first: int, most: int) -> list[int]:
+@lru_cache(maxsize=1024)
+def counts_between(first: int, most: int) -> tuple[int, ...]:
     """Numbers of accelerators from `first` to `most`, as clusters come in.
 
     >>> counts_between(6, 12), counts_between(48, 96), counts_between(64, 32)
-    ([6, 7, 8], [48, 56, 64, 72, 80, 88, 96], [64])
+    ((6, 7, 8), (48, 56, 64, 72, 80, 88, 96), (64,))
     """
     step = max(1.0, first / TRIED)
     counts = {whole_count(math.ceil(first + step * i)) for i in range(TRIED + 1)}
-    return [first, *sorted(count for count in counts if first < count <= most)]
+    return (first, *sorted(count for count in counts if first < count <= most))
 
 
 def most_tried(least: int, count: int, stated: int | None) -> int:
@@ -126,15 +129,16 @@ def choose_count(
     return chosen, None if chosen is start else start
 
 
-def round_counts(beyond: int, most: int) -> list[int]:
+@lru_cache(maxsize=1024)
+def round_counts(beyond: int, most: int) -> tuple[int, ...]:
     """Numbers of accelerators beyond `beyond` up to `most` over which splits in powers of two are
     even: 2^k and 3 2^k.
 
     >>> round_counts(200, 512), round_counts(4, 8)
-    ([256, 384, 512], [6, 8])
+    ((256, 384, 512), (6, 8))
     """
     sizes = {whole_count(size << k) for k in range(most.bit_length()) for size in (1, 3)}
-    return sorted(size for size in sizes if beyond < size <= most)
+    return tuple(sorted(size for size in sizes if beyond < size <= most))
 
 
 def counts_further(count: int, beyond: int, least: int, most: int) -> list[int]:

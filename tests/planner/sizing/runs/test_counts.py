@@ -102,7 +102,7 @@ def test_the_smallest_near_the_fewest_is_taken():
 def test_no_number_looked_at_is_a_tenth_better_and_no_smaller_one_as_good(first, data):
     counts = counts_between(first, 2 * first)
     assert counts[0] == first
-    assert counts == sorted(set(counts))
+    assert list(counts) == sorted(set(counts))
     assert counts[-1] <= 2 * first
     hours = {n: data.draw(st.floats(1.0, 1e6)) for n in counts}
     size, fewer = chosen(hours, first, 2 * first)
