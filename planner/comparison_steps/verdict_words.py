@@ -256,10 +256,9 @@ class VerdictWords:
         terms = [s.term.duration_months for s in committable if s.term is not None]
         if not committed.feasible or busy >= min(terms, default=0) or busy == months:
             return ""
-        work = pluralize(busy, "month")
         return (
-            f"There is work in only {work} of {months}, and a commitment is paid for throughout "
-            "its term."
+            f"There is work in only {busy} of {months} months, and a commitment is paid for "
+            "throughout its term."
         )
 
     def _why_rent_beside(self) -> str:

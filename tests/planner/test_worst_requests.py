@@ -61,7 +61,7 @@ def test_the_worst_requests_known_do_the_same_work_within_their_budget(
     assert first.done > units / 2
     if shape is CUT_SHORT:
         assert isinstance(outcome, ComparisonAnswer)
-        assert any(text.endswith("has room for it.") for text in outcome.warnings)
+        assert any(text.endswith("servers or limits.") for text in outcome.warnings)
     else:
         assert "fewer months" in str(outcome)
 

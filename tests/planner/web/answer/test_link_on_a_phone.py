@@ -32,7 +32,7 @@ def test_both_links_of_an_answer_at_team_rates_are_offered_within_the_window(
             box = page.get_by_role("link", name=name).bounding_box() or {}
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= PHONE
-        note = page.get_by_text("whoever has it can read them").bounding_box() or {}
+        note = page.get_by_text("anyone who has it can read them").bounding_box() or {}
         assert note["x"] >= 0
 
 
