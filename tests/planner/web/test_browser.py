@@ -286,8 +286,7 @@ def test_an_accelerator_is_chosen_with_its_reasons_in_view(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["change"])
         page.get_by_role("button", name="See which accelerators fit, and why").click()
-        fitting = page.get_by_role("region", name="Accelerators that fit")
-        fitting.get_by_role("link", name="Choose H100 SXM5 80 GB").click()
+        page.get_by_role("link", name="Choose H100 SXM5 80 GB").last.click()
         chosen = page.locator("[name='workload.accelerator']")
         expect(chosen).to_have_value(H100)
         expect(page.get_by_label("Model parameters")).to_have_value("7")
