@@ -221,8 +221,8 @@ def undominated_commitments(
     1; one that costs more at both ends costs more throughout. With a tax rate τ
     and a share s of upfront payments that is deducted over the term, one costs 1 + λ · (1 − ρ) of
     itself, λ = τ · s / (1 − τ) being `later_relief`. With `keep_payments` (a monthly
-    budget) the cheapest of each payment pattern stays as well; those in `dated` all stay, and
-    dominate none.
+    budget, credits) the cheapest of each payment pattern stays as well; those in `dated` all
+    stay, and dominate none.
     """
     is_commitment = np.isin(offers.option, _COMMITMENT_CODES)
     kept_entries = [i for i in dated if is_commitment[i]]

@@ -55,6 +55,7 @@ from planner.costing.inputs.offer_rules import (
     Adjustment,
     QuotaRule,
     Rows,
+    depends_on_payments,
     list_contract_discounts,
     list_provider_groups,
     match_adjustment,
@@ -249,11 +250,9 @@ class OfferSelection:
         dated = [
             i for i in range(len(offers) if custom else 0) if _is_dated(custom[int(offers.rows[i])])
         ]
-        term = int(offers.term_months.max(initial=1))
-        average_discount = float(
-            np.mean(discount_factors(self.calendar.discount_rate_per_year, term))
-        )
-        keep_payments = self.request.constraints.monthly_budget is not None
+        term, rate = int(offers.term_months.max(initial=1)), self.calendar.discount_rate_per_year
+        average_discount = float(np.mean(discount_factors(rate, term)))
+        keep_payments = depends_on_payments(self.request, self.rules)
         data = self._data_cost(offers)
         accelerators = offers.accelerator_count / np.maximum(offers.capacity, 1e-12)
         staff = staff_over_plan(accelerators / self.units_per_usd, self.assumptions, self.calendar)

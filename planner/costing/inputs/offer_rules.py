@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.labels import cloud_title
+from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.existing import Existing
 from planner.contract.request.offers import PriceAdjustment
+from planner.contract.request.rules import PlanRules
 from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
 
@@ -61,6 +63,14 @@ def list_provider_groups(existing: Existing) -> Iterator[QuotaRule]:
     names = {one.provider for one in existing.credits}
     names |= {one.provider for one in existing.minimum_spend}
     yield from (QuotaRule(f"provider {name}", name, None, None) for name in sorted(names))
+
+
+def depends_on_payments(request: ComparisonRequest, rules: PlanRules) -> bool:
+    """Whether it matters in which months a commitment is paid, beside what it costs: under a
+    monthly budget, and for credits and minimum spends, which only bills of their months count for.
+    Up to rules 5 that was not seen, and a plan could cost less than the bound."""
+    has_pools = bool(request.existing.credits or request.existing.minimum_spend)
+    return request.constraints.monthly_budget is not None or (rules.keeps_books and has_pools)
 
 
 def list_contract_discounts(existing: Existing) -> Iterator[Adjustment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from tests.planner.comparison.compared import compared
@@ -30,3 +31,36 @@ def test_the_bound_is_looked_for_where_a_bill_counts_once() -> None:
     assert float(plan.net_present_cost) < 528_300
     assert plan.gap is not None
     assert plan.gap < 0.15
+
+
+def test_a_dearer_payment_upfront_that_a_minimum_spend_counts_is_considered() -> None:
+    """Three units for 90,000 USD upfront come to the 270,000 that are owed of the first quarter
+    anyway; those paid by the month, 2,400 less each, count with half of their bills alone. Before,
+    the plan of 401,400 USD stood with a gap of 0."""
+    prices = catalog(
+        offer("50"),
+        offer("20", "reserved", term_months=6, payment_option="no_upfront"),
+        offer(
+            "0",
+            "reserved",
+            term_months=6,
+            payment_option="all_upfront",
+            upfront=Decimal(90_000),
+        ),
+    )
+    least = {"label": "EDP", "provider": "aws", "amount": 270_000,
+             "first": "2027-01", "last": "2027-03"}  # fmt: skip
+    totals = {
+        rules: compared(
+            prices,
+            hours=[3 * 8 * 730] * 6,
+            horizon_months=6,
+            rules=rules,
+            existing={"minimum_spend": [least]},
+            on_prem={"servers": []},
+        )
+        .scenarios["hybrid"]
+        .total_cost
+        for rules in (5, 6)
+    }
+    assert totals == {5: 401_400, 6: 270_000}
