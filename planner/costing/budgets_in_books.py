@@ -265,4 +265,6 @@ class Budgets:
             over = self.excess(plan) if plan.feasible else {}
             if set(over) == {name}:
                 required = stated + min(over[name], needed.get(name, np.inf))
+        if required <= stated and name in needed:  # lowered by what shortfalls add to lines
+            required = stated + needed[name]
         return replace(conflict, current_value=stated, required_value=required)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner.contract.answer.common import ScenarioKey
 from planner.costing.advice.verdict import choose
 from planner.costing.results.payments import capital, due_per_month, total_without_resale
 from planner.costing.results.scenario_result import Scenario
@@ -153,3 +154,34 @@ def test_the_plan_for_what_may_come_keeps_to_the_cent_too() -> None:
     below = compared(CATALOG, hours, constraints={"total_budget": float(stated)}, **fields)
     assert below.robust_plan is not None
     assert total_without_resale(below.robust_plan.scenario) <= stated
+
+
+def test_a_month_in_which_a_shortfall_is_due_asks_for_no_budget_below_what_is_stated() -> None:
+    """A cent below the 70,144.44 USD that the plan needs, −13,964 was named as what would do."""
+    aws = {"provider": "aws"}
+    existing = {
+        "credits": [{"label": "A", "amount": 97_134, "expires": "2027-03", **aws},
+                    {"label": "B", "amount": 62_930, "expires": "2027-05", **aws}],
+        "minimum_spend": [
+            {"label": "First", "amount": 176_315, "first": "2027-01", "last": "2027-03", **aws},
+            {"label": "Then", "amount": 77_726, "first": "2027-04", "last": "2027-05", **aws},
+        ],
+    }  # fmt: skip
+    monthly = offer("17.2", "reserved", term_months=6, payment_option="no_upfront")
+    upfront = offer(
+        "0", "reserved", term_months=6, payment_option="all_upfront", upfront=Decimal(75_696)
+    )
+    plain: dict[str, Any] = {
+        "on_prem": {"servers": []}, "existing": existing, "horizon_months": 5, "term_end": "full",
+        "prices": catalog(offer("36.304"), monthly, upfront),
+        "hours": [23_360, 17_520, 0, 23_360, 17_520],
+        "finance": {"discount_rate_per_year": 0.3, "tax_rate": 0.25, "upfront_deduction_spread": 0,
+                    "cash_timing": "month_middle"},
+    }  # fmt: skip
+    limits: dict[str, Any] = {"allow_partial_nodes": True}
+    free = compared(**plain, constraints=limits).scenarios[ScenarioKey.HYBRID]
+    limits["monthly_budget"] = stated = float(max(due_per_month(free)) - CENT)
+    found = compared(**plain, constraints=limits).scenarios[ScenarioKey.HYBRID]
+    assert not found.feasible
+    assert found.relaxations
+    assert all(one.required_value > stated for one in found.relaxations)
