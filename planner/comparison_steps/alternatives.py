@@ -187,8 +187,18 @@ def _solve_lifted(
 
 def pays_sooner(results: ComparisonResults, plan: Scenario | None) -> bool:
     """Whether reserving by date could cost less than this plan for the runs as asked."""
-    least = least_by_date(results.inputs.sources, results.inputs.hours)
-    return least < (float(plan.total_cost) if plan else inf)
+    return least_reserved(results) < (float(plan.total_cost) if plan else inf)
+
+
+def least_reserved(results: ComparisonResults, *, is_present: bool = False) -> float:
+    """What the hours asked for cost at least if they are reserved by date, in these months or
+    sooner, after tax and with all credits: in all, or net present."""
+    inputs, calendar = results.inputs, results.inputs.calendar
+    worth = np.full(calendar.months, 1.0 - calendar.tax_rate)
+    credits = sum(pool.amount for pool in inputs.pools if pool.is_credit) * worth[0]
+    if is_present:
+        worth *= calendar.running_discount[: calendar.months]
+    return least_by_date(inputs.sources, inputs.hours, worth) - float(credits)
 
 
 def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:

@@ -18,6 +18,7 @@ from planner.comparison_steps.alternatives import (
     count_machines,
     find_best_allowed,
     find_most_machines,
+    least_reserved,
     pays_sooner,
     share_known,
 )
@@ -30,7 +31,6 @@ from planner.contract.months import add_months, count_months
 from planner.contract.request.attempts import Run
 from planner.contract.request.workload import AcceleratorHours
 from planner.costing.advice.verdict import choose
-from planner.costing.cost_model.by_date import least_by_date
 from planner.costing.optimizer.work import WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.copies import replace
@@ -67,7 +67,7 @@ def finish_sooner(results: ComparisonResults) -> ComparisonResults:
     plan = choose(results.allowed_scenarios) if runs else None
     if not runs or not pays_sooner(results, plan):
         return results
-    least = least_by_date(results.inputs.sources, results.inputs.hours)
+    least = least_reserved(results, is_present=True)
     best, most = results, float(plan.net_present_cost) - ROUNDED if plan else math.inf
     tried, machines = {runs}, find_most_machines(results, plan)
     needed = _months_needed(results, plan, runs) if plan else 1

@@ -81,12 +81,16 @@ def is_list_price_by_date(source: CapacitySource) -> bool:
     return offer is not None and offer.purchase_option in LIMITS and offer.source != QUOTED
 
 
-def least_by_date(sources: Iterable[CapacitySource], hours: Floats) -> float:
-    """What hours come to at the lowest price that is reserved by date, whole days left aside;
-    without such a price infinite."""
+def least_by_date(sources: Iterable[CapacitySource], hours: Floats, worth: Floats) -> float:
+    """What hours come to at the lowest price that is reserved by date, of their month or an earlier
+    one, whole days left aside; infinite without such a price. `worth` [T] is what 1 that is paid in
+    a month counts."""
     listed = (one for one in sources if is_list_price_by_date(one) and one.capacity)
-    price = min((one.price_per_hour / one.capacity for one in listed), default=math.inf)
-    return price * float(hours.sum())
+    prices = [one.hour_charges[0].unit_price[: len(hours)] / one.capacity for one in listed]
+    if not prices:
+        return math.inf
+    lowest = np.minimum.accumulate(np.min(prices, axis=0))
+    return float(lowest * worth @ hours)
 
 
 def limit_by_date(

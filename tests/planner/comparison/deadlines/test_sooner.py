@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -65,6 +66,16 @@ def test_a_run_is_spread_where_nothing_is_gained() -> None:
     """By the hour it costs as much in every month, and later in present value less."""
     answer = compare(asked(), catalog(offer("55.04")), today=TODAY)
     assert answer.demand.hours_per_month == pytest.approx((1008.0,) * 4)
+
+
+def test_prices_are_compared_after_tax() -> None:
+    """14.8 days: 16 in parts of two months, 15 in one go, at 24 × 45.86 less a quarter. Before, the
+    price of a reservation before tax was held against a plan after it, and 13,207.68 stood."""
+    mode = replace(MODE, price_per_hour=Decimal("45.86"))
+    request = asked("2027-02", finance={"tax_rate": 0.25})
+    request["workload"]["measured_accelerator_hours"] = 2844.5
+    found = find_total(request, catalog(offer("54.81"), mode), today=TODAY)
+    assert found.total == Decimal("12382.20")
 
 
 def test_what_is_not_done_by_then_has_until_the_deadline() -> None:
