@@ -44,7 +44,7 @@ MOST_MONTHS = 3
 """Most months that runs are laid over beside all of theirs: those of the longest reservation whose
 prices are listed (90 days, Google Cloud's calendar mode)."""
 _ROUNDING = 1e-6
-_WORTH_ANOTHER, _NEAR = 0.005, 0.1
+_WORTH_ANOTHER, _NEAR = 0.005, 0.02
 """Share that another number of months has to save, and above the least that reserving by date could
 cost within which none other is looked for; 2026."""
 _AS_OFTEN = 2
