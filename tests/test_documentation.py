@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from planner.contract.validation import parse
 from planner.environment import VARIABLES
 from planner.sizing.estimate import EstimateRequest
 from planner.web.method.methodology import ORDER, read_sections
+from planner.web.plan.calibration import LOG_COMMAND
+from planner.web.team.tags import TAB_TITLES
 
 ROOT = Path(settings.BASE_DIR)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -34,6 +37,7 @@ REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|gpu_cost_planner|tests)
 TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FIELD_NAME = re.compile(r"(?<!\$)`([a-z]+(?:_[a-z0-9]+)+)`")
 TEST_NAME = re.compile(r"`(test_\w+)`")
+TAB = re.compile(r"\*?\*?Team → ([A-Z][a-z]+(?: and [a-z]+| [a-z]+)?)(?=\*\*|;| →)")
 READ_BY_A_PROVIDER = re.compile(
     r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?|^    (?:key_)?setting = )"([A-Z_]+)"',
     re.MULTILINE,
@@ -185,6 +189,40 @@ def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):
     assert done.returncode == 0, done.stderr
     html = "\n".join(path.read_text() for path in tmp_path.rglob("*.html"))
     assert re.findall(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"https?://[^\"]*", html) == []
+
+
+def test_a_tab_of_the_team_that_a_page_names_is_there(written: str) -> None:
+    named = TAB.findall(written)
+    assert len(named) >= 6
+    assert set(named) <= TAB_TITLES
+    assert "Settings → " not in written.replace("Project Settings → ", "")
+
+
+def test_the_command_that_the_guide_logs_with_is_the_page_s() -> None:
+    assert f"\n{LOG_COMMAND} > run.csv\n" in (ROOT / "docs/guides/calibrate.md").read_text()
+
+
+def test_the_page_on_accuracy_tells_what_the_method_tells() -> None:
+    """Kind by kind, found by its runs and teams: median, share within 50 % and inside the range."""
+    rows = {
+        page: [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in (ROOT / "docs" / page).read_text().splitlines()
+            if line.startswith("|")
+        ]
+        for page in ("accuracy.md", "methodology/sizing.md")
+    }
+    silent = {row[0]: row[1:] for row in rows["methodology/sizing.md"] if len(row) == 5}
+    stated = {row[0]: row[1:] for row in rows["methodology/sizing.md"] if len(row) == 4}
+    told, compared = rows["accuracy.md"], 0
+    for kind, (runs, *figures) in silent.items():
+        for said, as_stated in pairwise(told):
+            if said[1:3] == [runs, "nothing said"]:
+                assert said[3:] == figures, kind
+                assert as_stated[2] == "as stated"
+                assert [re.split(r",| \(", cell)[0] for cell in as_stated[3:]] == stated[kind]
+                compared += 1
+    assert compared == 8
 
 
 def test_the_first_page_of_the_method_tells_the_accuracy_of_its_pages() -> None:

@@ -41,6 +41,7 @@ _TABS = (
     ("audit", "Audit log", "team-audit", Role.VIEWER),
     ("settings", "Team", "team-settings", Role.VIEWER),
 )
+TAB_TITLES = frozenset(title for _, title, _, _ in _TABS)
 
 
 @register.simple_tag(takes_context=True)
