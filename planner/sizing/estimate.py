@@ -84,11 +84,12 @@ class EstimateRequest(RequestModel):
     workload: Workload
     """What has to be done: known hours, a training, or samples."""
     accelerator: Slug | None = None
-    """Absent: the workload's own, else the usual reference among those that fit."""
+    """Accelerator to size for; absent: the workload's own, else the usual reference among those
+    that fit."""
     accelerators: Count | None = None
-    """Absent: the fewest that meet the deadline, else the usual number for the work."""
+    """How many; absent: the fewest that meet the deadline, else the usual number for the work."""
     serving: Serving | None = None
-    """How much of the trained model is to be served; absent: only its memory is said."""
+    """How much the trained model has to serve; absent: only the memory for it is given."""
     rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
     """Edition of the rules, as in a comparison: 1 sizes a training by a calibrated share of peak,
     later ones by its layout and what published teams reach."""

@@ -26,10 +26,8 @@ class GpuFigures(AnswerModel):
     memory_peak_gib: Gib | None = Field(description="Most memory that was used.")
     memory_total_gib: Gib | None = Field(description="Memory of the card.")
     memory_headroom: Share | None = Field(description="Share of memory never used.")
-    power_mean_w: float | None = Field(
-        description="Power, in the mean.", json_schema_extra={"unit": "W"}
-    )
-    power_max_w: float | None = Field(description="Most power.", json_schema_extra={"unit": "W"})
+    power_mean_w: float | None = Field(description="Mean power.", json_schema_extra={"unit": "W"})
+    power_max_w: float | None = Field(description="Highest power.", json_schema_extra={"unit": "W"})
     power_share_of_limit: Share | None = Field(description="Mean power over its limit.")
     temperature_max_c: float | None = Field(
         description="Highest temperature.", json_schema_extra={"unit": "degree C"}

@@ -55,7 +55,7 @@ class CatalogRevision(AnswerModel):
     age_days: Days | None = Field(description="Age of its oldest price that is sold now.")
     parts: tuple[PriceAge, ...] = Field(
         default=(),
-        description="Ages of on demand, spot and commitments; none in answers of before.",
+        description="Ages of on demand, spot and commitments; none in older answers.",
     )
 
 
@@ -136,10 +136,11 @@ class ServerUsed(AnswerModel):
     )
     unit_price_p10: Money | None = Field(
         default=None,
-        description="Price of one that 1 of 10 purchases is below; null where it is firm.",
+        description="Price of one server that one purchase in ten falls below; null if the price "
+        "is firm.",
     )
     unit_price_p90: Money | None = Field(
-        default=None, description="Price of one that 1 of 10 purchases is above."
+        default=None, description="Price of one server that one purchase in ten exceeds."
     )
     price_quotes: int | None = Field(
         default=None,
@@ -169,7 +170,7 @@ class ComparisonAnswer(AnswerModel):
     coverage: tuple[PriceCoverage, ...] = Field(
         default=(),
         description="What the catalog knows of the prices of each accelerator, provider and "
-        "purchase option asked for; none in answers of before.",
+        "purchase option asked for; none in older answers.",
     )
     assumptions: tuple[AssumptionRow, ...] = Field(
         default=(), description="Every figure that the answer rests on."
@@ -220,7 +221,7 @@ class ComparisonAnswer(AnswerModel):
     price_grid: PriceGrid | None = Field(
         default=None, description="Owning against renting; null where one of them is missing."
     )
-    warnings: tuple[str, ...] = Field(default=(), description="What to know of the answer.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
     inherited: tuple[InheritedField, ...] = Field(
         default=(), description="What came from the team's settings."
     )

@@ -31,7 +31,7 @@ class DemandCandidate(AnswerModel):
         description="Sustained throughput relative to the reference accelerator."
     )
     min_accelerators: Count = Field(description="Fewest that hold the work at once.")
-    notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
+    notes: tuple[str, ...] = Field(default=(), description="What to know about it.")
 
 
 class DemandAnswer(AnswerModel):

@@ -116,8 +116,8 @@ class ChipAdvice(AnswerModel):
     chips: tuple[str, ...] = Field(description="The chips, as people call them.")
     use: str = Field(description="training or serving.")
     is_better: bool | None = Field(
-        description="Whether it is the better choice, with prices at hand by what it saves; null "
-        "where that hangs on a latency that no request says."
+        description="Whether it is the better choice, judged by what it saves where prices are "
+        "known; null if that depends on a latency that no request states."
     )
     porting_usd: float = Field(
         description="Engineering that a port takes, once: a planning value without a source.",
@@ -172,7 +172,7 @@ class EstimateCandidate(AnswerModel):
     )
     interconnect: str = Field(description="What joins several.")
     interconnect_gb_per_s: float | None = Field(
-        description="Bandwidth of it.", json_schema_extra={"unit": "GB/s"}
+        description="Its bandwidth.", json_schema_extra={"unit": "GB/s"}
     )
     accelerators: Count | None = Field(default=None, description="How many are used.")
     min_accelerators: Count | None = Field(default=None, description="Fewest that hold the work.")
@@ -199,7 +199,7 @@ class EstimateCandidate(AnswerModel):
         description="cheapest, fastest, knee or front: no other is both cheaper and faster on the "
         "machines that are rented; null where another is, or no price is at hand.",
     )
-    notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
+    notes: tuple[str, ...] = Field(default=(), description="What to know about it.")
     restrictions: dict[str, str] = Field(
         default_factory=dict,
         description="What to mind, in words: error_correction, cooling and licence of consumer "
@@ -276,7 +276,9 @@ class EstimateAnswer(RunFigures):
     accelerator: str = Field(description="Slug of the accelerator.")
     accelerators: Count = Field(description="How many are used.")
     runs: Count = Field(description="Runs of all kinds together.")
-    accelerator_hours: HoursRange = Field(description="Of all runs and experiments.")
+    accelerator_hours: HoursRange = Field(
+        description="Accelerator-hours of all runs and experiments."
+    )
     inference: ServingMemory | None = Field(
         default=None, description="Memory to serve the model; null for other kinds of work."
     )
@@ -309,9 +311,9 @@ class EstimateAnswer(RunFigures):
     candidates: tuple[EstimateCandidate, ...] = Field(
         default=(), description="Every accelerator, best first, then those that do not fit."
     )
-    notes: tuple[str, ...] = Field(default=(), description="What to know of the accelerator.")
+    notes: tuple[str, ...] = Field(default=(), description="What to know about the accelerator.")
     method: str = Field(description="How the hours were worked out.")
-    warnings: tuple[str, ...] = Field(default=(), description="What to know of the estimate.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know about the estimate.")
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""

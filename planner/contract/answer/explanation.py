@@ -26,7 +26,7 @@ class MarginalValue(AnswerModel):
 class SwitchPoint(AnswerModel):
     """A demand at which the advice becomes another."""
 
-    multiplier: Factor = Field(description="Times the demand.")
+    multiplier: Factor = Field(description="Factor on the demand.")
     below: tuple[str, ...] | None = Field(description="Sources of the plan below it; null: none.")
     above: tuple[str, ...] | None = Field(description="Sources of the plan above it; null: none.")
     limits: tuple[str, ...] = Field(default=(), description="Limits that leave no plan.")

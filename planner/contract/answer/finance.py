@@ -10,8 +10,10 @@ from planner.contract.answer.common import AnswerModel, Money, Months, ScenarioK
 class LeaseYear(AnswerModel):
     """Leases on the balance sheet (IFRS 16) in one fiscal year."""
 
-    depreciation: Money = Field(description="Of the right of use, evenly over the lease.")
-    interest: Money = Field(description="Of the lease liability.")
+    depreciation: Money = Field(
+        description="Depreciation of the right of use, evenly over the lease."
+    )
+    interest: Money = Field(description="Interest on the lease liability.")
     right_of_use: Money = Field(description="Asset at the end of the year.")
     liability: Money = Field(description="Lease liability at the end of the year.")
     cost: Money = Field(
@@ -67,16 +69,15 @@ class ScenarioFinance(AnswerModel):
     )
     internal_rate_of_return: Share | None = Field(
         default=None,
-        description="Yearly rate at which both plans are worth the same; null where there is none, "
-        "more than one, or none that means anything.",
+        description="Yearly rate at which both plans are worth the same; null if there is none, "
+        "more than one, or no meaningful one.",
     )
     why_no_internal_rate: str = Field(
         default="", description="Why there is no internal rate of return; empty where there is."
     )
     modified_internal_rate_of_return: Share | None = Field(
         default=None,
-        description="The same with what is saved put out, and what is spent borrowed, at the "
-        "discount rate.",
+        description="The same with savings invested, and spending financed, at the discount rate.",
     )
     payback_months: Months | None = Field(
         default=None,

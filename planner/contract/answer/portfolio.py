@@ -58,7 +58,7 @@ class KindUse(AnswerModel):
     """What a project uses of one kind of machine over the plan, and when most of it."""
 
     project: str = Field(description="Name of the project.")
-    kind: MachineKind = Field(description="How the machines are got.")
+    kind: MachineKind = Field(description="How the machines are obtained.")
     shared: bool = Field(description="Whether other projects may use the same machines.")
     accelerator_hours: float = Field(
         description="Hours of their physical accelerators.", json_schema_extra={"unit": "h"}
@@ -98,7 +98,7 @@ class Machine(AnswerModel):
     source: str = Field(description="Key in lines, purchases and uses.")
     label: str = Field(description="What it is called.")
     accelerator: str = Field(description="Slug of its accelerator.")
-    kind: MachineKind = Field(description="How it is got.")
+    kind: MachineKind = Field(description="How it is obtained.")
 
 
 class ProjectWriteOff(AnswerModel):
@@ -240,8 +240,8 @@ class PortfolioAnswer(AnswerModel):
     )
     shares_moved: bool = Field(
         default=False,
-        description="Whether shares stand off the average of what projects add, by as little as "
-        "lets no group of them pay less by leaving.",
+        description="Whether shares differ from the average of what projects add, by the least "
+        "with which no group of them would pay less by leaving.",
     )
     shares_error: Share = Field(
         default=0.0,
@@ -281,7 +281,7 @@ class PortfolioAnswer(AnswerModel):
     uses_by_kind: tuple[KindUse, ...] = Field(
         default=(),
         description="What each project uses of owned servers, commitments and rent, and when "
-        "most; empty in an answer from before it was told.",
+        "most; empty in older answers.",
     )
     utilisation: Share | None = Field(
         default=None,
@@ -314,7 +314,7 @@ class PortfolioAnswer(AnswerModel):
     inherited: tuple[InheritedField, ...] = Field(
         default=(), description="What came from the team's settings."
     )
-    warnings: tuple[str, ...] = Field(default=(), description="What to know of the answer.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
 
     @cached_property
     def first_month(self) -> dt.date:

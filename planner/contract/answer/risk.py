@@ -87,4 +87,4 @@ class RobustPlan(AnswerModel):
         default_factory=dict, description="Source → month → units bought or committed to in it."
     )
     words: tuple[str, ...] = Field(default=(), description="The same in sentences.")
-    warnings: tuple[str, ...] = Field(default=(), description="What to know of this plan.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know about this plan.")

@@ -217,14 +217,14 @@ class ScenarioAnswer(AnswerModel):
         default=None,
         description="At the prices known no plan of this scenario has a lower net present cost.",
     )
-    warnings: tuple[str, ...] = Field(default=(), description="What to know of this plan.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know about this plan.")
     energy: ScenarioEnergy | None = Field(
         default=None, description="Energy and carbon; null where it is not feasible."
     )
     finance: ScenarioFinance | None = Field(
         default=None,
-        description="Returns and fiscal years; null where it is not feasible, and in answers of "
-        "before.",
+        description="Returns and fiscal years; null where it is not feasible, and in older "
+        "answers.",
     )
 
     @property

@@ -56,10 +56,11 @@ class DefaultEffect(AnswerModel):
         json_schema_extra={"unit": "see unit"},
     )
     effect: Money = Field(
-        description="Net present cost of the on-prem plan less that of the cheapest rented one, "
-        "as it is less the same at `neutral`; negative: owning gains by the default."
+        description="How much the default adds, against `neutral`, to the net present cost of the "
+        "on-prem plan less that of the cheapest rented one; negative: the default "
+        "favours owning."
     )
-    gains: Literal["own", "rent"] = Field(description="Side that looks cheaper by the default.")
+    gains: Literal["own", "rent"] = Field(description="Side that the default favours.")
 
 
 class PriceGrid(AnswerModel):

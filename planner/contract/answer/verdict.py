@@ -127,7 +127,7 @@ class BudgetUse(AnswerModel):
         description="Of a monthly budget the dearest month, after the horizon too; YYYY-MM.",
     )
     sentence: str = Field(
-        default="", description="What is counted, in words; empty in answers of before."
+        default="", description="What is counted, in words; empty in older answers."
     )
 
 
@@ -136,7 +136,7 @@ class Turn(AnswerModel):
     servers no longer to pay back as is asked of them."""
 
     field: str = Field(description="Figure that changes: hours, rental prices, server prices.")
-    multiplier: Factor = Field(description="Times its value at which that is so.")
+    multiplier: Factor = Field(description="Factor on its value from which that is so.")
     scenario: ScenarioKey = Field(
         description="Scenario whose plan is the cheaper one beyond it, or that the servers are "
         "held against."
@@ -231,8 +231,8 @@ class Verdict(AnswerModel):
     budget: tuple[BudgetUse, ...] = Field(default=(), description="Budgets that were given.")
     exception: str = Field(
         default="",
-        description="Why servers are bought that save less than is asked of a purchase: no plan "
-        "without them keeps to a budget. Empty where they save it.",
+        description="Why servers are bought although they save less than a purchase has to: no "
+        "plan without them keeps to a budget. Empty if they save enough.",
     )
     reasons: tuple[str, ...] = Field(default=(), description="Why, at most three.")
     switch_points: tuple[Turn, ...] = Field(
@@ -256,11 +256,11 @@ class Verdict(AnswerModel):
     )
     unknown_prices: tuple[str, ...] = Field(
         default=(),
-        description="What is sold to the same end at prices that are not known here, a sentence "
-        "for each provider: the plan is the best among the prices known.",
+        description="What else is sold for this work, at prices that are not known here, a "
+        "sentence for each provider: the plan is the best among the prices known.",
     )
     is_small: bool = Field(
         default=False,
-        description="Whether the work is too small for a question of owning: below 1,000 US "
+        description="Whether the work is too small to think of owning: below 1,000 US "
         "dollars or a node-month.",
     )

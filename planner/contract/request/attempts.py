@@ -21,9 +21,9 @@ class Run(RequestModel):
     """One training run: from the first day of `start` to the last day of `deadline`."""
 
     start: Month
-    """Month in which it may begin."""
+    """First month in which it may run."""
     deadline: Month | None = None
-    """Month at whose end it must be done; absent: none."""
+    """Month by whose end it must be done; absent: none."""
     count: Annotated[Whole, Field(ge=1, le=100_000)] = 1
     """Runs of this kind side by side."""
 
@@ -54,7 +54,7 @@ class Sweep(RequestModel):
     trials: Annotated[Whole, Field(ge=1, le=100_000)]
     """Trials for each final run."""
     share: Annotated[Number, Field(gt=0, le=1)]
-    """Part of the final run's hours that a trial takes in the mean; 0 to 1."""
+    """Share of the final run's hours that one trial takes on average, 0 to 1."""
 
 
 class Rollouts(RequestModel):
@@ -62,14 +62,14 @@ class Rollouts(RequestModel):
     of prompts and answers."""
 
     response_tokens: SequenceTokens
-    """Tokens of one answer, in the mean."""
+    """Mean tokens of an answer."""
     prompt_tokens: SequenceTokens = 256
-    """Tokens of one prompt, in the mean."""
+    """Mean tokens of a prompt."""
     per_step: Annotated[Whole, Field(ge=1, le=10_000_000)]
-    """Answers of one step, of all prompts together."""
+    """Answers per step, for all prompts together."""
     engine: Literal["tuned", "standard", "plain"] = "standard"
-    """What writes them: such as TensorRT-LLM, vLLM, or the training code itself."""
+    """What writes the answers, such as TensorRT-LLM, vLLM or the training code itself."""
     has_reference: bool = True
     """Whether a frozen copy judges each answer (KL term)."""
     critic_parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
-    """Of a critic trained beside it (PPO); absent: none."""
+    """Parameters of a critic trained beside it (PPO); absent: none."""

@@ -42,7 +42,7 @@ class SiteLimit(RequestModel):
     """What one site has room for: own servers that stand there, those in place too."""
 
     site: Text
-    """Name of the site, as servers name it; each one once."""
+    """Name of the site, as servers name it, unique."""
     power_kw: Annotated[Number, Field(ge=0, le=1e7)] | None = None
     """Most nameplate power of the servers in service, in kW, without cooling."""
     rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None

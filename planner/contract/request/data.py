@@ -69,7 +69,7 @@ class Data(RequestModel):
     storage_per_gib_month: Price | None = None
     """Price of a GiB kept for a month in any cloud; absent: the price lists of each place."""
     egress_per_gib: Price | None = None
-    """Price of a GiB carried out of any cloud; absent: the price lists of each place."""
+    """Price of a GiB transferred out of any cloud; absent: the price lists of each place."""
     on_prem_storage_per_tib_month: Price | None = None
     """Cost of a TiB kept for a month on one's own premises."""
     prices: Annotated[

@@ -20,7 +20,7 @@ class ExistingCommitment(RequestModel):
     not, and used first because that costs nothing extra."""
 
     label: Text
-    """Name of it in the answer; each one once."""
+    """Name in the answer, unique."""
     provider: Slug
     """Provider that it is with."""
     region: Slug = "custom"
@@ -56,7 +56,7 @@ class Credit(RequestModel):
     """A credit with a provider that pays its bills until it expires; what is left is lost."""
 
     label: Text
-    """Name of its lines."""
+    """Name in the cost lines."""
     amount: Annotated[Money, Field(gt=0)]
     """What is left of it at the start."""
     provider: Slug
@@ -69,17 +69,17 @@ class MinimumSpend(RequestModel):
     """A contract to spend a sum with a provider (EDP, MACC); what is not spent is owed."""
 
     label: Text
-    """Name of the shortfall's line."""
+    """Name of the cost line of a shortfall."""
     provider: Slug
     """Provider that it is with."""
     amount: Annotated[Money, Field(gt=0)]
-    """Sum of the months from `first` to `last`; of a contract in years, one entry a year."""
+    """Amount due from `first` to `last`; for yearly amounts one entry each."""
     first: Month
     """First month that counts."""
     last: Month
     """Last month that counts; the shortfall is due at its end."""
     spent: Money = 0.0
-    """What of it is spent before the start of the plan."""
+    """Part of it that is spent before the plan starts."""
     discount_rate: Rate = 0.0
     """Discount on the provider's catalog prices that the contract gives, fraction."""
 

@@ -41,7 +41,7 @@ class Finance(RequestModel):
     """Support plan of the clouds as a fraction of the bill for rented machines."""
     cloud_support_plan: SupportPlan | None = None
     """Support plan whose bands give that fraction at the bill of all hours on demand; a given
-    `cloud_support_rate` goes before it."""
+    `cloud_support_rate` takes precedence."""
     cloud_staff_fte_per_accelerator: Annotated[Number, Field(ge=0, le=100)] | None = None
     """Full-time equivalents for each accelerator rented around the clock."""
     depreciation: Literal["straight_line", "macrs_5", "none"] | None = None
@@ -56,7 +56,7 @@ class Finance(RequestModel):
     `year_end` pays those of twelve months of the plan at their end, as annual models do.
     Purchases, upfront payments, one-off costs and resale keep their month."""
     payment_terms_days: Annotated[Number, Field(ge=0, le=365)] = 0.0
-    """Days from there to the payment."""
+    """Days from then until the payment."""
     fiscal_year_start_month: Annotated[Whole, Field(ge=1, le=12)] = 1
     """Month of the calendar in which fiscal years begin; a year is named after the calendar year
     in which it ends."""

@@ -25,7 +25,8 @@ class Financing(RequestModel):
     months: Annotated[Whole, Field(ge=1, le=MAX_FINANCING_MONTHS)] | None = None
     """Months over which it is paid; required unless it is a purchase."""
     interest_rate_per_year: Rate | None = None
-    """Yearly rate, of which a twelfth is charged each month; of a lease the rate implicit in it."""
+    """Yearly rate, of which a twelfth is charged each month; for a lease the rate implicit in
+    it."""
     deposit_rate: Rate | None = None
     """Fraction of the price that is paid at the start; absent: 0."""
     balloon_rate: Rate | None = None

@@ -17,7 +17,7 @@ class CustomOffer(RequestModel):
     """A private or negotiated price; money in US dollars, as its names say."""
 
     label: Text
-    """Name of the offer in the answer; each one once."""
+    """Name of the offer in the answer, unique."""
     accelerator: Slug
     """Slug or usual name."""
     accelerator_count: Annotated[Number, Field(gt=0, le=100_000)]

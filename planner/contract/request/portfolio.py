@@ -97,7 +97,7 @@ class PortfolioProject(RequestModel):
     """One project of the portfolio."""
 
     name: Text
-    """Name of the project; each one once."""
+    """Name of the project, unique."""
     priority: Annotated[Whole, Field(ge=1, le=9)] = 5
     """1 is served first where budgets or quotas do not allow for all projects."""
     included: bool = True
@@ -113,7 +113,7 @@ class PortfolioProject(RequestModel):
     window: ProjectWindow | None = None
     """Months between which its hours may move; absent: they stay in their months."""
     data: Data = Data()
-    """Data that it keeps in the cloud and carries out of it."""
+    """Data that it stores in the cloud and transfers out of it."""
     already_owned: OwnedServers = ()
     """Servers that it holds; the plan lets all projects use them."""
     commitments: Annotated[
@@ -214,7 +214,7 @@ class PortfolioRequest(RequestModel):
     use_catalog: bool = True
     """Whether the published prices of the providers are considered."""
     inherits: bool = True
-    """Whether the team's prices, quotes and defaults are added; false where they are in already."""
+    """Whether the team's prices, quotes and defaults are added; false if already in it."""
     exchange_rates: Rates = Field(default_factory=dict)
     """Currency code → units per US dollar; replaces the dated rate of the catalog."""
     term_end: Literal["full", "within", "prorate"] | None = None

@@ -22,7 +22,7 @@ class SellerQuote(RequestModel):
     quoted: Month
     """Month of the quote."""
     seller: Text | None = None
-    """Who asks it."""
+    """Who offers the server at this price."""
 
 
 class LateDelivery(RequestModel):
@@ -35,9 +35,9 @@ class LateDelivery(RequestModel):
     months: Annotated[Number, Field(gt=0, le=MAX_MONTHS_LATE)] | None = None
     """Months late, if so; in whole months."""
     p10_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
-    """Months late that 1 of 10 deliveries is below."""
+    """Months late that nine deliveries in ten reach."""
     p90_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
-    """Months late that 1 of 10 deliveries is above."""
+    """Months late that one delivery in ten exceeds."""
 
     @property
     def certain_months(self) -> float:

@@ -15,17 +15,17 @@ class Serving(RequestModel):
     """Serving of the model: how much of it, how fast."""
 
     tokens_per_second: Annotated[Number, Field(gt=0, le=1e12)]
-    """Tokens generated at the busiest."""
+    """Tokens generated per second at the busiest time."""
     prompt_tokens: Tokens = 500
-    """Tokens of one prompt, in the mean."""
+    """Mean tokens of a prompt."""
     output_tokens: Tokens = 250
-    """Tokens of one answer, in the mean."""
+    """Mean tokens of an answer."""
     latency: Literal["offline", "server", "interactive"] = "server"
     """How fast answers must come: overnight, as of a service, as fast as people read."""
     precision: Literal["bf16", "fp8", "fp4"] | None = None
-    """Of the weights; absent: 8 bits where the accelerator has them, else 16."""
+    """Number format of the weights; absent: 8 bits if the accelerator has them, else 16."""
     engine: Literal["tuned", "standard", "plain"] = "standard"
-    """What serves: such as TensorRT-LLM, vLLM, or plain code."""
+    """What serves the model, such as TensorRT-LLM, vLLM or plain code."""
     sequences: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
     """Answers at once on one replica; absent: as many as memory and engine take."""
     busy_share: Annotated[Number, Field(gt=0, le=1)] = 1.0

@@ -130,7 +130,7 @@ class _SizedWork(_Work):
     """Work whose hours are estimated."""
 
     experiments_factor: ExperimentsFactor = 1.0
-    """All attempts over the final runs, in hours."""
+    """Hours of all attempts over those of the final runs."""
     sweep: Sweep | None = None
     """Trials before each final run, beside the attempts."""
 
@@ -165,11 +165,12 @@ class Training(_SizedWork):
     hidden_size: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
     """Width; absent: usual for the size."""
     attention_width: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
-    """Heads x their width, of MLA the mean of queries' and values'; absent: `hidden_size`."""
+    """Number of heads x their width, for MLA the mean of queries' and values'; absent:
+    `hidden_size`."""
     vocabulary_size: Annotated[Whole, Field(ge=2, le=100_000_000)] | None = None
     """Entries of the vocabulary; absent: 50,257."""
     is_classifier: bool = False
-    """Whether it puts out classes or scores of a sequence, no words."""
+    """Whether it outputs classes or scores, not words."""
     trainable_parameters: Annotated[Number, Field(ge=1, le=1e15)] | None = None
     """Parameters of the adapters, for lora and qlora."""
     experts: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
@@ -211,7 +212,7 @@ class Training(_SizedWork):
     mfu_of: Literal["step", "run"] | None = None
     """Whether a given MFU is that of a step or of the run, lost time included; absent: step."""
     padding: Annotated[Number, Field(ge=0, le=0.99)] | None = None
-    """Share of the processed tokens that fills up sequences; absent: none."""
+    """Share of the processed tokens that only fill up sequences; absent: none."""
     tokens_per_second_per_accelerator: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured on `accelerator`; replaces the calibrated throughput."""
     measured_accelerator_hours: Annotated[Number, Field(gt=0, le=MAX_HOURS)] | None = None
@@ -299,7 +300,7 @@ class Samples(_SizedWork):
     """FLOPs of one sample's forward pass, 1e9, two for each multiply-add; for models that no
     benchmark measures."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
-    """Of the model, beside its FLOPs: a large one fills an accelerator better (rules 3 and 4)."""
+    """Parameters, beside the FLOPs: a large model fills an accelerator better (rules 3 and 4)."""
     loader: Loader | None = None
     """How images are read, beside their FLOPs: `hand_tuned` (FFCV, DALI or one's own that keeps the
     accelerators busy) or `usual`; absent: what teams have, with its spread in the range."""
