@@ -84,7 +84,7 @@ LIMIT_TITLES = {
     "purchase_options": "the choice of purchase options",
     "software": "the software that the code runs on",
     "min_accelerator_memory_gib": "the minimum memory of an accelerator",
-    "min_accelerators_per_node": "the minimum accelerators of a machine",
+    "min_accelerators_per_node": "the minimum number of accelerators in a machine",
     "interconnect": "the interconnect asked for",
     "max_term_months": "the longest term",
 }

@@ -17,6 +17,8 @@ from pricing.market.offers import PurchaseOption
 
 _FEW = 2
 """Purchase options or accelerators named one by one in a reason."""
+_CONVERTIBLE = {PurchaseOption.RESERVED_CONVERTIBLE.value: "convertible reserved"}
+"""A label that has a comma cannot stand in a list."""
 _BEFORE_PLACES = ("accelerators", "providers")
 """Limits that a reason names before those on places."""
 
@@ -28,9 +30,9 @@ def explain_exclusions(
     allowed_options = selection.filters.purchase_options
     names = [o.value for o in options if not allowed_options or o.value in allowed_options]
     if not names:
-        left_out = ", ".join(traits(o.value).label for o in options)
-        return (f"{LIMIT_TITLES['purchase_options']} leaves out {left_out}",)
-    shown = ", ".join(traits(name).label for name in names)
+        left_out = [_CONVERTIBLE.get(o.value, traits(o.value).label) for o in options]
+        return (f"{LIMIT_TITLES['purchase_options']} leaves out {_listed(left_out)}",)
+    shown = _listed([_before_offers(name) for name in names])
     names_text = shown if len(names) <= _FEW else "rental"
     filters = Filters(**{**vars(selection.filters), "purchase_options": tuple(names)})
     total, excluded = _count_each(selection, filters)
@@ -83,6 +85,23 @@ def _without_price(selection: OfferSelection) -> tuple[str, ...]:
         return ()
     names = " or ".join(get(slug).name for slug in wanted)
     return (f"no price of {names} is in the catalog: give one of your own in custom_offers",)
+
+
+def _before_offers(option: str) -> str:
+    """A way to pay as it stands before "offers".
+
+    >>> _before_offers("on_demand"), _before_offers("reserved_convertible")
+    ('on-demand', 'convertible reserved')
+    """
+    return _CONVERTIBLE.get(option) or traits(option).label.replace(" ", "-")
+
+
+def _listed(words: Sequence[str]) -> str:
+    """
+    >>> _listed(["reserved", "committed-use"]), _listed(["spot"])
+    ('reserved and committed-use', 'spot')
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _hold(count: int) -> str:

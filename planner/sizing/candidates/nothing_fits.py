@@ -23,6 +23,8 @@ def nothing_fits(excluded: Mapping[str, str]) -> str:
     for slug in of_the_work or largest_first:
         alike.setdefault(_NUMBER.sub("", _without_name(excluded[slug], slug)), []).append(slug)
     groups = sorted(alike.values(), key=lambda g: (not _hours_of(excluded[g[0]]), -len(g)))[:3]
+    if len(excluded) == 1:
+        return f"no accelerator can do this work: {excluded[largest_first[0]]}"
     listed = "; ".join(_reason_of(slugs, excluded) for slugs in groups)
     return f"no accelerator can do this work: {listed}"
 

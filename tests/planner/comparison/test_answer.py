@@ -176,8 +176,8 @@ def test_nothing_fits_says_which_limit_excludes_what() -> None:
     assert not one.feasible
     assert one.lines == ()
     text = " ".join(one.why_not)
-    assert "the choice of regions (westus3) excludes 3 of 4 on demand offers" in text
-    assert "the minimum accelerators of a machine (4) excludes 2 of 4" in text
+    assert "the choice of regions (westus3) excludes 3 of 4 on-demand offers" in text
+    assert "the minimum number of accelerators in a machine (4) excludes 2 of 4" in text
 
 
 def test_nothing_at_all_fits() -> None:

@@ -174,7 +174,7 @@ def test_other_accelerators_serve_by_their_throughput() -> None:
 def test_the_reference_itself_may_be_left_out() -> None:
     only = compared(CATALOG, on_prem={"servers": []}, constraints={"accelerators": ["A100-80GB"]})
     assert not any(s.feasible for s in only.scenarios.values())
-    assert "the need for A100 SXM4 80 GB excludes all 4 on demand" in " ".join(
+    assert "the need for A100 SXM4 80 GB excludes all 4 on-demand" in " ".join(
         only.scenarios[ScenarioKey.ON_DEMAND].why_not
     )
 

@@ -113,6 +113,12 @@ def test_why_nothing_fits_names_the_nearest_and_counts_those_alike():
     )
 
 
+def test_the_reason_of_the_only_accelerator_is_not_counted():
+    assert nothing_fits({"nvidia-l4": "no rate of fp8"}) == (
+        "no accelerator can do this work: no rate of fp8"
+    )
+
+
 def test_equal_reasons_are_counted_once():
     reasons = dict.fromkeys(("nvidia-l4", "nvidia-t4"), "no rate of fp8")
     assert (

@@ -191,9 +191,9 @@ def test_what_excludes_offers_is_counted_limit_by_limit() -> None:
     limits = {"geographies": ["europe"], "countries": ["US", "IE"], "providers": ["gcp"]}
     why_not = planned(limits).scenarios[ScenarioKey.ON_DEMAND].why_not
     assert [words for words in why_not if "choice of" in words] == [
-        "the choice of providers (Google Cloud) excludes 5 of 7 on demand offers",
-        "the choice of places (europe) excludes 2 of 7 on demand offers",
-        "the choice of countries (US, IE) excludes 5 of 7 on demand offers",
+        "the choice of providers (Google Cloud) excludes 5 of 7 on-demand offers",
+        "the choice of places (europe) excludes 2 of 7 on-demand offers",
+        "the choice of countries (US, IE) excludes 5 of 7 on-demand offers",
     ]
 
 
