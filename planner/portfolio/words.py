@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import KindUse, PortfolioAnswer, ProjectShare
 from planner.contract.money import format_money
-from planner.contract.months import format_month
 from planner.contract.purchase_options import ROLE_TITLES, traits
 from planner.contract.shares import format_named_shares, format_shares
 from planner.portfolio.sooner_words import describe_when
@@ -32,7 +32,8 @@ def join(parts: Sequence[str]) -> str:
 
 
 def describe_months(answer: PortfolioAnswer, months: Sequence[int]) -> str:
-    """Months as spans: "2027-03 to 2027-05 and 2028-01"; how many where there are many spans."""
+    """Months as spans: "from March to May 2027 and in January 2028"; how many where there are many
+    spans."""
     spans: list[tuple[int, int]] = []
     for month in months:
         if spans and month == spans[-1][1] + 1:
@@ -41,12 +42,20 @@ def describe_months(answer: PortfolioAnswer, months: Sequence[int]) -> str:
             spans.append((month, month))
     if len(spans) > MOST_NAMED:
         return f"in {len(months)} of {answer.horizon_months} months"
-    texts = [
-        format_month(answer.month(first))
-        + (f" to {format_month(answer.month(last))}" if last > first else "")
-        for first, last in spans
-    ]
-    return f"in {join(texts)}"
+    return join([_span(answer.month(first), answer.month(last)) for first, last in spans])
+
+
+def _span(first: dt.date, last: dt.date) -> str:
+    """
+    >>> _span(dt.date(2027, 10, 1), dt.date(2027, 12, 1))
+    'from October to December 2027'
+    >>> _span(dt.date(2027, 12, 1), dt.date(2028, 1, 1)), _span(*[dt.date(2028, 1, 1)] * 2)
+    ('from December 2027 to January 2028', 'in January 2028')
+    """
+    if first == last:
+        return f"in {first:%B %Y}"
+    begin = f"{first:%B}" if first.year == last.year else f"{first:%B %Y}"
+    return f"from {begin} to {last:%B %Y}"
 
 
 def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:

@@ -77,7 +77,7 @@ def test_a_reason_names_the_part_of_each_kind_of_machine_and_its_fullest_months(
     when = describe_months(answer, owned.fullest_months)
     assert f"mostly {when}, when nobody else uses any" in one.explanation
     assert f"uses {rented.fraction:.0%} of the hours used on rented" in one.explanation
-    assert "about evenly in 2027-04 to 2027-07" in (answer.project("bursty").explanation)
+    assert "about evenly from April to July 2027" in (answer.project("bursty").explanation)
 
 
 def test_months_that_are_shared_say_which_part_is_its_own(answer):
