@@ -41,7 +41,7 @@ class Comparison:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know of the answer."""
+        """What to know about the answer."""
         return self.answer.warnings
 
     @property
