@@ -43,6 +43,7 @@ from planner.web.answer.verdict_facts import (
 from planner.web.common.chart import Chart
 from planner.web.common.choices import server_title
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
+from planner.web.common.form_fields import with_labels
 from planner.web.common.formatting import plain
 from planner.web.common.query_codec import write
 
@@ -77,7 +78,7 @@ class AnswerPage:
     @property
     def first_warnings(self) -> list[str]:
         """Those that have to be seen before the advice is."""
-        return [one for one in self.answer.warnings if comes_first(one)]
+        return [*map(with_labels, filter(comes_first, self.answer.warnings))]
 
     @property
     def headline(self) -> str:
@@ -92,14 +93,14 @@ class AnswerPage:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why; of an answer of old everything that was said for it."""
-        return self.verdict.reasons if self.verdict else self.recommendation.reasons
+        return tuple(map(with_labels, (self.verdict or self.recommendation).reasons))
 
     @property
     def money_sentence(self) -> str:
         """What the advice costs, without what it is."""
         if self.verdict is None:
             return ""
-        return self.verdict.sentence.removeprefix(self.verdict.headline).strip()
+        return with_labels(self.verdict.sentence.removeprefix(self.verdict.headline).strip())
 
     @property
     def decision(self) -> list[ShownPart]:
@@ -316,8 +317,8 @@ class AnswerPage:
     @cached_property
     def warnings(self) -> list[str]:
         """Those of the answer, then those of the shown plan, each once."""
-        own = self.shown.warnings if self.shown else ()
-        return list(dict.fromkeys([*self.answer.warnings, *own]))
+        said = self.answer.warnings + (self.shown.warnings if self.shown else ())
+        return list(dict.fromkeys(map(with_labels, said)))
 
 
 def _drawn(*possible: Chart | None) -> list[Chart]:
@@ -345,6 +346,4 @@ def _in_address(value: object) -> object:
     """A value as an address writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else value
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -16,7 +16,6 @@ from planner.contract.answer.sensitivity import DefaultEffect
 from planner.web.common.choices import Choice, list_choices
 from planner.web.common.form_fields import (
     ALL,
-    OWNING,
     RISK,
     RULES,
     find_label,
@@ -26,6 +25,7 @@ from planner.web.common.formatting import plain, unit_words, unseparated
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.finance import FINANCE, FINANCING
 from planner.web.common.plan_fields.limits import LIMITS
+from planner.web.common.plan_fields.owning import OWNING
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES
 from pricing.common.invalid_input import InvalidInput

@@ -182,7 +182,8 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("prorate", "Only the months within the horizon count"),
     ),
     "rules": _fixed(
-        ("5", "Current rules"),
+        ("6", "Current rules"),
+        ("5", "Fifth edition, with the training hours and purchases of before"),
         ("4", "Fourth edition, with the training hours of before"),
         ("3", "Third edition, with its ranges where the tuning of the code is said"),
         ("2", "Second edition, with the ranges and the power of before"),

@@ -10,6 +10,7 @@ import re
 from decimal import Decimal
 from difflib import get_close_matches
 
+from planner.web.common.choices import list_choices
 from planner.web.common.field_types import request_field_types
 from planner.web.common.plan_fields.data import DATA, DATA_PRICE
 from planner.web.common.plan_fields.existing import EXISTING_ROWS
@@ -22,10 +23,13 @@ from planner.web.common.plan_fields.finance import (
     SERVER_TERMS,
     YEAR_BUDGET,
 )
+from planner.web.common.plan_fields.in_text import label_names
 from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
+from planner.web.common.plan_fields.owning import OWNING
 from planner.web.common.plan_fields.sized_work import MEASURED, SAMPLES, TRAINING
 from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
+from pricing.market.accelerators import get
 
 PLAN = (
     _f("name", "Name of this plan", kind="text", typical="Fine-tuning 2027"),
@@ -120,51 +124,6 @@ OWNED = (
     _f("on_prem.already_owned.*.bought", "Bought", kind="month", typical="2025-06"),
     _f("on_prem.already_owned.*.site", "Site", kind="text", typical="the only one"),
 )
-
-OWNING = (
-    _f("on_prem.electricity_per_kwh", "Electricity", unit="money/kWh",
-       default="electricity_per_kwh"),
-    _f("on_prem.pue", "PUE", term="PUE", default="pue",
-       help="Power of the building over power of the machines."),
-    _f("on_prem.colocation_per_kw_month", "Colocation", unit="money/kW/month",
-       default="colocation_per_kw_month"),
-    _f("on_prem.support_rate_per_year", "Support", unit="% of price a year", scale="pct",
-       default="support_rate_per_year"),
-    _f("on_prem.network_storage_rate", "Network and storage", unit="% of price", scale="pct",
-       default="network_storage_rate"),
-    _f("on_prem.install_cost_rate", "Installation", unit="% of price", scale="pct",
-       default="install_cost_rate"),
-    _f("on_prem.staff_fte_per_server", "Staff", unit="FTE per server",
-       default="staff_fte_per_server"),
-    _f("on_prem.staff_cost_per_year", "Cost of one FTE", unit="money/year",
-       default="staff_cost_per_year"),
-    _f("on_prem.spare_rate", "Spares", unit="% of price", scale="pct", default="spare_rate"),
-    _f("on_prem.insurance_rate_per_year", "Insurance", unit="% of price a year", scale="pct",
-       default="insurance_rate_per_year"),
-    _f("on_prem.useful_life_months", "Useful life", unit="months", default="useful_life_months"),
-    _f("on_prem.residual_rate", "Residual value kept per year", term="residual value",
-       unit="%", scale="pct",
-       default="residual_rate"),
-    _f("on_prem.payback_margin", "Saving required of a purchase", unit="% of its price",
-       scale="pct", default="payback_margin",
-       help="Before any resale, against renting."),
-    _f("on_prem.resale_cost_rate", "Cost of a resale", unit="% of the sale", scale="pct",
-       default="resale_cost_rate"),
-    _f("on_prem.lead_time_months", "Lead time", term="lead time",
-       unit="months", default="lead_time_months"),
-    _f("on_prem.workstation_lead_time_months", "Lead time of workstations", term="lead time",
-       unit="months", default="workstation_lead_time_months"),
-    _f("on_prem.late_delivery_probability", "Chance that servers arrive late", unit="%",
-       scale="pct", default="late_delivery_probability"),
-    _f("on_prem.late_delivery_months", "Then late by", unit="months",
-       default="late_delivery_months"),
-    _f("on_prem.server_price_spread", "Spread of server prices", unit="% either side",
-       scale="pct", default="server_price_spread",
-       help="Of reference servers with fewer than two dated quotes; 0 takes all as firm."),
-    _f("on_prem.utilisation_ceiling", "Maximum utilisation of owned servers", term="utilisation",
-       unit="%", scale="pct",
-       default="utilisation_ceiling"),
-)  # fmt: skip
 
 CUSTOM_OFFER = (
     _f("custom_offers.*.label", "Name", kind="text", typical="Private offer"),
@@ -264,7 +223,7 @@ FIELD_TYPES: dict[str, str] = {
 
 _FIELDS = {to_pattern(field.path): field for field in reversed(ALL)}
 _UNKNOWN, _MOST_SHOWN = "is not a known field", 60
-_NAME = re.compile(r"(?<![\w'\"“./])[a-z]+(?:_[a-z]+)+(?![\w'\"”./])")
+_SLUG = re.compile(r"(?<![\w'\"“./:-])(?:amd|aws|google|intel|nvidia)-[a-z0-9-]*[a-z0-9]")
 _LABELS = {field.path.rpartition(".")[2]: field.label for field in reversed(SINGLE)}
 _BOUND = re.compile(r"(\S+) is not allowed; must be (more than|at least|less than|at most) (\S+)")
 
@@ -304,7 +263,7 @@ def in_unit_of_box(path: str, message: str) -> str:
         return _explain_unknown(path)
     field, bound = find_field(path), _BOUND.fullmatch(message)
     if field is None or bound is None or not field.scale:
-        return _NAME.sub(_name_as_labelled, message)
+        return with_labels(message)
     value, words, limit = bound.groups()
     if number_problem(value) or number_problem(limit):
         return message
@@ -312,8 +271,31 @@ def in_unit_of_box(path: str, message: str) -> str:
     return f"{shown[0]} is not allowed; must be {words} {shown[1]}"
 
 
-def _name_as_labelled(name: re.Match[str]) -> str:
-    return f"“{_LABELS[name[0]]}”" if name[0] in _LABELS else name[0]
+def with_labels(text: str) -> str:
+    """A sentence of the core with the fields that it names as the form labels them, and
+    accelerators by their names.
+
+    >>> with_labels('give it as on_prem.pue (term_end "full").')
+    'give it as “PUE” (“Commitments that outlast the plan” set to “Every payment counts”).'
+    """
+    return _SLUG.sub(_name_of, label_names(text, _label_of, _words_of))
+
+
+def _name_of(slug: re.Match[str]) -> str:
+    try:
+        return get(slug[0]).name
+    except KeyError:
+        return slug[0]
+
+
+def _label_of(name: str) -> str:
+    field = _FIELDS.get(name)
+    return field.label if field else _LABELS.get(name, "")
+
+
+def _words_of(name: str, value: str) -> str:
+    field = _FIELDS.get(name)
+    return dict(list_choices(field.choices)).get(value, value) if field else value
 
 
 def _explain_unknown(path: str) -> str:

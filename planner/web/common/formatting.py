@@ -20,7 +20,7 @@ from planner.contract.money import decimals_of
 from planner.contract.reasons import join_reasons
 from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
-from planner.web.common.form_fields import find_label, in_unit_of_box
+from planner.web.common.form_fields import find_label, in_unit_of_box, with_labels
 from planner.web.common.glossary import TERMS
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
@@ -28,7 +28,8 @@ from pricing.market.price_age import PricePart
 from pricing.revisions import Freshness, PartFreshness
 
 register = template.Library()
-register.filter("reasons", join_reasons)
+register.filter("with_labels", with_labels)
+register.filter("reasons", lambda several: with_labels(join_reasons(several)))
 _UNKNOWN = "not known"
 _LESS = "less than 1"
 _A_HUNDREDTH, _A_HALF = Decimal("0.005"), Decimal("0.5")

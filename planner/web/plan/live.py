@@ -14,6 +14,7 @@ from planner.contract.labels import comes_first
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.sizing.estimate import Estimate, estimate
 from planner.sizing.runs.run_figures import figures
+from planner.web.common.form_fields import with_labels
 from planner.web.common.query_codec import write
 from pricing.common.invalid_input import InvalidInput
 
@@ -59,7 +60,8 @@ class Live:
     @property
     def first_warnings(self) -> list[str]:
         """Those that have to be seen beside the figures."""
-        return [one for one in self.answer.warnings if comes_first(one)] if self.answer else []
+        said = self.answer.warnings if self.answer else ()
+        return [*map(with_labels, filter(comes_first, said))]
 
     @property
     def highest(self) -> float:

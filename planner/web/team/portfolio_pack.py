@@ -28,6 +28,7 @@ from planner.web.answer.board_pack.parts import (
     whole_answer,
 )
 from planner.web.common.chart import Chart, Series
+from planner.web.common.form_fields import with_labels
 from planner.web.common.formatting import money
 from planner.web.team.portfolio_page import PortfolioPage
 
@@ -47,7 +48,7 @@ def _advice(page: PortfolioPage, facts: PackFacts) -> Iterator[Flowable]:
     yield from head(page.answer, facts)
     yield text(page.answer.headline, paper.STRONG)
     for sentence in filter(None, (page.next_order, *page.answer.why_not)):
-        yield text(sentence)
+        yield text(with_labels(sentence))
     if page.figures:
         yield Spacer(1, 5)
         yield table(page.figures, (0.45, 0.55), header=False)
@@ -113,5 +114,5 @@ def _rests_on(page: PortfolioPage, facts: PackFacts) -> Iterator[Flowable]:
     yield text("What it rests on", paper.HEADING)
     rows = sorted(rows_of(page.answer), key=lambda row: not row.given)
     yield from assumptions(rows[:MOST_ASSUMPTIONS], len(rows))
-    yield from bullets("To be aware of", page.answer.warnings)
+    yield from bullets("To be aware of", [with_labels(one) for one in page.answer.warnings])
     yield from whole_answer(facts)

@@ -15,6 +15,7 @@ from planner.contract.labels import comes_first
 from planner.services.projects.comparisons import price_estimate
 from planner.services.projects.lowest_rents import LowestRents
 from planner.web.common.access import open_page
+from planner.web.common.form_fields import with_labels
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
 from planner.web.market.lowest_prices import cheapest_of, name_place
@@ -67,7 +68,9 @@ def accelerators(request: HttpRequest) -> HttpResponse:
             rows = [_row(one, rents, market, query) for one in estimate.candidates]
             chosen = _chosen(workload)
             context |= {
-                "first_warnings": [one for one in estimate.warnings if comes_first(one)],
+                "first_warnings": [
+                    with_labels(one) for one in estimate.warnings if comes_first(one)
+                ],
                 "cpu": estimate.cpu,
                 "other_chips": estimate.other_chips,
                 "tier": TIER_WORDS.get(estimate.tier or ""),

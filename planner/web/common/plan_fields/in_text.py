@@ -1,0 +1,49 @@
+"""Names of request fields inside sentences of the core, told as the form labels them. PURE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+GROUP_TITLES = {
+    "workload.runs": "Runs",
+    "constraints.quotas": "Quotas",
+    "on_prem.servers": "Servers to consider",
+    "on_prem.already_owned": "Servers you already own",
+    "existing.commitments": "Commitments already signed",
+    "data.prices": "Prices of data",
+    "custom_offers": "Private offers",
+    "price_adjustments": "Contract discounts",
+}
+"""Groups of rows that sentences name, by the field of the request."""
+_PARTS = "constraints|data|existing|finance|on_prem|risk|workload"
+_NAME = re.compile(
+    rf"(?<![\w'\"“./])((?:{_PARTS})\.[a-z]\w*|[a-z]+(?:_[a-z0-9]+)+)"
+    r"(?: \"(\w+)\")?(?![\w'\"”/]|\.\w)"
+)
+_Label = Callable[[str], str]
+"""The form's label of a field, by its path or its last name; "" where it has none."""
+_Choice = Callable[[str, str], str]
+"""The form's words of a value of a field."""
+
+
+def label_names(text: str, label: _Label, choice: _Choice) -> str:
+    """A sentence with the label of every field that has one, and the words of what it is set to.
+
+    >>> labels = {"peak_accelerators": "Peak", "on_prem.pue": "PUE", "term_end": "Ends"}
+    >>> def tell(text):
+    ...     return label_names(text, lambda name: labels.get(name, ""), lambda name, value: "all")
+    >>> tell("a peak of 8 (peak_accelerators) ends it; see data.prices, prices.csv and my_log")
+    'a peak of 8 (“Peak”) ends it; see “Prices of data”, prices.csv and my_log'
+    >>> tell('Give it as on_prem.pue. It is counted with term_end "full".')
+    'Give it as “PUE”. It is counted with “Ends” set to “all”.'
+    """
+
+    def in_words(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        title = GROUP_TITLES.get(name) or label(name)
+        if not title:
+            return found[0]
+        return f"“{title}” set to “{choice(name, value)}”" if value else f"“{title}”"
+
+    return _NAME.sub(in_words, text)

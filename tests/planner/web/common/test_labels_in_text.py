@@ -1,0 +1,51 @@
+"""Sentences of the core on pages: fields as the form labels them, accelerators by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.contract.request.comparison import CURRENT_RULES
+from planner.web.common.choices import list_choices
+from planner.web.common.form_fields import with_labels
+from planner.web.common.plan_fields.in_text import GROUP_TITLES
+from planner.web.plan.views.plan import _REPEATED_GROUPS
+from tests.planner.web.asking import HOURS, get
+
+ENDS = "“Commitments that outlast the plan” set to"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("a peak of 8 (peak_accelerators) ends it", "a peak of 8 (“Peak accelerators”) ends it"),
+        ("give a shorter on_prem.lead_time_months", "give a shorter “Lead time”"),
+        ("your price as on_prem.electricity_per_kwh.", "your price as “Electricity”."),
+        ('(counted with term_end "full").', f"(counted with {ENDS} “Every payment counts”)."),
+        ("give its prices under data.prices:", "give its prices under “Prices of data”:"),
+        ("read as nvidia-h100-80gb-sxm;", "read as H100 SXM5 80 GB;"),
+        ("see nvidia-smi, my_log and prices.csv", "see nvidia-smi, my_log and prices.csv"),
+        ("Eurostat nrg_pc_205, on_prem/pue", "Eurostat nrg_pc_205, on_prem/pue"),
+    ],
+)
+def test_fields_are_told_as_the_form_labels_them(said: str, shown: str) -> None:
+    assert with_labels(said) == shown
+
+
+def test_groups_of_rows_have_the_titles_of_the_form() -> None:
+    titles = {path: title for path, title, *_ in _REPEATED_GROUPS.values()}
+    assert titles == titles | GROUP_TITLES
+
+
+def test_a_page_names_no_field_in_its_warnings(client, prices) -> None:
+    part = {"workload.hours_per_month": "100", "workload.peak_accelerators": "5"}
+    page = get(client, "plan", HOURS | part)
+    warnings = " ".join(page.context["page"].warnings)
+    assert any("peak_accelerators" in one for one in page.context["page"].answer.warnings)
+    assert "(“Peak accelerators”)" in warnings
+    assert "(peak_accelerators)" not in warnings
+
+
+def test_the_form_offers_every_edition_and_calls_the_newest_current() -> None:
+    offered = list_choices("rules")
+    assert [value for value, _ in offered] == [str(n) for n in range(CURRENT_RULES, 0, -1)]
+    assert offered[0][1] == "Current rules"
