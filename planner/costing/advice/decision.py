@@ -19,7 +19,7 @@ from planner.contract.months import format_month
 from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import rented_how, savings_plan_label, traits
 from planner.contract.shares import NOISE
-from planner.costing.advice.part_words import fits_any_month, write_units
+from planner.costing.advice.part_words import describe_starts, fits_any_month, write_units
 from planner.costing.advice.payback import OBLIGATIONS
 from planner.costing.advice.shares import NONE, share_of_hours, shares_in_words
 from planner.costing.cost_model.by_date import reserved_days
@@ -217,16 +217,16 @@ class _Part:
             yield f"keep {write_units(units)} × {machine}, for {self.share_in_words}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
-            yield f"lease {write_units(units)} × {machine} {self._when(first, last)} for {lasts} "
+            yield f"lease {write_units(units)} × {machine}{self._starts()} for {lasts} "
             yield self._sum(first, beside=self.cost.due(first))
         elif action == "buy":
-            yield f"buy {write_units(units)} × {machine} {self._when(first, last)}"
+            yield f"buy {write_units(units)} × {machine}{self._starts()}"
             yield self._invoice(first, last)
         elif action == "commit":
             months = self._term_months()
-            at_once, terms, when = self._renewals(units, first, last)
+            at_once, terms, when = self._renewals(units)
             yield f"sign a {months}-month {self._contract()} for {write_units(at_once)} × {machine}"
-            yield f"{where} {when} {self._sum(first, terms)}"
+            yield f"{where}{when} {self._sum(first, terms)}"
         elif action == "reserve":
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
             yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
@@ -251,16 +251,20 @@ class _Part:
         to_sign = "" if signed == net else f"{signed} under contract{over}{at_once}, "
         return f"({to_sign}{net} in all)"
 
-    def _renewals(self, units: float, first: int, last: int) -> tuple[float, int, str]:
+    def _starts(self) -> str:
+        started = self.plan.units_started[self.source.key]
+        return describe_starts(started.astype(float), self._calendar)
+
+    def _renewals(self, units: float) -> tuple[float, int, str]:
         """Units signed for, terms and when: those of one term where each follows the one before."""
         started = self.plan.units_started[self.source.key]
         starts = np.flatnonzero(started)
         follow = bool((np.diff(starts) == self._term_months()).all())
-        if first == last or not follow or len(set(started[starts])) > 1:
-            return units, 1, self._when(first, last)
+        if len(starts) == 1 or not follow or len(set(started[starts])) > 1:
+            return units, 1, self._starts()
         months = [f"{self._calendar.month(int(month)):%B %Y}" for month in starts]
         again = " and ".join(filter(None, (", ".join(months[1:-1]), months[-1])))
-        return float(started[first]), len(months), f"in {months[0]}, renewed in {again}"
+        return float(started[starts[0]]), len(months), f" in {months[0]}, renewed in {again}"
 
     def _at_peak(self) -> Floats | None:
         """[busy months] hours that what is rented works; None for whole months."""

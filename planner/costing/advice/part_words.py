@@ -11,13 +11,17 @@ from planner.contract.purchase_options import traits
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.workload import AcceleratorHours
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
+from planner.costing.run_peaks import Floats
 from pricing.market.offers import HOURS_PER_MONTH
 
 AT_ANY_TIME, EACH_AT_ANY_TIME = "at any time", "in all, each run at any time in its months,"
 """Of runs that all have the same months, and of others."""
+MOST_STARTS = 3
+"""Months named one by one in a sentence at most; an assumption of this project, 2026."""
 
 
 def write_units(units: float) -> str:
@@ -26,6 +30,21 @@ def write_units(units: float) -> str:
     ('8', '13,698,630')
     """
     return f"{units:,.10g}"
+
+
+def describe_starts(started: Floats, calendar: Calendar) -> str:
+    """When what is bought or signed for begins, after what it is: ` in May 2027`; in a few months,
+    how much in each; in more, the first and the last of them."""
+    starts = [
+        (f"{calendar.month(int(month)):%B %Y}", write_units(float(started[month])))
+        for month in np.flatnonzero(started)
+    ]
+    if len(starts) == 1:
+        return f" in {starts[0][0]}"
+    if len(starts) > MOST_STARTS:
+        return f" between {starts[0][0]} and {starts[-1][0]}"
+    each = [f"{units} in {month}" for month, units in starts]
+    return f", {', '.join(each[:-1])} and {each[-1]}"
 
 
 def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:

@@ -317,8 +317,8 @@ class AnswerPage:
     @cached_property
     def warnings(self) -> list[str]:
         """Those of the answer, then those of the shown plan, each once."""
-        said = self.answer.warnings + (self.shown.warnings if self.shown else ())
-        return list(dict.fromkeys(map(with_labels, said)))
+        sentences = self.answer.warnings + (self.shown.warnings if self.shown else ())
+        return list(dict.fromkeys(map(with_labels, sentences)))
 
 
 def _drawn(*possible: Chart | None) -> list[Chart]:

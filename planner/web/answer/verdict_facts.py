@@ -109,17 +109,18 @@ _DOING: Mapping[str, str] = {"reserve": "reserve ahead"}
 
 def short_title(answer: ComparisonAnswer) -> str:
     """A plan without a name by what to do and when: `Buy and rent, 36 months from January 2027`;
-    a plan that is over before its last month by the months up to its last payment."""
+    a plan that is over before its last month by the months from its first payment to its last."""
     done = list(dict.fromkeys(_DOING.get(part.action, part.action) for part in _parts(answer)))
     what = " and ".join([", ".join(done[:-1]), done[-1]] if len(done) > 1 else done)
     if answer.recommended is None:
         what = "no plan within these limits"
-    months = answer.horizon_months
-    if answer.recommended is not None and answer.recommended.lines:
-        months = min(months, answer.recommended.lines[-1].month + 1)
+    months, start = answer.horizon_months, answer.first_month
+    paid = [line.month for line in answer.recommended.lines] if answer.recommended else []
+    if paid and max(paid) < months - 1:
+        months, start = max(paid) - min(paid) + 1, parse_month(answer.months[min(paid)])
     span = f"{months} {'month' if months == 1 else 'months'}"
     what = what or "plan"
-    return f"{what[0].upper()}{what[1:]}, {span} from {answer.first_month:%B %Y}"
+    return f"{what[0].upper()}{what[1:]}, {span} from {start:%B %Y}"
 
 
 def is_the_only_plan(answer: ComparisonAnswer) -> bool:

@@ -60,8 +60,8 @@ class Live:
     @property
     def first_warnings(self) -> list[str]:
         """Those that have to be seen beside the figures."""
-        said = self.answer.warnings if self.answer else ()
-        return [*map(with_labels, filter(comes_first, said))]
+        sentences = self.answer.warnings if self.answer else ()
+        return [*map(with_labels, filter(comes_first, sentences))]
 
     @property
     def highest(self) -> float:

@@ -39,11 +39,11 @@ def label_names(text: str, label: _Label, choice: _Choice) -> str:
     'Give it as “PUE”. It is counted with “Ends” set to “all”.'
     """
 
-    def in_words(found: re.Match[str]) -> str:
-        name, value = found.groups()
+    def in_words(field: re.Match[str]) -> str:
+        name, value = field.groups()
         title = GROUP_TITLES.get(name) or label(name)
         if not title:
-            return found[0]
+            return field[0]
         return f"“{title}” set to “{choice(name, value)}”" if value else f"“{title}”"
 
     return _NAME.sub(in_words, text)

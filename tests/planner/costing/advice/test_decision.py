@@ -5,12 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.advice.decision import list_parts
-from planner.costing.advice.part_words import describe_parts
+from planner.costing.advice.part_words import describe_parts, describe_starts
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
@@ -45,6 +46,30 @@ def test_a_contract_is_told_with_its_term_number_and_sum() -> None:
         "sign a 12-month reservation for 1 × p5.6xlarge (1 × H100 SXM5 80 GB) in AWS us-east-1 in "
         "January 2027 (52,560 USD in all)"
     )
+
+
+def test_contracts_that_begin_in_several_months_are_told_with_each() -> None:
+    """One machine from January on, another from July on: no year runs from January to July."""
+    signed, _ = parts_of("committed", RENT, TERM, hours=[600.0] * 6 + [1300.0] * 12,
+                     horizon_months=18, on_prem={"servers": []})  # fmt: skip
+    assert signed.sentence == (
+        "sign a 12-month reservation for 2 × p5.6xlarge (1 × H100 SXM5 80 GB) in AWS us-east-1, "
+        "1 in January 2027 and 1 in July 2027 (105,120 USD in all)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("started", "words"),
+    [
+        ([2, 0, 0, 0], " in January 2027"),
+        ([2, 0, 1, 0], ", 2 in January 2027 and 1 in March 2027"),
+        ([1, 1, 1, 0], ", 1 in January 2027, 1 in February 2027 and 1 in March 2027"),
+        ([1, 1, 1, 1], " between January 2027 and April 2027"),
+    ],
+)
+def test_starts_of_several_months_are_no_span(started: list[int], words: str) -> None:
+    calendar = compared(catalog(RENT), **YEAR).inputs.calendar
+    assert describe_starts(np.array(started, dtype=float), calendar) == words
 
 
 def test_what_is_paid_upfront_is_due_at_the_start() -> None:

@@ -146,3 +146,6 @@ def test_a_plan_is_named_by_the_months_in_which_it_pays():
     found = compared(catalog(offer("50")), workload=work, on_prem={"servers": []})
     assert found.answer.horizon_months == 24
     assert short_title(found.answer) == "Rent, 1 month from January 2027"
+    later = work | {"runs": [{"start": "2027-03", "deadline": "2027-04"}]}
+    found = compared(catalog(offer("50")), workload=later, on_prem={"servers": []})
+    assert short_title(found.answer) == "Rent, 2 months from March 2027"
