@@ -18,17 +18,14 @@ def describe_when(answer: PortfolioAnswer, one: ProjectShare) -> str:
         )
     if not one.alone_sooner:
         return (
-            "Its runs are done sooner than their deadlines ask, as the limits of all leave no room "
-            "for them otherwise."
+            "Its runs finish before their deadlines, as the limits of all leave no room for them "
+            "otherwise."
         )
     instead = "no plan of its own would keep to its limits"
     if one.alone_spread is not None:
         spread = format_money(one.alone_spread, answer.currency)
         instead = f"it would pay {spread} by itself in place of {sooner}, not discounted"
-    return (
-        "Its runs are done sooner than their deadlines ask: spread over the months to these, "
-        f"{instead}."
-    )
+    return f"Its runs finish before their deadlines: spread over the months to these, {instead}."
 
 
 def describe_sooner(name: str, sooner: Decimal, spread: Decimal | None, currency: str) -> str:
@@ -36,7 +33,7 @@ def describe_sooner(name: str, sooner: Decimal, spread: Decimal | None, currency
 
     >>> describe_sooner("speech", Decimal(20160), Decimal(24215), "USD")
     'speech: its runs are spread over the months to their deadlines here. Compared by itself they \
-are done sooner, for 20,160 USD in all and not 24,215 USD; give it the months of that answer as \
+finish sooner, for 20,160 USD in all and not 24,215 USD; give it the months of that answer as \
 deadlines to plan so here too.'
     """
     instead = "where there is no plan here"
@@ -44,6 +41,6 @@ deadlines to plan so here too.'
         instead = f"and not {format_money(spread, currency)}"
     return (
         f"{name}: its runs are spread over the months to their deadlines here. Compared by itself "
-        f"they are done sooner, for {format_money(sooner, currency)} in all {instead}; give it the "
+        f"they finish sooner, for {format_money(sooner, currency)} in all {instead}; give it the "
         "months of that answer as deadlines to plan so here too."
     )

@@ -246,8 +246,8 @@ _KIND_TITLES = {"owned": "owned servers", "committed": "commitments", "rented": 
 
 def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
     """
-    "It uses 40% of the hours of owned servers (12,000 h), most of them in 2027-05 to 2027-07, when
-    it uses 95% and the others the rest." Hours are those that projects use.
+    "It uses 40% of the hours used on owned servers (12,000 accelerator-hours), the most in 2027-05
+    to 2027-07, when it uses 95% and the others the rest." The fullest months need not hold most.
     """
     hours, what = f"{use.accelerator_hours:,.0f} accelerator-hours", _KIND_TITLES[use.kind]
     if use.kind != "rented" and not use.shared:
@@ -260,7 +260,7 @@ def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
         text = f"It uses {part} of the hours used on {what} ({hours})"
     when = describe_months(answer, use.fullest_months)
     is_even = len(use.fullest_months) == use.months
-    text += f", about evenly {when}" if is_even else f", mostly {when}"
+    text += f", about evenly {when}" if is_even else f", the most {when}"
     if use.fullest_fraction is None or not use.shared:
         return f"{text}."
     if use.fullest_fraction > _NOBODY_ELSE:

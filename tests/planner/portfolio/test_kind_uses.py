@@ -75,9 +75,16 @@ def test_a_reason_names_the_part_of_each_kind_of_machine_and_its_fullest_months(
         one.explanation
     )
     when = describe_months(answer, owned.fullest_months)
-    assert f"mostly {when}, when nobody else uses any" in one.explanation
+    assert f", the most {when}, when nobody else uses any" in one.explanation
     assert f"uses {rented.fraction:.0%} of the hours used on rented" in one.explanation
     assert "about evenly from April to July 2027" in (answer.project("bursty").explanation)
+
+
+def test_the_fullest_months_are_not_said_to_hold_most_of_the_hours(answer):
+    """Its fullest months may be two of sixteen, with a seventh of its hours."""
+    owned = use_of(answer, "steady", "owned")
+    assert len(owned.fullest_months) < owned.months
+    assert "mostly" not in answer.project("steady").explanation
 
 
 def test_months_that_are_shared_say_which_part_is_its_own(answer):

@@ -45,7 +45,7 @@ def test_the_plan_of_all_costs_no_more_than_their_own_answers() -> None:
         assert one.alone_sooner
         assert one.busy_months == (0,)
         assert (
-            "Its runs are done sooner than their deadlines ask: spread over the months to these, "
+            "Its runs finish before their deadlines: spread over the months to these, "
             "it would pay 24,215 USD by itself in place of 20,160 USD"
         ) in one.explanation
     assert answer.is_laid_anew
@@ -86,7 +86,7 @@ def test_an_answer_of_before_replays_with_its_runs_spread() -> None:
     before = plan(previous_assumptions=old)
     assert before.assumptions == old
     assert before.total_cost == before.apart_total == 2 * SPREAD
-    told = [words for words in before.warnings if "done sooner" in words]
+    told = [words for words in before.warnings if "finish sooner" in words]
     assert [words.partition(":")[0] for words in told] == ["speech", "vision"]
     assert "for 20,160 USD in all and not 24,215 USD" in told[0]
     assert plan(previous_assumptions=today.assumptions) == today
@@ -123,7 +123,7 @@ def test_limits_of_all_may_have_room_for_runs_in_other_months_than_alone() -> No
         assert one.adds_first is None
     first = answer.projects[0].model_copy(update={"alone_sooner": False})
     assert describe_when(answer, first) == (
-        "Its runs are done sooner than their deadlines ask, as the limits of all leave no room "
+        "Its runs finish before their deadlines, as the limits of all leave no room "
         "for them otherwise."
     )
 
@@ -145,6 +145,6 @@ def test_work_that_is_over_is_done_no_sooner_for_that() -> None:
 )
 def test_nothing_is_told_where_it_is_not_done_sooner(prices: Catalog, rules: int) -> None:
     answer = plan(prices, rules=rules)
-    assert not any("done sooner" in words for words in answer.warnings)
+    assert not any("finish sooner" in words for words in answer.warnings)
     assert not any(one.sooner or one.alone_sooner for one in answer.projects)
     assert any(row.field == FIELD for row in answer.assumptions) == (rules == 6)
