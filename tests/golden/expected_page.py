@@ -7,7 +7,7 @@ from typing import Any
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.web.common.form_fields import ALL, find_label
+from planner.web.common.form_fields import ALL, find_label, with_labels
 from pricing.market.accelerators import get
 from tests.golden.expected_finance import fiscal_years, leases, returns
 from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
@@ -276,7 +276,7 @@ def energy(answer: ComparisonAnswer) -> list[list[str]]:
 
 
 def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[str]:
-    """What stands on the page word for word."""
+    """What stands on the page word for word, with fields as the form labels them."""
     words = [*_on_the_page(answer), *answer.warnings, answer.demand.method]
     if shown:
         words += shown.warnings
@@ -293,7 +293,7 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
                          with_region(answer.labels[answer.price_grid.against], answer))  # fmt: skip
             words.append(f"{own} against {rent}: which of the two is cheaper")
             words.append(" ".join(f"rent × {plain(f)}" for f in answer.price_grid.price_factors))
-    return [" ".join(one.replace("\u00a0", " ").split()) for one in words]
+    return [" ".join(with_labels(one).replace("\u00a0", " ").split()) for one in words]
 
 
 def advice(answer: ComparisonAnswer) -> list[str]:

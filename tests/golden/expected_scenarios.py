@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
+from planner.web.common.form_fields import with_labels
 from tests.golden.shown import TITLES, money
 
 
@@ -40,7 +41,9 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
         one = group[0]
         named = f"{group_title(group)} {_mark(answer, group)}{_oldest(answer, group)}"
         if not one.feasible:
-            rows.append([named.strip(), f"not possible: {between_semicolons(one.why_not)}"])
+            rows.append(
+                [named.strip(), f"not possible: {with_labels(between_semicolons(one.why_not))}"]
+            )
             continue
         spread = getattr(answer.risk, one.key, None)
         known = spread and spread.total_p10 is not None

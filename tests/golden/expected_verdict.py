@@ -35,7 +35,8 @@ def day(value: dt.date) -> str:
 def _capital(told: Verdict, answer: ComparisonAnswer) -> str:
     words = _or_nothing(told.capital_to_approve, answer.currency)
     ahead = told.capital_to_approve or told.obligation_to_sign or _by_date(told, answer)
-    return words if ahead else f"{words} rent falls due month by month"
+    is_rented = any(part.action == "rent" for part in told.decision)
+    return f"{words} rent falls due month by month" if is_rented and not ahead else words
 
 
 def _due(told: Verdict, currency: str) -> str:

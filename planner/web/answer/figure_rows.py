@@ -167,10 +167,11 @@ def _beside_leases(verdict: Verdict) -> Decimal:
 
 
 def _rent_alone(verdict: Verdict) -> str:
-    """What there is to pay where nothing is bought, signed or reserved."""
+    """What there is to pay where machines are rented and nothing is bought, signed or reserved."""
     ahead = verdict.capital_to_approve or verdict.obligation_to_sign
-    is_reserved = any(one.action == "reserve" for one in verdict.decision)
-    return "" if ahead or is_reserved else "rent falls due month by month"
+    actions = {one.action for one in verdict.decision}
+    is_rent_alone = "rent" in actions and "reserve" not in actions and not ahead
+    return "rent falls due month by month" if is_rent_alone else ""
 
 
 def _or_nothing(amount: Decimal | None, currency: str) -> str:

@@ -104,7 +104,7 @@ def _machine_hours(answer: ComparisonAnswer) -> dict[str, float]:
     return rented
 
 
-_DOING: Mapping[str, str] = {"reserve": "reserve ahead"}
+_DOING: Mapping[str, str] = {"reserve": "reserve ahead", "keep": "keep what is there"}
 
 
 def short_title(answer: ComparisonAnswer) -> str:

@@ -16,6 +16,11 @@ GROUP_TITLES = {
     "price_adjustments": "Contract discounts",
 }
 """Groups of rows that sentences name, by the field of the request."""
+_NO_BOX = {
+    "chunked_loss": "a loss computed in chunks",
+    "on_prem.g_co2e_per_kwh": "grams of CO2e per kWh through the API",
+}
+"""Fields that sentences name and the form does not have, in words."""
 _PARTS = "constraints|data|existing|finance|on_prem|risk|workload"
 _NAME = re.compile(
     rf"(?<![\w'\"“./])((?:{_PARTS})\.[a-z]\w*|[a-z]+(?:_[a-z0-9]+)+)"
@@ -41,6 +46,8 @@ def label_names(text: str, label: _Label, choice: _Choice) -> str:
 
     def in_words(field: re.Match[str]) -> str:
         name, value = field.groups()
+        if name in _NO_BOX:
+            return _NO_BOX[name]
         title = GROUP_TITLES.get(name) or label(name)
         if not title:
             return field[0]

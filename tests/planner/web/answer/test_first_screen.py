@@ -149,3 +149,12 @@ def test_a_plan_is_named_by_the_months_in_which_it_pays():
     later = work | {"runs": [{"start": "2027-03", "deadline": "2027-04"}]}
     found = compared(catalog(offer("50")), workload=later, on_prem={"servers": []})
     assert short_title(found.answer) == "Rent, 2 months from March 2027"
+
+
+def test_servers_that_do_all_the_work_leave_no_rent_to_pay():
+    owned = [{"server": "hgx-h100-8", "units": 1, "bought": "2026-07"}]
+    found = compared(catalog(offer("50")), hours=3000, horizon_months=12,
+                     on_prem={"servers": [], "already_owned": owned})  # fmt: skip
+    (capital,) = (r for r in figure_rows(found.answer) if r.title == "Capital to approve now")
+    assert (capital.words, capital.note) == ("nothing", "")
+    assert short_title(found.answer) == "Keep what is there, 12 months from January 2027"
