@@ -189,10 +189,12 @@ def _cost(plan: PlanCosts, some: _Samples) -> Floats:
     served *= plan.usable
     lacking = some.demand - served
     np.maximum(lacking, 0.0, out=lacking)
-    for one in plan.reserved:
-        lacking -= np.minimum(lacking, one.move(one.held, some.slip))
+    not_by_date = some.demand
+    for one in plan.reserved:  # paid for whether it works or not, so it works first
+        held = one.move(one.held, some.slip)
+        lacking -= np.minimum(lacking, held)
+        not_by_date = np.maximum(not_by_date - held, 0.0)
         cost += _pay_reserved(one, some)
-    not_by_date = np.minimum(some.demand, served) + lacking if plan.reserved else some.demand
     paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
     used = np.clip(not_by_date - paid, 0.0, served)
     cost += used @ plan.in_use

@@ -78,6 +78,24 @@ def test_as_planned_it_costs_what_the_plan_costs() -> None:
         assert present == pytest.approx(float(plan.net_present_cost), abs=0.05)
 
 
+def test_servers_beside_a_reservation_leave_the_hours_to_it_that_are_paid_for() -> None:
+    """Before, they worked as long as they can, so that electricity of 408 USD was added to a plan
+    as planned."""
+    node = {"server": "custom", "label": "Node", "accelerator": "H100", "accelerator_count": 8,
+            "unit_price": 40_000, "lead_time_months": 0, "power_kw": 10.2}  # fmt: skip
+    mode = replace(MODE, price_per_hour=Decimal("33.06"))
+    found = compared(
+        catalog(offer("50.32"), mode),
+        [2902.5, 1404.0, 8782.4, 0.0, 1749.4],
+        horizon_months=5,
+        on_prem={"servers": [node]},
+    )
+    plan = found.scenarios[found.recommendation.scenario]
+    assert len(plan.used_hours) == 2
+    simulation = planned_simulation(found.inputs, found.simulation.parameters)
+    assert simulation.cost([plan])[1, 0, 0] == pytest.approx(float(plan.total_cost), abs=0.05)
+
+
 def test_it_is_reserved_when_the_work_begins() -> None:
     """A start that slips by a month books the days of the next month, and pays no others."""
     found = asked(RUN, 3, risk={"slip_months_sd": 3, "price_sd": 0, "samples": 200})
