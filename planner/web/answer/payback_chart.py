@@ -13,6 +13,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.contract.months import parse_month
+from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.assumptions.editions import PAYBACK_BY_MOMENT, PAYBACK_EDITION
 from planner.web.common.chart import Chart, Mark, Series
 
@@ -126,4 +127,5 @@ def _counts_as_paid(answer: ComparisonAnswer) -> bool:
 
 
 def _name(key: ScenarioKey) -> str:
-    return SCENARIO_TITLES[key].lower()
+    """As the verdict calls it."""
+    return SCENARIO_NAMES[key]

@@ -88,7 +88,7 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
     if page.purchases:
         yield text("What to buy or sign, and when", paper.HEADING)
         rows = [
-            (row.month, f"{number(row.purchase.units)} × {row.purchase.label} {row.how}",
+            (row.month, f"{number(row.purchase.units)} × {row.purchase.label}, {row.how}",
              f"{row.first} to {row.last}{_idle(row)}", _invoices(row, page.currency))
             for row in page.purchases[:MOST_PURCHASES]
         ]  # fmt: skip

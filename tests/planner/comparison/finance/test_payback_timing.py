@@ -113,7 +113,7 @@ def test_a_lease_shows_when_it_pays_back() -> None:
     chart = payback_chart(answer)
     assert chart is not None
     assert chart.title == "When does the advised plan pay off?"
-    assert f"has cost less than on demand from {month:%B %Y} on" in chart.summary
+    assert f"has cost less than renting on demand from {month:%B %Y} on" in chart.summary
     assert scenario_rows(answer)[0].note == "machines rented before and alongside its servers"
 
 

@@ -55,6 +55,15 @@ def test_a_plan_that_is_left_out_does_not_stretch_the_axis(monkeypatch):
     ) == pytest.approx(100)
 
 
+def test_purchases_on_paper_are_told_apart_from_how_they_are_paid():
+    answer = answered("servers bought in several months, sensitivity")
+    _, text = pack(answer)
+    bought = AnswerPage(answer).purchases
+    assert bought
+    paper = " ".join(text.replace("\u00a0", " ").split())
+    assert all(f"{one.purchase.label}, {one.how} " in paper for one in bought)
+
+
 def test_a_range_on_paper_names_its_currency():
     _, text = pack(answered("training in euros"))
     ranges = re.findall(r"EUR \(([^()]* – [^()]*)\)", text.replace("\u00a0", " "))
