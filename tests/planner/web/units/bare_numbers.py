@@ -51,8 +51,10 @@ _NAMES = (
     r"\b(?:East|West|Central|North|South) (?:US )?\d|\b[A-Z][a-z]+ US \d|\d nvidia-|"
     r"\b(?:Cloud AI|Gaudi|Trainium|Inferentia) ?\d+"
 )
-NEEDS_NONE = re.compile(rf"{_DATES}|{_NUMBERING}|{_NAMES}")
-"""Dates, numbers of a list's entries, and names that end in a number."""
+_PARTS = rf"(?:(?<=, )|(?<=and ))\d+ in {_MONTH} \d{{4}}"
+"""Of what was counted with its name before: `4 × p5.48xlarge, 1 in July 2027 and 3 in May 2028`."""
+NEEDS_NONE = re.compile(rf"{_DATES}|{_NUMBERING}|{_NAMES}|{_PARTS}")
+"""Dates, numbers of a list's entries, names that end in a number, and parts of what is counted."""
 QUOTED = ("source", "how", "term-note")
 """Classes of text that cites: where a figure comes from, in the words of its source."""
 _LEAVES = ("p", "li", "dd", "td", "th", "h1", "h2", "h3", "summary", "figcaption", "label", "small")

@@ -55,6 +55,8 @@ def test_of_the_whole_page_of_a_plan_and_of_an_accelerator(client, prices) -> No
         ("<table><thead><tr><th>What</th><th>Price</th></tr></thead>"
          "<tbody><tr><th>a</th><td>12</td></tr></tbody></table>", ["12"]),
         ("<dl><div><dt>Peak</dt><dd>8</dd></div></dl>", ["8"]),
+        ("<p>Buy 3 × DGX, 1 in July 2027 and 2 in May 2028</p>", []),
+        ("<p>It takes 5 and then 7 in all.</p>", ["5", "7"]),
         ("<p>3 of 12 months on p5.48xlarge with RTX PRO 6000, 8 of 10 cases</p>", []),
     ],
 )  # fmt: skip
