@@ -46,6 +46,15 @@ class MilpOutcome:
     bound: float
 
 
+class _SilentHighs(highspy.Highs):
+    """HiGHS that prints nothing: from 1.16 it names itself on standard output when made, before
+    any option can be set, in the midst of a JSON answer or of what an assistant reads."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802 - the name of HiGHS
+        self.silent()
+        super().enableCallbacks()  # type: ignore[no-untyped-call]
+
+
 class LinearProgram:
     """min cost·x over rows lower ≤ A·x ≤ upper, to which columns and rows are added.
 
@@ -58,7 +67,7 @@ class LinearProgram:
     """
 
     def __init__(self, lower: Floats, upper: Floats, work: WorkMeter) -> None:
-        highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        highs = _SilentHighs()  # type: ignore[no-untyped-call]
         for option, value in _OPTIONS.items():
             highs.setOptionValue(option, value)
         row_starts, none = np.zeros(lower.size, np.int32), np.zeros(0, np.int32)

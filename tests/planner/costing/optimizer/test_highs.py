@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,8 @@ from planner.costing.optimizer import highs
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.variables import Entries
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+
+ROOT = Path(__file__).parents[4]
 
 
 def program(work: WorkMeter) -> LinearProgram:
@@ -74,3 +80,13 @@ def test_what_is_taken_back_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
         assert program(work).run()
         spent.append(work.done)
     assert spent[0] < spent[1]
+
+
+def test_a_solver_that_is_made_prints_nothing() -> None:
+    made = (
+        "import numpy, planner.costing.optimizer.highs as highs;"
+        "from planner.costing.optimizer.work import WorkMeter;"
+        "highs.LinearProgram(numpy.zeros(1), numpy.ones(1), WorkMeter())"
+    )
+    run = subprocess.run([sys.executable, "-c", made], capture_output=True, check=True, cwd=ROOT)
+    assert (run.stdout, run.stderr) == (b"", b"")
