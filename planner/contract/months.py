@@ -1,13 +1,23 @@
 """Months: the one arithmetic of all plans. PURE.
 
-A month is the `date` of its first day; in requests and answers it is written YYYY-MM. Month 0
-of a plan is its start.
+A month is the `date` of its first day; in requests, answers and files it is written YYYY-MM.
+Month 0 of a plan is its start. Dates end with the year 9999; written months do not.
 """
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 from dataclasses import dataclass
+
+
+def number_month(year: int, month: int) -> int:
+    """Months from January of year 0: what months are subtracted and sorted by.
+
+    >>> number_month(2026, 5) - number_month(2025, 12)
+    5
+    """
+    return year * 12 + month - 1
 
 
 def add_months(month: dt.date, count: int) -> dt.date:
@@ -16,8 +26,8 @@ def add_months(month: dt.date, count: int) -> dt.date:
     >>> add_months(dt.date(2027, 11, 15), 3), add_months(dt.date(2027, 1, 1), -1)
     (datetime.date(2028, 2, 1), datetime.date(2026, 12, 1))
     """
-    years, index = divmod(month.month - 1 + count, 12)
-    return dt.date(month.year + years, index + 1, 1)
+    year, index = divmod(number_month(month.year, month.month) + count, 12)
+    return dt.date(year, index + 1, 1)
 
 
 def count_months(first: dt.date, last: dt.date) -> int:
@@ -26,7 +36,7 @@ def count_months(first: dt.date, last: dt.date) -> int:
     >>> count_months(dt.date(2027, 11, 30), dt.date(2028, 2, 1))
     3
     """
-    return (last.year - first.year) * 12 + last.month - first.month
+    return number_month(last.year, last.month) - number_month(first.year, first.month)
 
 
 def next_month(day: dt.date) -> dt.date:
@@ -63,6 +73,50 @@ def format_month(month: dt.date) -> str:
     '2027-03'
     """
     return f"{month:%Y-%m}"
+
+
+def name_month(month: str) -> str:
+    """A written month in words, as sentences and tables of pages name it.
+
+    >>> name_month("2027-03")
+    'March 2027'
+    """
+    year, _, number = month.partition("-")
+    return f"{calendar.month_name[int(number)]} {year}"
+
+
+def shorten_month(month: str) -> str:
+    """A written month as the axis of a chart and the table beside it name it.
+
+    >>> shorten_month("2027-03")
+    'Mar 2027'
+    """
+    year, _, number = month.partition("-")
+    return f"{calendar.month_abbr[int(number)]} {year}"
+
+
+def shift_month(month: str, count: int = 1) -> str:
+    """The written month that lies `count` months after another, of whatever year.
+
+    >>> shift_month("2026-11", 3), shift_month("9999-12")
+    ('2027-02', '10000-01')
+    """
+    year, index = divmod(_number_written(month) + count, 12)
+    return f"{year:04d}-{index + 1:02d}"
+
+
+def months_between(first: str, last: str) -> int:
+    """Months from one written month to another; negative where `last` is the earlier.
+
+    >>> months_between("2026-11", "2027-02")
+    3
+    """
+    return _number_written(last) - _number_written(first)
+
+
+def _number_written(month: str) -> int:
+    year, _, number = month.partition("-")
+    return number_month(int(year), int(number))
 
 
 def month_labels(start: dt.date, count: int) -> list[str]:

@@ -29,6 +29,8 @@ from pricing.market.accelerators import resolve
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
+APART_RULES = 6
+"""Edition of the rules from which runs at once, and trials, need no network between them, 2026."""
 BESIDE_RULES = 6
 """Edition of the rules from which accelerators in hand beside a named one are sized by themselves;
 before, they took its hours by measured throughput, whatever their memory, 2026."""
@@ -79,6 +81,9 @@ class Demand:
     """Whether the work is taken to go on evenly for lack of a peak, so that the peak is a mean."""
     runs_at_once: tuple[float, ...] = ()
     """[T] runs of sized work at once; empty for hours that were given."""
+    job_width: float | None = None
+    """Reference accelerators of the largest job, as runs and the trials of a search are jobs of
+    their own; None where all that work at once count as one, before `APART_RULES`."""
 
     def warnings_on(self, kinds: Collection[str]) -> tuple[str, ...]:
         """What to know of the work as some kinds of accelerators do it; as the reference does where
@@ -91,8 +96,10 @@ class Demand:
 
     @property
     def run_width(self) -> float:
-        """Reference accelerators that runs keep busy at once; 0 for given hours, whose jobs are
+        """Reference accelerators that one job keeps busy at once; 0 for given hours, whose jobs are
         not known."""
+        if self.job_width is not None:
+            return self.job_width
         return float(self.peak_accelerators.max(initial=0.0)) if self.is_sized else 0.0
 
 
@@ -207,7 +214,8 @@ def _size_workload(
 ) -> Demand:
     workload = assign_accelerator(workload, accelerators)
     windows = schedule_windows(workload.runs, start, horizon)
-    eligible, excluded = _laid_out(workload, windows, horizon, accelerators, rules)
+    one_run = workload.model_copy(update={"runs": None})
+    eligible, excluded = _laid_out(one_run, windows, horizon, accelerators, rules)
     named = workload.accelerator
     reference = resolve(named).slug if named is not None else choose_reference(eligible)
     sizes = {slug: laid.sizes for slug, laid in eligible.items()}
@@ -226,7 +234,15 @@ def _size_workload(
         training_flops=_flops(workload, windows, rules),
         is_sized=True,
         runs_at_once=tuple(schedule.runs.tolist()),
+        job_width=_job_width(workload, schedule) if rules >= APART_RULES else None,
     )
+
+
+def _job_width(workload: Training | Samples, schedule: Schedule) -> float:
+    """Accelerators of the largest run, less those of its trials: n · attempts ÷ (attempts +
+    trials · share), as the hours of all of them are spread over the months of the run."""
+    own = workload.experiments_factor / workload.attempts_factor
+    return schedule.largest.accelerators * own
 
 
 def _warnings_of(sizes: Sequence[RunSize]) -> tuple[str, ...]:

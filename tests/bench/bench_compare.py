@@ -1,8 +1,9 @@
 """A whole comparison in process: 36 months, every scenario, sensitivity in.
 
 Each request is asked twice: without the range of simulated outcomes and `cheaper_if`, and with
-both, as the page asks it. The floor is a fixed mix of what such an answer is made of, decimals,
-small arrays and JSON, so that a slow or a busy machine is slow at both.
+both, as the page asks it; each time as if its work had not been sized before. The floor is a fixed
+mix of what such an answer is made of, decimals, small arrays and JSON, so that a slow or a busy
+machine is slow at both.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 
 from planner.comparison import compare, solve
 from planner.comparison_steps.build_answer import build_answer
+from planner.sizing.candidates.candidates import placed_once
 from pricing.bundled import files
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offers import Offer
@@ -131,11 +133,13 @@ def floor_work() -> int:
 
 def answer(asked: dict[str, Any], catalog: Catalog) -> object:
     """The whole answer, with its range and what would be cheaper."""
+    placed_once.cache_clear()
     return compare(asked, catalog, today=TODAY).to_json()
 
 
 def answer_alone(asked: dict[str, Any], catalog: Catalog) -> object:
     """The answer without either."""
+    placed_once.cache_clear()
     results = solve(asked | {"cheaper_if": False}, catalog, TODAY)
     vars(results)["simulation"] = None  # which edition 2 of the rules makes unasked
     return build_answer(results).to_json()

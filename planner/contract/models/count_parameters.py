@@ -1,4 +1,4 @@
-"""Parameters of a transformer from its config: all of them, and those at work on a token. PURE.
+"""Parameters of a transformer from its config: all of them, and those active on a token. PURE.
 
 Per layer: queries, keys, values and output of attention; the feed-forward part, of three matrices
 where it has a gate and two where not; router, routed and shared experts; norms. Beside them the

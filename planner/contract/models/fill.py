@@ -67,7 +67,7 @@ def figures_of(name: object, config: object, is_size_given: bool = False) -> Mod
 
 
 def count_input_at_work(name: object, config: object, active_parameters: float) -> float:
-    """Parameters at work on a token of a model that classifies, with its input embedding where the
+    """Parameters active on a token of a model that classifies, with its input embedding where the
     family's published figure leaves it out, as those of every other family have it; as they are
     where a team states its own.
 

@@ -155,7 +155,7 @@ class Training(_SizedWork):
     tokens: Annotated[Number, Field(ge=1, le=1e18)]
     """Training tokens of one run, epochs included."""
     active_parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
-    """Parameters at work on one token, for mixture-of-experts models."""
+    """Parameters active on one token, for mixture-of-experts models."""
     sequence_length: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
     """Tokens of one sequence; absent: 4,096, or a shorter context."""
     tokens_per_example: Annotated[Number, Field(ge=1, le=1e8)] | None = None
@@ -194,7 +194,7 @@ class Training(_SizedWork):
     optimizer_offload: bool = False
     """Whether the optimizer's states live in the memory of the host."""
     stage: Stage | None = None
-    """Absent: fine-tuning with adapters or on fewer tokens than parameters at work."""
+    """Absent: fine-tuning with adapters or on fewer tokens than active parameters."""
     code: Tuning | None = None
     """How well tuned the code is; absent: what teams have, with its spread in the range."""
     global_batch_tokens: Annotated[Number, Field(ge=1, le=1e12)] | None = None

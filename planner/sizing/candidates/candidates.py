@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from planner.contract.request.workload import MEASURED, Samples, Training
 from planner.sizing.candidates.fitness import PREFERRED, exclusion
@@ -89,7 +89,14 @@ def _lay_out_task(
 def task_on(training: Training, one: Accelerator, rules: int = 1) -> TrainingTask | PlacedTask:
     """A run on one kind of accelerator under an edition of the rules: 1 sizes by the calibrated
     share of peak, later ones by the layout and what teams reach."""
-    return training_on(training, one) if rules == 1 else placed_on(training, one, rules)
+    return training_on(training, one) if rules == 1 else placed_once(training, one, rules)
+
+
+@lru_cache(maxsize=256)
+def placed_once(training: Training, one: Accelerator, rules: int) -> PlacedTask:
+    """The same task for the same run, which keeps each number of accelerators that it was sized on:
+    runs over fewer months, or under other limits, are sized on many of the same numbers."""
+    return placed_on(training, one, rules)
 
 
 def choose_reference(eligible: dict[str, Schedule]) -> str:

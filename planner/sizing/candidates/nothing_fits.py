@@ -38,9 +38,10 @@ def _reason_of(slugs: Sequence[str], excluded: Mapping[str, str]) -> str:
     first = min(slugs, key=lambda slug: _hours_of(excluded[slug]))
     if len({excluded[slug] for slug in slugs}) == 1:
         return f"{excluded[first]} ({pluralize(len(slugs), 'accelerator')})"
-    others = f" ({pluralize(len(slugs) - 1, 'other')} alike)"
+    others = len(slugs) - 1
+    alike = f" ({pluralize(others, 'other accelerator')} fail{'' if others > 1 else 's'} likewise)"
     where = "" if get(first).name in excluded[first] else f"on {get(first).name} "
-    return f"{where}{excluded[first]}{others}"
+    return f"{where}{excluded[first]}{alike}"
 
 
 def _hours_of(reason: str) -> float:

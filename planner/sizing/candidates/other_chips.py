@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from planner.contract.answer.estimate import ChipAdvice, ServingPlan
 from planner.contract.request.workload import Samples, Training
@@ -14,6 +14,9 @@ ENGINEER_USD = 15_000.0
 ASIC_MONTHS, NEURON_MONTHS, FPGA_MONTHS = 2.0, 1.0, 12.0
 """Engineer-months of a port: of a training to JAX, PyTorch/XLA or Neuron, of a model that is only
 served, of a design for an FPGA; planning values of this project, 2026."""
+ROCM_MONTHS = 0.5
+"""Engineer-months of a port from CUDA to ROCm, where PyTorch code runs as it is and kernels of
+one's own are converted (PyTorch, HIP semantics, 2024); planning value of this project, 2026."""
 PORT_HOURS = 50_000.0
 """Accelerator-hours from which a port to an ASIC is worth weeks of engineering where no prices are
 at hand: at 2 USD an hour and a price a third lower it saves some 30,000 USD, two engineer-months;
@@ -25,6 +28,17 @@ ASICS = ("TPU", "Trainium")
 ASIC_VENDORS = ("Google", "AWS")
 """The ASICs that are rented for training, and their makers; 2026."""
 PORT = "a port to JAX, PyTorch/XLA or Neuron takes weeks, custom CUDA kernels months"
+
+
+def porting_usd(stacks: Collection[str]) -> float:
+    """USD of engineering to port code to these software stacks, which it does not run on yet: that
+    of each, by `ROCM_MONTHS` or `ASIC_MONTHS` of `ENGINEER_USD`.
+
+    >>> porting_usd([]), porting_usd(["rocm"]), porting_usd(["xla", "rocm"])
+    (0.0, 7500.0, 37500.0)
+    """
+    months = sum(ROCM_MONTHS if stack == "rocm" else ASIC_MONTHS for stack in stacks)
+    return months * ENGINEER_USD
 
 
 def list_other_chips(

@@ -10,7 +10,7 @@ from planner.sizing.footprint.training_flops import active_parameters, is_adapte
 
 PRETRAINING, FINE_TUNING = "pretraining", "fine_tuning"
 NEAR_THE_STAGES = 2.0
-"""Tokens over parameters at work, or the reverse, up to which a guessed stage is said to be one and
+"""Tokens over active parameters, or the reverse, up to which a guessed stage is said to be one and
 from rules 6 on lies between the two; a planning choice, 2026."""
 BETWEEN_RULES = 6
 """Edition of the rules from which that counts, 2026."""
@@ -40,7 +40,7 @@ def is_near_both(training: Training) -> bool:
 
 def by_stage(training: Training, rules: int, value: Callable[[str], float]) -> float:
     """What a stage makes of a training; from rules 6 on of a guess from D tokens, half to twice the
-    N parameters at work, what lies between the stages by ln (D / N).
+    N active parameters, what lies between the stages by ln (D / N).
 
     >>> seven = Training(kind="training", parameters=7e9, tokens=7e9)
     >>> value = {"pretraining": 1.0, "fine_tuning": 3.0}.__getitem__

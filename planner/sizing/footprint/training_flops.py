@@ -1,6 +1,6 @@
 """Training work in floating-point operations, apart from the hardware that does it. PURE.
 
-Symbols: N parameters at work on one token, D training tokens, L layers, d hidden size, w width of
+Symbols: N parameters active on one token, D training tokens, L layers, d hidden size, w width of
 attention (heads times their width), s sequence length, W tokens of a window.
 """
 
@@ -99,7 +99,7 @@ def shape_of_training(training: Training) -> Shape:
 
 
 def active_parameters(training: Training) -> float:
-    """Parameters at work on one token: all of them unless the model is a mixture of experts."""
+    """Parameters active on one token: all of them unless the model is a mixture of experts."""
     return training.active_parameters or training.parameters
 
 
@@ -235,7 +235,7 @@ def _refuse_padding(training: Training) -> None:
 
 
 def _with_input(training: Training) -> Training:
-    """A training whose parameters at work hold the input embedding, which a model that classifies
+    """A training whose active parameters hold the input embedding, which a model that classifies
     looks up and does not multiply, also of families whose published figure leaves it out
     (gpt-oss, DeepSeek), which lost it twice before."""
     active = training.active_parameters
@@ -267,7 +267,7 @@ def embedding_parameters(training: Training) -> float:
 
 
 def multiplied_parameters(training: Training) -> float:
-    """Parameters at work on one token that are multiplied: all of them in a language model, whose
+    """Parameters active on one token that are multiplied: all of them in a language model, whose
     output is as large as its embedding; without the embedding, which is looked up, in a
     classifier.
 

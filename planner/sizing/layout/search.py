@@ -17,7 +17,13 @@ from planner.sizing.layout.memory_fit import RESERVE
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.splits import Splits, splits_of
 from planner.sizing.layout.stated_batch import kept_share, micro_batches_for, replicas_for
-from planner.sizing.layout.step_time import Rates, StepTime, host_seconds, step_time
+from planner.sizing.layout.step_time import (
+    Rates,
+    StepTime,
+    host_seconds,
+    most_in_stages,
+    step_time,
+)
 from planner.sizing.layout.usable_memory import MARGIN, usable_gib
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
@@ -235,11 +241,20 @@ class LayoutTask:
         most = splits.most_sequences
         if self.rates.is_latest:
             most = np.maximum(most, SHORT_TOKENS / splits.shape.sequence)
+        if self.rates.is_whole:
+            most = np.minimum(most, self._most_in_stages(of_batch))
         room = np.clip(room, 1.0, most)
         if self._is_batch_kept:
             return micro_batches_for(splits.batch_tokens / splits.shape.sequence, data, room)
         sizes: Floats = np.exp2(np.floor(np.log2(room)))
         return sizes
+
+    def _most_in_stages(self, of_replica: Floats) -> Floats:
+        """Sequences of a micro-batch beyond which stages idle longer than its matrices gain."""
+        splits, sequence = self.splits, self.splits.shape.sequence
+        alone = self.seconds_per_token * sequence
+        most = most_in_stages(splits.time, splits.grid, self.rates, alone, sequence, of_replica)
+        return np.maximum(1.0, most)
 
     def _is_usual(self, accelerators: int) -> Mask:
         """Whether ZeRO stage 3 is used where it usually is; it always is without fast links, and

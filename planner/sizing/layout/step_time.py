@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -130,6 +131,16 @@ class TimePlan:
     dequantised_bytes: Floats
     """A micro-batch, read in 4 and written in 16 bits."""
 
+    @cached_property
+    def spreads_experts(self) -> bool:
+        """Whether any split moves tokens between the ranks of experts."""
+        return bool(self.expert_bytes.any())
+
+    @cached_property
+    def splits_sequences(self) -> bool:
+        """Whether any split passes keys and values round a ring."""
+        return bool(self.ring_bytes.any())
+
 
 def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float) -> Floats:
     """Time of the fullest stage over that of a mean one, max(m, l + h) p / (L + h), with the m of L
@@ -220,15 +231,18 @@ def step_time(
     compute = compute + plan.dequantised_bytes / rates.dequantised
     inside = links.inside * 1e9
     exposed = tokens * (plan.tensor_bytes * (TENSOR_EXPOSED / inside))
-    if plan.expert_bytes.any():
+    if plan.spreads_experts:
         between = np.where(grid.expert <= links.node, inside, links.network / links.node * 1e9)
         exposed = exposed + tokens * EXPERT_EXPOSED * plan.expert_bytes / between
-    if rates.is_whole and plan.ring_bytes.any():
+    if rates.is_whole and plan.splits_sequences:
         ring = plan.ring_bytes / _ring_rate(links, grid.tensor, grid.context)
         exposed = exposed + tokens * np.maximum(0.0, ring - plan.attention / rates.attention)
     others = (group - 1) / group / _ring_rate(links, grid.tensor, group)
     gathers = plan.gathered_bytes * others - SHARD_HIDDEN * compute
-    once = plan.step_bytes * others + host_seconds - STEP_HIDDEN * compute
+    once = plan.step_bytes * others - STEP_HIDDEN * compute
+    if rates.is_whole:
+        once = _beyond_last_chunk(plan, grid, once, compute, micro_batches)
+    once = once + host_seconds
     exposed = exposed + np.maximum(0.0, gathers) + np.maximum(0.0, once) / micro_batches
     working = compute + exposed
     idle = _idle(grid.pipeline, plan.chunks, micro_batches, rates.is_latest)
@@ -237,6 +251,19 @@ def step_time(
         bubble=idle / (1 + idle),
         exposed=exposed / working,
     )
+
+
+def _beyond_last_chunk(
+    plan: TimePlan, grid: Grid, once: Floats, compute: Floats, micro_batches: Floats
+) -> Floats:
+    """Seconds of the reduction of gradients that nothing hides where stages hold several chunks of
+    layers: of the chunk that is done last alone, as the others are reduced while the micro-batches
+    in flight pass the rest, if those take long enough (NVIDIA NeMo user guide 25.09, Communication
+    Overlap, 2025); `once` beside one micro-batch."""
+    flying = np.minimum(grid.pipeline, micro_batches)
+    of_last = once / np.where(grid.pipeline > 1, plan.chunks, 1.0)
+    beyond: Floats = np.maximum(of_last, once - STEP_HIDDEN * compute * (flying - 1))
+    return beyond
 
 
 def _idle(stages: Floats, chunks: Floats, micro_batches: Floats, is_latest: bool) -> Floats:
@@ -251,6 +278,30 @@ def _idle(stages: Floats, chunks: Floats, micro_batches: Floats, is_latest: bool
         micro_batches < stages, stages - flying + (flying - 1) / chunks, (stages - 1) / chunks
     )
     return waiting / micro_batches
+
+
+def most_in_stages(
+    plan: TimePlan,
+    grid: Grid,
+    rates: Rates,
+    seconds_per_sequence: float,
+    sequence: int,
+    of_replica: Floats,
+) -> Floats:
+    """Sequences of a micro-batch from which stages idle longer than its matrices gain, of
+    `of_replica` in a step; of one accelerator in all a sequence takes `seconds_per_sequence`.
+
+    m sequences take (1 + a / m) (1 + b m) of the time, with a = 150 c / s of `HALF_FULL_TOKENS` and
+    b = (p - 1) / (v n) of the stages: least at m = √(a / b), or where the start of the kernels is
+    all that a micro-batch takes. Infinite without stages.
+    """
+    gain = HALF_FULL_TOKENS * grid.context / sequence
+    idle = (grid.pipeline - 1) / (plan.chunks * np.maximum(1.0, of_replica))
+    compute = seconds_per_sequence / grid.parts * plan.slowdown
+    started = plan.passes * rates.launch_seconds / compute
+    best = np.sqrt(gain / np.where(grid.pipeline > 1, idle, 1.0))
+    most: Floats = np.where(grid.pipeline > 1, np.maximum(best, started), np.inf)
+    return most
 
 
 def host_seconds(trained: Floats, grid: Grid, group: Floats) -> Floats:

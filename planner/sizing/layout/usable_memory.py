@@ -15,8 +15,6 @@ CONTEXT_GIB = 0.5
 documentation, CUDA semantics, 2024)."""
 MARGIN = 0.92
 """Most of the usable memory that an advised layout takes; planning value of this project, 2026."""
-HBM_CLASSES = ("sxm", "sxm3", "oam", "superchip", "nvl")
-"""Forms whose memory is stacked (HBM), with its own bits for error correction."""
 HBM_CARDS = ("a100", "a30", "h100", "h200", "v100", "p100", "mi2", "titan-v")
 """PCIe cards with stacked memory (vendors' data sheets, 2016-2024)."""
 

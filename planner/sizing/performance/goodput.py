@@ -18,6 +18,9 @@ arXiv 2407.21783 section 3.3.4, 2024); BLOOM saw 64,500 (arXiv 2211.05100, 2022)
 CHECKPOINT_HOURS = 40 / 3600
 """h to save a checkpoint, blocking: 40 s for BLOOM 176B on 384 A100 (BLOOM training chronicle,
 bigscience-workshop/bigscience, 2022)."""
+CHECKPOINT_GIB_PER_NODE_SECOND = 1.2
+"""Rate at which one 8-accelerator node writes a checkpoint, GiB/s: 2.3 TB in 40 s on 48 nodes
+(BLOOM 176B training chronicle, bigscience-workshop/bigscience, 2022)."""
 RESTART_HOURS = 0.1
 """h from a failure to the next useful step: about what Llama 3's more than 90 % effective time
 leaves room for at a failure every 3 h (arXiv 2407.21783 section 3.3.4, 2024)."""
@@ -85,7 +88,11 @@ def job_mtbf(accelerators: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def estimate_goodput(accelerators: float, operations_share: float = OPERATIONS_SHARE) -> float:
+def estimate_goodput(
+    accelerators: float,
+    operations_share: float = OPERATIONS_SHARE,
+    save: float = CHECKPOINT_HOURS,
+) -> float:
     """Share of accelerator-hours that make progress, where nothing was measured.
 
     Operations take 5 % (or what `operations_share` leaves) of a job on many nodes and nothing of
@@ -96,7 +103,7 @@ def estimate_goodput(accelerators: float, operations_share: float = OPERATIONS_S
     """
     spread = min(1.0, math.log(max(accelerators, SINGLE_NODE) / SINGLE_NODE) / math.log(16))
     operations = 1 - (1 - operations_share) * spread
-    return operations * (1 - overhead(job_mtbf(accelerators)))
+    return operations * (1 - overhead(job_mtbf(accelerators), save))
 
 
 def goodput_by_band(accelerators: float) -> dict[str, float]:

@@ -16,13 +16,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.sizing.evidence.measured_throughput import FULL, LOW, MIXED, Measurement, measurements
+from planner.sizing.evidence.measured_throughput import FULL, LOW, Measurement, measurements
 from pricing.market.accelerators import Accelerator, get
 
 Floats = NDArray[np.float64]
 
-WORKLOAD_CLASSES = ("nlp", "vision", "audio", "sparse")
-PRECISION_CLASSES = (MIXED, FULL, LOW)
 MAIN_RIDGE, CLASS_RIDGE = 1.0, 3.0
 """Weight of the shrinkage in measurements: an accelerator's own term counts half once one
 benchmark has it, a term within a class once three have (chosen on held-out workloads, 2026)."""
@@ -69,7 +67,7 @@ class ThroughputIndex:
 def peak_tflops(one: Accelerator, precision_class: str) -> float | None:
     """Dense peak that a class of precision runs at, TFLOP/s; the next best where it lacks it.
 
-    >>> peak_tflops(get("nvidia-a100-80gb-sxm"), FULL), peak_tflops(get("nvidia-p40"), MIXED)
+    >>> peak_tflops(get("nvidia-a100-80gb-sxm"), FULL), peak_tflops(get("nvidia-p40"), "mixed")
     (156.0, 11.76)
     """
     tensor = one.bf16_tflops or one.fp16_tflops or one.fp32_tflops
@@ -85,7 +83,7 @@ def throughput_index() -> ThroughputIndex:
     """The index over every measurement.
 
     >>> h100, a100 = get("nvidia-h100-80gb-sxm"), get("nvidia-a100-80gb-sxm")
-    >>> 1.5 < throughput_index().ratio(h100, a100, MIXED, "nlp") < 2.6
+    >>> 1.5 < throughput_index().ratio(h100, a100, "mixed", "nlp") < 2.6
     True
     """
     return fit_index(measurements())

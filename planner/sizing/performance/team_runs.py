@@ -19,11 +19,13 @@ from planner.sizing.footprint.training_flops import (
     DENSE_FLOPS_PER_PARAMETER,
     active_parameters,
     is_mixture,
+    shape_of_training,
     under_rules,
 )
 from planner.sizing.layout.search import LayoutTask
-from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
+from planner.sizing.layout.states import state_bytes
 from planner.sizing.performance.levels import STEP_RULES, is_vector, rates_on
+from planner.sizing.performance.saving import usual_goodput
 from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.throughput import FULL_MODEL, run_accelerators, training_from_run
 from pricing.market.accelerators import get
@@ -60,6 +62,8 @@ class TeamRun:
     """Whether vector units did the arithmetic."""
     is_small_model: bool = False
     """Whether its model is too small to fill an accelerator."""
+    hidden_size: float = 0.0
+    """Hidden units of its model, as usual for its size where the source is silent."""
 
     @property
     def is_typical(self) -> bool:
@@ -104,7 +108,9 @@ def pretraining_team_run(
     hours = step_hours(training, run.accelerator, run.precision, count, run.training_flops, rules)
     if hours is None:
         return None
-    useful = 1.0 if run.hours_exclude_downtime else estimate_goodput(count, CALENDAR_SHARE)
+    useful = 1.0
+    if not run.hours_exclude_downtime:
+        useful = usual_goodput(state_bytes(training, run.precision), count, rules)
     return TeamRun(
         run=run.run,
         team=run.family,
@@ -114,6 +120,7 @@ def pretraining_team_run(
         is_mixture=is_mixture(training),
         is_vector=is_vector(get(run.accelerator), run.precision),
         is_small_model=active_parameters(training) < FULL_MODEL,
+        hidden_size=shape_of_training(training).hidden_size,
         published_hours=run.accelerator_hours,
         excess=math.log(run.accelerator_hours * useful / hours),
         trust=TRUST[run.quality],
@@ -125,7 +132,8 @@ def finetuning_team_run(run: FinetuneRun, rules: int = FIRST_RULES) -> TeamRun |
     hours = step_hours(run.training, run.accelerator, run.precision, run.accelerators, rules=rules)
     if hours is None:
         return None
-    useful = estimate_goodput(run.accelerators, CALENDAR_SHARE)
+    states = state_bytes(run.training, run.precision)
+    useful = usual_goodput(states, run.accelerators, rules)
     used = run.accelerator_hours
     starting = run.accelerators * start_hours(run.training)
     return TeamRun(
@@ -136,6 +144,7 @@ def finetuning_team_run(run: FinetuneRun, rules: int = FIRST_RULES) -> TeamRun |
         accelerators=run.accelerators,
         is_mixture=is_mixture(run.training),
         is_vector=is_vector(get(run.accelerator), run.precision),
+        hidden_size=shape_of_training(run.training).hidden_size,
         published_hours=run.accelerator_hours,
         excess=math.log(max(0.1 * used, used - starting) * useful / hours),
         trust=TRUST["A" if run.is_stated else "B"],
@@ -159,6 +168,7 @@ def _framework(rate: FrameworkRate, rules: int) -> TeamRun | None:
         accelerators=rate.accelerators,
         is_mixture=is_mixture(training),
         is_vector=is_vector(get(rate.accelerator), precision),
+        hidden_size=shape_of_training(training).hidden_size,
         published_hours=measured,
         excess=math.log(measured / hours),
         is_rate=True,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -20,9 +20,10 @@ import numpy as np
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.cluster_scaling import ONE_NODE
 from planner.sizing.footprint.stages import FINE_TUNING, PRETRAINING, by_stage
-from planner.sizing.footprint.training_flops import mixture_share
+from planner.sizing.footprint.training_flops import mixture_share, shape_of_training
 from planner.sizing.performance.conformal import QUANTILES, conformal_range
 from planner.sizing.performance.levels import STEP_RULES, is_vector
+from planner.sizing.performance.mixtures import WIDTH_RULES, MixtureTerm, fit_mixtures
 from planner.sizing.performance.relative_throughput import DIGITS
 from planner.sizing.performance.team_runs import TeamRun, edition, team_runs
 from pricing.market.accelerators import Accelerator
@@ -58,25 +59,35 @@ class TeamFit:
     """By stage."""
     errors: tuple[tuple[TeamRun, float], ...]
     """Each run with ln(hours used / hours predicted), predicted without its team."""
-    mixture: float = 0.0
+    mixture: MixtureTerm = field(default_factory=MixtureTerm)
     """Of mixtures of experts beside the dense models of their stage and code; from rules 5 on."""
     vector: float | None = None
     """On vector units, whose arithmetic takes so long that neither stage nor code tells; from
     rules 5 on."""
 
     def excess(
-        self, stage: str, code: str | None, mixture: float = 0.0, is_vector: bool = False
+        self,
+        stage: str,
+        code: str | None,
+        mixture: float = 0.0,
+        is_vector: bool = False,
     ) -> float:
-        """ln of the hours of the median team over those of the step model; of a `mixture` by the
-        part of what mixtures take that it takes."""
+        """ln of the hours of the median team over those of the step model, and what a `mixture`
+        takes beside dense models."""
         if is_vector and self.vector is not None:
             return self.vector
         of_code = self.codes[stage][code] if code else 0.0
-        return self.stages[stage] + of_code + mixture * self.mixture
+        return self.stages[stage] + of_code + mixture
 
     def excess_of(self, run: TeamRun, code: str | None) -> float:
         """The same for the work of a run, with the tuning of its code said or not."""
-        return self.excess(run.stage, code, run.is_mixture, run.is_vector)
+        mixture = self.mixture.at(run.hidden_size) if run.is_mixture else 0.0
+        return self.excess(run.stage, code, mixture, run.is_vector)
+
+    def mixture_of(self, training: Training, rules: int) -> float:
+        """ln of what experts take beside a dense model, by the part that a training takes of it."""
+        share = mixture_share(training, rules)
+        return share * self.mixture.at(shape_of_training(training).hidden_size) if share else 0.0
 
 
 def team_fit(rules: int = 2) -> TeamFit:
@@ -92,7 +103,8 @@ def _team_fit(rules: int) -> TeamFit:
 def team_excess(training: Training, one: Accelerator, precision: str, rules: int = 2) -> float:
     """ln of the hours that the median team takes over those of the step model."""
     vector = is_vector(one, precision)
-    fit, mixture = team_fit(rules), mixture_share(training, rules)
+    fit = team_fit(rules)
+    mixture = fit.mixture_of(training, rules)
     return by_stage(training, rules, lambda at: fit.excess(at, training.code, mixture, vector))
 
 
@@ -105,11 +117,11 @@ def excess_beside_standard(
     if is_vector(one, precision):
         return 0.0
     fit, code = team_fit(rules), training.code or STANDARD
-    mixture = mixture_share(training, rules)
+    share, mixture = mixture_share(training, rules), fit.mixture_of(training, rules)
 
     def beside(stage: str) -> float:
         of_standard = fit.excess(stage, STANDARD)
-        least = min(0.0, fit.excess(stage, code) - of_standard) * (1 - mixture)
+        least = min(0.0, fit.excess(stage, code) - of_standard) * (1 - share)
         return max(least, fit.excess(stage, code, mixture) - of_standard)
 
     return by_stage(training, rules, beside)
@@ -216,20 +228,22 @@ def _middles(runs: Sequence[TeamRun], rules: int) -> TeamFit:
     fit = TeamFit(stages, {s: _codes(own, stages, of_both) for s, own in by_stage.items()}, ())
     return replace(
         fit,
-        mixture=_mixture([run for run in runs if run.is_mixture], fit),
+        mixture=_mixture([run for run in runs if run.is_mixture], fit, rules),
         vector=_drawn([run for run in runs if run.is_vector], lambda run: run.excess, 0.0),
     )
 
 
-def _mixture(runs: Sequence[TeamRun], fit: TeamFit) -> float:
+def _mixture(runs: Sequence[TeamRun], fit: TeamFit, rules: int) -> MixtureTerm:
     """What mixtures take beside dense models: of runs, drawn towards that of rates, whose routing
-    is mostly made even."""
+    is mostly made even; from rules 6 on by their width."""
 
     def value(run: TeamRun) -> float:
         return run.excess - fit.excess(run.stage, run.code)
 
+    if rules >= WIDTH_RULES:
+        return fit_mixtures(runs, value)
     of_rates = _drawn([run for run in runs if run.is_rate], value, 0.0)
-    return _drawn([run for run in runs if not run.is_rate], value, of_rates)
+    return MixtureTerm(_drawn([run for run in runs if not run.is_rate], value, of_rates))
 
 
 def _drawn(runs: Sequence[TeamRun], value: Callable[[TeamRun], float], towards: float) -> float:

@@ -100,7 +100,7 @@ class Calibration:
 def sustained_mfu(
     one: Accelerator, precision: str, accelerators: float, parameters: float = FULL_MODEL
 ) -> float:
-    """Sustained MFU on n accelerators of a model with N parameters at work (`size_at_work`, so
+    """Sustained MFU on n accelerators of a model with N active parameters (`size_at_work`, so
     that more work never takes less time), at most 0.65.
 
     >>> a100 = get("nvidia-a100-80gb-sxm")

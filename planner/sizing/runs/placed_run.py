@@ -9,8 +9,9 @@ team's factor what real runs take beyond it, g the goodput. A team's own rate re
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.cluster_scaling import cluster_share
@@ -36,7 +37,6 @@ from planner.sizing.performance.confidence import (
     placed_warnings,
 )
 from planner.sizing.performance.energy import energy_kwh
-from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
 from planner.sizing.performance.levels import (
     STEP_RULES,
     most_executed,
@@ -45,6 +45,7 @@ from planner.sizing.performance.levels import (
     worked_flops,
 )
 from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, rollout_hours
+from planner.sizing.performance.saving import goodput_of
 from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import excess_beside_standard, team_excess
 from planner.sizing.performance.throughput import default_accelerators
@@ -204,7 +205,7 @@ class PlacedTask:
 
     def fewest_hours(self, accelerators: int) -> float:
         """Hours that the run takes at least on n accelerators: its layout costs nothing."""
-        goodput = _goodput(self.layouts.training, accelerators)[0]
+        goodput = self._goodput(accelerators)[0]
         return self._bare_hours / (goodput * cluster_share(accelerators))
 
     @cached_property
@@ -213,9 +214,16 @@ class PlacedTask:
         training = self.layouts.training
         if has_user_rate(training):
             return 0.0
-        excess = _excess(self.layouts, self.rules)
-        hours = self.layouts.seconds_per_token * training.tokens * math.exp(excess) / 3600
+        hours = self.layouts.seconds_per_token * training.tokens * math.exp(self._excess) / 3600
         return hours * with_padding(training)
+
+    @cached_property
+    def _excess(self) -> float:
+        """ln of the hours that teams take over those of the step model."""
+        task, rules = self.layouts, self.rules
+        if task.training.rollouts:
+            return rollout_excess(rules)
+        return team_excess(task.training, task.accelerator, task.precision, rules)
 
     def at_least(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators or a few more, so that a usual number works; on the usual
@@ -223,10 +231,10 @@ class PlacedTask:
         it whose hours are near the fewest, or further away where that takes much fewer."""
         count = self._count(None if accelerators is None else whole_count(accelerators))
         if self.rules < COUNT_RULES or has_user_rate(self.layouts.training):
-            return self._on(count)
+            return self._sized(count)
         held, job = self.min_accelerators, self.requested.accelerators_per_job
         least, fewest = held if accelerators is None else count, self.fewest_hours(count)
-        size, other = choose_at_work(self._on, count, held, least, job, fewest)
+        size, other = choose_at_work(self._sized, count, held, least, job, fewest)
         count = size.accelerators
         if other is not None:
             size = replace(size, count_words=another_number(count, size.hours, other))
@@ -234,7 +242,7 @@ class PlacedTask:
         if chips == count or (job and chips > job):
             return size
         try:
-            sliced = self._on(chips)
+            sliced = self._sized(chips)
         except InvalidInput:
             return size
         return replace(sliced, count_words=(*size.count_words, of_slices(one, chips, count)))
@@ -244,10 +252,15 @@ class PlacedTask:
         count = None if accelerators is None else self._count(accelerators)
         return self._on(count, judge_with_idle(self.layouts, count)) if count else self.at_least()
 
+    @cached_property
+    def _sized(self) -> Callable[[int], PlacedSize]:
+        """The run on n accelerators, each number worked out once."""
+        return cache(self._on)
+
     def _on(self, count: int, judged: PlacedLayout | None = None) -> PlacedSize:
         training, one = self.layouts.training, self.layouts.accelerator
         layout = judged or self.layouts.judge(count)
-        goodput, goodput_source = _goodput(training, count)
+        goodput, goodput_source = self._goodput(count)
         stated = user_rate(training, self.work, self.peak_flops, one)
         mfu, source = stated or self._estimated(layout, count)
         seconds = self.work.model_flops * with_padding(training) / (self.peak_flops * mfu)
@@ -272,12 +285,19 @@ class PlacedTask:
             rollouts=beside,
         )
 
+    @cached_property
+    def _goodput(self) -> Callable[[int], tuple[float, str]]:
+        """Goodput on n accelerators and where it is from, each number worked out once."""
+        layouts = self.layouts
+        states = layouts.splits.states
+        return cache(lambda count: goodput_of(layouts.training, states, count, self.rules))
+
     def _rollouts(self, count: int, hours: float) -> RolloutHours | None:
         """What the answers of a training of `hours` take; a rate of the team holds them already."""
         training = self.layouts.training
         if training.rollouts is None or has_user_throughput(training):
             return None
-        one, goodput = self.layouts.accelerator, _goodput(training, count)[0]
+        one, goodput = self.layouts.accelerator, self._goodput(count)[0]
         bare = rollout_hours(self.requested, training.rollouts, one, count, hours, self.rules)
         return replace(bare, writing=bare.writing * math.exp(rollout_excess(self.rules)) / goodput)
 
@@ -298,7 +318,7 @@ class PlacedTask:
         """MFU of the step model and the team's factor, at most what matrices reach."""
         training, one = self.layouts.training, self.layouts.accelerator
         seconds = self.layouts.seconds_per_token / (layout.share_of_level * cluster_share(count))
-        seconds *= math.exp(_excess(self.layouts, self.rules))
+        seconds *= math.exp(self._excess)
         worked = worked_flops(self.work, self.rules)
         factor = RECOMPUTE_FACTOR if layout.checkpointing == CHECKPOINTING[FULL] else 1.0
         if is_adapter(training) and factor > 1:
@@ -328,21 +348,3 @@ def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTas
         raise refuse_nowhere(layouts)
     work, peak = compute_work(training), peak_flops(one, precision, rules)
     return PlacedTask(layouts, work, peak, least, rules, requested)
-
-
-def _excess(task: LayoutTask, rules: int) -> float:
-    """ln of the hours that teams take over those of the step model."""
-    if task.training.rollouts:
-        return rollout_excess(rules)
-    return team_excess(task.training, task.accelerator, task.precision, rules)
-
-
-def _goodput(training: Training, count: int) -> tuple[float, str]:
-    if training.goodput:
-        return training.goodput, "given"
-    if training.measured_accelerator_hours or training.mfu_of == "run":
-        return 1.0, "lost time is in the rate given"
-    return estimate_goodput(count, CALENDAR_SHARE), (
-        "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
-        "interval, and 8% for operations of many nodes"
-    )

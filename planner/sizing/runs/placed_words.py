@@ -17,7 +17,6 @@ from planner.sizing.footprint.training_flops import (
     active_parameters,
     compute_work,
     is_mixture,
-    mixture_share,
 )
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
@@ -79,7 +78,7 @@ def mfu_words(task: LayoutTask, layout: PlacedLayout, rules: int) -> str:
     if rules >= STEP_RULES and is_vector(one, precision):
         words = f"{stage} on vector units, where the tuning of the code tells nothing"
     elif rules >= STEP_RULES and is_mixture(training):
-        times = math.exp(mixture_share(training, rules) * team_fit(rules).mixture)
+        times = math.exp(team_fit(rules).mixture_of(training, rules))
         words += f"; a mixture of experts takes {times:.2f} times that"
     level = benchmark_level(one, precision, rules).source
     return f"{level}; {layout.share_of_level:.0%} of it under this layout; {words}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from planner.contract.answer.estimate import MemoryBreakdown, RolloutFigures, RunFigures
+from planner.sizing.layout.states import state_bytes
 from planner.sizing.performance.goodput import (
     CHECKPOINT_HOURS,
     daly_interval,
     goodput_by_band,
     job_mtbf,
 )
+from planner.sizing.performance.saving import saving_hours
 from planner.sizing.performance.throughput import SMALLEST_CLUSTER, sustained_mfu
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
@@ -31,11 +33,19 @@ def figures(size: RunSize | None) -> RunFigures:
             "goodput_source": size.goodput_source,
             "goodput_on_spot": goodput_by_band(size.accelerators),
             "hours_between_failures": mtbf,
-            "checkpoint_interval_hours": daly_interval(CHECKPOINT_HOURS, mtbf),
+            "checkpoint_interval_hours": daly_interval(_saving_hours(size), mtbf),
             "min_accelerators": size.min_accelerators,
             "energy_kwh": size.energy_kwh,
         }
     )
+
+
+def _saving_hours(size: RunSize) -> float:
+    """Hours to save a checkpoint of a run."""
+    if not isinstance(size, PlacedSize):
+        return CHECKPOINT_HOURS
+    states = state_bytes(size.training, size.precision)
+    return saving_hours(states, size.accelerators, size.rules)
 
 
 def scaling_efficiency(size: TrainingSize | PlacedSize) -> float:

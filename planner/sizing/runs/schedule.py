@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.months import count_months
+from planner.contract.months import count_months, format_month, shift_month
 from planner.contract.request.attempts import Run
 from planner.sizing.performance.beyond_published import LARGEST_CLUSTER
 from planner.sizing.runs.counts import COUNT_RULES, round_counts
@@ -125,7 +125,7 @@ def _fit(
     while True:
         need = math.ceil(one.hours * per_hour)
         if need <= one.accelerators:
-            return _fewer_in_time(size_at, first, one, per_hour)
+            return _without_idle(size_at, _fewer_in_time(size_at, first, one, per_hour), per_hour)
         if need > LARGEST_CLUSTER:
             raise InvalidInput(window.field, _too_late(first, one, window, experiments_factor))
         if fewest_hours is not None:
@@ -146,6 +146,23 @@ def _fewer_in_time(size_at: SizeAt, first: RunSize, settled: RunSize, per_hour: 
             continue
         in_time = math.ceil(one.hours * per_hour) <= one.accelerators
         if in_time and one.accelerators < settled.accelerators and one.hours <= settled.hours:
+            return one
+    return settled
+
+
+def _without_idle(size_at: SizeAt, settled: RunSize, per_hour: float) -> RunSize:
+    """The run without the accelerators that its split leaves idle, where that is in time too, or on
+    as many more as the split has a use for, from rules 6 on; as it is where neither takes fewer
+    hours. A deadline asks for any number, and layers are split over multiples of some."""
+    if not isinstance(settled, PlacedSize) or not _is_whole(settled) or not settled.layout.unused:
+        return settled
+    at_work = settled.accelerators - settled.layout.unused
+    for count in (at_work, at_work + settled.layout.at_once):
+        try:
+            one = size_at(count)
+        except InvalidInput:
+            continue
+        if one.hours < settled.hours and math.ceil(one.hours * per_hour) <= one.accelerators:
             return one
     return settled
 
@@ -172,7 +189,8 @@ def _is_whole(size: RunSize) -> bool:
 
 def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:
     first = count_months(start, run.start)
-    allowed = f"allowed are {_nth(start, 0)} to {_nth(start, horizon - 1)}"
+    begin = format_month(start)
+    allowed = f"allowed are {begin} to {shift_month(begin, horizon - 1)}"
     if not 0 <= first < horizon:
         raise InvalidInput(
             f"runs.{i}.start", f"{run.start:%Y-%m} is outside the horizon; {allowed}"
@@ -185,9 +203,3 @@ def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:
             f"runs.{i}.deadline", f"{run.deadline:%Y-%m} is after the horizon; {allowed}"
         )
     return Window(first, last, run.count, True, f"runs.{i}.deadline")
-
-
-def _nth(start: dt.date, months: int) -> str:
-    """The month so many after the start, as text: a horizon may end past the last year of dates."""
-    year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
-    return f"{year:04d}-{month + 1:02d}"

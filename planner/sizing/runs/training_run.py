@@ -277,6 +277,11 @@ def training_on(training: Training, one: Accelerator) -> TrainingTask:
     """The run on an accelerator; refuses a precision it lacks and what fits nowhere.
 
     Raises `InvalidInput` on `precision` or `accelerator`, and on what needs later rules.
+
+    >>> from pricing.market.accelerators import get
+    >>> llama = Training(kind="training", parameters=6.7e9, tokens=1e12, sequence_length=2048)
+    >>> 60e3 < training_on(llama, get("nvidia-a100-80gb-sxm")).at(256).hours < 130e3
+    True
     """
     later = [name for name in LATER_FIELDS if getattr(training, name) not in (None, False)]
     if training.optimizer not in FIRST_OPTIMIZERS:
@@ -296,21 +301,6 @@ def training_on(training: Training, one: Accelerator) -> TrainingTask:
         )
     peak = (one.dense_tflops(precision) or 0.0) * 1e12
     return TrainingTask(training, one, precision, compute_work(training), peak, least)
-
-
-def size_training(
-    training: Training, one: Accelerator, accelerators: int | None = None
-) -> TrainingSize:
-    """Hours and range of one run; refuses what cannot be trained there.
-
-    Raises `InvalidInput` on `precision`, `accelerators`, `accelerator` or the rate.
-
-    >>> from pricing.market.accelerators import get
-    >>> llama = Training(kind="training", parameters=6.7e9, tokens=1e12, sequence_length=2048)
-    >>> 60e3 < size_training(llama, get("nvidia-a100-80gb-sxm"), 256).hours < 130e3
-    True
-    """
-    return training_on(training, one).at(accelerators)
 
 
 def _goodput(training: Training, count: int) -> tuple[float, str]:

@@ -6,7 +6,7 @@
 
     rate of a latency class = its share of the rate of as many sequences as fit
 
-B sequences at once on t accelerators, N parameters at work on a token. What a step reads of a
+B sequences at once on t accelerators, N parameters active on a token. What a step reads of a
 mixture grows with B. Over q servers layers are split within each and stages of them lie between: q
 groups of B / q sequences go through in turn, so that a step reads the weights q times and its
 messages stay within a server. The constants are fitted to `serving_throughput.csv`; the page on

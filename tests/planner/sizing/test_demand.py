@@ -108,8 +108,9 @@ def test_why_nothing_fits_names_the_nearest_and_counts_those_alike():
     }
     assert nothing_fits(reasons) == (
         "no accelerator can do this work: on H200 SXM 141 GB 5,900 accelerator-hours in 2 months "
-        "are too many (1 other alike); one sequence does not fit A100 SXM4 40 GB, however it is "
-        "split (3 others alike); no rate of it is known (1 accelerator)"
+        "are too many (1 other accelerator fails likewise); one sequence does not fit A100 SXM4 "
+        "40 GB, however it is split (3 other accelerators fail likewise); no rate of it is known "
+        "(1 accelerator)"
     )
 
 

@@ -62,8 +62,8 @@ def test_a_mixture_takes_what_runs_took_drawn_towards_rates():
     """Two teams count half: of runs 0.6 beyond dense ones, of rates 0.3, which count half of 0."""
     fit = fit_teams([*DENSE, *MIXTURES, *RATES], 5)
     assert fit.excess("pretraining", "standard") == pytest.approx(0.2)
-    assert fit.mixture == pytest.approx(0.5 * 0.6 + 0.5 * (0.5 * 0.3))
-    assert fit.excess("pretraining", "standard", mixture=1.0) == pytest.approx(0.2 + 0.375)
+    assert fit.mixture.at(512) == pytest.approx(0.5 * 0.6 + 0.5 * (0.5 * 0.3))
+    assert fit.excess("pretraining", "standard", mixture=0.375) == pytest.approx(0.2 + 0.375)
 
 
 def test_a_mixture_is_predicted_by_the_mixtures_of_the_others():
@@ -89,7 +89,7 @@ def test_on_vector_units_neither_stage_nor_code_tells():
 
 def test_rules_before_5_know_neither():
     fit = team_fit(4)
-    assert (fit.mixture, fit.vector) == (0.0, None)
+    assert (fit.mixture.at(4096), fit.vector) == (0.0, None)
     assert len(framework_rates(4)) == 12
 
 
@@ -97,7 +97,7 @@ def test_hours_of_a_mixture_are_those_of_a_dense_model_times_its_term():
     dense = training(parameters=12.9e9, stage="pretraining")
     mixture = training(**MIXTURE)
     term = team_excess(mixture, H100, "bf16", 5) - team_excess(dense, H100, "bf16", 5)
-    assert term == pytest.approx(team_fit(5).mixture) == pytest.approx(0.24, abs=0.1)
+    assert term == pytest.approx(team_fit(5).mixture.usual) == pytest.approx(0.24, abs=0.1)
     assert excess_beside_standard(mixture, H100, "bf16", 5) == pytest.approx(term)
     assert excess_beside_standard(dense, H100, "bf16", 5) == 0.0
 
@@ -231,7 +231,7 @@ def test_experts_without_parameters_at_work_are_said_to_count_as_dense():
 
 
 def test_an_mfu_says_that_a_mixture_was_counted_or_vector_units():
-    factor = f"{math.exp(team_fit(5).mixture):.2f} times that"
+    factor = f"{math.exp(team_fit(5).mixture.usual):.2f} times that"
     assert f"a mixture of experts takes {factor}" in ask(active_parameters=13e9).mfu_source
     assert "mixture" not in ask().mfu_source
     old = ask(V100, 64, parameters=1e9, precision="fp32", code="hand_tuned")

@@ -96,6 +96,6 @@ def test_the_output_is_left_to_a_stage_that_holds_fewer_layers():
     """126 layers in 16 stages of 8: the output is worth 2.10 of (406 - 2 2.10) / 126 billion
     parameters, 0.66 layers, of the 2 that the others lack: a step is 128 / 126.66 longer."""
     split = {"layout": {"tensor": 8, "pipeline": 16}, "micro_batch_size": 1, "count": 2048}
-    asked = {"model": "Llama-3.1-405B", "global_batch_tokens": 16e6, **split}
+    asked = {"model": "Llama-3.1-405B", "global_batch_tokens": 160e6, **split}
     now, before = size(**asked).layout, size(5, **asked).layout
     assert before.share_of_level / now.share_of_level == pytest.approx(128 / 126.66, rel=0.002)

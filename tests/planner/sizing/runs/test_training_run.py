@@ -8,7 +8,7 @@ from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
 from planner.sizing.performance.throughput import benchmark_level
-from planner.sizing.runs.training_run import precision_on, size_training, training_on
+from planner.sizing.runs.training_run import precision_on, training_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators, get, resolve
 from tests.properties import examples
@@ -37,6 +37,10 @@ def training(**changes):
     return parse(
         Training, {"kind": "training", "parameters": 7e9, "tokens": 1e12, **changes}, "workload"
     )
+
+
+def size_training(work, one, count=None):
+    return training_on(work, one).at(count)
 
 
 def hours(one=A100, count=None, **changes):
