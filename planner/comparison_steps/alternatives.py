@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -21,26 +21,36 @@ from planner.comparison_steps.liftable import (
     Rail,
     list_limits,
     list_rails,
+    list_room,
+    list_spare_servers,
+    why_off,
 )
 from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import ANALYSIS_SHARE, SCENARIO_SHARE
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative
-from planner.contract.request.rules import LARGEST_NODE
-from planner.costing.advice.decision import leave_unnamed, list_parts
+from planner.contract.request.rules import LARGEST_NODE, SHORTEST_TERM
+from planner.costing.advice.decision import list_parts
 from planner.costing.advice.part_words import describe_choice, describe_parts
 from planner.costing.advice.payback import why_not_bought
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.cost_model.by_date import least_by_date
-from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.model_inputs import ModelInputs
+from planner.costing.kept_charges import keep_charges
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, solve_scenario
+from planner.costing.sensible_plans import (
+    MOST_KINDS,
+    count_kinds,
+    count_machines,
+    limit_machines,
+    next_larger_node,
+)
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 
 MOST = 5
 WORTH_NAMING = Decimal("0.02")
@@ -56,13 +66,11 @@ _ANY_OFFERS: Mapping[str, Any] = {
 """Rules that do not say which offers may matter, at some value."""
 _OF_NO_OFFER = ("assumptions", "demand", "servers", "contracts")
 """What is worked out of a question whatever offers it may choose from."""
-FEW_MACHINES, MOST_TIMES_THE_MACHINES = 8, 4
-"""Machines that nobody minds, and how many times those of the advised plan somebody would run to
-save money: work that fits one machine of eight is not spread over dozens of small ones. An
-assumption of this project, 2026."""
-MOST_KINDS = 2
-"""Kinds of accelerator that somebody would tune one piece of work for. An assumption of this
-project, 2026."""
+BY_SAVING_RULES = 6
+"""Edition of the rules from which they are in the order of the saving that they state, 2026."""
+TRIES, NEXT_BEST_RULES = 4, 6
+"""Plans looked at with a rule lifted, and the edition of the rules from which more than one is,
+2026."""
 NOTHING_TO_COMPARE = (
     "No plan keeps to the limits as they stand, so there is nothing to save against."
 )
@@ -71,8 +79,8 @@ NOTHING_TO_COMPARE = (
 def find_alternatives(
     results: ComparisonResults, of_budgets: Sequence[Alternative] = ()
 ) -> tuple[Alternative, ...]:
-    """At most five, that of the smallest total first; none where it is not asked for. Where no
-    plan keeps to the limits, those of which one alone stands in the way: the cheapest plan first.
+    """At most five, the largest saving first; none where it is not asked for. Where no plan keeps
+    to the limits, those of which one alone stands in the way: the cheapest plan first.
     Those `of_budgets` are worked out already and go before the others.
 
     Each rule has its share of the work left: those that it is not enough for are left out.
@@ -94,20 +102,24 @@ def find_alternatives(
             alternatives.extend(_try(rail, results, plan, most_machines, part))
     needed = sorted(_without_needless(alternatives), key=_rank)
     named = [*sorted(of_budgets, key=_rank), *needed][:MOST]
+    if results.request.rules >= BY_SAVING_RULES:
+        return tuple(sorted(named, key=_rank))
     return tuple(sorted(named, key=lambda one: _place(one, plan)))
 
 
 def _list_rails(results: ComparisonResults, *, is_possible: bool) -> Iterator[Rail]:
-    """What is lifted: the rules, and where there is no plan the limits of the request too."""
+    """What is lifted: the rules and the room for own servers; where there is no plan all limits
+    of the request."""
     preparation = results.preparation
-    if not is_possible:
-        yield from list_limits(results.request)
-    providers = preparation.catalog.offers.provider.names
-    yield from list_rails(results.request, preparation.rules, results.payback_margin, providers)
+    yield from list_spare_servers(results)
+    yield from (list_room if is_possible else list_limits)(results.request)
+    offers, margin = preparation.catalog.offers, results.payback_margin
+    sold = offers.accelerator.names if results.request.use_catalog else ()
+    yield from list_rails(results.request, preparation.rules, margin, offers.provider.names, sold)
 
 
 def _place(one: Alternative, plan: Scenario | None) -> tuple[bool, Decimal, str]:
-    """The order in which they are shown: what saves most of the total first; last what costs less
+    """The order before `BY_SAVING_RULES`: what saves most of the total first; last what costs less
     in today's money alone, the largest saving of it first."""
     if one.saving is None or plan is None or one.total < plan.total_cost:
         return False, one.total, one.field
@@ -132,16 +144,56 @@ def _try(
     most_machines: float,
     work: WorkMeter,
 ) -> Iterator[Alternative]:
-    """The plan with a rule lifted, if it saves anything worth naming, or there is no `plan`."""
+    """The plan with a rule lifted, if it saves anything worth naming, or there is no `plan`; where
+    nobody would run it, the next best one without what is in the way."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
-    best = _solve_lifted(rail, results, ceiling, work)
-    if best is None:
-        return
-    lifted, other = best
-    saving = plan.net_present_cost - other.net_present_cost if plan else None
-    if saving is not None and saving <= least_saving:
-        return
+    for _ in range(TRIES):
+        best = _solve_lifted(rail, results, ceiling, work)
+        if best is None:
+            return
+        lifted, other = best
+        saving = plan.net_present_cost - other.net_present_cost if plan else None
+        if saving is not None and saving <= least_saving:
+            return
+        has_many = count_machines(other, lifted.inputs) > most_machines
+        has_kinds = count_kinds(other, lifted.inputs) > MOST_KINDS
+        why = "" if has_many or has_kinds else why_off(rail, results, lifted, other, saving)
+        if why:
+            yield _name(rail, results, lifted, other, saving, why)
+            return
+        narrower = _keep_out(rail, lifted, other) if has_many or rail.field == TERM_END else None
+        if narrower is None or results.request.rules < NEXT_BEST_RULES:
+            return
+        rail = narrower
+
+
+def _keep_out(rail: Rail, lifted: ComparisonResults, other: Scenario) -> Rail | None:
+    """The same rule lifted without machines as small as the many of a plan, or without contracts
+    as long as those that leave too much to others; None where there is nothing to keep out."""
+    if rail.field != TERM_END:
+        least = next_larger_node(other, lifted.inputs)
+        if least > LARGEST_NODE:
+            return None
+        words = f"machines of at least {least} accelerators"
+        return rail.keep_out("constraints.min_accelerators_per_node", least, words)
+    started = (lifted.inputs.by_key[key] for key in other.units_started)
+    longest = max((s.term.duration_months for s in started if s.term and not s.is_owned), default=1)
+    if longest <= SHORTEST_TERM:
+        return None
+    words = f"commitments of at most {pluralize(longest - 1, 'month')}"
+    return rail.keep_out("constraints.max_term_months", longest - 1, words)
+
+
+def _name(
+    rail: Rail,
+    results: ComparisonResults,
+    lifted: ComparisonResults,
+    other: Scenario,
+    saving: Decimal | None,
+    why: str,
+) -> Alternative:
+    """The plan with a rule lifted, as the answer names it."""
     parts = list_parts(
         other,
         lifted.inputs,
@@ -149,27 +201,28 @@ def _try(
         results.request.currency,
         choice=describe_choice(lifted.request),
     )
-    machines = count_machines(other, lifted.inputs)
-    if machines > most_machines or count_kinds(other, lifted) > MOST_KINDS:
-        return
-    yield Alternative(
+    return Alternative(
         field=rail.field,
         value=rail.value,
+        together_with=rail.beside,
         change=rail.shown,
         plan=f"{describe_parts(parts)}.",
         total=other.total_cost,
         saving=saving,
-        why_no_saving="" if plan else NOTHING_TO_COMPARE,
-        why=rail.why,
+        why_no_saving="" if saving is not None else NOTHING_TO_COMPARE,
+        why=why,
     )
 
 
 def _solve_lifted(
-    rail: Rail, results: ComparisonResults, ceiling: float, work: WorkMeter
+    rail: Rail,
+    results: ComparisonResults,
+    ceiling: float,
+    work: WorkMeter,
 ) -> tuple[ComparisonResults, Scenario] | None:
-    """The best plan with a rule lifted, and its question; of runs done sooner than asked for the
-    cheaper of that and of the plan that spreads them over their months, where who asks with the
-    rule lifted would have them done sooner at all."""
+    """The best plan with a rule lifted, and its question; of runs done
+    sooner than asked for the cheaper of that and of the plan that spreads them over their months,
+    where who asks with the rule lifted would have them done sooner at all."""
     best: tuple[ComparisonResults, Scenario] | None = None
     bases = [*([results.sooner.preparation] if results.sooner else []), results.preparation]
     for base in bases:
@@ -207,37 +260,10 @@ def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:
     return lifted_keys == keys
 
 
-def count_machines(plan: Scenario, inputs: ModelInputs) -> float:
-    """Machines of a plan, of each part as many as it has at once: contracts that follow one another
-    are for the same machines."""
-    return sum(
-        min(part.units or 0.0, _most_in_service(plan, inputs.by_key[part.source]))
-        for part in list_parts(plan, inputs, leave_unnamed, "")
-    )
-
-
-def _most_in_service(plan: Scenario, source: CapacitySource) -> float:
-    """Most units of a source at once that a plan starts; of any other source no limit."""
-    started = plan.units_started.get(source.key)
-    if source.term is None or started is None:
-        return inf
-    return float(source.units_in_service(np.asarray(started, dtype=np.float64)).max())
-
-
-def count_kinds(plan: Scenario, results: ComparisonResults) -> int:
-    """Kinds of accelerator that a plan runs on."""
-    keys = {*plan.used_hours, *plan.units_started}
-    return len({results.inputs.by_key[key].accelerator for key in keys})
-
-
 def find_most_machines(results: ComparisonResults, plan: Scenario | None) -> float:
-    """Machines of the largest plan that is worth naming beside `plan`; where there is none, beside
-    the machines of eight that the work fills."""
-    if plan is None:
-        machines: float = ceil(float(results.demand.peak_accelerators.max()) / LARGEST_NODE)
-    else:
-        machines = count_machines(plan, results.inputs)
-    return max(float(FEW_MACHINES), MOST_TIMES_THE_MACHINES * machines)
+    """Machines of the largest plan that is worth naming beside `plan`."""
+    peak = float(results.demand.peak_accelerators.max())
+    return limit_machines(plan, results.inputs, peak)
 
 
 def find_best_allowed(
@@ -277,7 +303,7 @@ def _ways_to_try(lifted: ComparisonResults) -> list[ScenarioKey]:
 def _prepare(preparation: Preparation, rail: Rail) -> Preparation:
     """The same question with a rule lifted; what the rule does not touch is not worked out anew."""
     lifted = replace(preparation, request=rail.lift(preparation.request))
-    if rail.is_stated:
+    if rail.is_stated or rail.beside:
         return lifted
     known: Mapping[str, Any] = vars(preparation)
     # Coverage is for warnings, which an alternative does not show.
@@ -292,7 +318,7 @@ def _prepare(preparation: Preparation, rail: Rail) -> Preparation:
         names.append("inputs")
     share_known(names, known, lifted)
     if "inputs" not in vars(lifted):
-        vars(lifted)["inputs"] = lifted.inputs.keep_from(preparation.inputs)
+        vars(lifted)["inputs"] = keep_charges(lifted.inputs, preparation.inputs)
     return lifted
 
 

@@ -33,6 +33,7 @@ from planner.contract.answer.comparison import (
     CatalogRevision,
     ComparisonAnswer,
     ExchangeRateUsed,
+    MultiplierChange,
     OfferUsed,
     ServerUsed,
 )
@@ -297,12 +298,20 @@ def build_offer(source: CapacitySource) -> OfferUsed:
             "native_upfront": native.upfront,
             "units_per_usd": native.units_per_usd,
             "rate_date": native.rate_date,
-            "multiplier": float(f"{native.multiplier:.12g}"),
+            "multiplier": _round_factor(native.multiplier),
+            "multiplier_changes": tuple(
+                MultiplierChange(first=format_month(first), multiplier=_round_factor(factor))
+                for first, factor in native.changes
+            ),
             "as_of": native.as_of,
             "source": native.source,
             "sku": native.sku,
         }
     )
+
+
+def _round_factor(factor: float) -> float:
+    return float(f"{factor:.12g}")
 
 
 def build_server(source: CapacitySource, unsure: ServerToBuy | None = None) -> ServerUsed:

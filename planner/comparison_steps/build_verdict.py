@@ -33,13 +33,17 @@ from planner.costing.advice.payback import (
     obligation_to_sign,
 )
 from planner.costing.advice.turn_words import describe_turn
-from planner.costing.advice.verdict import SCENARIO_NAMES, describe_unknown_prices
+from planner.costing.advice.verdict import describe_unknown_prices, name_rival
 from planner.costing.analysis.rent_mix import may_rent
 from planner.costing.analysis.simulation import cost_of_late_servers
 from planner.costing.results.payments import resale_value
 from planner.costing.results.scenario_result import Scenario, cents
+from planner.costing.sensible_plans import is_same_plan
 
 MOST_TURNS = 3
+IN_ANY_MONTH_RULES = 6
+"""Edition of the rules from which plans that differ only in the months of the same machines, and
+cost the same, count as one, 2026."""
 
 
 def build_verdict(
@@ -148,14 +152,16 @@ class _Builder:
         other = self.results.scenarios[key]
         return NextBest(
             scenario=key,
-            words=SCENARIO_NAMES[key],
+            words=name_rival(other, self.plan, self.results.inputs),
             total=other.total_cost,
             difference=other.total_cost - self.plan.total_cost,
             difference_in_present_value=other.net_present_cost - self.plan.net_present_cost,
         )
 
     def _same_plan(self, key: ScenarioKey) -> bool:
-        return self.results.scenarios[key].lines == self.plan.lines
+        in_any_month = self.results.request.rules >= IN_ANY_MONTH_RULES
+        other = self.results.scenarios[key]
+        return is_same_plan(self.plan, other, in_any_month=in_any_month)
 
     def _confidence(self) -> float | None:
         """Chance that the plan is the cheapest, under whatever scenario it stands."""

@@ -279,8 +279,8 @@ class Preparation:
         if finance.cloud_support_plan is None or finance.cloud_support_rate is not None:
             return self.assumptions
         plan = cloud_support.get(finance.cloud_support_plan)
-        on_demand = [r for r in self.rentals if r.purchase_option in ON_DEMAND and r.capacity]
-        price = min((r.price_per_hour / r.capacity for r in on_demand), default=0.0)
+        hourly = [r for r in self.rentals if r.purchase_option in ON_DEMAND and r.capacity]
+        price = min((r.mean_price(self.calendar.months) / r.capacity for r in hourly), default=0.0)
         bill = price * float(np.mean(self.demand.hours_per_month)) / self.units_per_usd
         source = f"request: {plan.label} at a bill of {bill:,.0f} USD a month; {plan.source}"
         return self.assumptions.with_support_rate(plan.rate(bill), source)
@@ -311,7 +311,6 @@ class Preparation:
     def inputs(self) -> ModelInputs:
         """What every plan is made from."""
         limits = self.request.constraints
-        share = limits.max_spot_share
         return ModelInputs(
             rentals=self.rentals,
             servers=self.servers,
@@ -331,6 +330,7 @@ class Preparation:
             least_peaks=self._least_peaks(),
             fills_machines=self.offers.job_nodes.fills_machines,
             rents_the_rest=self.offers.job_nodes.rents_the_rest,
+            leaves_out_dear=self.rules.leaves_out_dear,
             coverage=self.coverage,
             price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_nodes.job_sizes,
@@ -338,7 +338,7 @@ class Preparation:
             quotas=self.offers.stated_quotas.quotas,
             beyond_quotas=tuple(self.offers.rentals_beyond_quotas()),
             supply=SupplyLimits.read(limits),
-            max_spot_share=1.0 if share is None else share,
+            max_spot_share=1.0 if limits.max_spot_share is None else limits.max_spot_share,
             existing=self.contracts,
             pools=read_pools(self.request.existing, self.calendar),
             other_costs=self.request.other_costs,

@@ -12,7 +12,7 @@ time, and leaves out what then does not fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from planner.contract.labels import MISSES_ITS_DEADLINE, NO_RANGE_HERE
 from planner.contract.money import format_money
 from planner.contract.request.workload import AcceleratorHours
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.model_inputs import Floats, ModelInputs
 from planner.costing.results.payments import resale_value
 from planner.costing.results.scenario_result import Scenario
@@ -66,31 +67,39 @@ def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
 
 
 def _explain_median(results: ComparisonResults) -> str:
-    """Why half of the outcomes of a plan that buys cost more than its total, where it is so: what
-    servers fetch is skewed about its mean, and what may go wrong with them goes one way."""
     advised, risk = results.recommendation.scenario, results.risk
     if advised is None or risk is None:
         return ""
     plan, median = results.scenarios[advised], risk.total_percentiles[advised][1]
-    if not plan.buys or median <= float(plan.total_cost) * (1.0 + float(NARROW)):
-        return ""
-    ordered = [results.inputs.servers.unsure.get(key) for key in plan.units_started]
+    ordered = (results.inputs.servers.unsure.get(key) for key in plan.units_started)
     unsure = [one for one in ordered if one is not None]
+    return explain_median([plan], unsure, median, results.request.currency)
+
+
+def explain_median(
+    parts: Sequence[Scenario], unsure: Sequence[ServerToBuy], median: float, currency: str
+) -> str:
+    """Why half of the outcomes of a plan that buys cost more than its total, where it is so: what
+    servers fetch is skewed about its mean, and what may go wrong with them goes one way. A plan
+    is the sum of its `parts`; `unsure` is what may become of the servers that they order."""
+    total = sum(float(part.total_cost) for part in parts)
+    if not any(part.buys for part in parts) or median <= total + abs(total) * float(NARROW):
+        return ""
     may_be_late = any(one.delivery for one in unsure)
     ends = [one.price_range for one in unsure if one.price_range]
     is_lowest = any(one.low >= 1.0 < one.high for one in ends)
     whys = (
         "mostly resell for less than the average counted, and now and then for far more"
-        if resale_value(plan)
+        if any(resale_value(part) for part in parts)
         else "",
         "may arrive late, never early" if may_be_late else "",
         "may cost more than the lowest quote, which is counted, never less" if is_lowest else "",
     )
     why = "; they ".join(filter(None, whys))
-    money = format_money(median, results.request.currency)
-    return f"half of the cases cost more than {money}, which is above the total" + (
-        f": servers {why}" if why else ""
-    )
+    return (
+        f"half of the cases cost more than {format_money(median, currency)}, which is above the "
+        "total"
+    ) + (f": servers {why}" if why else "")
 
 
 @dataclass(frozen=True)

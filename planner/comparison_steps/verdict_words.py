@@ -23,19 +23,22 @@ from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.contract.shares import format_shares
 from planner.costing.advice.beside_machines import describe_beside
+from planner.costing.advice.limit_words import describe_longest_term
 from planner.costing.advice.owed_after import describe_owed
 from planner.costing.advice.payback import describe_thin_commitment, renting_cost
 from planner.costing.advice.shares import share_of_hours, split_rent
+from planner.costing.advice.unfilled_machines import hint_at_smaller_server
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.results.payments import capital, total_without_resale
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.pluralize import pluralize
+from pricing.common.sentences import capitalize_first
 
 MOST_REASONS = 3
-OWNING = ("buy", "lease")
-"""What is done to have servers of one's own."""
+OWNING, RENTING = ("buy", "lease"), ("rent", "reserve")
+"""What is done to have servers of one's own, and to have machines for some hours."""
 _SHARE_WORTH_SAYING, _WELL_USED = 0.01, 0.5
 """Share that is worth a word, and of the hours rented whole that need none; 2026."""
 NARROW = Decimal("0.01")
@@ -66,14 +69,14 @@ class VerdictWords:
         payback = describe_payback(self.facts, self.results.calendar)
         owed = describe_owed(self.plan, self.results.inputs, self.results.request)
         afterwards = ", and ".join(filter(None, (payback, owed)))
-        return f"{self.facts.headline} {cost} {_capital(afterwards)}."
+        return f"{self.facts.headline} {cost} {capitalize_first(afterwards)}."
 
     def _money_parts(self) -> Iterator[str]:
         facts = self.facts
         after = " after tax" if self.results.calendar.tax_rate else ""
         span = describe_span(self.results, self.plan, is_small=facts.is_small)
         yield f"{self._money(self.plan.total_cost)}{after} {span}{self._range()}"
-        yield from describe_beside(self.plan, self.results.calendar.tax_rate, self.currency)
+        yield from describe_beside(self.plan, self.results.inputs, self.currency)
         if facts.resale:
             yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
 
@@ -124,7 +127,8 @@ class VerdictWords:
         yield out_of_reach
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
-            yield self._why_buy(first)
+            hint = hint_at_smaller_server(self.plan, self.results.inputs)
+            yield f"{self._why_buy(first)}{hint}".strip()
         yield self._against_on_demand()
         if not (out_of_reach or any(part.action in OWNING for part in self.facts.decision)):
             yield self._why_not_buy()
@@ -213,7 +217,8 @@ class VerdictWords:
             owns = any(p.purchase_option == OWNED for p in self.facts.decision)
             other = "Buying more servers" if owns else "Owning servers instead"
             more = self._above(own.total_cost, self.plan.total_cost)
-            return f"{other} would cost {more} more{self._idle(own)}."
+            hint = hint_at_smaller_server(own, self.results.inputs, self.plan.total_cost)
+            return f"{other} would cost {more} more{self._idle(own)}.{hint}"
         refusal = self.results.why_not_allowed(ScenarioKey.ON_PREM)
         return self._why_not_by_its_margin(own) if refusal and extra and own.buys else refusal
 
@@ -255,7 +260,7 @@ class VerdictWords:
         committable = (s for s in sources if s.purchase_option in COMMITTED)
         terms = [s.term.duration_months for s in committable if s.term is not None]
         if not committed.feasible or busy >= min(terms, default=0) or busy == months:
-            return ""
+            return describe_longest_term(self.results.request, self.results.inputs)
         return (
             f"There is work in only {busy} of {months} months, and a commitment is paid for "
             "throughout its term."
@@ -267,7 +272,7 @@ class VerdictWords:
             return ""
         arrival, inputs = self._first_service(), self.results.inputs
         shares = {part.source: part.share_of_hours for part in self.facts.decision}
-        rented = [part.source for part in self.facts.decision if part.action == "rent"]
+        rented = [part.source for part in self.facts.decision if part.action in RENTING]
         in_all = sum(shares[source] for source in rented)
         sources = [inputs.by_key[source] for source in rented]
         before = sum(share_of_hours(self.plan, one, inputs, arrival) for one in sources)
@@ -283,7 +288,7 @@ class VerdictWords:
                 f"{later}{of_hours} are rented alongside the servers, so that fewer are needed "
                 "for the busiest hours"
             )
-        return f"{_capital(', '.join(text))}." if text else ""
+        return f"{capitalize_first(', '.join(text))}." if text else ""
 
     def _why_idle(self) -> str:
         """How much of what is rented whole the work has a use for, where it is little."""
@@ -320,7 +325,7 @@ class VerdictWords:
         extra = risk.mean[key] - risk.mean[self.plan.key]
         theirs, ours = format_shares([chance, own])
         text = (
-            f"{_capital(SCENARIO_NAMES[key])} is the cheapest in {theirs} of the simulated "
+            f"{capitalize_first(SCENARIO_NAMES[key])} is the cheapest in {theirs} of the simulated "
             f"cases, this plan in {ours}"
         )
         if extra >= 0:
@@ -342,7 +347,3 @@ class VerdictWords:
 
     def _between(self, ends: CostInterval) -> str:
         return f"{self._money(ends.p10).rpartition(' ')[0]} to {self._money(ends.p90)}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -153,6 +153,11 @@ class Budgets:
         return limits
 
     @property
+    def most_in_total(self) -> float | None:
+        """What lines may come to in all, with half a cent for each; None without such a budget."""
+        return self.stated[TOTAL] + self._rounding[TOTAL] if TOTAL in self.stated else None
+
+    @property
     def _capital(self) -> dict[str, CapitalBudget]:
         return {budget.name: budget for budget in self.problem.capital_budgets}
 

@@ -7,6 +7,9 @@ what a team would rent.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
 import numpy as np
 
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -21,17 +24,41 @@ _SAME = 1e-9
 def use_larger_nodes(plan: Plan, inputs: ModelInputs) -> Plan:
     """The plan with larger machines where they stand for small ones in every month."""
     rented = dict(plan.rented_hours)
-    for source in inputs.sources:
-        hours = rented.get(source.stands_for) if source.stands_for else None
+    for source, small in _pairs(inputs, rented):
+        hours = rented.get(small.key)
         if hours is None or not hours.any():
             continue
-        small = inputs.by_key[source.stands_for]
         at_peak = inputs.runs.hours_in(plan.peak, source.accelerator)
         parts = source.capacity / small.capacity
         if _is_multiple(hours, parts, at_peak) and _costs_the_same(small, source, parts, inputs):
-            rented[source.key] = hours / parts
+            rented[source.key] = hours / parts + rented.get(source.key, 0.0)
             rented[small.key] = np.zeros_like(hours)
     return replace(plan, rented_hours=rented)
+
+
+def _pairs(
+    inputs: ModelInputs, rented: Iterable[str]
+) -> Iterator[tuple[CapacitySource, CapacitySource]]:
+    """Larger machines with the small ones that they may take the place of. Beside credits and
+    minimum spends, rentals of every size are sources of the plan, the largest come first."""
+    yield from ((s, inputs.by_key[s.stands_for]) for s in inputs.sources if s.stands_for)
+    if not (inputs.keeps_books and inputs.pools):
+        return
+    alike: dict[tuple[object, ...], list[CapacitySource]] = {}
+    for source in map(inputs.by_key.__getitem__, rented):
+        offer = source.offer
+        if offer is not None and source.available is None:
+            place = (source.provider, offer.region, source.purchase_option, source.accelerator)
+            alike.setdefault((*place, source.limit_groups), []).append(source)
+    for group in alike.values():
+        by_size = sorted(group, key=lambda source: -source.capacity)
+        yield from ((large, s) for large, s in combinations(by_size, 2) if _fits(large, s))
+
+
+def _fits(large: CapacitySource, small: CapacitySource) -> bool:
+    """Whether a larger machine is a whole number of small ones."""
+    parts = large.capacity / small.capacity
+    return parts > 1.5 and abs(parts - round(parts)) <= _SAME
 
 
 def _is_multiple(hours: Floats, parts: float, at_peak: Floats) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,15 +25,11 @@ from planner.costing.inputs.existing import ExistingContracts
 from planner.costing.inputs.servers import ServerSelection
 from planner.costing.inputs.supply_limits import NO_LIMITS, SupplyLimits
 from planner.costing.moved_figures import (
-    CHOICE,
-    IN_DATA,
-    IN_RENTALS,
-    IN_SERVERS,
     OWNING_ALONE,
     PRICES_OF_DATA,
     RENTING_ALONE,
     WORTH_ALONE,
-    is_same,
+    is_alike,
 )
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
 from planner.costing.run_peaks import RunPeaks, fill_nodes
@@ -91,12 +87,13 @@ class ModelInputs:
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator."""
     least_peaks: Mapping[str, tuple[float, ...]] | None = None
-    """[T] reference accelerators that runs take at least on a kind, where it is more than the peak;
-    None under rules that leave machines of a run to the hours."""
+    """[T] reference accelerators that runs take at least on a kind; None under earlier rules."""
     fills_machines: bool = False
     """Whether runs take every accelerator of the machines that they rent."""
     rents_the_rest: bool = False
     """Whether machines are rented for the hours alone that servers and commitments leave."""
+    leaves_out_dear: bool = False
+    """Whether kinds whose starts alone cost more than a known plan are left unsearched."""
     existing: ExistingContracts = field(default_factory=ExistingContracts)
     """What is signed already."""
     pools: tuple[SpendPool, ...] = ()
@@ -208,8 +205,7 @@ class ModelInputs:
         )
 
     def rents_whole(self, source: CapacitySource) -> bool:
-        """Whether its machines are rented whole for as long as the work lasts; of level work the
-        last machine of one accelerator is rented for the hours that are left."""
+        """Whether its machines rent whole while work lasts; of level work the last single not."""
         return self.whole_nodes and not (self.is_level and source.accelerators <= 1)
 
     def for_scenario(self, key: ScenarioKey) -> ModelInputs:
@@ -229,8 +225,17 @@ class ModelInputs:
         )
         return () if source is None else (source,)
 
+    @cached_property
+    def priced_alike(self) -> dict[str, tuple[CapacitySource, CapacitySource]]:
+        """Offers that are priced already in the same circumstances, before and after, by key."""
+        return {}
+
     def _price_rentals(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
+            before, priced = self.priced_alike.get(rental.key, (None, None))
+            if before is not None and priced is not None and is_alike(rental, before):
+                yield priced
+                continue
             hours = self.hours
             at_peak = self.runs.hours_of(rental)
             if self.rents_whole(rental) and not rental.is_committed:
@@ -254,11 +259,10 @@ class ModelInputs:
     @cached_property
     def fallback(self) -> CapacitySource | None:
         """What spot that is not there falls back to; None without an offer on demand."""
-        return cheapest_on_demand(self.rentals)
+        return cheapest_on_demand(self.rentals, self.calendar.months)
 
     def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
-        """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours: what the
-        data of a month is shared over where nodes of this size do all the work."""
+        """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours."""
         peak, at_peak = self.runs.of(rental), self.runs.hours_of(rental)
         return np.where(peak > 0, fill_nodes(peak, rental.capacity) * at_peak, self.hours)
 
@@ -299,8 +303,7 @@ class ModelInputs:
         return self._share_with(changed, rents_as_before, owns_as_before)
 
     def _share_with(self, changed: ModelInputs, rentals: bool, servers: bool) -> ModelInputs:
-        """`changed` with the charges of rentals, and of servers, where those are as they are
-        here."""
+        """`changed` with the charges of rentals, and of servers, where those stay as they are."""
         if rentals:
             vars(changed)["priced_rentals"] = self.priced_rentals
             vars(changed)["worked_out_from_rentals"] = self.worked_out_from_rentals
@@ -308,31 +311,17 @@ class ModelInputs:
             vars(changed)["server_sources"] = self.server_sources
         return changed
 
-    def keep_from(self, other: ModelInputs) -> ModelInputs:
-        """`other` itself where nothing differs; else this, with what is the same in both."""
-        differing = {
-            one.name
-            for one in fields(self)
-            if not is_same(one.name, getattr(self, one.name), getattr(other, one.name))
-        }
-        if not differing:
-            return other
-        if differing <= CHOICE:
-            for name in ("sources", "by_key", "units", "problem"):
-                vars(self)[name] = getattr(other, name)
-        if not differing & IN_RENTALS:
-            vars(self)["priced_rentals"] = other.priced_rentals
-        if not differing & (IN_SERVERS | (IN_DATA if self.data.has_data else frozenset())):
-            vars(self)["server_sources"] = other.server_sources
-        return self
-
-    def with_demand(self, factor: float) -> ModelInputs:
+    def with_demand(self, factor: float | Floats) -> ModelInputs:
         """The same with `factor` times the hours and the peak."""
         changed = replace(self, hours=self.hours * factor, peak=self.peak * factor)
         by_date = self.limits_dates and any(map(is_list_price_by_date, self.rentals))
         return self._share_with(
             changed, rentals=not (self.data.has_data or by_date), servers=not self.data.has_data
         )
+
+    def in_other_months(self, hours: Floats, peak: Floats) -> ModelInputs:
+        """The same with its work in other months, for the same charges."""
+        return self._share_with(replace(self, hours=hours, peak=peak), rentals=True, servers=True)
 
     def with_rental_prices(self, factor: float) -> ModelInputs:
         """The same with every rental price, upfront included, times `factor`."""

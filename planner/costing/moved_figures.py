@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from planner.costing.cost_model.capacity_source import CapacitySource
+
 WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate", "upfront_deduction_spread"})
 """Figures that say what money is worth and are in no charge."""
 OWNING_ALONE = frozenset(
@@ -41,3 +43,14 @@ IN_DATA = frozenset({"data", "hours", "peak"})
 def is_same(name: str, one: object, other: object) -> bool:
     """Whether two values of a field are equal; what holds arrays only where it is one."""
     return one is other or (name not in HOLDING_ARRAYS and one == other)
+
+
+def is_alike(one: CapacitySource | None, other: CapacitySource | None) -> bool:
+    """Whether two offers before their charges are the same; not where months limit or reprice
+    either, as arrays compare month by month."""
+    if one is other:
+        return True
+    if one is None or other is None:
+        return False
+    plain = all(it.available is None and it.price_by_month is None for it in (one, other))
+    return plain and one == other

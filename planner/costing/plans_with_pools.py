@@ -21,18 +21,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.spend_pools import BILLED, SpendPool, settle_pools
-from planner.costing.cost_model.terms import Calendar
+from planner.costing.cost_model.provider_bills import bills_of
+from planner.costing.cost_model.spend_pools import SpendPool, settle_pools
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, RentalOption
 from planner.costing.optimizer.solve import DEFAULT_GAP
+from planner.costing.pools_in_one_model import WholeModel, read_spending
 
 Floats = NDArray[np.float64]
 Search = Callable[[PlanProblem, float], Plan]
 """Solves a problem with a share of the work left."""
 Excess = Callable[[Plan], float]
 """By how much the lines of a plan are over a budget; 0 where they keep to all."""
+EXACT_ROUNDS = 3
+"""Times that one is solved, lines that are over a budget having lowered it."""
 ROUNDS = 4
 """Prices of its money that are tried for each pool, beside 0 and the worth of money."""
 SOLVES = 2 * ROUNDS + 4
@@ -41,11 +43,13 @@ GRID = 49
 
 
 def find_plan_with_pools(
-    inputs: ModelInputs, problem: PlanProblem, search: Search, over: Excess
-) -> Plan:
+    inputs: ModelInputs, problem: PlanProblem, search: Search, over: Excess,
+    whole: WholeModel | None = None, total: float | None = None,
+) -> Plan:  # fmt: skip
     """The best plan found, its cost with the pools counted, and a bound on all plans; where none
-    keeps to the budgets, the one that is least `over` them."""
-    return _Finder(inputs, problem, search, over).find()
+    keeps to the budgets, the one that is least `over` them. `whole` solves small markets with
+    their pools, the most that a plan may pay in `total`."""
+    return _Finder(inputs, problem, search, over, whole, total).find()
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,15 @@ class _Finder:
     problem: PlanProblem
     search: Search
     over: Excess
+    whole: WholeModel | None = None
+    total: float | None = None
 
     def __post_init__(self) -> None:
         calendar = self.inputs.calendar
         self.pools: Sequence[SpendPool] = self.inputs.pools
         self.worth = np.array([pool.worth(calendar) for pool in self.pools])
         self.amounts = np.array([pool.amount for pool in self.pools])
-        self.bills = {s.key: _bills_of(s, calendar) for s in self.inputs.sources if s.provider}
+        self.bills = {s.key: bills_of(s, calendar) for s in self.inputs.sources if s.provider}
         self.tried: list[_Found] = []
         self.best: Plan | None = None
         self.least_over = np.inf
@@ -79,7 +85,10 @@ class _Finder:
         first = self._try(nothing)
         if not first.feasible:
             return first
-        if (self.tried[0].bills.sum(axis=1) > self.amounts + 1e-6).any():
+        if self.whole is not None and self._needs_whole():
+            self._try_whole(self.whole)
+        is_open = self.whole is None or self._gap() > DEFAULT_GAP or self.least_over > 0
+        if is_open and (self.tried[0].bills.sum(axis=1) > self.amounts + 1e-6).any():
             highest = self.worth.max(axis=1)
             self._try(highest)
             alone = self._bills_alone(highest)
@@ -90,7 +99,38 @@ class _Finder:
                     break
                 self._try(self._most_promising())
         assert self.best is not None
+        if self.inputs.keeps_books:
+            self.bound -= sum(pool.most_excess(self.inputs.calendar) for pool in self.pools)
         return replace(self.best, bound=min(self.bound, self.best.cost))
+
+    def _needs_whole(self) -> bool:
+        return self._gap() > 0 or self.least_over > 0
+
+    def _try_whole(self, whole: WholeModel) -> None:
+        """The plan of one model with the pools in it."""
+        problem, is_held = self.problem, self.total is not None
+        if is_held:
+            problem = replace(problem, total_budget=self.total)
+        taxed = (1.0 - self.inputs.calendar.tax_rate) * is_held
+        spending = read_spending(self.inputs, self.bills, self.worth, self._fixed_bills(), taxed)
+        for turn in range(EXACT_ROUNDS):
+            plan = whole(problem, spending)
+            if plan is None:
+                return
+            if not turn and not np.isnan(plan.bound):
+                self.bound = max(self.bound, plan.bound)
+            over = self._weigh(plan) if plan.feasible else 0.0
+            if not over or problem.total_budget is None or not is_held:
+                return
+            problem = replace(problem, total_budget=problem.total_budget - over)
+
+    def _weigh(self, plan: Plan) -> float:
+        """By how much a plan is over budgets; the best so far follows it."""
+        cost = self._cost_without_pools(plan) + self._cost_of_pools(self._bills(plan))
+        over = self.over(plan)
+        if self.best is None or (over, cost) < (self.least_over, self.best.cost):
+            self.best, self.least_over = replace(plan, cost=cost), over
+        return over
 
     def _bills_alone(self, highest: Floats) -> Floats:
         """[P, L] the bills in the months of each pool where it alone is used."""
@@ -306,30 +346,3 @@ class _Finder:
             float(amounts @ calendar.discount_of(pool.paid)) * (1.0 - calendar.tax_rate)
             for pool, amounts in settle_pools(self.pools, bills)
         )
-
-
-@dataclass(frozen=True)
-class _Bills:
-    """What a provider bills for a source, before tax."""
-
-    hour: Floats
-    """[L] for a node-hour."""
-    unit: Floats
-    """[T, L] for a unit started in month m."""
-    fixed: Floats
-    """[L] whatever the plan."""
-
-
-def _bills_of(source: CapacitySource, calendar: Calendar) -> _Bills:
-    hour, fixed = np.zeros(calendar.length), np.zeros(calendar.length)
-    unit = np.zeros((calendar.months, calendar.length))
-    for charge in source.hour_charges:
-        if charge.category in BILLED:
-            hour += charge.per_hour
-    for unit_charge in source.unit_charges:
-        if unit_charge.category in BILLED and source.term is not None:
-            unit += unit_charge.amounts(source.term)
-    for stream in source.fixed_streams:
-        if stream.category in BILLED:
-            fixed += stream.quantity * stream.unit_price
-    return _Bills(hour, unit, fixed)

@@ -18,6 +18,7 @@ from planner.costing.optimizer.problem import ConflictingConstraint, Plan, PlanP
 from planner.costing.optimizer.solve import UNDECIDED, solve
 from planner.costing.optimizer.work import MAX_MODEL_CELLS, WorkMeter
 from planner.costing.plans_with_pools import find_plan_with_pools
+from planner.costing.pools_in_one_model import one_model
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
@@ -40,8 +41,6 @@ CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
     ScenarioKey.HYBRID: tuple(key for key in ScenarioKey if key is not ScenarioKey.HYBRID),
 }
 """Scenarios whose plans are open to another one too."""
-
-
 _NOT_WIDENED = "machines larger than their quota were not tried: they do not fit into the memory"
 LINE_UNITS = 20
 """Units of work for a line of the books."""
@@ -192,7 +191,8 @@ class _ScenarioSolver:
         def search(one: PlanProblem, share: float) -> Plan:
             return self._search(keys, one, work.share(share, stops=False))
 
-        return find_plan_with_pools(self.inputs, step, search, budgets.most_over)
+        exact, most = one_model(self.inputs, keys, work), budgets.most_in_total
+        return find_plan_with_pools(self.inputs, step, search, budgets.most_over, exact, most)
 
     def _search(
         self,
@@ -212,6 +212,7 @@ class _ScenarioSolver:
                 known,
                 [one.peak for one in groups],
                 [one.is_level for one in groups],
+                leaves_out_dear=self.inputs.leaves_out_dear,
             )
             return plan if self.inputs.fills_machines else replace(plan, peak=None)
         return solve(problem, keys, work=work, ceiling=ceiling)
@@ -309,10 +310,8 @@ class _ScenarioSolver:
             yield from describe_missing(missing)
 
 
-def _with_values(
-    conflicts: Sequence[ConflictingConstraint],
-) -> tuple[ConflictingConstraint, ...]:
-    return tuple(one for one in conflicts if one.required_value is not None)
+def _with_values(limits: Sequence[ConflictingConstraint]) -> tuple[ConflictingConstraint, ...]:
+    return tuple(one for one in limits if one.required_value is not None)
 
 
 def build_scenario(

@@ -13,11 +13,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from planner.comparison_steps.alternatives import (
-    MOST_KINDS,
     ROUNDED,
     WORTH_NAMING,
-    count_kinds,
-    count_machines,
     find_most_machines,
 )
 from planner.comparison_steps.budgets.uses import exceeds, list_budget_uses
@@ -30,12 +27,14 @@ from planner.costing.advice.decision import list_parts
 from planner.costing.advice.limit_words import NamedLimit, name_limit
 from planner.costing.advice.part_words import describe_parts
 from planner.costing.advice.payback import best_without_buying, why_not_bought
+from planner.costing.kept_charges import keep_charges
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.payments import resale_value
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
+from planner.costing.sensible_plans import MOST_KINDS, count_kinds, count_machines
 
 WHOLE_PLAN, A_MONTH, IN_TOTAL = "capex_budget", "monthly_budget", "total_budget"
 """The capital budget of all years, that of a month and that of all payments, as the optimiser
@@ -140,7 +139,7 @@ def _find_gain(
     is worth naming."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING
     ceiling = float(plan.net_present_cost - least_saving) + ROUNDED
-    inputs = (raised or _lift(results.inputs, names)).keep_from(results.inputs)
+    inputs = keep_charges(raised or _lift(results.inputs, names), results.inputs)
     other = solve_scenario(inputs, ScenarioKey.HYBRID, work, ceiling)
     if not other.feasible or plan.net_present_cost - other.net_present_cost <= least_saving:
         return None
@@ -174,7 +173,7 @@ def _build_gain(
     currency = results.request.currency
     parts = list_parts(other, results.inputs, results.preparation.name_place, currency)
     is_large = count_machines(other, results.inputs) > find_most_machines(results, plan)
-    if is_large or count_kinds(other, results) > MOST_KINDS:
+    if is_large or count_kinds(other, results.inputs) > MOST_KINDS:
         return None
     limits = [(name_budget(use, results), ceil(use.planned)) for use in over]
     first, *others = (FieldChange(field=named.field, value=least) for named, least in limits)

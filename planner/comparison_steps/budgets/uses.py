@@ -14,6 +14,7 @@ from planner.contract.money import format_money
 from planner.contract.months import FiscalYears, format_month
 from planner.contract.request.constraints import FiscalYearBudget
 from planner.costing.advice.payback import best_without_buying, why_not_bought
+from planner.costing.kept_charges import keep_charges
 from planner.costing.results.payments import (
     capital,
     due_per_month,
@@ -144,7 +145,9 @@ def _rent_without_budgets(results: ComparisonResults) -> Scenario | None:
     return results.within(
         "rent_without_budgets",
         SMALL_SHARE,
-        lambda part: solve_scenario(inputs.keep_from(results.inputs), ScenarioKey.CLOUD_MIX, part),
+        lambda part: solve_scenario(
+            keep_charges(inputs, results.inputs), ScenarioKey.CLOUD_MIX, part
+        ),
         None,
     )
 

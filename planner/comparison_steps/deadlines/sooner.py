@@ -15,7 +15,6 @@ from contextlib import suppress
 
 from planner.comparison_steps.alternatives import (
     ROUNDED,
-    count_machines,
     find_best_allowed,
     find_most_machines,
     least_reserved,
@@ -33,6 +32,7 @@ from planner.contract.request.workload import AcceleratorHours
 from planner.costing.advice.verdict import choose
 from planner.costing.optimizer.work import WorkSpentError
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.sensible_plans import count_machines
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 
@@ -101,8 +101,11 @@ def _done_within(
     earlier: tuple[Run, ...], results: ComparisonResults, plan: Scenario | None
 ) -> ComparisonResults:
     """The question with earlier deadlines, tried with part of the work that is left."""
+    preparation = _prepare(results.preparation, earlier)
+    if preparation.offers.filters == results.preparation.offers.filters:
+        share_known(("coverage",), vars(results.preparation), preparation)
     return ComparisonResults(
-        _prepare(results.preparation, earlier),
+        preparation,
         results.work.share(1 / _AS_OFTEN),
         report=results.report,
         sooner=Sooner(results.preparation, plan.total_cost if plan else None),

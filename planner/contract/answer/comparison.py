@@ -79,6 +79,13 @@ class InheritedField(AnswerModel):
     source: str = Field(description="Which setting it comes from.")
 
 
+class MultiplierChange(AnswerModel):
+    """Contract discounts that apply from a month of the plan on."""
+
+    first: str = Field(description="First month of them, YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
+    multiplier: Factor = Field(description="Contract discounts on the price of that month.")
+
+
 class OfferUsed(AnswerModel):
     """An offer that the answer speaks of, with the provider's own price."""
 
@@ -113,10 +120,23 @@ class OfferUsed(AnswerModel):
         json_schema_extra={"unit": "native currency per USD"},
     )
     rate_date: dt.date | None = Field(default=None, description="Day of that exchange rate.")
-    multiplier: Factor = Field(default=1.0, description="Contract discounts applied to it.")
+    multiplier: Factor = Field(
+        default=1.0, description="Contract discounts applied to it, the highest of the plan."
+    )
+    multiplier_changes: tuple[MultiplierChange, ...] = Field(
+        default=(),
+        description="When contract discounts begin or end within the plan, the first month first: "
+        "hours are at the price of their month, a commitment at that of the month in which it "
+        "begins. Empty where `multiplier` holds throughout.",
+    )
     as_of: dt.date | None = Field(default=None, description="Day on which the price was seen.")
     source: str = Field(default="", description="Where the price comes from.")
     sku: str = Field(default="", description="The provider's own number for it.")
+
+    def multiplier_in(self, month: str) -> float:
+        """Contract discounts on its price in a month of the plan, written YYYY-MM."""
+        until_then = [one.multiplier for one in self.multiplier_changes if one.first <= month]
+        return until_then[-1] if until_then else self.multiplier
 
 
 class ServerUsed(AnswerModel):

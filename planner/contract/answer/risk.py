@@ -63,6 +63,28 @@ class RiskAnswer(AnswerModel):
         return cost_range
 
 
+class PortfolioRange(AnswerModel):
+    """The total of a plan, undiscounted, over simulated outcomes, and its net present cost."""
+
+    p10: Money = Field(description="10th percentile of the total.")
+    p50: Money = Field(description="Its median.")
+    p90: Money = Field(description="Its 90th percentile.")
+    mean: Money = Field(description="Its mean.")
+    present_p10: Money = Field(description="10th percentile of the net present cost.")
+    present_p50: Money = Field(description="Its median.")
+    present_p90: Money = Field(description="Its 90th percentile.")
+    samples: Count = Field(description="Outcomes simulated.")
+    seed: Count = Field(description="Seed of the simulation.")
+    holds: bool = Field(
+        default=True,
+        description="False where the work of a project is far from every published run, so that "
+        "no range of its hours holds.",
+    )
+    note: str = Field(
+        default="", description="Why the median lies above the total; empty for nothing."
+    )
+
+
 class RobustPlan(AnswerModel):
     """The plan with the least expected cost plus weighted cost of the worst outcomes."""
 

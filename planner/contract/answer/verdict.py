@@ -132,8 +132,8 @@ class BudgetUse(AnswerModel):
 
 
 class Turn(AnswerModel):
-    """What would have to change for another plan to cost no more than the advised one, or for its
-    servers no longer to pay back as is asked of them."""
+    """What would have to change for another plan to cost no more than the advised one, for its
+    servers no longer to pay back as is asked of them, or for other servers to do so."""
 
     field: str = Field(description="Figure that changes: hours, rental prices, server prices.")
     multiplier: Factor = Field(description="Factor on its value from which that is so.")
@@ -162,7 +162,9 @@ class Alternative(AnswerModel):
         json_schema_extra={"unit": "see field"},
     )
     together_with: tuple[FieldChange, ...] = Field(
-        default=(), description="Other budgets that have to be higher too for this plan."
+        default=(),
+        description="What else this plan takes: other budgets that have to be higher too, or a "
+        "limit that keeps out plans which nobody would run.",
     )
     change: str = Field(description="The same in words: what would have to be allowed.")
     plan: str = Field(description="The plan that would then be advised, in a sentence.")

@@ -81,7 +81,7 @@ class MinimumSpend(RequestModel):
     spent: Money = 0.0
     """Part of it that is spent before the plan starts."""
     discount_rate: Rate = 0.0
-    """Discount on the provider's catalog prices that the contract gives, fraction."""
+    """Discount on the provider's catalog prices that the contract gives in its months, fraction."""
 
     @model_validator(mode="after")
     def _consistent(self) -> MinimumSpend:
@@ -112,7 +112,7 @@ class Existing(RequestModel):
     minimum_spend: Annotated[
         tuple[MinimumSpend, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
     ] = ()
-    """Minimum-spend contracts; one discount counts for each provider, the highest of its
+    """Minimum-spend contracts; one discount counts for each provider and month, the highest of its
     entries."""
 
     @model_validator(mode="after")

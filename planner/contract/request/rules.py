@@ -39,6 +39,8 @@ class PlanRules:
     """Parts of the clouds that may be rented in."""
     software: str = ANY
     """Software stack that accelerators must run."""
+    server_software: str = ANY
+    """The same of the servers to buy that the request does not name itself."""
     interruptible: bool = True
     """Whether the recommendation may rest on machines that can be taken back."""
     whole_nodes: bool = False
@@ -47,6 +49,8 @@ class PlanRules:
     """Whether what is reserved by date is paid for in whole days and limited as clouds sell it."""
     limits_days: bool = False
     """Whether a reservation by date that holds whole months counts their days."""
+    leaves_out_dear: bool = False
+    """Whether kinds whose starts alone cost more than a known plan are left unsearched."""
     needs_on_demand_price: bool = False
     """Whether a commitment must be to a machine that is sold on demand in that region too."""
     consumer_in_datacentre: bool = True
@@ -70,6 +74,8 @@ class PlanRules:
     """Whether fewer servers are bought where not all of the cheapest plan's pay back."""
     keeps_books: bool = False
     """Whether budgets are held against what the lines of a plan come to."""
+    ends_discounts: bool = False
+    """Whether the discount of a contract counts in its months alone."""
     smallest_cents: int = 1
     """Hundredths of the currency in the smallest amount that is paid: 100 in one without cents."""
     judges_size: bool = False
@@ -103,9 +109,17 @@ FEWER_SERVERS_RULES = 6
 """Edition from which a plan buys the servers that pay back where more of them do not, 2026."""
 RESERVED_DAYS_RULES = 6
 """Edition from which the days of a month count towards those of a reservation, 2026."""
+DEAR_KINDS_RULES = 6
+"""Edition from which kinds of accelerator are left unsearched whose servers and commitments alone
+cost more than a plan that is known, 2026: before, their search was charged to the work that a
+question may take, and answers that it cut short would be cut elsewhere."""
 BOOKS_RULES = 6
 """Edition from which budgets are held against the lines of a plan, and lines are whole units in
 currencies without cents, 2026."""
+DISCOUNT_MONTHS_RULES = 6
+"""Edition from which the discount of a contract counts in its months alone, 2026."""
+SERVER_SOFTWARE_RULES = 6
+"""Edition from which servers of the reference list run the software of the code, 2026."""
 EDITION_1 = PlanRules()
 """Nothing is ruled out, and of a commitment the months within the horizon count."""
 
@@ -123,18 +137,21 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     """
     limits, workload = request.constraints, request.workload
     is_first = request.rules == 1
+    software = workload.software or (ANY if is_first else _implied_software(request))
     allows_parts = limits.allow_partial_nodes
     return PlanRules(
         term_end=request.term_end or ("prorate" if is_first else _default_term_end(request)),
         partitions=limits.partitions
         or (CLOUD_PARTITIONS if is_first else _default_partitions(request)),
-        software=workload.software or (ANY if is_first else _implied_software(request)),
+        software=software,
+        server_software=software if _chooses_servers_by_software(request) else ANY,
         interruptible=_is_interruptible(request)
         if workload.interruptible is None
         else workload.interruptible,
         whole_nodes=not (is_first if allows_parts is None else allows_parts),
         limits_dates=not is_first,
         limits_days=request.rules >= RESERVED_DAYS_RULES,
+        leaves_out_dear=request.rules >= DEAR_KINDS_RULES,
         needs_on_demand_price=not is_first,
         price_processes=not is_first,
         packs_jobs=not is_first,
@@ -143,6 +160,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         sets_resale_aside=request.rules >= RESALE_ASIDE_RULES,
         limits_to_payback=request.rules >= FEWER_SERVERS_RULES and not _counts_on_resale(request),
         keeps_books=request.rules >= BOOKS_RULES,
+        ends_discounts=request.rules >= DISCOUNT_MONTHS_RULES,
         smallest_cents=_smallest_cents(request),
         judges_size=not is_first,
         all_break_even=is_first or request.break_even == "all",
@@ -155,6 +173,11 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         accelerators_per_job=workload.accelerators_per_job
         or (1 if is_first else _joined_accelerators(request)),
     )
+
+
+def _chooses_servers_by_software(request: ComparisonRequest) -> bool:
+    """Whether servers are chosen for the work and not by the request, which knows its own."""
+    return request.rules >= SERVER_SOFTWARE_RULES and request.on_prem.servers is None
 
 
 def _smallest_cents(request: ComparisonRequest) -> int:

@@ -214,7 +214,8 @@ class _Part:
         """What to do, as the rest of a sentence that begins with the verb."""
         machine, where = self._machine(), f" in {place}" if place else ""
         if action == "keep":
-            yield f"keep {write_units(units)} × {machine}, for {self.share_in_words}"
+            comma = "," if "," in machine else ""  # … DGX H100, already owned, for …
+            yield f"keep {write_units(units)} × {machine}{comma} for {self.share_in_words}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
             yield f"lease {write_units(units)} × {machine}{self._starts()} for {lasts} "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
@@ -11,6 +12,7 @@ from planner.contract.money import format_money
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.data import DataPrice
 from planner.contract.request.existing import Credit, MinimumSpend
+from planner.contract.request.rules import DISCOUNT_MONTHS_RULES
 from planner.costing.cost_model.spend_pools import BILLED
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
@@ -44,6 +46,9 @@ def warn_of_idle_instruments(
     used = [one for one in signed.credits if one.label in credited]
     spent = [one for one in signed.minimum_spend if one.provider in billed]
     yield from _warn_of_lost_money(used, spent, advised, calendar, request.currency)
+    ended = request.rules >= DISCOUNT_MONTHS_RULES
+    describe = _describe_ended_discounts if ended else _describe_discounts
+    yield from describe(spent, advised, calendar, request.currency) if advised else ()
     names = [(f"The commitment {one.label!r}", one.ends) for one in signed.commitments]
     names += [(f"The lease of {one.server}", one.ends) for one in signed.leased_servers]
     known = {offer.provider for offer in inputs.rentals} | {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
@@ -86,7 +91,6 @@ def _warn_of_lost_money(
         yield from _describe_lost(credit, plan, calendar, currency)
     for minimum in minimums:
         yield from _describe_owed(minimum, plan, currency)
-    yield from _describe_discounts(minimums, plan, calendar, currency)
 
 
 def _describe_lost(
@@ -117,20 +121,11 @@ def _describe_owed(minimum: MinimumSpend, plan: Scenario, currency: str) -> Iter
 def _describe_discounts(
     minimums: Sequence[MinimumSpend], plan: Scenario, calendar: Calendar, currency: str
 ) -> Iterator[str]:
-    """What the discounts of contracts take off prices after the last of their months, as the plan
-    counts them throughout."""
-    for provider in sorted({one.provider for one in minimums if one.discount_rate}):
-        of_provider = [one for one in minimums if one.provider == provider]
-        rate = max(Decimal(str(one.discount_rate)) for one in of_provider)
-        last = max(one.last for one in of_provider)
-        after = [
-            line.amount
-            for line in plan.lines
-            if line.provider == provider
-            and line.category in _AT_DISCOUNT
-            and line.month > calendar.index(last)
-        ]
-        saved = sum(after, Decimal(0)) * rate / (1 - rate) if rate < 1 else Decimal(0)
+    """What the discounts of contracts take off prices after the last of their months, where the
+    plan counts them throughout."""
+    for provider, rate, last in _list_discounts(minimums):
+        paid = _paid_after(plan, provider, calendar.index(last), _AT_DISCOUNT)
+        saved = paid * rate / (1 - rate) if rate < 1 else Decimal(0)
         if saved > plan.total_cost * WORTH_SAYING:
             yield (
                 f"The discount of {rate:.0%} that the contract with {cloud_title(provider)} gives "
@@ -138,6 +133,44 @@ def _describe_discounts(
                 f"{format_money(saved, currency)} more without it. Add the contract that follows "
                 "as a minimum spend of its own, or end the plan with this one."
             )
+
+
+def _describe_ended_discounts(
+    minimums: Sequence[MinimumSpend], plan: Scenario, calendar: Calendar, currency: str
+) -> Iterator[str]:
+    """What machines by the hour cost more once the discounts of contracts have ended."""
+    for provider, rate, last in _list_discounts(minimums):
+        hourly = frozenset({Category.COMPUTE})
+        lost = _paid_after(plan, provider, calendar.index(last), hourly) * rate
+        if lost > plan.total_cost * WORTH_SAYING:
+            yield (
+                f"The discount of {rate:.0%} that the contract with {cloud_title(provider)} gives "
+                f"ends with it: what is rented there by the hour after {last:%Y-%m} costs "
+                f"{format_money(lost, currency)} more for that. If you expect to renew the "
+                "contract, add the one that follows as a minimum spend of its own."
+            )
+
+
+def _list_discounts(
+    minimums: Sequence[MinimumSpend],
+) -> Iterator[tuple[str, Decimal, dt.date]]:
+    """Providers whose contracts give a discount, the highest of it, and their last month."""
+    for provider in sorted({one.provider for one in minimums if one.discount_rate}):
+        of_provider = [one for one in minimums if one.provider == provider]
+        rate = max(Decimal(str(one.discount_rate)) for one in of_provider)
+        yield provider, rate, max(one.last for one in of_provider)
+
+
+def _paid_after(
+    plan: Scenario, provider: str, last: int, categories: frozenset[Category]
+) -> Decimal:
+    """What a plan pays a provider after a month."""
+    after = (
+        line.amount
+        for line in plan.lines
+        if line.provider == provider and line.category in categories and line.month > last
+    )
+    return sum(after, Decimal(0))
 
 
 def _sum_of(plan: Scenario, category: Category, label: str) -> Decimal:

@@ -10,6 +10,7 @@ from planner.contract.answer.relaxation import Relaxation
 from planner.contract.answer.verdict import Alternative, BudgetUse
 from planner.contract.labels import budget_title
 from planner.contract.money import format_money
+from planner.contract.purchase_options import COMMITTED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.inputs.offer_rules import QuotaRule
 from planner.costing.model_inputs import ModelInputs
@@ -18,6 +19,7 @@ from planner.costing.optimizer.problem import (
     LEAST_GROUPS,
     ConflictingConstraint,
 )
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import resolve
 
 _BUDGETS = {
@@ -187,6 +189,20 @@ def as_typed(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
+def describe_longest_term(request: ComparisonRequest, inputs: ModelInputs) -> str:
+    """That a plan commits to nothing because of the longest commitment that may be signed; "" where
+    nothing limits it, the plan is shorter still, or commitments are not asked for at all."""
+    limits, months = request.constraints, inputs.calendar.months
+    longest, options = limits.max_term_months, limits.purchase_options
+    is_shorter = inputs.term_end == "within" and longest is not None and months < longest
+    if longest is None or is_shorter or (options and not COMMITTED & set(options)):
+        return ""
+    return (
+        f"Commitments of more than {pluralize(longest, 'month')} may not be signed, and none of up "
+        f"to {pluralize(longest, 'month')} that has a known price would make the plan cheaper."
+    )
+
+
 def describe_alternative(one: Alternative, currency: str) -> str:
     """What lifting a rule would save, or make possible, and how a request lifts it."""
     without = one.value is None or one.value == ()
@@ -194,8 +210,9 @@ def describe_alternative(one: Alternative, currency: str) -> str:
     listed = " and ".join(f"{field} = {as_typed(value)}" for field, value in changes)
     how = f"without {one.field}" if without else f"with {listed}"
     if one.saving is None:
-        total = format_money(one.total, currency)
-        return f"Possible {how}: {one.plan} {total} in all. {one.why}"
+        in_all = f"{format_money(one.total, currency)} in all"
+        total = "" if one.plan.endswith(f" {in_all}).") else f" {in_all}."
+        return f"Possible {how}: {one.plan}{total} {one.why}"
     saving = format_money(one.saving, currency)
     return f"Cheaper by {saving} of present value {how}: {one.plan} {one.why}"
 

@@ -15,6 +15,8 @@ from pricing.market.snapshot import Catalog, Region
 
 AMERICAN = "US"
 """Country of the default price of electricity and of the default grid, ISO 3166-1."""
+AMERICAN_MONEY = "USD"
+"""Its currency, ISO 4217."""
 EU_PRICE = "0.19 EUR/kWh on average in the EU (non-household, Eurostat nrg_pc_205, H1 2025)"
 """What electricity costs there, for a reader to judge the default by; large data centres pay
 less."""
@@ -24,14 +26,23 @@ def warn_of_foreign_power(
     request: ComparisonRequest, inputs: ModelInputs, catalog: Catalog
 ) -> Iterator[str]:
     """That own servers are counted with American electricity and its carbon where the places of
-    the request hold none of the United States, and what is known of the place."""
+    the request hold none of the United States, and what is known of the place; without a place,
+    its price where the money of the plan is not American."""
     places = _chosen_places(request, catalog)
     countries = {place.country for place in places if place.country}
-    owns = any(source.is_owned for source in inputs.sources)
-    if not owns or not countries or AMERICAN in countries:
+    if not any(source.is_owned for source in inputs.sources):
         return
-    if not inputs.assumptions.is_from_request("electricity_per_kwh"):
-        price = default("electricity_per_kwh").value
+    is_given = inputs.assumptions.is_from_request("electricity_per_kwh")
+    price = default("electricity_per_kwh").value
+    if not countries and request.currency != AMERICAN_MONEY and not is_given:
+        yield (
+            f"Electricity for own servers is counted at {price:g} USD/kWh, the average industrial "
+            f"price in the United States, although the plan is in {request.currency} and names no "
+            "place: give your price as on_prem.electricity_per_kwh."
+        )
+    if not countries or AMERICAN in countries:
+        return
+    if not is_given:
         local = f"; it is {EU_PRICE}" if countries <= EU else ""
         yield (
             f"Electricity for own servers is counted at {price:g} USD/kWh, the average industrial "

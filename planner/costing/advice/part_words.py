@@ -16,6 +16,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import Floats
+from pricing.common.sentences import capitalize_first
 from pricing.market.offers import HOURS_PER_MONTH
 
 AT_ANY_TIME, EACH_AT_ANY_TIME = "at any time", "in all, each run at any time in its months,"
@@ -54,7 +55,7 @@ def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
     if more > 0:
         shown.append(f"{more} smaller {'part' if more == 1 else 'parts'}")
     text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return text[:1].upper() + text[1:]
+    return capitalize_first(text)
 
 
 def describe_choice(request: ComparisonRequest) -> str:

@@ -1,22 +1,30 @@
 """Jobs of a stated size that leave part of every machine idle, and what a size that fills it would
-cost. PURE."""
+cost; servers larger than the work. PURE."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from math import ceil
 
 from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.money import format_money
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import LARGEST_NODE
-from planner.costing.inputs.dominance import usable_accelerators
+from planner.costing.inputs.job_nodes import usable_accelerators
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_of
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 
 JOB_FIELD = "workload.accelerators_per_job"
 """Field of the request that states the size of a job."""
+MOST_BUSY = 0.5
+"""Share of a server's accelerators at work at once up to which a smaller one is worth a quote; a
+choice of this project, 2026."""
+_ROUNDING = 1e-6
+"""Accelerators above a whole number that are its rounding, 2026."""
 _NEARLY_ALL = 1 - 1e-6
 """Share of a machine's accelerators from which all of them count as busy; rounding, 2026."""
 
@@ -69,6 +77,29 @@ def warn_of_unfilled_machines(
             f"{part.label}: {_filled(job, count)}, so at least {idle:.0%} of what it costs "
             f"({paid}) is wasted.{instead}"
         )
+
+
+def hint_at_smaller_server(plan: Scenario, inputs: ModelInputs, most: Decimal | None = None) -> str:
+    """Beside a single server bought or leased of which the work never keeps more than half busy:
+    that a smaller one may cost less; else empty, and where even the same share of what the plan
+    costs as of the server would come to `most`."""
+    started = {k: int(n.sum()) for k, n in plan.units_started.items() if inputs.by_key[k].is_owned}
+    if list(started.values()) != [1]:
+        return ""
+    source = inputs.by_key[next(iter(started))]
+    own = peak_of(plan, inputs)
+    peak = float((inputs.peak if own is None else own).max())
+    busy = ceil(peak / inputs.throughput[source.accelerator] - _ROUNDING)
+    if busy > source.accelerators * MOST_BUSY:
+        return ""
+    share = Decimal(busy) / Decimal(str(source.accelerators))
+    if most is not None and plan.total_cost * share >= most:
+        return ""
+    works = "works" if busy == 1 else "work"
+    return (
+        f" At most {busy:,} of the server's {source.accelerators:g} accelerators {works} at once: "
+        f"ask for a quote of a server with {busy:,}, and enter it as a custom server."
+    )
 
 
 def _is_filled(kind: str, usable: float, inputs: ModelInputs) -> bool:

@@ -41,6 +41,18 @@ HALF_CENT = 0.005
 """Gap, and difference in money, under which a plan is called the cheapest without more ado."""
 
 
+def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
+    """The way to buy of another plan in words; beside a plan that buys or leases servers too,
+    owning is said with its number of servers."""
+    owned = {source.key for source in inputs.sources if source.is_owned}
+    if other.key is not ScenarioKey.ON_PREM or not owned & best.units_started.keys():
+        return SCENARIO_NAMES[other.key]
+    count = sum(int(n.sum()) for key, n in other.units_started.items() if key in owned)
+    is_beside = any(key not in owned for key in other.used_hours)
+    rest = " and renting the rest on demand" if is_beside else ""
+    return f"owning {pluralize(count, 'new server')}{rest}"
+
+
 @dataclass(frozen=True)
 class Recommendation:
     """The cheapest scenario by net present cost, and what it rests on."""
@@ -85,7 +97,7 @@ def recommend(
     inputs: ModelInputs,
     break_even: Sequence[BreakEven],
     currency: str,
-    barred: Iterable[Scenario] = (),
+    barred: Sequence[Scenario] = (),
     *,
     is_laid_anew: bool = False,
 ) -> Recommendation:
@@ -98,12 +110,13 @@ def recommend(
     edge = _edge(ranked)
     other = next((s for s in ranked if s.net_present_cost > edge), None)
     saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
-    because = [*_describe_plan(best, inputs), *_describe_saving(best, ranked, other, currency)]
+    because = [*_describe_plan(best, inputs)]
+    because += _describe_saving(best, ranked, other, inputs, currency)
     because += _describe_resale(best, inputs, currency)
     if other is None or other.key is not ScenarioKey.ON_DEMAND:
         because += _compare_with_on_demand(best, scenarios, currency)
     because += warn_beyond_horizon(best, inputs, currency)
-    because += _describe_break_even(best, inputs, break_even)
+    because += _describe_break_even(best, [*scenarios.values(), *barred], inputs, break_even)
     is_undercut = any(s.feasible and s.net_present_cost < best.net_present_cost for s in barred)
     because += describe_proof(
         best,
@@ -143,7 +156,11 @@ def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
 
 
 def _describe_saving(
-    best: Scenario, ranked: Sequence[Scenario], other: Scenario | None, currency: str
+    best: Scenario,
+    ranked: Sequence[Scenario],
+    other: Scenario | None,
+    inputs: ModelInputs,
+    currency: str,
 ) -> Iterator[str]:
     value = f"Present value {format_money(best.net_present_cost, currency)}"
     if other is None:
@@ -152,8 +169,8 @@ def _describe_saving(
     saving = other.net_present_cost - best.net_present_cost
     share = _format_percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
     yield (
-        f"{value}, {format_money(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
-        "the next best."
+        f"{value}, {format_money(saving, currency)}{share} less than "
+        f"{name_rival(other, best, inputs)}, the next best."
     )
 
 
@@ -207,17 +224,25 @@ def _format_percent(saved: Decimal, of: Scenario) -> str:
     return f" ({saved / of.net_present_cost:.0%})" if of.net_present_cost > 0 else ""
 
 
+def _servers_of(plan: Scenario) -> set[str]:
+    """Servers that a plan buys."""
+    return {key.partition(":")[2] for key in plan.units_started if key.startswith("server:")}
+
+
 def _describe_break_even(
-    best: Scenario, inputs: ModelInputs, break_even: Sequence[BreakEven]
+    best: Scenario,
+    plans: Iterable[Scenario],
+    inputs: ModelInputs,
+    break_even: Sequence[BreakEven],
 ) -> Iterator[str]:
     """When the server that matters pays back against renting on demand: one that the plan buys,
-    else the one that would be first, then also against what the plan rents instead."""
+    else the first of those that owning would buy, then also against what the plan rents instead."""
     finite = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
-    bought_servers = {
-        key.partition(":")[2] for key in best.units_started if key.startswith("server:")
-    }
+    bought_servers = _servers_of(best)
+    own = (plan for plan in plans if plan.key is ScenarioKey.ON_PREM)
+    servers = bought_servers or {server for plan in own for server in _servers_of(plan)}
     row = min(
-        (b for b in finite if not bought_servers or b.server in bought_servers),
+        (b for b in finite if b.server in servers),
         key=lambda b: (b.hours or 0.0, b.server),
         default=None,
     )

@@ -30,6 +30,7 @@ from planner.costing.run_peaks import nodes_at_once
 from planner.sizing.demand import Demand
 from planner.sizing.performance.beyond_published import warn_never_built
 from pricing.common.pluralize import pluralize
+from pricing.common.sentences import as_sentence
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 
@@ -66,7 +67,8 @@ def collect_warnings(
         missing = find_missing(inputs.coverage, COMMITTED)
         if missing:
             yield "No commitment has a known price here: Committed is the same as On demand."
-            yield from describe_missing(missing)
+            if advised is None:  # the verdict of a plan names those that matter to it
+                yield from describe_missing(missing)
         else:
             yield "No commitment fits: Committed is the same as On demand."
     used_keys = {key for s in allowed.values() for key in (*s.used_hours, *s.units_started)}
@@ -84,7 +86,7 @@ def collect_warnings(
                 f"{server.label} has consumer cards, whose driver licence rules out data centres: "
                 "it is counted as standing in an office, without colocation."
             )
-    unsold = _count_unsold(catalog_offers, inputs.throughput)
+    unsold = 0 if advised else _count_unsold(catalog_offers, inputs.throughput)
     if unsold:
         yield (
             "1 known price of these accelerators is not offered: its machine is retired, or not "
@@ -101,7 +103,7 @@ def warn_past_start(calendar: Calendar, today: dt.date) -> Iterator[str]:
     >>> list(warn_past_start(Calendar(dt.date(2026, 9, 1), 12), dt.date(2026, 11, 20)))
     ['The plan begins in September 2026, before today: 2 of its 12 months are over.']
     """
-    over = (today.year - calendar.start.year) * 12 + today.month - calendar.start.month
+    over = calendar.index(today)
     if over > 0:
         past, of_all = min(over, calendar.months), pluralize(calendar.months, "month")
         yield (
@@ -232,7 +234,8 @@ def warn_of_purchases(
 def warn_of_sizing(plan: Scenario | None, inputs: ModelInputs, demand: Demand) -> tuple[str, ...]:
     """What sizing says of the accelerators of a plan; of the reference where there is no plan."""
     keys = {*plan.used_hours, *plan.units_started} if plan else ()
-    return demand.warnings_on({inputs.by_key[key].accelerator for key in keys})
+    notes = demand.warnings_on({inputs.by_key[key].accelerator for key in keys})
+    return tuple(map(as_sentence, notes))
 
 
 def _count_at_once(plan: Scenario, inputs: ModelInputs) -> float:
@@ -271,9 +274,10 @@ def _warn_idle_parts(
     if paid - at_work < max(1, paid * IDLE_SHARE):
         return
     works = "works" if at_work == 1 else "work"
+    whole = "come" if any(source.is_owned for source in sources) else "are rented"
     yield (
         f"Only {at_work:,} of the {paid:,} accelerators paid for at once {works}, because machines "
-        "are rented whole. If the work can use them all, "
+        f"{whole} whole. If the work can use them all, "
         + (
             f"a peak of {paid:,} (peak_accelerators) ends it sooner and may cost less."
             if is_given

@@ -5,14 +5,20 @@ Money has two columns: net present, and nominal. Hours are hours of the referenc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.common import Category
-from planner.costing.analysis.plan_exposure import list_on_demand, list_spot, measure_fixed_costs
+from planner.costing.analysis.in_samples.planned_units import (
+    Cohort,
+    PlannedUnits,
+    UnitCosts,
+    hold_planned,
+    list_cohorts,
+)
+from planner.costing.analysis.plan_exposure import list_on_demand, list_spot, measure_in_place
 from planner.costing.analysis.rent_mix import (
     ROUNDING,
     RentMix,
@@ -25,10 +31,7 @@ from planner.costing.analysis.rent_mix import (
     rent_beyond,
     without_reservations,
 )
-from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import FINANCING
 from planner.costing.cost_model.spend_pools import BILLED, SpendPool
-from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_of
@@ -37,40 +40,6 @@ Floats = NDArray[np.float64]
 IN_EACH_SAMPLE = 2
 """Edition of the risk in which samples settle credits and minimum spends; 1 leaves what the plan
 pays out of them."""
-
-
-@dataclass(frozen=True)
-class UnitCosts:
-    """What one unit of a source costs by the month of its start, after tax; [T, 2] each."""
-
-    operating: Floats
-    """What no price moves."""
-    priced: Floats
-    """Commitments, and the purchase of servers: moves with the price in the month of the start."""
-    residual: Floats
-    """Negative; moves with the price at the horizon's end."""
-    hour: Floats
-    """[T, 2] of one node-hour of use."""
-    can_start: NDArray[np.bool_]
-    """[T]"""
-    monthly: Floats | None = None
-    """[T, T, 2] of servers: what of `operating` falls due in each month; saved while they are
-    late."""
-
-
-@dataclass(frozen=True)
-class Cohort:
-    """Units of one source that a plan starts in one month."""
-
-    source: CapacitySource
-    costs: UnitCosts
-    month: int
-    units: int
-
-    def service(self, start: int) -> Floats:
-        """[T] 1 in the months in which a unit started in month `start` serves."""
-        assert self.source.term is not None
-        return self.source.term.active[start, : self.source.term.months]
 
 
 @dataclass(frozen=True)
@@ -123,48 +92,47 @@ def measure_plan(
     scenario: Scenario, inputs: ModelInputs, units: Mapping[str, UnitCosts]
 ) -> PlanCosts:
     """A plan as samples see it; `units` has the costs of every source that may be started."""
-    months = inputs.calendar.months
-    cohorts = sorted(_cohorts(scenario, inputs, units), key=lambda c: c.month)
-    first = [cohort for cohort in cohorts if cohort.month == 0]
-    later = tuple(cohort for cohort in cohorts if cohort.month > 0)
     fixed, residual = _existing(scenario, inputs)
-    width, hours, all_hours = np.zeros(months), np.zeros(months), np.zeros(months)
-    for source in inputs.sources:
-        if source.existing is not None:
-            width += source.existing * source.capacity
-            hours += source.existing * source.capacity * source.hours_per_month
-    for cohort in first:
-        fixed = fixed + cohort.units * (cohort.costs.operating[0] + cohort.costs.priced[0])
-        residual.append((cohort.source.key, cohort.units * cohort.costs.residual[0]))
-        width += cohort.units * cohort.source.capacity * cohort.service(0)
-        hours += cohort.units * _unit_hours(cohort.source) * cohort.service(0)
-    all_hours += hours
-    all_width = width.copy()
-    for cohort in later:
-        all_hours += cohort.units * _unit_hours(cohort.source) * cohort.service(cohort.month)
-        all_width += cohort.units * cohort.source.capacity * cohort.service(cohort.month)
+    existing = [source for source in inputs.sources if source.existing is not None]
+    cohorts = list_cohorts(scenario.units_started, inputs.by_key, units)
+    unsure = inputs.servers.unsure
+    months = inputs.calendar.months
+    held = hold_planned(cohorts, existing, fixed, residual, unsure, months)
+    return measure_beside(scenario, inputs, units, held, held.all_width)
+
+
+def measure_beside(
+    scenario: Scenario,
+    inputs: ModelInputs,
+    units: Mapping[str, UnitCosts],
+    held: PlannedUnits,
+    in_service: Floats,
+) -> PlanCosts:
+    """A plan as samples see it, beside units that it holds; `in_service`: [T] reference
+    accelerators of all units that `scenario` starts, of which an hour costs their mean where the
+    plan uses none."""
     own_peak = peak_of(scenario, inputs)
     at_peak = hours_at_peak(inputs.hours, inputs.peak if own_peak is None else own_peak)
-    most = np.minimum(all_hours, all_width * at_peak)
+    most = np.minimum(held.all_hours, held.all_width * at_peak)
     reserved, by_hour = list_reservations(scenario, inputs), without_reservations(scenario, inputs)
     rent = planned_rent(by_hour, inputs)
     hours_left = inputs.hours - _work_reserved(reserved, inputs)
     usable = _usable_share(hours_left, most, rent, at_peak)
     return PlanCosts(
-        fixed=fixed,
-        residual=tuple((key, value) for key, value in residual if value.any()),
-        width=width,
-        hours=hours,
-        later=later,
+        fixed=held.fixed,
+        residual=held.residual,
+        width=held.width,
+        hours=held.hours,
+        later=held.later,
         usable=usable,
         lacking=_lacking(hours_left, usable * most, at_peak),
         peak=own_peak,
-        in_use=_in_use(scenario, inputs, units, all_width),
+        in_use=_in_use(scenario, inputs, units, in_service),
         rent=rent,
         more=rent_beyond(by_hour, inputs, rent),
         on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
         pools=_pools(scenario, inputs),
-        unsure=tuple(cohort for cohort in first if cohort.source.key in inputs.servers.unsure),
+        unsure=held.unsure,
         reserved=reserved,
     )
 
@@ -185,79 +153,12 @@ def list_priced_sources(plans: Sequence[Scenario], inputs: ModelInputs) -> set[s
     return keys | {source.key for source in fallbacks if source is not None}
 
 
-def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
-    """What one unit of a source costs."""
-    assert source.term is not None
-    months, tax = calendar.months, calendar.tax_rate
-    worth = np.stack([calendar.discount, np.ones(calendar.length)], axis=1)
-    amounts = source.unit_amounts()
-    paid, capital = amounts.paid, amounts.capital
-    residual = sum(
-        (c.amounts(source.term) for c in source.unit_charges if c.category is Category.RESIDUAL),
-        np.zeros_like(paid),
-    )
-    taxed = float(source.taxes_capital)
-    if source.is_owned:
-        basis = capital.sum(axis=1, keepdims=True) * taxed
-        priced = capital - tax * basis * source.term.write_off
-        if source.is_financed:
-            priced = priced + amounts.debt + amounts.financing * (1.0 - tax)
-        operating = (paid - residual) * (1.0 - tax)
-    else:
-        priced, operating = paid - source.tax_relief(amounts, calendar), np.zeros_like(paid)
-    option = source.commitment_option(calendar, keeps_cash=False)
-    hour = option.hour_cash[:, None] * worth[:months]
-    hour[:, 0] = option.hour_cost
-    return UnitCosts(
-        operating=_present(operating @ worth, source, calendar, is_priced=False),
-        monthly=_by_month(operating[:, :months], calendar) if source.is_owned else None,
-        priced=_present(priced @ worth, source, calendar, is_priced=True),
-        residual=residual * (1.0 - tax * taxed) @ worth,
-        hour=hour,
-        can_start=np.isfinite(option.start_cost),
-    )
-
-
-def _by_month(operating: Floats, calendar: Calendar) -> Floats:
-    """[T, T, 2] bills of each month, as they are paid."""
-    months = calendar.months
-    worth = np.stack([calendar.running_discount[:months], np.ones(months)], axis=1)
-    return np.asarray(operating[:, :, None] * worth)
-
-
-def _present(
-    amounts: Floats, source: CapacitySource, calendar: Calendar, *, is_priced: bool
-) -> Floats:
-    """[T, 2] with what is paid later than at the start of its month worth less today."""
-    amounts[:, 0] += source.payment_shift(
-        calendar,
-        lambda charge: is_priced is (not source.is_owned or charge.category in FINANCING),
-    )
-    return amounts
-
-
-def _unit_hours(source: CapacitySource) -> float:
-    return source.capacity * source.hours_per_month
-
-
-def _cohorts(
-    scenario: Scenario, inputs: ModelInputs, units: Mapping[str, UnitCosts]
-) -> Iterator[Cohort]:
-    for key, started in sorted(scenario.units_started.items()):
-        for month in np.flatnonzero(started).tolist():
-            yield Cohort(inputs.by_key[key], units[key], month, int(started[month]))
-
-
 def _existing(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, list[tuple[str, Floats]]]:
     """[2] what is due whatever the plan, and the residual values of servers in place by source."""
-    nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
-    fixed, residual = np.zeros(2), []
+    fixed, residual = measure_in_place(inputs.fixed_sources(scenario.key), inputs.calendar)
     if not _settles_pools(inputs):
+        nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
         fixed += [scenario.pool_cost(one) for one in (inputs.calendar, nominal)]
-    for source in inputs.fixed_sources(scenario.key):
-        both = [measure_fixed_costs((source,), c) for c in (inputs.calendar, nominal)]
-        fixed += np.array([operating for operating, _ in both])
-        residual.append((source.key, np.array([value for _, value in both])))
     return fixed, residual
 
 

@@ -7,7 +7,7 @@ What is started stays as planned; hours of use follow the circumstances. Both th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -229,6 +229,19 @@ def measure_fixed_costs(
             else:
                 operating_cost += float(due @ worth)
     return operating_cost, residual_value
+
+
+def measure_in_place(
+    sources: Iterable[CapacitySource], calendar: Calendar
+) -> tuple[Floats, list[tuple[str, Floats]]]:
+    """[2] operating cost of servers in place, net present and nominal, and what each fetches."""
+    nominal = replace(calendar, discount_rate_per_year=0.0)
+    fixed, residual = np.zeros(2), []
+    for source in sources:
+        both = [measure_fixed_costs((source,), one) for one in (calendar, nominal)]
+        fixed += np.array([operating for operating, _ in both])
+        residual.append((source.key, np.array([value for _, value in both])))
+    return fixed, residual
 
 
 def _start_costs(unit: UnitValue, units_started: Floats) -> tuple[Floats, float]:

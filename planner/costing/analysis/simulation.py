@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
+from planner.costing.analysis.in_samples.planned_units import UnitCosts, measure_units
+from planner.costing.analysis.in_samples.samples import Market, stretch_peaks
 from planner.costing.analysis.monte_carlo import (
     RiskParameters,
     RiskSamples,
@@ -24,17 +26,11 @@ from planner.costing.analysis.monte_carlo import (
     simulate,
 )
 from planner.costing.analysis.outcomes import Outcomes, draw_outcomes, planned_outcomes
-from planner.costing.analysis.plan_costs import (
-    PlanCosts,
-    UnitCosts,
-    list_priced_sources,
-    measure_plan,
-    measure_units,
-)
+from planner.costing.analysis.plan_costs import PlanCosts, list_priced_sources, measure_plan
 from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
 from planner.costing.analysis.progress import Report, nobody_waits
-from planner.costing.analysis.recourse import Market, cost_plans, stretch_peaks
+from planner.costing.analysis.recourse import cost_plans
 from planner.costing.analysis.rent_mix import hours_at_peak
 from planner.costing.analysis.risk_result import RiskResult, reach_plans, summarize_risk
 from planner.costing.analysis.simulation_work import measuring_units

@@ -21,6 +21,8 @@ from planner.costing.analysis.sensitivity import case_units, cost_plans, distinc
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_peaks import ROUNDING, fill_nodes
+from pricing.market.offers import HOURS_PER_MONTH
 
 FURTHEST = 4.0
 """Times, or share, of its value to which a figure is moved in search of another plan."""
@@ -33,9 +35,9 @@ Floats = NDArray[np.float64]
 Change = Callable[[ModelInputs, float], ModelInputs]
 CostsAt = Callable[[float], Floats]
 """What plans cost at a multiple of a figure, the advised one first."""
-PRICE = "on_prem.servers.unit_price"
+HOURS, PRICE = "workload.hours", "on_prem.servers.unit_price"
 _CHANGES: Mapping[str, Change] = {
-    "workload.hours": ModelInputs.with_demand,
+    HOURS: ModelInputs.with_demand,
     "rental_prices": ModelInputs.with_rental_prices,
     PRICE: ModelInputs.with_unit_prices,
 }
@@ -52,16 +54,20 @@ class TurningPoint:
     """Whose plan is the cheaper one beyond it; of what no longer pays back that which rents."""
     ends_payback: bool = False
     """Whether the purchases of the advised plan no longer pay back beyond it."""
+    begins_payback: bool = False
+    """Whether purchases that are not advised pay back beyond it, and cost less."""
 
 
 @dataclass(frozen=True)
 class Payback:
-    """What the purchases of the advised plan have to save before any resale."""
+    """What purchases have to save before any resale: those of the advised plan, or of another."""
 
     rents: Sequence[Scenario]
     """The plans that buy nothing, against the cheapest of which they are held."""
     least: float
     """In the money of the plan."""
+    refused: Scenario | None = None
+    """Of an advised plan that buys nothing the one whose purchases do not save as much."""
 
 
 def find_turning_points(
@@ -70,29 +76,81 @@ def find_turning_points(
     advised: ScenarioKey,
     work: WorkMeter | None = None,
     payback: Payback | None = None,
+    *,
+    as_asked: bool = False,
 ) -> list[TurningPoint]:
     """Of each figure the nearest turning point below and above, the nearest first; those that the
-    `work` that may be spent allows for. With `payback` one may be where it ends."""
+    `work` that may be spent allows for. With `payback` one may be where it ends or begins.
+    `as_asked`: hours move as in a request for so many times of them."""
     work = WorkMeter() if work is None else work
     plans = distinct_plans(scenarios, advised)
-    if len(plans) < 2:
+    refused = () if payback is None or payback.refused is None else (payback.refused,)
+    if len(plans) + len(refused) < 2:
         return []
-    keys = {key for plan in plans for key in (*plan.units_started, *plan.used_hours)}
+    keys = {key for plan in (*plans, *refused) for key in (*plan.units_started, *plan.used_hours)}
     restricted = inputs.select_sources(keys)
     points: list[TurningPoint] = []
     units = case_units(restricted) / 4
     with suppress(WorkSpentError):
-        for field, change in _CHANGES.items():
+        for field, plain in _CHANGES.items():
+            change = plain
+            if field == HOURS and as_asked:
+                change = _choose_hours_change(restricted, refused)
             if field != PRICE or restricted.servers.to_buy:
                 cost_at = _charged(partial(_costs, change, restricted, plans), units, work)
                 turns = _both_ways(cost_at)
                 points += [TurningPoint(field, m, plans[at].key) for m, at in turns]
                 if payback is not None:
-                    held_at = partial(_held, field, change, restricted, plans[0], payback)
-                    turns = _both_ways(_charged(held_at, units, work))
-                    rents = payback.rents
-                    points += [TurningPoint(field, m, rents[at - 1].key, True) for m, at in turns]
+                    ask = _Asked(field, change, restricted, plans[0], payback)
+                    points += _turns_of_payback(ask, units, work)
     return _nearest_each_way(points)
+
+
+def _choose_hours_change(inputs: ModelInputs, refused: Sequence[Scenario]) -> Change:
+    """How hours move: level work keeps whole machines all month, the smallest that a plan rents by
+    the hour; beside purchases that do not save enough, other work goes on for longer."""
+    hourly = [s for s in inputs.sources if s.term is None and s.capacity]
+    if inputs.is_level and inputs.whole_nodes and all(s.accelerators > 1 for s in hourly):
+        capacity = min((s.capacity for s in hourly), default=0.0)
+        return partial(_with_whole_nodes, capacity) if capacity else ModelInputs.with_demand
+    return _for_longer if refused and not inputs.is_level else ModelInputs.with_demand
+
+
+def _with_whole_nodes(capacity: float, inputs: ModelInputs, factor: float) -> ModelInputs:
+    """As many times the hours and the peak P as machines of capacity c are taken for a `factor` of
+    them: ⌈factor · P / c⌉ ÷ ⌈P / c⌉ in each month. Where some of c idles, more work than it holds
+    is left out of account: what servers of other sizes would do of it is not known."""
+    before, after = (fill_nodes(peak, capacity) for peak in (inputs.peak, inputs.peak * factor))
+    is_full = before <= inputs.peak * (1 + ROUNDING)
+    moves = (before > 0) & (is_full | (after <= before))
+    return inputs.with_demand(np.divide(after, before, out=np.ones_like(after), where=moves))
+
+
+def _for_longer(inputs: ModelInputs, factor: float) -> ModelInputs:
+    """`factor` times the hours, at the same peak as long as the months hold them."""
+    hours = inputs.hours * factor
+    return inputs.in_other_months(hours, np.maximum(inputs.peak, hours / HOURS_PER_MONTH))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A figure that is moved, and what its purchases have to save."""
+
+    field: str
+    change: Change
+    inputs: ModelInputs
+    advised: Scenario
+    payback: Payback
+
+
+def _turns_of_payback(ask: _Asked, units: float, work: WorkMeter) -> list[TurningPoint]:
+    """Where the purchases of the advised plan save too little, or those of another enough."""
+    refused, rents = ask.payback.refused, ask.payback.rents
+    if refused is None:
+        turns = _both_ways(_charged(partial(_held, ask, ask.advised), units, work))
+        return [TurningPoint(ask.field, m, rents[at - 1].key, ends_payback=True) for m, at in turns]
+    turns = _both_ways(_charged(partial(_lacking, ask, refused), units, work))
+    return [TurningPoint(ask.field, m, refused.key, begins_payback=True) for m, _ in turns]
 
 
 def _nearest_each_way(points: Sequence[TurningPoint]) -> list[TurningPoint]:
@@ -110,21 +168,22 @@ def _costs(
     return np.asarray(cost_plans(plans, change(inputs, multiplier)))
 
 
-def _held(
-    field: str,
-    change: Change,
-    inputs: ModelInputs,
-    plan: Scenario,
-    payback: Payback,
-    multiplier: float,
-) -> Floats:
-    """What the plan pays and has to save, and what each way of renting pays, all before any
+def _held(ask: _Asked, plan: Scenario, multiplier: float) -> Floats:
+    """What a plan pays and has to save, and what each way of renting pays, all before any
     resale."""
-    unsold = change(inputs.with_assumption("residual_rate", 0.0), multiplier)
+    unsold = ask.change(ask.inputs.with_assumption("residual_rate", 0.0), multiplier)
     nominal = replace(unsold.calendar, discount_rate_per_year=0.0)
-    paid, *rents = cost_plans([plan, *payback.rents], unsold, nominal)
-    least = payback.least * (multiplier if field == PRICE else 1.0)
+    paid, *rents = cost_plans([plan, *ask.payback.rents], unsold, nominal)
+    least = ask.payback.least * (multiplier if ask.field == PRICE else 1.0)
     return np.array([paid + least, *rents])
+
+
+def _lacking(ask: _Asked, refused: Scenario, multiplier: float) -> Floats:
+    """Nothing, and what the plan that buys lacks to be advised: of what it has to save before any
+    resale, or of costing less than the advised one with it, whichever is more."""
+    owed, *rents = _held(ask, refused, multiplier)
+    bought, rented = _costs(ask.change, ask.inputs, [refused, ask.advised], multiplier)
+    return np.array([0.0, max(owed - min(rents), bought - rented)])
 
 
 def _charged(cost_at: CostsAt, units: float, work: WorkMeter) -> CostsAt:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from planner.contract.months import number_month
 from pricing.common.invalid_input import InvalidInput
 
 _TABLE = Path(__file__).with_name("reference_servers.csv")
@@ -39,7 +40,7 @@ class Quote:
         4
         """
         year, _, month = self.quoted.partition("-")
-        return int(year) * 12 + int(month or 1) - 1
+        return number_month(int(year), int(month or 1))
 
 
 @dataclass(frozen=True)

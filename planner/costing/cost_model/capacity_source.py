@@ -1,15 +1,14 @@
 """A source of accelerator-hours with its charges: an offer rented, a commitment, a server. PURE.
 
-One `CapacitySource` gives the optimiser its coefficients (`rental_option`, `commitment_option`) and
-the ledger its streams (`build_streams`), both from the same charges.
+It gives the optimiser its coefficients and the ledger its streams, both from the same charges.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from planner.costing.cost_model.charges import (
     build_hour_streams,
     build_unit_streams,
 )
+from planner.costing.cost_model.native_price import NativePrice
 from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
 from planner.costing.cost_model.unit_amounts import (
     UnitAmounts,
@@ -38,24 +38,7 @@ from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class NativePrice:
-    """What the provider itself asks, before any conversion or adjustment."""
-
-    currency: str
-    price_per_hour: str
-    """Exact decimal, per hour of the whole machine."""
-    upfront: str
-    units_per_usd: str
-    """Exchange rate used for it; "1" for US dollars."""
-    rate_date: dt.date | None
-    multiplier: float
-    """Contract discount applied to it."""
-    as_of: dt.date | None
-    source: str
-    sku: str
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -80,6 +63,8 @@ class CapacitySource:
     price_per_hour: float = 0.0
     """Recurring price of the whole machine in the request's currency, discounts applied."""
     upfront: float = 0.0
+    price_by_month: Floats | None = None
+    """[months, beyond the horizon too] factor on both where a discount holds in some; or None."""
     min_accelerators: int = 1
     """Least number of accelerators that one job takes."""
     hours_per_month: float = float(HOURS_PER_MONTH)
@@ -107,6 +92,11 @@ class CapacitySource:
     """At the wall of one node at work, cooling left out."""
     idle_power_kw: float = 0.0
     pue: float = 1.0
+
+    def mean_price(self, months: int) -> float:
+        """Mean recurring price of the whole machine over the first months, before any trend."""
+        factors = 1.0 if self.price_by_month is None else self.price_by_month[:months]
+        return self.price_per_hour * float(np.mean(factors))
 
     @property
     def is_owned(self) -> bool:
@@ -156,7 +146,10 @@ class CapacitySource:
         return sum((charge.per_hour[:months] for charge in self.hour_charges), np.zeros(months))
 
     def rental_option(self, calendar: Calendar) -> RentalOption:
-        """The optimiser's view of a source rented by the hour."""
+        """The optimiser's view of a source rented by the hour; worked out once for each."""
+        return self._once("rental option", calendar, self._make_rental_option)
+
+    def _make_rental_option(self, calendar: Calendar) -> RentalOption:
         cash = self.hour_cash(calendar)
         after_tax = cash * (1.0 - calendar.tax_rate)
         return RentalOption(
@@ -171,7 +164,15 @@ class CapacitySource:
         )
 
     def commitment_option(self, calendar: Calendar, keeps_cash: bool = True) -> CommitmentOption:
-        """A source started in whole units as the optimiser sees it; with cash for budgets only."""
+        """A source started in whole units as the optimiser sees it; with cash for budgets only,
+        without it worked out once for each calendar."""
+        if keeps_cash:
+            return self._make_commitment_option(calendar, keeps_cash=True)
+        return self._once("commitment option", calendar, self._make_commitment_option)
+
+    def _make_commitment_option(
+        self, calendar: Calendar, *, keeps_cash: bool = False
+    ) -> CommitmentOption:
         assert self.term is not None
         months, term = calendar.months, self.term
         amounts = self.unit_amounts()
@@ -198,12 +199,17 @@ class CapacitySource:
 
     def unit_value(self, calendar: Calendar) -> UnitValue:
         """What one unit costs in the money of a calendar, worked out once for each."""
-        if calendar not in self._unit_values:
-            self._unit_values[calendar] = self._measure_unit(calendar)
-        return self._unit_values[calendar]
+        return self._once("unit value", calendar, self._measure_unit)
+
+    def _once(self, name: str, calendar: Calendar, measure: Callable[[Calendar], T]) -> T:
+        """A figure in the money of a calendar, measured when it is first asked for."""
+        known: dict[Calendar, T] = self._measured.setdefault(name, {})
+        if calendar not in known:
+            known[calendar] = measure(calendar)
+        return known[calendar]
 
     @cached_property
-    def _unit_values(self) -> dict[Calendar, UnitValue]:
+    def _measured(self) -> dict[str, dict[Calendar, Any]]:
         return {}
 
     def _measure_unit(self, calendar: Calendar) -> UnitValue:
@@ -233,13 +239,7 @@ class CapacitySource:
     def split_hour_cost(self, calendar: Calendar) -> tuple[Floats, Floats]:
         """[T] rent, and data and staff, of one useful node-hour, net present and after tax; worked
         out once for each calendar, read-only."""
-        if calendar not in self._hour_costs:
-            self._hour_costs[calendar] = self._measure_hour(calendar)
-        return self._hour_costs[calendar]
-
-    @cached_property
-    def _hour_costs(self) -> dict[Calendar, tuple[Floats, Floats]]:
-        return {}
+        return self._once("hour costs", calendar, self._measure_hour)
 
     def _measure_hour(self, calendar: Calendar) -> tuple[Floats, Floats]:
         months = calendar.months

@@ -133,11 +133,24 @@ def describe_offer(offer: Offer) -> str:
     return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(parts)}"
 
 
+def _price_factors(source: CapacitySource, assumptions: Assumptions, calendar: Calendar) -> Floats:
+    """[calendar.length] factor on the price of an offer in each month."""
+    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
+    return trend * _in_months(source.price_by_month, len(trend))
+
+
+def _in_months(by_month: Floats | None, length: int) -> Floats | float:
+    """The factors of the months of one calendar; the last one beyond those that are known."""
+    if by_month is None:
+        return 1.0
+    beyond = np.full(max(0, length - len(by_month)), by_month[-1])
+    return np.concatenate([by_month[:length], beyond])
+
+
 def _hour_charges(
     source: CapacitySource, offer: Offer, assumptions: Assumptions, calendar: Calendar
 ) -> list[HourCharge]:
-    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
-    price = source.price_per_hour * trend
+    price = source.price_per_hour * _price_factors(source, assumptions, calendar)
     is_paid_ahead = traits(offer.purchase_option).is_paid_ahead
     category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
     charges = [HourCharge(category, source.label, "node-hours", 1.0, price)]
@@ -168,7 +181,7 @@ def _with_fallback(
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     priced_as = f", {fallback.priced_as}" if fallback.priced_as else ""
     label = f"{source.label}: hours on demand while spot is not there{priced_as}"
-    price = fallback.price_per_hour * trend
+    price = fallback.price_per_hour * trend * _in_months(fallback.by_month, len(trend))
     return [
         *(replace(charge, quantity=charge.quantity * (1.0 - share)) for charge in rent),
         HourCharge(Category.COMPUTE, label, "node-hours", share, price, is_fallback=True),
@@ -256,7 +269,7 @@ def _commitment_charges(
 def _commitment_bill(
     source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
-    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
+    trend = _price_factors(source, assumptions, calendar)
     charges = []
     if source.price_per_hour:
         charges.append(

@@ -59,6 +59,12 @@ class SpendPool:
             worth = np.full(calendar.length, worth[self.last])
         return np.where(within, worth * (1.0 - calendar.tax_rate), 0.0)
 
+    def most_excess(self, calendar: Calendar) -> float:
+        """The most by which bills that it counts are worth more than they cost, as they are paid
+        later: what a dearer offer of its provider can save."""
+        own = calendar.discount_of(PaidWhen.RUNNING) * (1.0 - calendar.tax_rate)
+        return float((self.worth(calendar) - own).max(initial=0.0)) * self.amount
+
 
 def read_pools(existing: Existing, calendar: Calendar) -> tuple[SpendPool, ...]:
     """The pools of a request that matter to its plan: credits by their end, then minimum spends."""

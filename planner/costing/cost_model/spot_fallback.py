@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from planner.contract.labels import cloud_title
 from planner.contract.purchase_options import ON_DEMAND
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -18,18 +21,21 @@ class Fallback:
     """Of as many reference accelerators as the spot machine has, money an hour."""
     priced_as: str = ""
     """Which offer that is the price of, where, and how many of it."""
+    by_month: NDArray[np.float64] | None = None
+    """Factor on it in each month, as of that offer; None: none."""
 
 
-def cheapest_on_demand(rentals: Iterable[CapacitySource]) -> CapacitySource | None:
-    """The cheapest offer on demand for an hour of the reference accelerator that may be rented in
-    every month; None without one. `rentals` are those that the limits of the request admit."""
+def cheapest_on_demand(rentals: Iterable[CapacitySource], months: int) -> CapacitySource | None:
+    """The offer on demand that is cheapest over the `months` of a plan for an hour of the reference
+    accelerator and may be rented in all of them; None without one. `rentals` are those that the
+    limits of the request admit."""
     return min(
         (
             rental
             for rental in rentals
             if rental.purchase_option in ON_DEMAND and rental.capacity and rental.available is None
         ),
-        key=lambda rental: (rental.price_per_hour / rental.capacity, rental.key),
+        key=lambda rental: (rental.mean_price(months) / rental.capacity, rental.key),
         default=None,
     )
 
@@ -42,4 +48,5 @@ def fall_back(spot: CapacitySource, cheapest: CapacitySource | None) -> Fallback
     count = "" if abs(machines - 1.0) < 1e-9 else f"{machines:.4g} × "
     place = f" at {cloud_title(cheapest.provider)}" if cheapest.provider else ""
     price = cheapest.price_per_hour / cheapest.capacity * spot.capacity
-    return Fallback(price, f"priced as {count}{cheapest.label}{place}")
+    words = f"priced as {count}{cheapest.label}{place}"
+    return Fallback(price, words, cheapest.price_by_month)

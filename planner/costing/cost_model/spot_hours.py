@@ -11,15 +11,11 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.price_processes.families import Tier, find_family
 from planner.costing.price_processes.spot_availability import SpotAvailability
-from planner.sizing.performance.goodput import spot_goodput
+from planner.sizing.performance.goodput import CHECKPOINT_GIB_PER_NODE_SECOND, spot_goodput
 from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import Offer
 
 Floats = NDArray[np.float64]
-
-CHECKPOINT_GIB_PER_NODE_SECOND = 1.2
-"""Rate at which one 8-accelerator node writes a checkpoint, GiB/s: 2.3 TB in 40 s on 48 nodes
-(BLOOM 176B training chronicle, bigscience-workshop/bigscience, 2022)."""
 
 
 def estimate_spot_goodput(

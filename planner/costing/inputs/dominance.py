@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.inputs.job_nodes import usable_accelerators
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
 from planner.costing.inputs.place_order import PlaceOrder
 from pricing.market.offer_table import OfferTable
@@ -109,6 +110,8 @@ class EligibleOffers:
     """(provider, region) of the places whose grid's carbon is known."""
     tells_providers_apart: bool = False
     """Whether an offer of one provider stands for none of another."""
+    counts_bills: bool = False
+    """Whether credits or minimum spends count bills, so that no other cost makes up for them."""
     place_order: PlaceOrder | None = None
     """How places rank among equal prices; None: by name."""
 
@@ -158,19 +161,6 @@ def build_eligible_offers(
     )
 
 
-def usable_accelerators(count: Floats | float, job_size: Floats | float) -> Floats:
-    """Accelerators of a node that jobs of j can use: ⌊n / j⌋ · j where a job fits a node of n, else
-    j / ⌈j / n⌉, as a larger job takes whole nodes.
-
-    >>> usable_accelerators(np.array([8.0, 8.0, 0.5]), np.array([3.0, 12.0, 1.0])).tolist()
-    [6.0, 6.0, 0.5]
-    """
-    counts, jobs = np.asarray(count, dtype=np.float64), np.asarray(job_size, dtype=np.float64)
-    packed = np.floor(counts / jobs) * jobs
-    spread = jobs / np.ceil(jobs / np.maximum(counts, 1e-9))
-    return np.where((counts < 1) | (jobs <= 1), counts, np.where(counts >= jobs, packed, spread))
-
-
 def undominated_rentals(
     offers: EligibleOffers,
     goodput: Floats,
@@ -184,11 +174,15 @@ def undominated_rentals(
     """Entries rented by the hour that no other dominates: the cheapest per useful reference
     accelerator-hour of each purchase option and set of quotas, and those that cost
     more by the hour in places where the data costs less; those in `dated` all stay. With
-    `whole_nodes` those of each node size stay that smaller nodes do not replace. `staff` is for an
-    hour of a reference accelerator, at the start and the end of the plan."""
+    `whole_nodes` those of each node size stay that smaller nodes do not replace; all sizes where
+    bills are counted, as a node may be partly paid for. `staff` is for an hour of a reference
+    accelerator, at the start and the end of the plan."""
     is_hourly = ~np.isin(offers.option, _COMMITMENT_CODES)
     rent = offers.usd_per_hour / (offers.capacity * goodput)
-    costs = (*(rent + people for people in staff or (np.zeros(len(offers)),)), data_cost)
+    people = staff or (np.zeros(len(offers)),)
+    costs = (*(rent + one for one in people), data_cost)
+    if offers.counts_bills:
+        costs = (rent, people[0], data_cost)
     selected = [i for i in dated if is_hourly[i]]
     is_hourly[list(dated)] = False
     entries = np.flatnonzero(is_hourly)
@@ -200,6 +194,8 @@ def undominated_rentals(
     by_size = []
     for group in _groups(entries, (*keys, _size_code(offers))):
         by_size += _pareto_frontier(offers, group, peak, *costs)
+    if offers.counts_bills:
+        return selected + by_size
     for group in _groups(np.array(by_size, dtype=np.intp), keys):
         selected += _remove_replaceable(offers, group, costs)
     return selected
@@ -213,6 +209,7 @@ def undominated_commitments(
     keep_payments: bool = False,
     dated: Collection[int] = (),
     later_relief: float = 0.0,
+    staff: Floats | float = 0.0,
 ) -> list[int]:
     """Commitments that no other one of the same term and quotas dominates, whole or in equal parts.
 
@@ -221,8 +218,9 @@ def undominated_commitments(
     1; one that costs more at both ends costs more throughout. With a tax rate τ
     and a share s of upfront payments that is deducted over the term, one costs 1 + λ · (1 − ρ) of
     itself, λ = τ · s / (1 − τ) being `later_relief`. With `keep_payments` (a monthly
-    budget, credits) the cheapest of each payment pattern stays as well; those in `dated` all
-    stay, and dominate none.
+    budget) the cheapest of each payment pattern stays as well; where bills are counted, all
+    that none is as cheap as in u, p and each other cost. Those in `dated` all stay, and
+    dominate none.
     """
     is_commitment = np.isin(offers.option, _COMMITMENT_CODES)
     kept_entries = [i for i in dated if is_commitment[i]]
@@ -233,18 +231,23 @@ def undominated_commitments(
     cost_upfront = (upfront + monthly) / offers.capacity
     waited = 1 + later_relief * (1 - average_discount)
     cost_discounted = (upfront * waited + monthly * average_discount) / offers.capacity
+    people = np.zeros(len(offers)) + staff
+    costs: tuple[Floats, ...] = (cost_upfront, cost_discounted, data_cost + people)
+    if offers.counts_bills:
+        paid = (upfront / offers.capacity, monthly / offers.capacity)
+        costs = (cost_upfront, *paid, data_cost, people)
     keys = [offers.term_months, _size_code(offers), *_quota_key(offers)]
-    if keep_payments:
+    if keep_payments and not offers.counts_bills:
         share = np.divide(upfront, upfront + monthly)
         keys.append(np.round(share * 10).astype(np.int64))
     selected = []
     for group in _groups(entries, keys):
-        selected += _pareto_frontier(offers, group, peak, cost_upfront, cost_discounted, data_cost)
+        selected += _pareto_frontier(offers, group, peak, *costs)
     keys_without_size = [offers.term_months, *keys[2:]]
     return kept_entries + [
         entry
         for group in _groups(np.array(selected, dtype=np.intp), keys_without_size)
-        for entry in _remove_replaceable(offers, group, (cost_upfront, cost_discounted, data_cost))
+        for entry in _remove_replaceable(offers, group, costs)
     ]
 
 

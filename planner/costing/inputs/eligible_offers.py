@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,8 +19,9 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.offers import CustomOffer
 from planner.contract.request.rules import EDITION_1, PlanRules
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import CapacitySource, NativePrice
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.finance import discount_factors
+from planner.costing.cost_model.native_price import read_native_price
 from planner.costing.cost_model.rental import (
     available_months,
     describe_offer,
@@ -45,7 +45,6 @@ from planner.costing.inputs.dominance import (
     split_by_equal_values,
     undominated_commitments,
     undominated_rentals,
-    usable_accelerators,
 )
 from planner.costing.inputs.equal_machines import find_larger_nodes
 from planner.costing.inputs.existing import warn_of_places
@@ -55,7 +54,9 @@ from planner.costing.inputs.offer_rules import (
     Adjustment,
     QuotaRule,
     Rows,
+    counts_bills,
     depends_on_payments,
+    end_discounts,
     list_contract_discounts,
     list_provider_groups,
     match_adjustment,
@@ -70,7 +71,7 @@ from planner.costing.inputs.undated_prices import prefer_dated
 from planner.sizing.demand import Demand
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_table import OfferTable
-from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
@@ -151,7 +152,7 @@ class OfferSelection:
             others = (i for i in range(len(offers) if named else 0) if offers.offer(i).id in named)
             for i in dict.fromkeys((*hourly, *committed, *others)):
                 yield self._rental(offers, i, custom)
-            if self.rules.whole_nodes and not custom:
+            if self.rules.whole_nodes and not custom and not offers.counts_bills:
                 peak = float(self.demand.peak_accelerators.max())
                 pairs = find_larger_nodes(offers, hourly, self._data_cost(offers), peak)
                 for small, large in pairs.items():
@@ -188,7 +189,8 @@ class OfferSelection:
         )
         apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
         order = read_place_order(self.request, self.catalog, self.assumptions)
-        offers = replace(offers, tells_providers_apart=apart, place_order=order)
+        pools = counts_bills(self.request, self.rules)
+        offers = replace(offers, tells_providers_apart=apart, place_order=order, counts_bills=pools)
         if custom:
             return offers
         converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)
@@ -209,7 +211,14 @@ class OfferSelection:
     def adjustments(self) -> tuple[Adjustment, ...]:
         """Contract discounts of the request as rules on offers."""
         own = map(read_adjustment, self.request.price_adjustments)
-        return (*own, *list_contract_discounts(self.request.existing))
+        ends = self.rules.ends_discounts
+        return (*own, *list_contract_discounts(self.request.existing, ends=ends))
+
+    @cached_property
+    def _price_by_month(self) -> dict[str, Floats]:
+        """Provider → factor on its prices in each month, where a discount is of some months."""
+        keeps = self.rules.ends_discounts
+        return dict(end_discounts(self.request.existing, self.calendar)) if keeps else {}
 
     def warnings(self) -> Iterator[str]:
         """How names are read, and what of the request's own prices, discounts and limits has no
@@ -260,11 +269,10 @@ class OfferSelection:
         hourly = undominated_rentals(
             offers, goodput, data, peak, dated, whole_nodes=whole, staff=staff
         )
-        beside = data + staff[0]  # for hours in use, whatever part of a term that is
         tax = self.calendar.tax_rate
         later_relief = tax * self.calendar.upfront_deduction_spread / (1 - tax)
         committed = undominated_commitments(
-            offers, average_discount, beside, peak, keep_payments, dated, later_relief
+            offers, average_discount, data, peak, keep_payments, dated, later_relief, staff[0]
         )
         return hourly, committed
 
@@ -301,20 +309,18 @@ class OfferSelection:
         self, offers: EligibleOffers, i: int, custom: Sequence[CustomOffer]
     ) -> CapacitySource:
         offer = offers.offer(i)
-        bits = int(offers.quotas[i])
+        bits, multiplier = int(offers.quotas[i]), float(offers.multiplier[i])
         custom_offer = custom[int(offers.rows[i])] if custom else None
         label = custom_offer.label if custom_offer else ""
         count = float(offer.accelerator_count)
+        by_month = None if custom else self._price_by_month.get(offer.provider)
         return CapacitySource(
             key=offer.id,
             label=label or describe_offer(offer),
             purchase_option=offer.purchase_option.value,
             accelerator=offer.accelerator,
             accelerators=count,
-            capacity=float(
-                usable_accelerators(count, self.job_nodes.packed_sizes[offer.accelerator])
-            )
-            * self.throughput[offer.accelerator],
+            capacity=float(offers.capacity[i]),
             instance_type=offer.instance_type,
             is_spot=offer.purchase_option.is_interruptible,
             offer=offer,
@@ -327,21 +333,10 @@ class OfferSelection:
                 custom_offer.available_from, custom_offer.available_until, self.calendar
             ),
             min_accelerators=self.min_accelerators[offer.accelerator],
-            native=self._native(offer, float(offers.multiplier[i])),
-        )
-
-    def _native(self, offer: Offer, multiplier: float) -> NativePrice:
-        rate = self.rates.find(offer.currency)
-        return NativePrice(
-            currency=offer.currency,
-            price_per_hour=str(offer.price_per_hour),
-            upfront=str(offer.upfront),
-            units_per_usd=str(rate.units_per_usd),
-            rate_date=None if rate.date == dt.date.min else rate.date,
-            multiplier=multiplier,
-            as_of=offer.as_of,
-            source=offer.source,
-            sku=offer.sku,
+            native=read_native_price(
+                offer, self.rates.find(offer.currency), multiplier, self.calendar, by_month
+            ),
+            price_by_month=by_month,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from planner.contract.labels import LIMIT_TITLES, cloud_title
 from planner.contract.place_limits import describe_conflict
-from planner.contract.purchase_options import traits
+from planner.contract.purchase_options import FLEXIBLE, SPOT, traits
 from planner.costing.inputs.dominance import WHOLE_NODE, Filters
 from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.guard_rails import Rows
@@ -19,6 +19,10 @@ _FEW = 2
 """Purchase options or accelerators named one by one in a reason."""
 _CONVERTIBLE = {PurchaseOption.RESERVED_CONVERTIBLE.value: "convertible reserved"}
 """A label that has a comma cannot stand in a list."""
+_ONLY_INTERRUPTIBLE = (
+    f"{LIMIT_TITLES['purchase_options']} leaves only machines that can be taken back at any time, "
+    "and the work may not be interrupted (workload.interruptible)"
+)
 _BEFORE_PLACES = ("accelerators", "providers")
 """Limits that a reason names before those on places."""
 
@@ -30,6 +34,8 @@ def explain_exclusions(
     allowed_options = selection.filters.purchase_options
     names = [o.value for o in options if not allowed_options or o.value in allowed_options]
     if not names:
+        if not selection.rules.interruptible and set(allowed_options or ()) <= SPOT | FLEXIBLE:
+            return (_ONLY_INTERRUPTIBLE,)
         left_out = [_CONVERTIBLE.get(o.value, traits(o.value).label) for o in options]
         return (f"{LIMIT_TITLES['purchase_options']} leaves out {_listed(left_out)}",)
     shown = _listed([_before_offers(name) for name in names])

@@ -23,7 +23,7 @@ from planner.costing.cost_model.rental import build_charges_beside_rent
 from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar, Term
-from planner.costing.inputs.dominance import usable_accelerators
+from planner.costing.inputs.job_nodes import usable_accelerators
 from pricing.common.copies import replace
 from pricing.market.accelerators import resolve
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption

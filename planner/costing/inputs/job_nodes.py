@@ -22,6 +22,8 @@ from pricing.market.accelerators import get as sheet_of
 from pricing.market.offer_table import OfferTable
 from pricing.market.places import CLOUD_PARTITIONS
 
+Floats = NDArray[np.float64]
+
 Rows = NDArray[np.intp]
 
 SPREAD_RUNS = 3
@@ -157,3 +159,16 @@ def _has_network(table: OfferTable, rows: Rows, is_own: bool) -> NDArray[np.bool
     of_clouds = np.array([name in CLOUD_PARTITIONS for name in table.partitions], dtype=bool)
     is_large = is_own | ((per_node >= LARGEST_NODE) & of_clouds[table.place_codes[row]])
     return np.asarray(np.where(np.isnan(gbps), is_large, gbps >= LEAST_NETWORK_GBPS))
+
+
+def usable_accelerators(count: Floats | float, job_size: Floats | float) -> Floats:
+    """Accelerators of a node that jobs of j can use: ⌊n / j⌋ · j where a job fits a node of n, else
+    j / ⌈j / n⌉, as a larger job takes whole nodes.
+
+    >>> usable_accelerators(np.array([8.0, 8.0, 0.5]), np.array([3.0, 12.0, 1.0])).tolist()
+    [6.0, 6.0, 0.5]
+    """
+    counts, jobs = np.asarray(count, dtype=np.float64), np.asarray(job_size, dtype=np.float64)
+    packed = np.floor(counts / jobs) * jobs
+    spread = jobs / np.ceil(jobs / np.maximum(counts, 1e-9))
+    return np.where((counts < 1) | (jobs <= 1), counts, np.where(counts >= jobs, packed, spread))

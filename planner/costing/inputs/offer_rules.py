@@ -13,6 +13,7 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.existing import Existing
 from planner.contract.request.offers import PriceAdjustment
 from planner.contract.request.rules import PlanRules
+from planner.costing.cost_model.terms import Calendar
 from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
 
@@ -69,18 +70,40 @@ def depends_on_payments(request: ComparisonRequest, rules: PlanRules) -> bool:
     """Whether it matters in which months a commitment is paid, beside what it costs: under a
     monthly budget, and for credits and minimum spends, which only bills of their months count for.
     Up to rules 5 that was not seen, and a plan could cost less than the bound."""
+    return request.constraints.monthly_budget is not None or counts_bills(request, rules)
+
+
+def counts_bills(request: ComparisonRequest, rules: PlanRules) -> bool:
+    """Whether credits or minimum spends count what providers bill. Up to rules 5 an offer was left
+    out that another one, dearer to a provider that they pay, seemed to replace."""
     has_pools = bool(request.existing.credits or request.existing.minimum_spend)
-    return request.constraints.monthly_budget is not None or (rules.keeps_books and has_pools)
+    return rules.keeps_books and has_pools
 
 
-def list_contract_discounts(existing: Existing) -> Iterator[Adjustment]:
-    """The highest discount of each provider's minimum-spend contracts."""
+def list_contract_discounts(existing: Existing, *, ends: bool = False) -> Iterator[Adjustment]:
+    """The highest discount of each provider's minimum-spend contracts; where it `ends` with them,
+    one that leaves nothing to pay takes nothing off here, but in its months (`end_discounts`)."""
     rates: dict[str, float] = {}
     for one in existing.minimum_spend:
         rates[one.provider] = max(rates.get(one.provider, 0.0), float(one.discount_rate))
     for provider, rate in rates.items():
         if rate:
-            yield Adjustment(1.0 - rate, provider)
+            yield Adjustment(1.0 if ends and rate == 1 else 1.0 - rate, provider)
+
+
+def end_discounts(existing: Existing, calendar: Calendar) -> Iterator[tuple[str, Floats]]:
+    """Provider and [calendar.length] factor (1 − d_t) ÷ (1 − d) on its discounted prices, where d
+    is the highest discount of its contracts, 0 for one of all, and d_t that of those that run in
+    month t."""
+    for rule in list_contract_discounts(existing, ends=True):
+        share = np.ones(calendar.length)
+        for one in existing.minimum_spend:
+            if one.provider == rule.provider:
+                first, last = calendar.index(one.first), calendar.index(one.last)
+                months = slice(max(first, 0), max(last + 1, 0))
+                share[months] = np.minimum(share[months], 1.0 - one.discount_rate)
+        if rule.provider:
+            yield rule.provider, share / rule.multiplier
 
 
 def multipliers(table: OfferTable, rows: Rows, adjustments: Sequence[Adjustment]) -> Floats:

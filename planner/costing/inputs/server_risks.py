@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.contract.months import number_month
 from planner.contract.request.on_prem import Server
 from planner.costing.assumptions import reference_servers as reference
 from planner.costing.assumptions.assumptions import Assumptions
@@ -51,7 +52,7 @@ class ServerRisks:
     def _price_range(self, server: ServerToBuy, requested: Server | None) -> PriceRange | None:
         if requested is not None and requested.quotes:
             own = [
-                DatedPrice(one.unit_price, one.quoted.year * 12 + one.quoted.month - 1)
+                DatedPrice(one.unit_price, number_month(one.quoted.year, one.quoted.month))
                 for one in requested.quotes
             ]
             return range_of_quotes(server.unit_price, own)

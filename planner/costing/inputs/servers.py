@@ -9,16 +9,17 @@ from functools import cached_property, lru_cache
 from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.existing import LeasedServer
+from planner.contract.request.rules import ANY
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.lead_time import lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.ownership import build_existing_server_source, build_server_source
 from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar
-from planner.costing.inputs.dominance import usable_accelerators
-from planner.costing.inputs.job_nodes import JobNodes
+from planner.costing.inputs.job_nodes import JobNodes, usable_accelerators
 from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
+from pricing.market.accelerators import find_software
 from pricing.market.accelerators import get as accelerator
 
 CONSUMER_LICENCE = (
@@ -118,6 +119,8 @@ class ServerSelection:
         allowed = nodes.min_accelerators
         for server in self.to_buy:
             reason = _exclusion_reason(server, allowed, limits)
+            if nodes.rules.server_software not in (ANY, find_software(server.accelerator)):
+                reason = f"{server.accelerator} {_OTHER_WORK}"
             if server.stands_alone and nodes.spreads(server.accelerator, server.accelerator_count):
                 reason = reason or STANDS_ALONE
             if not consumer_in_datacentre and holds_consumer_cards(server.accelerator):

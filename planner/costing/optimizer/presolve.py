@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from planner.costing.optimizer.by_month.group_uses import add_group_uses
 from planner.costing.optimizer.by_month.whole_nodes import add_whole_nodes
-from planner.costing.optimizer.presolve_rentals import prune_rentals
+from planner.costing.optimizer.presolve_rentals import all_rentals, prune_rentals
 from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import (
     NO_GROUP,
@@ -65,6 +65,17 @@ def prune(problem: PlanProblem, work: WorkMeter | None = None) -> ReducedProblem
     )
     rentals = prune_rentals(problem, quotas)
     reduced = ReducedProblem(problem, quotas, rentals, unit_types.select(is_kept), start_candidates)
+    return add_whole_nodes(add_group_uses(reduced))
+
+
+def keep_all(problem: PlanProblem) -> ReducedProblem:
+    """The problem with every offer and every start that serves any work, each a kind of its own."""
+    quotas = problem.quotas
+    members = [[i] for i in range(len(problem.units))]
+    unit_types = _unit_types(problem, quotas, members)
+    most = _max_useful_units(problem, unit_types)
+    starts = _start_candidates(_offers(problem, members, unit_types, most), unit_types, most)
+    reduced = ReducedProblem(problem, quotas, all_rentals(problem, quotas), unit_types, starts)
     return add_whole_nodes(add_group_uses(reduced))
 
 

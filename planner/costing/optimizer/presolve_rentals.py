@@ -53,6 +53,23 @@ def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     return _without_dominated(rentals, problem, quotas)
 
 
+def all_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
+    """Every rental of a problem as a kind of its own."""
+    cost, cash = _figures(problem)
+    options, months = problem.rental_options, problem.hours.size
+    sizes = [[s.size_in(q.group) / s.capacity for q in quotas] for s in options]
+    node = [s.capacity if problem.whole_nodes and not s.in_parts else 0.0 for s in options]
+    return Rentals(
+        is_spot=np.array([problem.max_spot_share < 1.0 and s.is_spot for s in options], bool),
+        quota_size=np.array(sizes, np.float64).reshape(len(options), len(quotas)),
+        node=np.array(node, np.float64),
+        source=np.arange(len(options))[:, None] + np.zeros(months, np.int64),
+        cost=cost,
+        cash=cash,
+        offered=np.isfinite(cost) & (problem.hours > 0),
+    )
+
+
 def _group_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_RentalType, list[int]]:
     limits_spot = problem.max_spot_share < 1.0
     members: dict[_RentalType, list[int]] = {}

@@ -73,7 +73,8 @@ def solve(
     """
     problem = restrict_sources(problem, allowed)
     work = (WorkMeter() if work is None else work).part(np.inf)
-    work.charge(presolve_units(problem))
+    rentals, units = len(problem.rental_options), len(problem.units)
+    work.charge(presolve_units(problem, rentals, units))
     reduced = prune(with_attainable_capital(problem), work)
     affordable = within_capital(reduced)
     master = Master(build_rows(affordable, work), work=work)
@@ -116,11 +117,11 @@ def solve(
     return replace(best, bound=_bound(problem, best, search.bound * scale))
 
 
-def presolve_units(problem: PlanProblem, copies: int = 1) -> float:
-    """Units of work that it takes to compare the sources of a problem, its months side by side
+def presolve_units(problem: PlanProblem, rentals: int, units: int, copies: int = 1) -> float:
+    """Units of work that it takes to compare so many sources of a problem, its months side by side
     `copies` times: every source by month, every unit by month of its start and by limit."""
-    months, units = problem.hours.size * copies, len(problem.units)
-    by_month = len(problem.rental_options) * months
+    months = problem.hours.size * copies
+    by_month = rentals * months
     by_start = units * months * (problem.hours.size if problem.monthly_budget is not None else 1)
     by_limit = units * months * (len(problem.quotas) + _FAMILIES)
     return CELL_UNITS * (by_month + by_start + by_limit)

@@ -109,7 +109,8 @@ def solve_over_samples(
     """
     work = WorkMeter() if work is None else work
     problem = restrict_sources(problem, allowed)
-    work.charge(presolve_units(problem, copies=len(samples)))
+    rentals, units = len(problem.rental_options), len(problem.units)
+    work.charge(presolve_units(problem, rentals, units, copies=len(samples)))
     probabilities = _probabilities(samples)
     reduced = _side_by_side(problem, samples, probabilities)
     rows = build_rows(reduced, work)

@@ -63,10 +63,11 @@ def check_part(part: DecisionPart, request: dict[str, Any], answer: ComparisonAn
     for field, value in (("providers", part.provider), ("regions", part.region)):
         assert not part.provider or value in limits.get(field, [value]), part.sentence
     offer = answer.offers.get(part.source)
-    if offer is None:
+    if offer is None:  # a server
+        assert workload.get("software", "cuda") == "cuda", part.sentence
         return
     named = workload.get("accelerator")
-    asked_for = find_software(named) if named else "cuda"
+    asked_for = workload.get("software") or (find_software(named) if named else "cuda")
     assert find_software(offer.accelerator) == asked_for, part.sentence
     per_machine = (part.accelerators or 0) / (part.units or 1)
     size = job_size(request, answer, offer.accelerator)

@@ -160,14 +160,13 @@ def test_the_lenovo_case(price: float, option: str, hours: float) -> None:
 
 
 def test_retired_and_unknown_prices_are_never_proposed() -> None:
-    prices = catalog(
-        offer("55.04"),
-        offer("1.00", region="us-west-2", sold_now=False),
-        offer("0", region="eu-west-1"),
-    )
+    unsold = offer("1.00", region="us-west-2", sold_now=False)
+    prices = catalog(offer("55.04"), unsold, offer("0", region="eu-west-1"))
     answer = compared(prices).as_dict()
     assert set(answer["offers"]) == {"aws:us-east-1:p5.48xlarge:on_demand"}
-    assert any("retired" in warning for warning in answer["warnings"])
+    nothing = compared(catalog(unsold), on_prem={"servers": []}).as_dict()
+    assert nothing["offers"] == {}
+    assert any("retired" in warning for warning in nothing["warnings"])
 
 
 def test_nothing_fits_says_which_limit_excludes_what() -> None:

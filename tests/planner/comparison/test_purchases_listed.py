@@ -99,4 +99,4 @@ def test_months_of_a_commitment_without_work_are_listed() -> None:
     assert (row.first, row.last, row.idle_months) == (0, 11, (3, 4, 9))
     answer = one.answer
     (shown,) = purchase_rows(answer, answer.scenarios[2])
-    assert shown.idle == "2027-04 to 2027-05, 2027-10"
+    assert shown.idle == "April 2027 to May 2027, October 2027"

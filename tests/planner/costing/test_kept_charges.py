@@ -129,6 +129,23 @@ def test_a_lifted_rule_keeps_what_it_does_not_touch() -> None:
     assert len(kept) < len(rails)
 
 
+def test_a_lifted_rule_keeps_prices_that_a_discount_lowers_in_some_months() -> None:
+    edp = {"label": "EDP", "provider": "aws", "amount": 1, "first": "2027-01", "last": "2027-06",
+           "discount_rate": 0.2}  # fmt: skip
+    preparation = prepared(
+        existing={"minimum_spend": [edp]}, constraints={"interconnect": "NVLink"}
+    )
+    assert preparation.inputs.fallback is not None
+    assert preparation.inputs.fallback.price_by_month is not None
+    for rail in list_rails(preparation.request, preparation.rules, 0.25):
+        lifted = _prepare(preparation, rail)
+        fresh = replace(preparation, request=rail.lift(preparation.request))
+        for one, other in zip(lifted.inputs.sources, fresh.inputs.sources, strict=True):
+            assert one.key == other.key
+            assert plain(one.hour_charges) == plain(other.hour_charges), rail.field
+            assert plain(one.unit_charges) == plain(other.unit_charges), rail.field
+
+
 def test_plans_cost_what_they_cost_where_their_rents_are_worked_out_anew() -> None:
     """Rents are kept between circumstances that leave rentals alone; money of another calendar,
     other prices and other demand are not."""

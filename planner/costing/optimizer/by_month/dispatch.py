@@ -59,16 +59,16 @@ def dispatch(
             return None
     if hours is None:
         return None
-    used_hours, rented_hours = hours
+    by_unit, by_rental = hours
     months = problem.hours.size
     no_units, no_hours = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
     return Plan(
         feasible=True,
-        cost=_cost(problem, units_started, used_hours, rented_hours),
+        cost=_cost(problem, units_started, by_unit, by_rental),
         bound=-np.inf,
         units_started={u.key: no_units for u in problem.units} | dict(units_started),
-        used_hours={u.key: no_hours for u in problem.units} | used_hours,
-        rented_hours={s.key: no_hours for s in problem.rental_options} | rented_hours,
+        used_hours={u.key: no_hours for u in problem.units} | by_unit,
+        rented_hours={s.key: no_hours for s in problem.rental_options} | by_rental,
     )
 
 
@@ -84,11 +84,9 @@ def _settle_hours(
     width = cheapest_width(rows, columns, work)
     if width is None:
         return None
-    used_hours = {
-        unit.key: hours
-        for unit, hours in zip(fixed.units, _used_hours(rows, columns, width), strict=True)
-    }
-    return used_hours, _rented_hours(rows, columns, width)
+    used = used_hours(rows, columns, width)
+    by_unit = {unit.key: hours for unit, hours in zip(fixed.units, used, strict=True)}
+    return by_unit, rented_hours(rows, columns, width)
 
 
 def _cost(
@@ -189,7 +187,8 @@ def _no_start_candidates() -> StartCandidates:
     )
 
 
-def _rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, Floats]:
+def rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, Floats]:
+    """Key of each rental in use → [T] node-hours."""
     problem, rentals = rows.reduced.problem, rows.reduced.rentals
     hours: dict[str, Floats] = {}
     for column in np.flatnonzero(width[: columns.rentals] > 0):
@@ -200,7 +199,7 @@ def _rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, F
     return hours
 
 
-def _used_hours(rows: Rows, columns: Continuous, width: Floats) -> Floats:
+def used_hours(rows: Rows, columns: Continuous, width: Floats) -> Floats:
     """[K, T] node-hours of every kind: units of one running cost are filled in their order."""
     unit_types, months = rows.reduced.unit_types, rows.required_width.size
     rented_width = np.bincount(

@@ -22,16 +22,31 @@ def without_servers(hours: float, rules: int = 6) -> list[Alternative]:
         catalog(offer("30")), hours, horizon_months=12, on_prem=on_prem, rules=rules,
         cheaper_if=True,
     )  # fmt: skip
-    return [one for one in found.answer.cheaper_if if one.field == GIVEN_UP]
+    return [one for one in found.answer.cheaper_if if one.field.startswith(GIVEN_UP)]
 
 
 def test_little_work_on_many_servers_names_what_renting_alone_would_cost() -> None:
-    (told,) = without_servers(100)
+    (told,) = (one for one in without_servers(100) if one.field == GIVEN_UP)
     assert told.value == ()
+    assert told.change == "the servers you already own are given up"
     rented = compared(catalog(offer("30")), 100, horizon_months=12, on_prem={"servers": []})
     verdict = rented.answer.verdict
     assert verdict
     assert (told.total, told.plan) == (verdict.total, verdict.headline)
+
+
+def test_servers_beyond_those_that_the_work_fills_are_told() -> None:
+    """Three servers for 9,000 hours a month, which two could work: 12.3 accelerators at once."""
+    (told,) = without_servers(9000)
+    assert (told.field, told.value) == (f"{GIVEN_UP}.0.units", 2)
+    assert told.plan == "Keep 2 × HGX H100 server (8x H100), already owned, for all of the hours."
+    owned = [{"server": "hgx-h100-8", "units": 2, "bought": "2025-01"}]
+    again = compared(
+        catalog(offer("30")), 9000, horizon_months=12,
+        on_prem={"servers": [], "already_owned": owned},
+    ).answer.verdict  # fmt: skip
+    assert again
+    assert again.total == told.total
 
 
 @pytest.mark.parametrize(("hours", "rules"), [(17_520, 6), (100, 5)])

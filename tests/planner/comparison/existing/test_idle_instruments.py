@@ -188,12 +188,15 @@ def test_a_discount_beyond_the_months_of_its_contract_is_said() -> None:
     """Machines at 9 % off after the contract cost their bills times 9 / 91 more without it."""
     first = {"label": "EDP", "provider": "aws", "amount": 1000, "first": "2027-01",
              "last": "2027-06", "discount_rate": 0.09}  # fmt: skip
-    found = answer({"existing": {"minimum_spend": [first]}})
+    found = answer({"existing": {"minimum_spend": [first]}, "rules": 5})
     plan = found.by_key[str(found.recommendation.scenario)]
     later = [x.amount for x in plan.lines if x.month > 5 and x.category == "compute"]
     (text,) = (words for words in found.warnings if words.startswith("The discount of 9%"))
     more = f"{sum(later) * 9 / 91:,.0f} USD more without it"
     assert f"prices after 2027-06 would come to {more}" in text
+    ended = answer({"existing": {"minimum_spend": [first]}})
+    (text,) = (words for words in ended.warnings if words.startswith("The discount of 9%"))
+    assert f"costs {18 * 730 * 50 * 0.09:,.0f} USD more for that" in text
     goes_on = {**first, "label": "EDP 2", "first": "2027-07", "last": "2028-12"}
     both = answer({"existing": {"minimum_spend": [first, goes_on]}})
     assert not any(words.startswith("The discount") for words in both.warnings)

@@ -195,3 +195,41 @@ def test_a_run_over_many_machines_needs_their_network() -> None:
     assert one.demand.run_width > 2 or rented(one) == {"slow"}
     lifted = asked | LIFTED
     assert rented(compared(catalog(slow, fast), **lifted)) == {"slow"}
+
+
+@pytest.mark.parametrize(
+    "apart",
+    [
+        {"runs": [{"start": "2027-01", "deadline": "2027-01", "count": 10}]},
+        {
+            "runs": [{"start": "2027-01", "deadline": "2027-01"}],
+            "sweep": {"trials": 99, "share": 1},
+        },
+    ],
+)
+def test_runs_side_by_side_and_trials_need_no_network_between_them(apart: dict[str, Any]) -> None:
+    """Ten runs at once, or a hundred trials, on cards that each hold one; a single run that takes
+    as many cards at once has to be joined."""
+    fields = {"parameters": 1e9, "tokens": 3e9, "optimizer": "lora"}
+    work = TRAINING | fields | apart | {"accelerator": A100}
+    prices = machine(A100, 1, "2", network_gbps=10.0), machine(A100, 8, "20")
+    assert rented(trained(*prices, workload=work, rules=6)) == {f"{A100}.1"}
+    one = {"tokens": 3e11, "runs": [{"start": "2027-01", "deadline": "2027-01"}]}
+    joined = TRAINING | fields | one | {"accelerator": A100}
+    assert rented(trained(*prices, workload=joined, rules=6)) == {f"{A100}.8"}
+
+
+def test_a_large_run_beside_small_ones_has_to_be_joined_all_the_same() -> None:
+    """One run due in January takes six cards at once, twenty more with a year for them one each."""
+    runs = [
+        {"start": "2027-01", "deadline": "2027-01"},
+        {"start": "2027-01", "deadline": "2027-12", "count": 20},
+    ]
+    fields = {"parameters": 1e9, "tokens": 3e11, "optimizer": "lora", "runs": runs}
+    prices = machine(A100, 1, "2", network_gbps=10.0), machine(A100, 8, "20")
+    work = TRAINING | fields | {"accelerator": A100}
+    mixed = trained(*prices, workload=work, rules=6)
+    assert mixed.demand.run_width == mixed.demand.sizes[A100][0].accelerators == 6
+    assert rented(mixed) == {f"{A100}.8"}
+    beside_four = machine(A100, 4, "8.4", network_gbps=10.0), prices[1]
+    assert rented(trained(*beside_four, workload=work, rules=6)) == {f"{A100}.8"}

@@ -9,6 +9,7 @@ import pytest
 from planner.commands.tables import comparison_tables
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.inputs.missing_prices import describe_missing
+from pricing.bundled.catalog import bundled_catalog
 from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
@@ -22,10 +23,31 @@ def test_savings_plans_at_unknown_prices_are_not_none() -> None:
     committed = found.scenarios[ScenarioKey.COMMITTED]
     assert not any("No commitment fits" in w for w in (*found.warnings, *committed.warnings))
     assert any(w.startswith("No commitment has a known price here") for w in committed.warnings)
-    assert (
+    said = (
         "AWS sells savings plans and Capacity Blocks for p5; their prices are not in this catalog "
-        "(refresh with an account)." in found.warnings
+        "(refresh with an account)."
     )
+    assert found.answer.warnings.count(said) == 1
+
+
+def test_what_a_provider_sells_is_said_once_and_of_what_the_plan_rents() -> None:
+    """Before, a longer sentence told of all accelerators beside that on those of the plan."""
+    other = offer("90", accelerator="nvidia-a100-80gb-sxm", instance_type="p4de.24xlarge")
+    kinds = {"accelerators": [H100, "nvidia-a100-80gb-sxm"]}
+    found = compared(catalog(offer("50"), other), constraints=kinds, on_prem={"servers": []})
+    told = [one for one in found.answer.warnings if one.startswith("AWS sells")]
+    assert len(told) == 1
+    assert " for p5;" in told[0]
+
+
+@pytest.mark.parametrize(("limits", "is_said"), [({}, False), ({"total_budget": 1}, True)])
+def test_prices_that_nobody_rents_at_are_counted_only_without_a_plan(
+    limits: dict[str, Any], is_said: bool
+) -> None:
+    fields = {"constraints": limits, "on_prem": {"servers": []}}
+    found = compared(bundled_catalog(), **fields)
+    assert (found.recommendation.scenario is None) is is_said
+    assert any("are not offered: their machines" in one for one in found.warnings) is is_said
 
 
 def test_no_commitment_fits_where_nothing_is_left_open() -> None:

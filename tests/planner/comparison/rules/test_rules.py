@@ -42,9 +42,12 @@ def test_a_request_without_an_edition_follows_the_second():
     )
     newest = replace(
         resolve_rules(second),
+        server_software="cuda",
+        ends_discounts=True,
         sets_resale_aside=True,
         limits_to_payback=True,
         limits_days=True,
+        leaves_out_dear=True,
         keeps_books=True,
     )
     assert resolve_rules(unnamed) == newest != EDITION_1
@@ -180,6 +183,24 @@ def test_code_for_cuda_runs_on_nvidia_alone():
 
     assert machines() == {"p5.48xlarge"}
     assert machines(software="any") == {"ct5lp-8"}
+
+
+def test_servers_of_the_list_run_the_software_of_the_code():
+    runs = [{"start": "2027-01", "deadline": "2029-12"}]
+    training = {"kind": "training", "parameters": 7e9, "tokens": 3e13, "runs": runs}
+    training |= {"software": "xla"}
+    tpu = offer("60", provider="gcp", accelerator="google-tpu-v5e", instance_type="ct5lp-8")
+    named = {"server": "dgx-h100"}
+
+    def bought(rules: int, **on_prem: Any) -> bool:
+        own = {"lead_time_months": 0, "count_on_resale": True, **on_prem}
+        request = {"workload": training, "on_prem": own, "rules": rules, "horizon_months": 36}
+        plan = compared(catalog(offer("55.04"), tpu), **request).scenarios[ScenarioKey.HYBRID]
+        return plan.feasible and plan.buys
+
+    assert not bought(6)
+    assert bought(5)  # a saved answer stays as it is
+    assert bought(6, servers=[named])  # whoever names a server knows what runs on it
 
 
 def test_jobs_of_eight_with_an_interconnect_run_on_nodes_of_eight():

@@ -56,3 +56,13 @@ def test_elsewhere_no_price_of_the_eu_is_named() -> None:
 )
 def test_nothing_is_told_at_home_or_of_figures_given(where: Any, own: Any) -> None:
     assert not told(where, on_prem=own)
+
+
+def test_without_a_place_foreign_money_tells_whose_electricity_is_counted() -> None:
+    francs = {"currency": "CHF", "exchange_rates": {"CHF": 0.8}}
+    (price,) = told({}, **francs)
+    assert "0.0826 USD/kWh, the average industrial price in the United States" in price
+    assert "although the plan is in CHF and names no place" in price
+    assert not told({}, **francs, on_prem={"electricity_per_kwh": 0.2})
+    assert not told({}, **francs, on_prem={"servers": []})
+    assert not told({"countries": ["US"]}, **francs)

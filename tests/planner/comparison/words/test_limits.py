@@ -114,3 +114,31 @@ def test_a_region_named_after_its_cloud_is_not_named_twice(bundled: Catalog) -> 
 def test_numbers_of_months_agree_with_their_word(months: int, words: str) -> None:
     found = compared(horizon_months=months, on_prem={"servers": [{"server": "dgx-h100"}]})
     assert found.scenarios[ScenarioKey.ON_PREM].why_not[0].endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_said"),
+    [
+        ({"max_term_months": 12}, True),
+        ({"max_term_months": 12, "purchase_options": ["on_demand"]}, False),
+        ({}, False),
+        ({"max_term_months": 36}, False),
+    ],
+)
+def test_a_plan_says_why_it_commits_to_nothing(fields: dict[str, Any], is_said: bool) -> None:
+    """Three years of work on demand at 60 USD an hour, though 36 months at 30 are sold; without
+    the limit these are signed, and a year at 90 is in no plan."""
+    year, long = (
+        offer(price, "reserved", term_months=term, payment_option="no_upfront")
+        for price, term in (("90", 12), ("30", 36))
+    )
+    found = compared(
+        catalog(RENT, year, long), 8 * 730, horizon_months=36, constraints=fields, **ALONE
+    )
+    verdict = found.answer.verdict
+    assert verdict is not None
+    said = "Commitments of more than 12 months may not be signed, and none of up to 12 months"
+    assert (said in " ".join(verdict.reasons)) is is_said
+    is_limited = fields.get("max_term_months") == 12
+    actions = [part.action for part in verdict.decision]
+    assert actions == (["rent"] if is_limited else ["commit"])

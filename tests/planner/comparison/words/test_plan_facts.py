@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Verdict
 from planner.web.answer.figure_rows import figure_rows
+from pricing.bundled.catalog import bundled_catalog
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.advice.test_decision import OWNING
 from tests.planner.costing.market_of import CATALOG, catalog, offer
@@ -59,3 +61,15 @@ def test_servers_in_place_are_not_rented_at_a_price_without_date() -> None:
     changed = told.model_copy(update={"decision": (bought, kept), "oldest_price": None})
     rows = figure_rows(answer.model_copy(update={"verdict": changed}))
     assert {row.title: row.words for row in rows}["Oldest rental price paid"] == "nothing is rented"
+
+
+def test_notes_of_the_sizing_are_sentences() -> None:
+    """They had begun in lower case and ended without a full stop beside sentences that do not."""
+    work = {"kind": "training", "parameters": 7e9, "tokens": 2e10}
+    found = compared(bundled_catalog(), workload=work, horizon_months=6, on_prem={"servers": []})
+    plan = found.scenarios[ScenarioKey.HYBRID]
+    kinds = {found.inputs.by_key[key].accelerator for key in plan.used_hours}
+    notes = found.demand.warnings_on(kinds)
+    assert any(not note.endswith(".") for note in notes)
+    told = found.answer.warnings
+    assert all(one.endswith(".") and not one[0].islower() for one in told)

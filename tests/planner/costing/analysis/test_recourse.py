@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.contract.answer.common import ScenarioKey
+from planner.costing.analysis.in_samples.planned_units import measure_units
+from planner.costing.analysis.in_samples.samples import Market
 from planner.costing.analysis.monte_carlo import RiskParameters
 from planner.costing.analysis.outcomes import Outcomes, planned_outcomes
-from planner.costing.analysis.plan_costs import PlanCosts, measure_plan, measure_units
+from planner.costing.analysis.plan_costs import PlanCosts, measure_plan
 from planner.costing.analysis.price_drivers import find_drivers
-from planner.costing.analysis.recourse import Market, cost_plans
+from planner.costing.analysis.recourse import cost_plans
 from planner.costing.analysis.rent_mix import RentMix
 from planner.costing.analysis.simulation import (
     PriceProcessSimulation,

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner.costing.analysis.in_samples.planned_units import Cohort, UnitCosts
+from planner.costing.analysis.in_samples.samples import Market, stretch_peaks
 from planner.costing.analysis.outcomes import Outcomes
-from planner.costing.analysis.plan_costs import Cohort, PlanCosts, UnitCosts
-from planner.costing.analysis.recourse import Market, cost_plans, plan_units, stretch_peaks
+from planner.costing.analysis.plan_costs import PlanCosts
+from planner.costing.analysis.recourse import cost_plans, plan_units
 from planner.costing.analysis.rent_mix import RentMix, RentPart
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.terms import Term

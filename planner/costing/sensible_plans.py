@@ -1,0 +1,70 @@
+"""Which plans somebody would run, what is in the way of others, and which are the same. PURE."""
+
+from __future__ import annotations
+
+from math import ceil, inf
+
+import numpy as np
+
+from planner.contract.request.rules import LARGEST_NODE
+from planner.costing.advice.decision import leave_unnamed, list_parts
+from planner.costing.advice.verdict import NEGLIGIBLE
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import Scenario
+
+FEW_MACHINES, MOST_TIMES_THE_MACHINES = 8, 4
+"""Machines that nobody minds, and how many times those of the advised plan somebody would run to
+save money: work that fits one machine of eight is not spread over dozens of small ones. An
+assumption of this project, 2026."""
+MOST_KINDS = 2
+"""Kinds of accelerator that somebody would tune one piece of work for. An assumption of this
+project, 2026."""
+
+
+def count_machines(plan: Scenario, inputs: ModelInputs) -> float:
+    """Machines of a plan, of each part as many as it has at once: contracts that follow one another
+    are for the same machines."""
+    return sum(
+        min(part.units or 0.0, _most_in_service(plan, inputs.by_key[part.source]))
+        for part in list_parts(plan, inputs, leave_unnamed, "")
+    )
+
+
+def _most_in_service(plan: Scenario, source: CapacitySource) -> float:
+    """Most units of a source at once that a plan starts; of any other source no limit."""
+    started = plan.units_started.get(source.key)
+    if source.term is None or started is None:
+        return inf
+    return float(source.units_in_service(np.asarray(started, dtype=np.float64)).max())
+
+
+def count_kinds(plan: Scenario, inputs: ModelInputs) -> int:
+    """Kinds of accelerator that a plan runs on."""
+    keys = {*plan.used_hours, *plan.units_started}
+    return len({inputs.by_key[key].accelerator for key in keys})
+
+
+def limit_machines(plan: Scenario | None, inputs: ModelInputs, peak: float) -> float:
+    """Machines of the largest plan that is worth naming beside `plan`; where there is none, beside
+    the machines of eight that a peak of so many accelerators fills."""
+    machines = ceil(peak / LARGEST_NODE) if plan is None else count_machines(plan, inputs)
+    return max(float(FEW_MACHINES), MOST_TIMES_THE_MACHINES * machines)
+
+
+def next_larger_node(plan: Scenario, inputs: ModelInputs) -> int:
+    """Accelerators of a machine from which none is as small as those of which a plan has most."""
+    parts = list_parts(plan, inputs, leave_unnamed, "")
+    most = max(parts, key=lambda part: part.units or 0.0)
+    return int(inputs.by_key[most.source].accelerators) + 1
+
+
+def is_same_plan(one: Scenario, other: Scenario, *, in_any_month: bool) -> bool:
+    """Whether two scenarios come to one plan: the same lines or, where months do not matter, as
+    much from the same offers and servers, as where the bills that credits pay could be others."""
+    if one.lines == other.lines:
+        return True
+    sources = [{*plan.used_hours, *plan.units_started} for plan in (one, other)]
+    apart = abs(one.net_present_cost - other.net_present_cost)
+    is_as_cheap = apart <= abs(one.net_present_cost) * NEGLIGIBLE
+    return in_any_month and is_as_cheap and sources[0] == sources[1]

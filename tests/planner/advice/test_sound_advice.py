@@ -1,0 +1,104 @@
+"""Answers that a reader would not sign, each asked as a team did."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gpu_cost_planner import compare
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.verdict import Verdict
+
+
+def asked(accelerator: str, hours: float, months: int = 12, **fields: Any) -> ComparisonAnswer:
+    own = fields.pop("workload", {})
+    work = {"kind": "accelerator_hours", "accelerator": accelerator, "hours_per_month": hours}
+    work = own if "kind" in own else work | own
+    plain = {"start": "2027-01", "horizon_months": months, "workload": work}
+    return compare(plain | {"cheaper_if": False, "sensitivity": False} | fields).answer
+
+
+def verdict(answer: ComparisonAnswer) -> Verdict:
+    assert answer.verdict is not None
+    return answer.verdict
+
+
+# Credits --------------------------------------------------------------------------------------
+
+
+def credits(*providers: str) -> dict[str, Any]:
+    terms = {"amount": 100_000, "expires": "2027-12"}
+    return {"credits": [{"label": one, "provider": one, **terms} for one in providers]}
+
+
+def test_the_same_machines_in_other_months_are_no_rival() -> None:
+    """Renting under commitments was said to be the cheapest in 98% of the simulated cases where no
+    commitment is part of any plan: credits were used up in another order."""
+    advice = verdict(asked("H100", 5840, 6, existing=credits("aws", "gcp")))
+    assert advice.contested == ""
+    assert (advice.confidence or 0.0) > 0.99
+
+
+# What would change the advice -----------------------------------------------------------------
+
+
+def turns_of(answer: ComparisonAnswer) -> dict[str, str]:
+    return {turn.field: turn.sentence for turn in verdict(answer).switch_points}
+
+
+def test_a_purchase_that_saves_too_little_says_from_where_on_it_would() -> None:
+    """Sixteen H100 for 5,500 hours a month are rented for 1.4 million USD where servers would take
+    1.1 million with their resale; for some more hours they are bought."""
+    peak = {"peak_accelerators": 16}
+    rented = asked("H100", 5500, 36, workload=peak, sensitivity=True)
+    turns = turns_of(rented)
+    assert not rented.by_key[rented.recommendation.scenario].buys_or_leases  # type: ignore[index]
+    assert set(turns) == {"workload.hours", "rental_prices", "on_prem.servers.unit_price"}
+    assert all("buying servers would save enough" in text for text in turns.values())
+    (more,) = re.findall(r"the hours rose by (\d+)%", turns["workload.hours"])
+    assert int(more) < 10
+    for percent, buys in ((int(more) - 2, False), (int(more) + 1, True)):
+        hours = 5500 * (1 + percent / 100)
+        again = asked("H100", hours, 36, workload=peak)
+        assert again.by_key[again.recommendation.scenario].buys_or_leases is buys  # type: ignore[index]
+
+
+def test_hours_that_change_no_bill_change_no_advice() -> None:
+    """A machine of eight is rented all month for 5,840 hours or for half of them, so the server
+    bought in its place saves as much: a fall by 42 % was said to end that."""
+    places = {"constraints": {"countries": ["AE"]}}
+    whole = asked("H100", 5840, sensitivity=True, **places)
+    half = asked("H100", 2920, **places)
+    assert "workload.hours" not in turns_of(whole)
+    assert "rental_prices" in turns_of(whole)
+    assert verdict(half).headline == verdict(whole).headline
+    earlier = asked("H100", 5840, sensitivity=True, rules=5, **places)
+    assert "workload.hours" in turns_of(earlier)
+
+
+# Servers --------------------------------------------------------------------------------------
+
+
+def test_a_server_that_is_too_large_is_refused_with_a_hint_at_a_smaller_one() -> None:
+    """Two L40S around the clock are held against a server of eight, the smallest on the list."""
+    hint = "At most 2 of the server's 8 accelerators work at once: ask for a quote of a server"
+    refused = asked("L40S", 1460, 36)
+    (why,) = (text for text in verdict(refused).reasons if text.startswith("Owning servers"))
+    assert hint in why
+    soon_over = verdict(asked("L40S", 730, 5, workload={"peak_accelerators": 2})).reasons
+    assert not any("ask for a quote" in text for text in soon_over)
+
+
+def test_work_of_one_card_is_not_explained_by_a_rack() -> None:
+    """A GB300 rack of 72 for 3.5 million USD was said to pay for itself, for 5,816 USD of work."""
+    runs = [{"start": f"2027-{month:02}"} for month in (1, 4, 7, 10)]
+    work = {"kind": "training", "parameters": 7e9, "tokens": 2e9, "optimizer": "lora"}
+    work |= {"experiments_factor": 3, "runs": runs}
+    answer = asked("H100", 1, workload=work)
+    assert not any("rack" in text for text in answer.recommendation.because)
+
+
+def test_hours_reserved_until_servers_go_live_count_with_those_rented() -> None:
+    advice = verdict(asked("B200", 5840))
+    assert [part.action for part in advice.decision] == ["buy", "reserve"]
+    assert "25% of the hours are rented until the servers go live in April 2027." in advice.reasons
