@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from planner.commands.tables import make_console
+from planner.contract.months import shift_month
 from planner.usage.commitments import TakenOver
-from planner.usage.demand.history import shift_month
 from planner.usage.demand.plan import Demand
 from planner.usage.ledger import REASONS
 from planner.usage.question import UsageAnswer

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from planner.contract.months import shift_month
 from planner.contract.shares import format_shares
 from planner.usage.commitments import TakenOver, read_ends, take_over
 from planner.usage.demand.forecast import MAX_MONTHS
-from planner.usage.demand.history import hours_by_accelerator, shift_month
+from planner.usage.demand.history import hours_by_accelerator
 from planner.usage.demand.plan import Demand, plan_demand, read_run
 from planner.usage.formats.base import ReadOptions
 from planner.usage.idle import idle_rows, read_price

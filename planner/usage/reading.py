@@ -161,7 +161,13 @@ def choose_table_format(table: Table) -> TableFormat:
     if "month" in table.header:
         return own_table.FORMAT
     columns = ", ".join(name[:40] for name in table.header[:8])
-    raise InvalidInput("header", f"{columns} belongs to no form that is read: {known_forms()}")
+    problem = f"{columns} belongs to no form that is read: {known_forms()}"
+    raise InvalidInput("header", f"{problem}. {OWN_TABLE_COLUMNS}")
+
+
+OWN_TABLE_COLUMNS = (
+    "In a table of your own, a row a month, call the columns month, accelerator_hours and cost"
+)
 
 
 class UnmappedColumns(InvalidInput):

@@ -9,6 +9,7 @@ value as typed, shortened, and says what is allowed.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
@@ -38,6 +39,21 @@ _QUESTION = re.compile(r"([\d.,\s+-]{1,60}): ([\d.+-]{1,60},? or [\d.+-]{1,60}( 
 _ANY_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 """The same form without bounds: what is a number, if one that is not read."""
 _NOT_STORED = re.compile("[\0\ud800-\udfff]")
+_JOINED = r"\u0600-\u1fff\u2190-\ud7ff\ue000-\U0010ffff"
+"""Scripts and signs that joiners stand between: Arabic, Indic ones, emoji."""
+_INVISIBLE = re.compile(
+    "["
+    r"\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls, but for tab and the ends of lines
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # directions
+    r"\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2028\u2029\u2060-\u2065"
+    r"\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb"  # of no width, or blank letters
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+    "]"
+    rf"|(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])"
+    r"|(?<=[a-zA-Z ])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+"""What nobody sees and what may show a text otherwise than it is (Unicode 16, general category Cf
+and property Default_Ignorable_Code_Point). Joiners within a script that needs them stay."""
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -141,10 +157,40 @@ def read_length(declared: str) -> int:
 
 
 def check_text(field: str, text: str) -> str:
+    """`text`, unless it holds what no database text can, or what nobody sees: a name with a change
+    of direction reads otherwise to whoever signs it.
+
+    >>> check_text("name", "Acme\\u202e000.9")
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: name: holds U+202E (right-to-left override), which
+        cannot be seen, after 'Acme'; remove it
+    """
+    check_storable(field, text)
+    if hidden := _INVISIBLE.search(text):
+        name = unicodedata.name(hidden[0], "a control character").lower()
+        before = text[max(0, hidden.start() - SHOWN_LENGTH) : hidden.start()]
+        where = f"after {shorten(before)}" if before else "at its beginning"
+        raise InvalidInput(
+            field,
+            f"holds U+{ord(hidden[0]):04X} ({name}), which cannot be seen, {where}; remove it",
+        )
+    return text
+
+
+def check_storable(field: str, text: str) -> str:
     """`text`, unless it holds what no database text can: NUL or half a surrogate pair."""
     if _NOT_STORED.search(text):
         raise InvalidInput(field, "holds a NUL or an incomplete surrogate pair; remove it")
     return text
+
+
+def without_invisible(text: str) -> str:
+    """A text that was accepted once, without what `check_text` would refuse now.
+
+    >>> without_invisible("Acme\\u202e 9")
+    'Acme 9'
+    """
+    return _INVISIBLE.sub("", text)
 
 
 _Link = tuple["_Link | None", object]
@@ -152,7 +198,7 @@ _Link = tuple["_Link | None", object]
 
 
 def check_tree(value: object) -> None:
-    """Refuses nesting beyond `MAX_DEPTH`, and NUL or half a surrogate pair in any text."""
+    """Refuses nesting beyond `MAX_DEPTH`, and what `check_text` does in any text."""
     level: list[tuple[_Link | None, object]] = [(None, value)]
     for _ in range(MAX_DEPTH + 1):
         children: list[tuple[_Link | None, object]] = []
@@ -172,7 +218,9 @@ def check_tree(value: object) -> None:
 
 
 def _check_leaf(link: _Link | None, text: str) -> None:
-    if _NOT_STORED.search(text):
+    if text.isascii() and text.isprintable():
+        return
+    if _NOT_STORED.search(text) or _INVISIBLE.search(text):
         parts: list[str] = []
         while link is not None:
             link, part = link

@@ -124,3 +124,35 @@ def test_a_hostile_file_of_a_command_is_refused_or_left_for_its_field(tmp_path, 
     (tmp_path / "request.toml").write_text(text)
     with pytest.raises(InvalidInput):
         read_request(read_file(str(tmp_path / "request.toml")))
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        *((f"Ac{chr(code)}me", f"U+{code:04X}") for code in range(0x202A, 0x202F)),
+        *((f"Ac{chr(code)}me", f"U+{code:04X}") for code in range(0x2066, 0x206A)),
+        ("\u200bAcme", "U+200B (zero width space), which cannot be seen, at its beginning"),
+        ("Ac\u200dme", "U+200D (zero width joiner), which cannot be seen, after 'Ac'; remove it"),
+        ("Acme\ufeff", "U+FEFF"),
+        ("Ac\u00adme", "U+00AD (soft hyphen)"),
+        ("Acme\U000e0041", "U+E0041"),
+        ("\u3164", "U+3164"),
+        ("Acme\x1b[2J", "U+001B (a control character)"),
+        ("A\ufe0fcme", "U+FE0F"),
+    ],
+)
+def test_what_cannot_be_seen_is_refused_by_name_and_place(name: str, says: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        bounded.check_tree({"projects": [{"name": name}]})
+    assert refusal.value.field == "projects.0.name"
+    assert says in refusal.value.message
+    assert bounded.check_text("name", bounded.without_invisible(name)).isascii()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Müller & Søn", "می\u200cخواهم", "क्\u200dष", "👩\u200d💻 lab", "❤\ufe0f\u200d🔥",
+     "1\ufe0f\u20e3 first", "東京\u00a0GPU", "אבג", "line\r\n\tnext"],
+)  # fmt: skip
+def test_names_of_every_script_stay(name: str) -> None:
+    assert bounded.check_text("name", name) == bounded.without_invisible(name) == name

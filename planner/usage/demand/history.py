@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from planner.contract.months import months_between, shift_month
 from planner.usage.demand.forecast import MAX_MONTHS
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.summary import Usage
@@ -38,26 +39,6 @@ class History:
     peaks: list[float]
     """Most accelerators at once; 0 where no file says it."""
     notes: list[str] = field(default_factory=list)
-
-
-def shift_month(month: str, steps: int = 1) -> str:
-    """The month some months later, of whatever year a file names; dates are those of
-    `planner.contract.months`.
-
-    >>> shift_month("2026-11", 3)
-    '2027-02'
-    """
-    count = int(month[:4]) * 12 + int(month[5:]) - 1 + steps
-    return f"{count // 12:04d}-{count % 12 + 1:02d}"
-
-
-def months_between(first: str, last: str) -> int:
-    """Months from one to another.
-
-    >>> months_between("2026-11", "2027-02")
-    3
-    """
-    return (int(last[:4]) - int(first[:4])) * 12 + int(last[5:]) - int(first[5:])
 
 
 def hours_by_accelerator(usage: Usage) -> dict[str, float]:

@@ -9,14 +9,9 @@ from math import ceil
 from statistics import fmean, median
 from typing import Any
 
+from planner.contract.months import months_between, shift_month
 from planner.usage.demand.forecast import MAX_MONTHS, MIN_HISTORY, Forecast, forecast
-from planner.usage.demand.history import (
-    History,
-    KnownRun,
-    months_between,
-    read_history,
-    shift_month,
-)
+from planner.usage.demand.history import History, KnownRun, read_history
 from planner.usage.summary import Usage
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput

@@ -239,7 +239,7 @@ def _literal(text: str) -> object:
         return []
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise InvalidInput("credits", "is no list of credits") from None
 
 

@@ -11,6 +11,8 @@ from pricing.common.invalid_input import InvalidInput
 
 _ELAPSED = re.compile(r"(?:(?:(\d{1,5})-)?(\d{1,3}):)?(\d{2}):(\d{2})(?:\.\d+)?", re.ASCII)
 _EPOCH = dt.datetime(1970, 1, 1)
+_EARLIEST, _LATEST = ((dt.datetime(year, 1, 1) - _EPOCH).total_seconds() for year in (1900, 2200))
+"""Seconds since 1970 within which there is use: later ones are no dates, or slips."""
 
 
 @lru_cache(maxsize=50_000)
@@ -71,6 +73,8 @@ def split_by_month(start: float, end: float) -> list[tuple[str, float]]:
     >>> split_by_month(-3600.0, 3 * 3600.0)
     [('1969-12', 0.25), ('1970-01', 0.75)]
     """
+    if not _EARLIEST <= start <= max(start, end) < _LATEST:
+        raise InvalidInput("time", "is not between the years 1900 and 2200")
     month = _month_of_day(int(start // 86_400))
     if end <= start or _month_of_day(int(end // 86_400)) == month:
         return [(month, 1.0)]

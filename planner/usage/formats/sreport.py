@@ -60,7 +60,7 @@ def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
             month = _month_of(period)
         cells = [cell.strip() for cell in text.split("|")]
         if cells[0].lower() == "cluster":
-            fields = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
+            fields = _fields_of(cells)
         elif len(cells) >= len(_FIELDS) and not text.startswith("-"):
             row = dict(zip(fields, cells, strict=False))
             try:
@@ -72,6 +72,13 @@ def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     for (cluster, of_month), on_it in reports.items():
         for by_type in on_it:
             _add(cluster, of_month, by_type, ledger, options)
+
+
+def _fields_of(header: list[str]) -> list[str]:
+    fields = [_ALIASES.get(cell.lower(), cell.lower()) for cell in header]
+    if _FIELDS[1] not in fields:
+        raise InvalidInput("column TRES Name", "is missing")
+    return fields
 
 
 def _month_of(period: re.Match[str]) -> str:

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.machines import find_machine
 
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# What is not closed lasts to its end, and what matched is not given back: a search that starts anew
+# at every sign would take hours over a megabyte of them.
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|#[^\n]*|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
 _ASSIGNMENT = re.compile(
-    r'(?:^|,)\s*"?([\w-]+)"?\s*[=:]\s*("[^"\n]*"|\[[^\]\n]*\]|[\w.$]+)', re.MULTILINE
+    r'(?:^|,)[^\S\n]*+"?([\w-]+)"?\s*+[=:]\s*+("[^"\n]*"|\[[^\]\n]*\]|[\w.$]+)', re.MULTILINE
 )
+_BLOCK = re.compile(r'^[^\S\n]*+(resource|variable|module)\s+"', re.MULTILINE)
 _MACHINE_NAMES = ("instance_type", "instance_types", "machine_type", "vm_size", "size")
 _COUNT_NAMES = (
     *("instance_count", "desired_size", "desired_capacity", "node_count", "num_nodes"),
@@ -24,7 +27,7 @@ _PROVIDERS = ("aws", "azure", "gcp")
 def matches(text: str, name: str) -> bool:
     if name.endswith((".tf", ".tfvars", ".hcl")):
         return True
-    return bool(re.search(r'^\s*(resource|variable|module)\s+"', text, re.MULTILINE))
+    return _BLOCK.search(text) is not None
 
 
 def read(text: str) -> JobFacts:

@@ -11,10 +11,11 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from planner.contract.months import shift_month
 from planner.contract.purchase_options import TRAITS
 from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.demand.forecast import MAX_MONTHS
-from planner.usage.demand.history import list_accelerators, shift_month
+from planner.usage.demand.history import list_accelerators
 from planner.usage.demand.plan import Demand
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.reading import read_job_file
@@ -135,6 +136,11 @@ class UsageForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.unit(months="months")
+
+    @property
+    def has_folded_errors(self) -> bool:
+        """Whether a box below the first two, which the page folds, was refused."""
+        return any(field.errors for field in self.visible_fields()[2:])
 
 
 def read_question(

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.contract.months import shift_month
 from planner.contract.request.comparison import read_request
 from planner.usage.demand.drift import drift_gaps
 from planner.usage.demand.forecast import forecast
-from planner.usage.demand.history import KnownRun, shift_month
+from planner.usage.demand.history import KnownRun
 from planner.usage.demand.methods import SEASON, seasonal_naive
 from planner.usage.demand.plan import plan_demand, read_run
 from planner.usage.question import UsageQuestion, answer_usage

@@ -66,7 +66,7 @@ def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
     assert "60.00 USD" in page
     assert "billed <strong>420.00 USD</strong>" in page
     assert "on demand" in page
-    assert "2025-10" in page
+    assert "October 2025" in page
 
 
 def plan_link(page: str) -> str:
@@ -89,7 +89,8 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
     page = text(send(client, rows))
     assert "Read them as these?" in page
     assert "GPU hours as accelerator hours" in page
-    assert "The file is still here" in page
+    assert "<strong>usage.csv</strong> is still here: press Read." in page
+    assert "Read another file instead" in page
     carried = re.search(r'name="carried" value="([^"]+)"', page)[1]
     agreed = ["Month=month", "GPU hours=accelerator_hours"]
     page = text(send(client, None, mapping=agreed, carried=carried, carried_name="a.csv"))
@@ -116,6 +117,39 @@ def test_a_refusal_stands_beside_its_field(client, db, content, fields, words):
     answer = send(client, content, **fields)
     assert answer.status_code == 400
     assert words in text(answer)
+
+
+def test_a_refused_file_says_what_to_do_and_unfolds_nothing_else(client, db):
+    page = text(send(client, b"when,how much\n2026-01,5\n"))
+    assert (
+        "In a table of your own, a row a month, call the columns month, accelerator_hours and cost"
+        in page
+    )
+    folds = re.findall(r"<details[^>]*>", page.partition("<main")[2])
+    assert len(folds) == 2
+    assert not any("open" in fold for fold in folds)
+    assert '<details class="mt-3" open>' in text(send(client, table(MONTHS), start="soon"))
+
+
+def test_several_files_have_to_be_chosen_again_without_scripts(client, db):
+    rows = table([{"Month": "2025-01", "GPU hours": "100"}])
+    page = text(client.post("/usage/", {"file": [SimpleUploadedFile(n, rows) for n in "ab"]}))
+    assert "Read them as these?" in page
+    assert "Choose the files again before that." in page
+    assert "is still here" not in page
+
+
+def test_notes_call_months_and_accelerators_by_name(client, db):
+    other = MONTHS[2] | {
+        "identity/LineItemId": "line99",
+        "lineItem/UsageType": "BoxUsage:g5.12xlarge",
+        "product/instanceType": "g5.12xlarge",
+    }
+    page = text(send(client, table([*MONTHS[:6], other]), months="3", start="2025-09"))
+    notes = page.rpartition("<ul>")[2]
+    assert "The demand is that of H100 SXM5 80 GB alone" in notes
+    assert "of A10G." in notes
+    assert "before September 2025" in notes
 
 
 def test_rows_that_are_not_understood_are_named(client, db):
