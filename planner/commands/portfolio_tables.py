@@ -11,6 +11,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.money import decimals_of, format_money
 from planner.contract.months import format_month
 from planner.contract.shares import NOISE, format_named_shares
+from planner.portfolio.risk.words import describe_range
 from planner.portfolio.words import METHOD_TITLES
 from pricing.common.pluralize import pluralize
 
@@ -43,6 +44,9 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
         by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
         of = " for the months in which it does the work" if answer.is_laid_anew else ""
         facts.append(f"Proven: no plan is {by}cheaper{of}.")
+    if answer.range is not None:
+        ends = describe_range(answer.range, answer.currency)
+        facts.append(f"All payments, not discounted, come to {ends}.")
     if answer.why_no_range:
         facts.append(f"The total has no range. {answer.why_no_range}")
     if answer.utilisation is not None:

@@ -9,6 +9,9 @@ from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.comparison import AssumptionRow
 from planner.costing.assumptions.defaults import default
 from planner.portfolio.preparation import (
+    HAS_RANGE,
+    RANGE_EDITION,
+    RANGE_SAMPLES,
     RUNS_EDITION,
     SHARES_EDITION,
     WINDOW_EDITION,
@@ -31,8 +34,19 @@ def list_assumptions(preparation: PortfolioPreparation) -> Iterator[AssumptionRo
         yield _edition(WINDOW_EDITION, preparation.window_edition)
     if preparation.has_runs and preparation.states(RUNS_EDITION):
         yield _edition(RUNS_EDITION, preparation.runs_edition)
+    if preparation.range_edition >= HAS_RANGE:
+        yield _edition(RANGE_EDITION, preparation.range_edition)
     if len(preparation.projects) > 1 and preparation.states(SHARES_EDITION):
         yield _edition(SHARES_EDITION, preparation.shares_edition)
+
+
+def range_samples_row(samples: int) -> AssumptionRow:
+    """Outcomes that a range is from, which an answer that is computed again draws as many of
+    whatever work it may take; 0 where there were too few."""
+    source = "as many as the work allowed for one question and memory leave room for"
+    return AssumptionRow(
+        field=RANGE_SAMPLES, value=samples, unit="futures", given=False, source=source
+    )
 
 
 def _edition(field: str, edition: float) -> AssumptionRow:

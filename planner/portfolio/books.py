@@ -5,7 +5,7 @@ PURE. Each part goes through the same ledger as a plan of one project; parts add
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -31,6 +31,16 @@ _SAME_HOURS_DIGITS = 3
 
 
 @dataclass(frozen=True)
+class Allotment:
+    """What one project may use of units that projects share, and has of them by plan."""
+
+    units: frozenset[str]
+    """Keys of those that it may use."""
+    nodes: Mapping[str, Floats]
+    """key → [T] nodes that are its own in a month."""
+
+
+@dataclass(frozen=True)
 class Books:
     """The costs of a joint plan by whose they are."""
 
@@ -41,6 +51,10 @@ class Books:
     """What is bought, committed to and held for all together; None where each plans apart."""
     own: tuple[tuple[Scenario, ...], ...]
     """Rent and the hours run on shared machines, of each project; its whole plan apart."""
+    allotted: tuple[Allotment, ...] = ()
+    """What each of them has of the shared machines; none where each plans apart."""
+    apart: tuple[Books, ...] = ()
+    """The plans of projects apart that these are put together from."""
 
     @property
     def parts(self) -> tuple[Scenario, ...]:
@@ -118,7 +132,11 @@ def write_books(joint: JointInputs, plan: JointPlan) -> Books:
     """The books of a plan."""
     members = zip(joint.inputs, plan.uses, strict=True)
     own = tuple((_own(inputs, use),) for inputs, use in members)
-    return Books(joint.members, joint.inputs, _shared(joint, plan), own)
+    allotted = tuple(
+        Allotment(frozenset(project.units), use.shares)
+        for project, use in zip(joint.problem.projects, plan.uses, strict=True)
+    )
+    return Books(joint.members, joint.inputs, _shared(joint, plan), own, allotted)
 
 
 def _shared(joint: JointInputs, plan: JointPlan) -> Scenario:

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from planner.comparison_steps.build_answer import (
-    build_catalog,
-    build_offer,
-    build_server,
-)
+from planner.comparison_steps.build_answer import build_catalog, build_offer, build_server
 from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
     PortfolioLine,
@@ -20,27 +17,25 @@ from planner.contract.answer.portfolio import (
     ProjectWriteOff,
 )
 from planner.contract.answer.scenario import CostLine, Purchase
-from planner.contract.labels import comes_first
+from planner.contract.labels import NO_RANGE_HERE, comes_first
 from planner.contract.months import format_month
 from planner.contract.reasons import join_reasons
 from planner.contract.shares import fractions_of_whole
 from planner.costing.advice.payback import capital_to_approve
 from planner.costing.results.payments import is_of_resale
 from planner.costing.results.scenario_result import Scenario
-from planner.portfolio.assumption_rows import list_assumptions
+from planner.portfolio.assumption_rows import list_assumptions, range_samples_row
 from planner.portfolio.joint_inputs import source_key
 from planner.portfolio.kind_uses import uses_by_kind
 from planner.portfolio.plans import PortfolioPlan
+from planner.portfolio.preparation import HAS_RANGE
 from planner.portfolio.results import PortfolioResults
+from planner.portfolio.risk.build_range import build_range
+from planner.portfolio.risk.words import TOO_LITTLE_WORK, WHY_NO_RANGE, describe_sureness
 from planner.portfolio.sooner_words import describe_sooner
 from planner.portfolio.stand_alone import StandAlone
 from planner.portfolio.usage import Usage
-from planner.portfolio.words import (
-    WHY_NO_RANGE,
-    describe_plan,
-    describe_waiting,
-    explain_share,
-)
+from planner.portfolio.words import describe_plan, describe_waiting, explain_share
 
 CLOSE = 0.01
 """Gap below which nothing is said of it."""
@@ -69,13 +64,17 @@ class _Builder:
         if self.usage is not None:
             answer = answer.model_copy(update=self._machines(self.usage))
             answer = answer.model_copy(update={"uses_by_kind": uses_by_kind(answer)})
+        answer = answer.model_copy(update=self._range(answer.assumptions))
         decision = _describe_purchases(answer.purchases)
         explained = tuple(
             one.model_copy(update={"explanation": explain_share(answer, one)})
             for one in answer.projects
         )
         return answer.model_copy(
-            update={"headline": describe_plan(answer, decision), "projects": explained}
+            update={
+                "headline": describe_plan(answer, decision) + describe_sureness(answer),
+                "projects": explained,
+            }
         )
 
     def _figures(self) -> PortfolioAnswer:
@@ -96,7 +95,6 @@ class _Builder:
             why_not=tuple(self._why_not()),
             net_present_cost=cost,
             total_cost=None if plan is None else plan.books.total_cost,
-            why_no_range="" if plan is None else WHY_NO_RANGE,
             gap=None if plan is None else round(plan.gap, 6),
             apart=apart,
             apart_total=results.apart_total,
@@ -142,6 +140,27 @@ class _Builder:
             "offers": {s.offer_id: build_offer(s) for s in usage.sources() if s.offer_id},
             "servers": tuple(build_server(s) for s in usage.sources() if s.is_owned),
             "lines": lines,
+        }
+
+    def _range(self, assumptions: tuple[AssumptionRow, ...]) -> dict[str, object]:
+        """Of the total, or why it has none."""
+        results, plan = self.results, self.plan
+        if plan is None:
+            return {}
+        if results.preparation.range_edition < HAS_RANGE:
+            return {"why_no_range": WHY_NO_RANGE}
+        simulated = results.simulated
+        count = 0 if simulated is None else simulated.shape[1]
+        rested_on = {"assumptions": (*assumptions, range_samples_row(count))}
+        if simulated is None:
+            return {"why_no_range": TOO_LITTLE_WORK, **rested_on}
+        seed = int(results.preparation.projects[0].alone.assumptions["seed"])
+        holds = not any(NO_RANGE_HERE in words for words in self._of_their_work())
+        return {
+            "range": build_range(
+                simulated, plan.books, seed, results.request.currency, holds=holds
+            ),
+            **rested_on,
         }
 
     def _parts(self) -> list[tuple[str, Scenario]]:

@@ -79,7 +79,7 @@ def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool
     if not may_buy:
         keys = frozenset(k for k in keys if not _is_to_buy(inputs.by_key[k]))
     problem = restrict_sources(inputs.problem, keys)
-    if inputs.rents_the_rest and not counts_machines(inputs):  # runs take whole machines, for less
+    if rents_in_parts(inputs):  # runs take whole machines, for less
         problem = rent_in_parts(problem)
     kinds = {}
     if inputs.one_accelerator:
@@ -87,6 +87,11 @@ def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool
     return ProjectProblem(
         member.name, problem, member.movable, _whole_nodes(inputs, problem), kinds
     )
+
+
+def rents_in_parts(inputs: ModelInputs) -> bool:
+    """Whether a project rents for the hours alone that units leave it."""
+    return inputs.rents_the_rest and not counts_machines(inputs)
 
 
 def _is_to_buy(source: CapacitySource) -> bool:

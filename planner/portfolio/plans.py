@@ -41,8 +41,6 @@ class PortfolioPlan:
     books: Books
     bound: float
     """No plan costs less, net present."""
-    is_apart: bool
-    """Whether it is the plans of the projects apart, put together."""
     may_buy: bool = True
     """Whether it was looked for among plans that buy servers too."""
 
@@ -195,7 +193,7 @@ class PortfolioPlans:
         if len(members) == 1 and apart is not None:
             cost = float(apart.net_present_cost)
             bound = min(self.alone[members[0].name].bound, cost)
-            return PortfolioPlan(apart, bound, is_apart=True)
+            return PortfolioPlan(apart, bound)
         joint, rents = self.search.joint(members), self._rents(members)
         books, bound = self.search.cheapest(joint, work)
         may_buy = books is None or self.search.pays_back(books, rents)
@@ -209,7 +207,7 @@ class PortfolioPlans:
         if not known:
             return None
         best = min(known, key=lambda one: one.net_present_cost)
-        return PortfolioPlan(best, min(bound, float(best.net_present_cost)), best is apart, may_buy)
+        return PortfolioPlan(best, min(bound, float(best.net_present_cost)), may_buy)
 
     def _keeps_limits(self, joint: JointInputs, apart: Books, books: Books | None) -> bool:
         """Whether the plans of projects apart, put together, keep to the limits of all: their
@@ -237,7 +235,8 @@ class PortfolioPlans:
         if len(plans) < len(members):
             return None
         inputs = tuple(one.inputs[0] for one in plans)
-        return Books(tuple(members), inputs, None, tuple(one.parts for one in plans))
+        own = tuple(one.parts for one in plans)
+        return Books(tuple(members), inputs, None, own, apart=tuple(plans))
 
     def cost(
         self,

@@ -53,6 +53,10 @@ ONE_IS_A_GROUP = 3.0
 RUNS_EDITION = "projects.runs_edition"
 MAY_BE_SOONER = 2.0
 """Edition, under rules 6, from which runs may be done sooner than their deadlines ask."""
+RANGE_EDITION = "projects.range_edition"
+RANGE_SAMPLES = "projects.range_samples"
+HAS_RANGE = 2.0
+"""Edition, under rules 6, from which the total of a plan has a range."""
 
 Key = tuple[str, tuple[Run, ...] | None]
 
@@ -146,6 +150,18 @@ class PortfolioPreparation:
     def runs_edition(self) -> float:
         """Whether runs may be done sooner than their deadlines ask."""
         return self._edition(RUNS_EDITION, MAY_BE_SOONER if self.request.rules >= 6 else 1.0)
+
+    @property
+    def range_edition(self) -> float:
+        """Whether the total of a plan has a range."""
+        return self._edition(RANGE_EDITION, HAS_RANGE if self.request.rules >= 6 else 1.0)
+
+    @property
+    def range_samples(self) -> int | None:
+        """Outcomes that an answer that is computed again had its range from; None: as many as the
+        work allows for."""
+        row = self.previous_assumptions.get(RANGE_SAMPLES)
+        return None if row is None else int(row.value)
 
     def states(self, edition: str) -> bool:
         """Whether the answer names an edition: of one that is computed again, whether it did."""

@@ -9,9 +9,16 @@ from decimal import Decimal
 from functools import cached_property
 
 from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
+from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans
-from planner.portfolio.preparation import AT_MOST_OF_ALL, ONE_IS_A_GROUP, PortfolioPreparation
+from planner.portfolio.preparation import (
+    AT_MOST_OF_ALL,
+    HAS_RANGE,
+    ONE_IS_A_GROUP,
+    PortfolioPreparation,
+)
+from planner.portfolio.risk.simulation import PortfolioSimulation
 from planner.portfolio.sampling import (
     Lane,
     OpenLanes,
@@ -32,8 +39,8 @@ from planner.portfolio.shares import (
 )
 from planner.portfolio.stand_alone import StandAlone
 
-PLAN_SHARE, SHARES_SHARE = 0.5, 0.8
-"""Share of the work left that the plan may take, and then the shares."""
+PLAN_SHARE, SHARES_SHARE, RANGE_SHARE = 0.5, 0.8, 0.8
+"""Share of the work left that the plan may take, then the shares, and last the range."""
 SAMPLED_ORDERS = 2_000
 """Most orders of joining that are sampled."""
 TARGET_ERROR = 0.02
@@ -265,6 +272,20 @@ class PortfolioResults:
         if self.plans.has_limits and len(self.served) > PAIR:
             return False
         return plan.cents == sum(self.alone[name].cents or 0 for name in self.served)
+
+    @cached_property
+    def simulated(self) -> Floats | None:
+        """[2, N] net present and nominal cost of the plan in simulated outcomes; None where it is
+        not asked for, or the work left allows for too few. After all else that takes work."""
+        plan, preparation = self.plan, self.preparation
+        if plan is None or preparation.range_edition < HAS_RANGE:
+            return None
+        simulation = PortfolioSimulation(plan.books)
+        with suppress(WorkSpentError):
+            saved = preparation.range_samples
+            samples = simulation.fit(self.work.share(RANGE_SHARE)) if saved is None else saved
+            return simulation.cost(simulation.draw(samples)) if samples else None
+        return None
 
     @cached_property
     def cost_of_waiting(self) -> Decimal | None:

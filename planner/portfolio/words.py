@@ -294,13 +294,6 @@ def _describe_shared_hours(answer: PortfolioAnswer, one: ProjectShare) -> str:
     return "It uses none of the machines that projects share."
 
 
-WHY_NO_RANGE = (
-    "Prices and hours are simulated for one project on machines of its own. Where projects share "
-    "machines, each outcome would have to decide anew who uses them. For the risk of a project, "
-    "compare it by itself."
-)
-"""Why the total of a joint plan has no range."""
-
 METHOD_TITLES = {
     "shapley": "by what each project adds to those that joined before it, averaged over all orders "
     "of joining, so that none is favoured",

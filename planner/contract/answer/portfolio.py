@@ -24,6 +24,7 @@ from planner.contract.answer.comparison import (
     OfferUsed,
     ServerUsed,
 )
+from planner.contract.answer.risk import PortfolioRange
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import add_months, month_labels, parse_month
 
@@ -211,9 +212,8 @@ class PortfolioAnswer(AnswerModel):
         default=None, description="The plan discounted to the start: what plans are ranked by."
     )
     total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
-    why_no_range: str = Field(
-        default="", description="Why the total has no p10 to p90, as that of a comparison has."
-    )
+    range: PortfolioRange | None = Field(default=None, description="Range of the total.")
+    why_no_range: str = Field(default="", description="Why the total has no range.")
     gap: Share | None = Field(
         default=None,
         description="No plan is cheaper by a larger fraction, which is proven; where runs may be "

@@ -241,7 +241,7 @@ class PortfolioRequest(RequestModel):
         if self.on_prem.already_owned:
             yield InvalidInput(
                 "on_prem.already_owned",
-                "servers in place stand with the project that holds them, under "
+                "servers you already own belong to the project that holds them, under "
                 "projects.0.already_owned",
             )
         names = [project.name for project in self.projects]
