@@ -60,6 +60,8 @@ from pricing.market.offers import HOURS_PER_MONTH
 T = TypeVar("T")
 SPLIT_RUNS_RULES = 6
 """Edition of the rules from which a run in several places is told, 2026."""
+HOURS_AS_ASKED_RULES = 6
+"""Edition of the rules from which hours that would change the advice are those to ask for, 2026."""
 MOST_SERVERS = 5
 """Servers whose break-even an answer gives unless all are asked for."""
 SMALL_USD = Decimal(1000)
@@ -136,19 +138,31 @@ class ComparisonResults(ScenarioResults):
             "turning_points",
             SMALL_SHARE,
             lambda part: find_turning_points(
-                self.inputs, self.allowed_scenarios, advised, part, self._payback_of(advised)
+                self.inputs,
+                self.allowed_scenarios,
+                advised,
+                part,
+                self._payback_of(advised),
+                as_asked=self.request.rules >= HOURS_AS_ASKED_RULES,
             ),
             [],
         )
 
     def _payback_of(self, advised: ScenarioKey) -> Payback | None:
-        """What the purchases of the advised plan have to save; None where there are none, or they
-        need not."""
-        plan = self.scenarios[advised]
+        """What the purchases of the advised plan have to save, or of one that buys nothing those of
+        the cheapest that does; None where there are none, or they need not."""
+        plan, refused = self.scenarios[advised], None
         rents = [one for one in self.allowed_scenarios.values() if one.feasible and not one.buys]
-        if not (rents and plan.buys and self.preparation.rules.limits_to_payback):
+        if not (rents and self.preparation.rules.limits_to_payback):
             return None
-        return Payback(rents, float(capital(plan)) * self.payback_margin)
+        if not plan.buys:
+            barred = self.consented_scenarios.keys() - self.allowed_scenarios.keys()
+            plans = [self.scenarios[key] for key in sorted(barred)]
+            refused = min(plans, key=lambda one: one.net_present_cost, default=None)
+            if refused is None:
+                return None
+        bought = capital(refused or plan)
+        return Payback(rents, float(bought) * self.payback_margin, refused)
 
     @cached_property
     def curve_lines(self) -> tuple[CostLine, ...]:

@@ -24,6 +24,7 @@ from planner.contract.money import decimals_of
 from planner.contract.purchase_options import TRAITS
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import csv_bytes
+from planner.exports.list_prices import ListPrices
 from planner.exports.rows import Context
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
@@ -42,7 +43,7 @@ def as_focus(answer: ComparisonAnswer, context: Context) -> bytes:
 def focus_rows(answer: ComparisonAnswer, context: Context) -> Iterator[Cells]:
     """Rows of one scenario, in the order of months; none where nothing is feasible."""
     if (scenario := choose_scenario(answer, context)) is not None:
-        yield from _Rows(answer, context, scenario).all()
+        yield from _Rows(answer, context, scenario, ListPrices(answer, scenario)).all()
 
 
 def choose_scenario(answer: ComparisonAnswer, context: Context) -> ScenarioAnswer | None:
@@ -62,6 +63,7 @@ class _Rows:
     answer: ComparisonAnswer
     context: Context
     scenario: ScenarioAnswer
+    prices: ListPrices
 
     def all(self) -> Iterator[Cells]:
         lines = (line for line in self.scenario.lines if line.category != "loan")
@@ -115,10 +117,7 @@ class _Rows:
         """Quantity, list and contracted price; the costs are their exact products."""
         quantity = Decimal(str(line.quantity))
         contracted = line.unit_price
-        offer = self._offer(line)
-        multiplier = Decimal(str(offer.multiplier if offer else 1))
-        listed = (contracted / multiplier).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
-        listed = contracted if multiplier == 1 else listed
+        listed = self.prices.unit_price(line)
         return {
             "PricingQuantity": quantity,
             "PricingUnit": names.unit_of(line.unit),

@@ -67,10 +67,25 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         (f"Saving, {answer.currency}", answer.saving),
         (f"No plan{_of_these_months(answer)} is cheaper by a larger fraction", answer.gap),
         *([("Range of the total", f"none. {answer.why_no_range}")] if answer.why_no_range else []),
+        *_range_rows(answer),
         ("Use of the machines held, fraction", answer.utilisation),
         *((f"{one.name} pays, {answer.currency}", one.share) for one in answer.projects),
         *((f"{one.name}: why", one.explanation) for one in answer.projects),
     ]
+
+
+def _range_rows(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
+    """The total over simulated outcomes."""
+    ends, currency = answer.range, answer.currency
+    if ends is None:
+        return []
+    doubt = "" if ends.holds else " (does not hold here)"
+    figures = {"p10": ends.p10, "median": ends.p50, "p90": ends.p90, "mean": ends.mean}
+    rows = [
+        (f"Total, {name} of simulated cases{doubt}, {currency}", amount)
+        for name, amount in figures.items()
+    ]
+    return [*rows, *([("Range of the total", ends.note)] if ends.note else [])]
 
 
 def _of_these_months(answer: PortfolioAnswer) -> str:

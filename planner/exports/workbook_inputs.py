@@ -9,6 +9,7 @@ from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.labels import cloud_title
 from planner.contract.purchase_options import traits
+from planner.exports.list_prices import describe_discounts
 from planner.exports.rows import Context
 from planner.exports.workbook_sheets import Book, Cell, Column, number
 
@@ -126,6 +127,7 @@ _OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
     ("Seen on", 12, lambda offer: offer.as_of.isoformat() if offer.as_of else None),
     ("SKU", 24, lambda offer: offer.sku),
     ("Source", 70, lambda offer: offer.source),
+    ("Contract discounts by month", 40, lambda offer: _by_month(offer)),
 )
 """Title, width and cell of each column beside the offer's id."""
 
@@ -135,16 +137,25 @@ def _multiplier(offer: OfferUsed) -> Cell:
     return offer.multiplier if offer.native_currency else None
 
 
+def _by_month(offer: OfferUsed) -> Cell:
+    """When they begin and end within the plan; empty where the multiplier holds throughout."""
+    return describe_discounts(offer) if offer.multiplier_changes else None
+
+
 def offers(book: Book, answer: ComparisonAnswer | PortfolioAnswer) -> None:
     columns = [
         Column("Offer", 52),
         *(Column(title, width) for title, width, _ in _OFFER_COLUMNS),
     ]
-    rows: list[list[Cell]] = [
+    book.table("Offers", columns, offer_rows(answer))
+
+
+def offer_rows(answer: ComparisonAnswer | PortfolioAnswer) -> list[list[Cell]]:
+    """The cells of each offer."""
+    return [
         [offer_id, *(cell(offer) for _, _, cell in _OFFER_COLUMNS)]
         for offer_id, offer in answer.offers.items()
     ]
-    book.table("Offers", columns, rows)
 
 
 _COVERAGE = (

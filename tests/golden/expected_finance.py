@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.verdict import BudgetUse, Verdict
-from tests.golden.shown import TITLES, money, number, percent
+from tests.golden.shown import TITLES, money, named_month, number, percent
 
 
 def fiscal_years(shown: ScenarioAnswer) -> list[list[str]]:
@@ -14,7 +14,7 @@ def fiscal_years(shown: ScenarioAnswer) -> list[list[str]]:
             *(year.cash, year.capital, year.operating, year.depreciation, year.lease),
             *(year.interest, year.resale, year.tax, year.cost, year.loan),
         )
-        months = f"{year.first} to {year.last}"
+        months = f"{named_month(year.first, 0)} to {named_month(year.last, 0)}"
         rows.append([str(year.fiscal_year), months, *map(number, amounts)])
     return rows
 

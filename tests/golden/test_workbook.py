@@ -14,6 +14,7 @@ import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import Context, export
+from planner.exports.list_prices import describe_discounts
 from tests.golden import expected_page
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.expected_scenarios import between_semicolons
@@ -107,7 +108,8 @@ def test_demand_assumptions_and_offers_are_the_answer_s(name: str) -> None:
         [key, o.provider, o.region, o.zone, o.instance_type, o.accelerator, o.accelerator_count,
          o.purchase_option, o.native_price_per_hour, o.native_upfront, o.native_currency,
          o.units_per_usd, o.multiplier if o.native_currency else None,
-         o.as_of.isoformat() if o.as_of else None, o.sku, o.source]
+         o.as_of.isoformat() if o.as_of else None, o.sku, o.source,
+         describe_discounts(o) if o.multiplier_changes else None]
         for key, o in answer.offers.items()
     ]  # fmt: skip
     assert same(body(name, "Offers"), offers)

@@ -1,0 +1,73 @@
+"""What lines of a plan would cost at list prices, without the discounts of contracts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from functools import cached_property
+
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.contract.answer.scenario import CostLine, ScenarioAnswer
+from planner.contract.months import format_month
+
+DISCOUNTED = ("compute", "commitment", "upfront")
+"""Categories of lines that contract discounts count for: data, people and support have none."""
+_DECIMALS = Decimal("1e-10")
+
+
+@dataclass(frozen=True)
+class ListPrices:
+    """Of the lines of one scenario."""
+
+    answer: ComparisonAnswer
+    scenario: ScenarioAnswer
+
+    def unit_price(self, line: CostLine) -> Decimal:
+        """The unit price of a line without contract discounts; its own where nothing is left to
+        pay of it."""
+        offer = self.answer.offers.get(line.offer_id)
+        if offer is None or line.category not in DISCOUNTED:
+            return line.unit_price
+        month = self._begins.get(_of(line), line.month)
+        multiplier = Decimal(str(offer.multiplier_in(format_month(self.answer.month(month)))))
+        if multiplier in (0, 1):
+            return line.unit_price
+        return (line.unit_price / multiplier).quantize(_DECIMALS, ROUND_HALF_EVEN)
+
+    @cached_property
+    def _begins(self) -> dict[tuple[str, Decimal], int]:
+        """Source and price of commitments → first month in which they are charged at it: the one
+        in which they begin, whose price they keep."""
+        lines = [line for line in self.scenario.lines if line.category == "commitment"]
+        return {_of(line): line.month for line in sorted(lines, key=lambda x: -x.month)}
+
+
+def _of(line: CostLine) -> tuple[str, Decimal]:
+    """Source and price of a commitment's line; of no source for others."""
+    return (line.source if line.category == "commitment" else "", line.unit_price)
+
+
+def describe_discounts(offer: OfferUsed) -> str:
+    """How contract discounts change the prices of an offer, and from which months on.
+
+    >>> from planner.contract.answer.comparison import MultiplierChange
+    >>> values = {"multiplier": 0.88, "multiplier_changes": ()}
+    >>> describe_discounts(OfferUsed.of_values(**values))
+    '−12%'
+    >>> months = (MultiplierChange(first="2027-01", multiplier=0.88),
+    ...           MultiplierChange(first="2029-01", multiplier=1.0))
+    >>> describe_discounts(OfferUsed.of_values(**values | {"multiplier_changes": months}))
+    '−12% from 2027-01, list price from 2029-01'
+    """
+    if not offer.multiplier_changes:
+        return _change(offer.multiplier)
+    return ", ".join(
+        f"{_change(one.multiplier)} from {one.first}" for one in offer.multiplier_changes
+    )
+
+
+def _change(multiplier: float) -> str:
+    """`−8%`."""
+    if multiplier == 1:
+        return "list price"
+    return f"{(multiplier - 1) * 100:+.3g}%".replace("-", "−")

@@ -1,0 +1,64 @@
+"""List prices of what is billed under contract discounts, which may end within the plan."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports.focus import focus_rows
+from planner.exports.rows import Context
+from planner.exports.workbook_inputs import offer_rows
+from planner.web.answer.verdict_facts import prices_paid
+from tests.planner.comparison.existing.test_ended_discounts import asked
+from tests.planner.costing.market_of import offer
+
+
+def test_the_answer_says_from_when_on_discounts_apply() -> None:
+    answer = asked(offer("50"))
+    used = answer.offers[answer.by_key[ScenarioKey.ON_DEMAND].lines[0].offer_id]
+    assert used.multiplier == 0.8
+    assert [used.multiplier_in(month) for month in ("2027-06", "2027-07")] == [0.8, 1]
+    words = "−20% from 2027-01, list price from 2027-07"
+    assert prices_paid(answer)[0] == f"list prices, but AWS p5.48xlarge {words}"
+    (row,) = offer_rows(answer)
+    assert words in row
+    throughout = asked(offer("50"), horizon_months=6)
+    (row,) = offer_rows(throughout)
+    assert not any("from 2027" in str(cell) for cell in row)
+    assert prices_paid(throughout)[0] == "list prices, but AWS p5.48xlarge −20%"
+
+
+@pytest.mark.parametrize("trend", [0, -0.15])
+def test_list_prices_are_without_the_discount_of_the_month(trend: float) -> None:
+    """Of hours that of their month; of commitments that of the month in which they begin."""
+    year = offer("30", "reserved", term_months=6, payment_option="no_upfront")
+    finance = {"cloud_price_trend_per_year": trend, "cloud_staff_fte_per_accelerator": 0.001,
+               "cloud_support_rate": 0.1}  # fmt: skip
+    data = {"storage_gib": 1000, "egress_gib_per_month": 100}
+    answer = asked(offer("50"), year, finance=finance, data=data)
+    by_hour = priced(answer, "on_demand", "compute")
+    assert by_hour == pytest.approx([50 * (1 + trend) ** (m / 12) for m in range(12)])
+    committed = priced(answer, "committed", "commitment")
+    assert committed == pytest.approx([30.0] * 6 + [30 * (1 + trend) ** 0.5] * 6)
+    for category in ("staff", "support", "storage", "egress"):
+        rows = [row for row in focus_rows(answer, Context(scenario="on_demand"))
+                if row["x_Category"] == category]  # fmt: skip
+        assert rows
+        assert all(row["ListUnitPrice"] == row["ContractedUnitPrice"] for row in rows)
+
+
+def test_what_costs_nothing_under_its_contract_has_a_list_price_afterwards() -> None:
+    answer = asked(offer("50"), discount=1)
+    assert priced(answer, "on_demand", "compute") == [50] * 6
+    (used,) = answer.offers.values()
+    assert [one.multiplier for one in used.multiplier_changes] == [0, 1]
+
+
+def priced(answer: ComparisonAnswer, scenario: str, category: str) -> list[float]:
+    """List prices of what is billed for a category, month by month."""
+    return [
+        float(row["ListUnitPrice"])
+        for row in focus_rows(answer, Context(scenario=scenario))
+        if row["x_Category"] == category and row["BilledCost"]
+    ]
