@@ -100,6 +100,17 @@ def test_the_documents_name_each_step_of_an_installation() -> None:
         assert step in text, step
 
 
+@pytest.mark.parametrize(("mode", "modes"), [("", (0o700, 0o444)), ("0440", (0o755, 0o440))])
+def test_secrets_are_closed_to_other_accounts(tmp_path: Path, mode: str, modes: Any) -> None:
+    """By their folder, or by their own modes where services of another account read them."""
+    folder = tmp_path / "secrets"
+    command = [str(DEPLOY / "make-secrets"), str(folder)]
+    for _ in range(2):
+        subprocess.run(command, env=os.environ | {"SECRETS_MODE": mode}, check=True)
+    assert folder.stat().st_mode & 0o777 == modes[0]
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {modes[1]}
+
+
 @pytest.mark.django_db
 def test_a_new_key_signs_nobody_out_while_the_former_one_is_named(settings: Any) -> None:
     person = get_user_model().objects.create_user("ada", password="quiet-ada-7")

@@ -96,7 +96,8 @@ class Membership(TeamOwned, Versioned):
 class InvitationQuerySet(TeamQuerySet):
     def open(self) -> Self:
         """Those whose link still works."""
-        return self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+        waiting = self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+        return waiting.exclude(invited_by__is_active=False)
 
 
 class Invitation(TeamOwned):
@@ -123,7 +124,9 @@ class Invitation(TeamOwned):
 
     @property
     def is_open(self) -> bool:
-        return not self.accepted_at and not self.revoked_at and self.expires_at > timezone.now()
+        if self.accepted_at or self.revoked_at or self.expires_at <= timezone.now():
+            return False
+        return self.invited_by is None or self.invited_by.is_active
 
 
 class ServerQuote(TeamOwned, Versioned):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 
 from django.db import transaction
+from django.utils import timezone
 
-from planner.models import Access, Invitation, Role, Team
+from planner.models import Access, AuditEntry, Invitation, Role, Team
 from planner.services.jobs.mail import queue_mail
 from planner.services.teams import teams
+from planner.services.teams.quotas import QuotaError
 from planner.services.teams.teams import INVITATION_DAYS
 
+MAILED_PER_DAY = 200
+"""Of one team: a mail bears a name that its owner chose, to an address that they chose."""
 _MESSAGE = """{name} invites you to the team {team} of the GPU cost planner, as {role}.
 
 Open this link and sign in to join; it works once, until {expires:%Y-%m-%d}:
@@ -34,6 +39,7 @@ def invite_by_mail(
     """The invitation and its secret; with an address the link is sent there too."""
     invitation, secret = teams.invite(access, team, role, email, days)
     if email:
+        _require_room_for_mail(team)
         message = _MESSAGE.format(
             name=access.name,
             team=team.name,
@@ -43,3 +49,14 @@ def invite_by_mail(
         )
         queue_mail(f"Invitation to the team {team.name}", message, [email])
     return invitation, secret
+
+
+def _require_room_for_mail(team: Team) -> None:
+    """Invitations that were revoked since count too: their mails are sent."""
+    day_ago = timezone.now() - dt.timedelta(days=1)
+    made = AuditEntry.objects.filter(team=team, action="invitation.created", at__gte=day_ago)
+    if made.exclude(after__email="").count() > MAILED_PER_DAY:
+        raise QuotaError(
+            f"A team sends at most {MAILED_PER_DAY} invitations by mail a day; leave out the "
+            "address and send the link yourself."
+        )

@@ -12,7 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from pricing.discovery import all_providers
 from pricing.ingest.endpoints import Secrets
-from pricing.publish.runs import is_disk_full
+from pricing.publish.refresh_runs import is_disk_full
 
 
 class DatabaseCommand(BaseCommand):

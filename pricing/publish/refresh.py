@@ -28,7 +28,7 @@ from pricing.ingest.fetch import Cancelled, FetchResult, fetch
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
 from pricing.ingest.recording import make_recorder, make_replayer, read_recording_time
 from pricing.models import RefreshRun
-from pricing.publish import clock_skew, expected_market, runs
+from pricing.publish import clock_skew, expected_market, refresh_runs
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish_locked
 from pricing.publish.refresh_result import RefreshResult
@@ -136,7 +136,7 @@ class _RefreshJob:
         self.listener.started(name)
         try:
             if not self.options.dry_run:
-                self.records[name] = runs.start_run(name)
+                self.records[name] = refresh_runs.start_run(name)
             context = self._context(name)
         except Exception as error:
             self._fail(name, error, "the start of the refresh")
@@ -206,7 +206,7 @@ class _RefreshJob:
             self._fail(name, error, "the publication")
         else:
             message = "; ".join(publication.reasons)
-            hint = runs.hint_for(publication.outcome)
+            hint = refresh_runs.hint_for(publication.outcome)
             self._record_result(
                 RefreshResult(
                     name, publication.outcome, message, hint, publication, outcome.unchanged
@@ -225,7 +225,7 @@ class _RefreshJob:
         )
 
     def _fail(self, name: str, error: BaseException, where: str = "the adapter") -> None:
-        what, hint = runs.explain_failure(error, where)
+        what, hint = refresh_runs.explain_failure(error, where)
         if not isinstance(error, ProviderUnavailable | Cancelled):
             traceback_text = "".join(traceback.format_exception(error))
             log.error("%s: %s", name, self.secrets.scrub(traceback_text))
@@ -242,6 +242,6 @@ class _RefreshJob:
         self.unfinished.discard(result.provider)
         record = self.records.pop(result.provider, None)
         if record is not None:
-            runs.finish_run(record, result)
+            refresh_runs.finish_run(record, result)
         self.results.append(result)
         self.listener.finished(result)

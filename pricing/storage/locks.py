@@ -1,4 +1,5 @@
-"""One refresh of a provider at a time, on every machine that shares the database.
+"""One refresh of a provider at a time, on every machine that shares the database; and one
+transaction at a time that counts rows against a limit.
 
 The lock goes when its holder does, even by `kill -9`: on PostgreSQL it belongs to the session,
 otherwise to an open file beside the database.
@@ -33,9 +34,21 @@ def provider_lock(provider: str) -> Iterator[None]:
         yield
 
 
+def wait_in_line(what: str) -> None:
+    """Lets one transaction at a time count and add rows of a kind, until it ends, so that no two
+    of them take the last place. SQLite has but one that writes; outside of any nothing is held."""
+    if connection.vendor == "postgresql" and connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_key(f"rows of {what}")])
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+
+
 @contextmanager
 def _session_lock(provider: str) -> Iterator[None]:
-    key = int.from_bytes(hashlib.sha256(provider.encode()).digest()[:8], "big", signed=True)
+    key = _key(provider)
     # A connection of its own: the work inside may close or lose the other one.
     lock_connection = connection.copy()
     try:

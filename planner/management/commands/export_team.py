@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from planner.management.team_argument import operator_access, pick_team
+from planner.services.housekeeping.backup import make_private
 from planner.services.housekeeping.team_export import export_team
 from pricing.management.database_command import DatabaseCommand
 
@@ -23,9 +24,9 @@ class Command(DatabaseCommand):
         team = pick_team(options["team"])
         path = Path(options["file"])
         try:
-            with path.open("xb") as file:
+            make_private(path)
+            with path.open("wb") as file:
                 counts = export_team(operator_access(team), team, file)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
-        path.chmod(0o600)
         self.stdout.write(f"{path}: {sum(counts.values())} rows of {team.name}")

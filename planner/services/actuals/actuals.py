@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import CostLine
-from planner.contract.months import add_months, format_month
+from planner.contract.months import add_months, format_month, name_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
@@ -33,6 +33,8 @@ from planner.services.teams.audit import record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
 from planner.services.teams.quotas import require_room_for_upload
+from planner.services.teams.rights_now import require_still
+from pricing.common.bounded import without_invisible
 from pricing.common.invalid_input import InvalidInput
 from pricing.storage import bulk
 
@@ -74,6 +76,10 @@ def _refuse_far_months(sums: Sums) -> None:
 
 @transaction.atomic
 def _write(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
+    if not Project.objects.select_for_update().filter(pk=project.pk).exists():
+        raise WrongStateError("The project was deleted while the file was read.")
+    require_still(access, project.team_id, EDIT)
+    require_room_for_upload(project.uploads.all())
     upload = _create_upload(access, project, sums, file_name)
     upload.doubtful = [*sums.doubtful.warnings(), *describe_cut_month(sums.until)]
     for batch in _batches(_lines(upload, sums), _BATCH):
@@ -96,7 +102,7 @@ def _create_upload(access: Access, project: Project, sums: Sums, file_name: str)
             return ActualsUpload.objects.create(
                 team_id=project.team_id,
                 project=project,
-                file_name=file_name[:200],
+                file_name=without_invisible(file_name)[:200],
                 format=sums.format,
                 rows=sums.rows,
                 digest=sums.digest,
@@ -247,10 +253,10 @@ def _unknown_hours(month: str, category: str, machines: set[str]) -> str:
     if len(machines) > _MOST_NAMED:
         listed += f" and {len(machines) - _MOST_NAMED} more"
     return (
-        f"{month}, {category}: the accelerators of {listed} are not known, so their hours are not "
-        "counted as accelerator-hours and the difference is not split into price and usage. Name "
-        "the machine as the catalog does (x_InstanceType in FOCUS rows), or give what has no "
-        "accelerators a category of its own (x_Category)."
+        f"{name_month(month)}, {category}: the accelerators of {listed} are not known, so their "
+        "hours are not counted as accelerator-hours and the difference is not split into price "
+        "and usage. Name the machine as the catalog does (x_InstanceType in FOCUS rows), or give "
+        "what has no accelerators a category of its own (x_Category)."
     )
 
 

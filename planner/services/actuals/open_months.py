@@ -8,7 +8,7 @@ from math import isfinite
 
 from django.db.models import Max
 
-from planner.contract.months import add_months, parse_month
+from planner.contract.months import add_months, name_month, parse_month
 from planner.models import ActualLine, Project
 from planner.usage.demand.history import EDGE_DAYS
 
@@ -42,8 +42,8 @@ def describe_cut_month(until_s: float) -> Iterator[str]:
     month = f"{last:%Y-%m}"
     if last < _end(month) - dt.timedelta(days=EDGE_DAYS):
         yield (
-            f"The use of {month} ends on day {last.day} in this file. If the bill goes on after "
-            "it, upload the rest: the month counts as whole."
+            f"The use of {name_month(month)} ends on day {last.day} in this file. If the bill goes "
+            "on after it, upload the rest: the month counts as whole."
         )
 
 
@@ -55,7 +55,7 @@ def _end(month: str) -> dt.datetime:
 def describe_open_months(months: frozenset[str]) -> Iterator[str]:
     """What a month that was not over counts as."""
     if months:
-        named = ", ".join(sorted(months))
+        named = ", ".join(name_month(month) for month in sorted(months))
         was, they = ("was", "it is") if len(months) == 1 else ("were", "they are")
         yield (
             f"{named} {was} uploaded before the end of the month: the estimate at completion "

@@ -9,14 +9,14 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 from django.utils import timezone
 
-from pricing.publish.runs import is_disk_full
+from pricing.publish.refresh_runs import is_disk_full
 
 PREFIX = "planner-"
 MAX_FINDINGS = 10_000_000
@@ -42,7 +42,7 @@ def back_up(folder: Path) -> Path:
                 "that its disk is mounted; no copy was made."
             )
         folder.mkdir(mode=0o700, exist_ok=True)
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        make_private(part)
         try:
             _copy(part)
             part.rename(target)
@@ -91,9 +91,11 @@ def restore(file: Path) -> None:
         )
     connection.close()
     if connection.vendor == "sqlite":
-        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as source:
+        with closing(_open_to_read(file)) as source:
             _check_whole(source, file)
             _check_ours(_tables(source), file)
+            with suppress(OSError):  # another account's, who decides who reads it
+                Path(_name()).chmod(0o600)
             with closing(sqlite3.connect(_name())) as target:
                 source.backup(target)
     else:
@@ -115,7 +117,7 @@ def _name() -> str:
 def _copy(target: Path) -> None:
     if connection.vendor == "sqlite":
         with (
-            closing(sqlite3.connect(f"file:{_name()}?mode=ro", uri=True)) as source,
+            closing(_open_to_read(Path(_name()))) as source,
             closing(sqlite3.connect(target)) as copy,
         ):
             source.backup(copy)
@@ -129,6 +131,16 @@ def _copy(target: Path) -> None:
             f"The database {_name()} is not a planner's: it {lacks}. Check DATABASE_URL; no copy "
             "was made, and none was removed."
         )
+
+
+def make_private(path: Path) -> None:
+    """A new empty file that its owner alone reads, before anything is written to it."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _open_to_read(file: Path) -> sqlite3.Connection:
+    """Whatever signs its name holds, which in an address would say something else."""
+    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
 
 
 def _tables(database: sqlite3.Connection) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from django.db import InterfaceError, OperationalError, connection, transaction
@@ -13,12 +14,12 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Team
+from planner.models import ALL_SCOPES, Access, ApiToken, Job, JobState, Role, Team
 from planner.services.fair_use.courtesy import JOBS, Visit
 from planner.services.jobs import background
 from planner.services.jobs.heartbeat import keep_alive
 from planner.services.jobs.kinds import KINDS, clean_up_after, queue_of
-from planner.services.jobs.limits import check_room, owner_key
+from planner.services.jobs.limits import OPEN_STATES, check_room, owner_key
 from planner.services.jobs.recovery import MAX_ATTEMPTS, put_back
 from planner.services.observability.measures import JOB_SECONDS
 from planner.services.observability.request_id import current_request_id, use_request_id
@@ -80,15 +81,16 @@ def start(
 
     `visitor` is the address of an anonymous caller. Raises `TooManyJobsError`.
     """
-    check_room(access, team, visitor)
-    job = Job.objects.create(
-        kind=kind,
-        arguments=dict(arguments),
-        team=team,
-        created_by_id=access.user_id,
-        owner=owner_key(access, visitor),
-        request_id=current_request_id(),
-    )
+    with transaction.atomic():
+        check_room(access, team, visitor)
+        job = Job.objects.create(
+            kind=kind,
+            arguments=dict(arguments),
+            team=team,
+            created_by_id=access.user_id,
+            owner=owner_key(access, visitor),
+            request_id=current_request_id(),
+        )
     background.submit("run_job", str(job.pk), queue=queue_of(kind))
     job.refresh_from_db()
     return job
@@ -98,6 +100,18 @@ def cancel(access: Access, job: Job) -> Job:
     """Stops a queued job at once and a running one at its next step."""
     if job.team_id is not None:
         require(access, job.team_id, EDIT)
+    return _stop(job)
+
+
+def stop_jobs_of_token(token: ApiToken) -> None:
+    """Stops what a service token asked for; the jobs of a personal token are its person's."""
+    owner = Access(token_id=token.pk).person
+    for job in Job.objects.filter(owner=owner, state__in=OPEN_STATES):
+        with suppress(WrongStateError):  # It ended by itself meanwhile.
+            _stop(job)
+
+
+def _stop(job: Job) -> Job:
     with transaction.atomic():
         current: Job = Job.objects.select_for_update().get(pk=job.pk)
         if current.is_over:

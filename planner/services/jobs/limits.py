@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from planner.models import Access, Job, JobState, Team
 from planner.services.teams.errors import WrongStateError
+from pricing.storage.locks import wait_in_line
 
 OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
 COME_BACK_SECONDS = 10
@@ -22,7 +23,9 @@ def owner_key(access: Access, visitor: str) -> str:
 
 
 def check_room(access: Access, team: Team | None, visitor: str) -> None:
-    """Refuses one job more than a visitor, a team or the server may have at once."""
+    """Refuses one job more than a visitor, a team or the server may have at once; within the
+    transaction that adds it."""
+    wait_in_line(Job._meta.label)
     open_jobs = Job.objects.filter(state__in=OPEN_STATES)
     owner = owner_key(access, visitor)
     if owner:

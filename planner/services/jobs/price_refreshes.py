@@ -14,6 +14,7 @@ from planner.services.jobs.jobs import CancelledError, Progress
 from planner.services.teams.audit import record
 from planner.services.teams.permissions import require_scope
 from pricing import discovery
+from pricing.common.invalid_input import InvalidInput
 from pricing.publish.refresh import refresh
 from pricing.publish.refresh_result import RefreshResult
 
@@ -27,7 +28,10 @@ def require_operator(access: Access) -> None:
 def start_refresh(access: Access, providers: list[str]) -> Job:
     """Queues a refresh of these providers, of all without any."""
     require_operator(access)
-    discovery.get_providers(providers)
+    try:
+        discovery.get_providers(providers)
+    except InvalidInput as refusal:
+        raise InvalidInput("providers", refusal.message) from None
     with transaction.atomic():
         job = jobs.start(access, "price_refresh", {"providers": providers}, None)
         record(access, "prices.refresh_started", job, after={"providers": providers or ["all"]})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -28,6 +28,8 @@ from planner.services.projects.saved_comparisons import rate_as_row, rate_from_r
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import APPROVE, EDIT, require
+from planner.services.teams.quotas import require_room_for_portfolio
+from planner.services.teams.rights_now import require_still
 from planner.services.teams.team_rates import inherit, with_sources
 from planner.services.work_budget import current_budget, replay_meter
 from pricing import catalog as catalogs
@@ -88,7 +90,12 @@ def portfolio_job(job: Job, progress: Progress) -> dict[str, Any]:
     return plan_for_team(job.arguments["request"], job.team).answer.to_json()
 
 
-def save_portfolio(
+def save_portfolio(access: Access, team: Team, **fields: Any) -> SavedPortfolio:
+    """Answers a request and keeps that as a draft: `prepare_portfolio`, and at once the rest."""
+    return prepare_portfolio(access, team, **fields)()
+
+
+def prepare_portfolio(
     access: Access,
     team: Team,
     *,
@@ -97,17 +104,24 @@ def save_portfolio(
     note: str = "",
     owners: Mapping[str, str] | None = None,
     shown_to_all: bool = False,
-) -> SavedPortfolio:
-    """Answers the request and keeps it as a draft; the database is free while it is answered.
-    `owners`: who made each project."""
+) -> Callable[[], SavedPortfolio]:
+    """Answers the request with the database free meanwhile. What it gives back keeps the answer as
+    a draft. `owners`: who made each project."""
     require(access, team.pk, EDIT)
+    require_room_for_portfolio(SavedPortfolio.objects.filter(team=team))
     if shown_to_all and owners:
         check_may_show(access, team)
     today = timezone.now().date()
     dated = {**request, "start": request.get("start") or format_month(next_month(today))}
     market = catalogs.current()
     outcome = plan_for_team(dated, team, market)
-    with transaction.atomic():
+
+    @transaction.atomic
+    def store() -> SavedPortfolio:
+        if not Team.objects.select_for_update().filter(pk=team.pk).exists():  # one save at a time
+            raise WrongStateError("The team was deleted while its answer was computed.")
+        require_still(access, team.pk, EDIT)
+        require_room_for_portfolio(SavedPortfolio.objects.filter(team=team))
         saved = SavedPortfolio.objects.create(
             team=team,
             name=name,
@@ -126,7 +140,9 @@ def save_portfolio(
             created_key=access.person,
         )
         record(access, "saved_portfolio.created", saved, after=_logged(saved))
-    return saved
+        return saved
+
+    return store
 
 
 def _logged(saved: SavedPortfolio) -> dict[str, Any]:

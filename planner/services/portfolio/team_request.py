@@ -50,7 +50,7 @@ def portfolio_of_projects(
     now = first_month_to_come()
     rows = [project for project in rows if not _is_over(compose(project), now)]
     if not rows:
-        raise InvalidInput("projects", f"every project ends before {format_month(now)}")
+        raise InvalidInput("projects", f"every project ends before {now:%B %Y}")
     requests = [compose(project) for project in rows]
     first, months = _common_months(requests)
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
@@ -122,10 +122,10 @@ def describe_past(projects: Iterable[Project]) -> str:
     texts = []
     if under_way:
         what = "Months before it count as done, of"
-        texts.append(f"The plan begins in {format_month(now)}. {what} {join(under_way)}.")
+        texts.append(f"The plan begins in {now:%B %Y}. {what} {join(under_way)}.")
     if over:
         verb = "is left out, as it ends" if len(over) == 1 else "are left out, as they end"
-        texts.append(f"{join(over)} {verb} before {format_month(now)}.")
+        texts.append(f"{join(over)} {verb} before {now:%B %Y}.")
     return " ".join(texts)
 
 

@@ -73,8 +73,9 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
 
 
 _TOTALS = (
-    *("net_present_cost", "total_cost", "apart", "apart_total", "saving", "saving_fraction"),
-    *("next_order", "capital_to_approve", "resale", "utilisation", "cost_of_waiting", "gap"),
+    *("net_present_cost", "total_cost", "range", "apart", "apart_total", "saving"),
+    *("saving_fraction", "next_order", "capital_to_approve", "resale", "utilisation"),
+    *("cost_of_waiting", "gap"),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -35,6 +35,7 @@ from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import APPROVE, EDIT, require
 from planner.services.teams.quotas import require_room_to_save
+from planner.services.teams.rights_now import require_still
 from planner.services.teams.team_rates import with_sources
 from planner.services.webhooks.webhooks import emit
 from planner.services.work_budget import replay_meter
@@ -55,7 +56,12 @@ class AnswerToSave:
     day: dt.date
 
 
-def save_comparison(
+def save_comparison(access: Access, project: Project, **fields: Any) -> SavedComparison:
+    """Answers a request and keeps that as a draft: `prepare_comparison`, and at once the rest."""
+    return prepare_comparison(access, project, **fields)()
+
+
+def prepare_comparison(
     access: Access,
     project: Project,
     *,
@@ -64,9 +70,9 @@ def save_comparison(
     variant: Variant | None = None,
     request: dict[str, Any] | None = None,
     pinned: Catalog | None = None,
-) -> SavedComparison:
-    """Answers the variant's request (or `request`), at `pinned` prices where they are given, and
-    keeps it as a draft. The database is free while it is answered."""
+) -> Callable[[], SavedComparison]:
+    """Answers the variant's request (or `request`), at `pinned` prices where they are given, with
+    the database free meanwhile. What it gives back keeps the answer as a draft."""
     require(access, project.team_id, EDIT)
     require_room_to_save(project.saved_comparisons.all())
     original_request = compose(project, variant) if request is None else request
@@ -74,7 +80,7 @@ def save_comparison(
         raise InvalidInput("request", "the project has no workload yet; give it one")
     answer = answer_to_save(project.team, original_request, pinned)
     labels = {"name": name, "note": note, "follows_project": request is None}
-    return store_answer(access, project, answer, variant=variant, **labels)
+    return lambda: store_answer(access, project, answer, variant=variant, **labels)
 
 
 def answer_to_save(
@@ -96,7 +102,15 @@ def store_answer(
     variant: Variant | None = None,
     **labels: Any,
 ) -> SavedComparison:
-    """Keeps an answer as a draft of the project; `labels` are columns beside it."""
+    """Keeps an answer as a draft of the project. Meanwhile the project may have gone, its room may
+    have been taken and the caller may have left the team. `labels` are columns beside it."""
+    projects, variants = Project.objects.filter(pk=project.pk), project.variants.all()
+    if not projects.select_for_update().exists():
+        raise WrongStateError("The project was deleted while its answer was computed.")
+    if variant is not None and not variants.filter(pk=variant.pk).exists():
+        raise WrongStateError("The variant was deleted while its answer was computed.")
+    require_still(access, project.team_id, EDIT)
+    require_room_to_save(project.saved_comparisons.all())
     outcome, market = answer.outcome, answer.market
     saved = SavedComparison.objects.create(
         team_id=project.team_id,

@@ -8,9 +8,11 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from planner.services.teams.errors import WrongStateError
+from pricing.storage.locks import wait_in_line
 
 VARIANTS_PER_PROJECT = 200
 SAVED_COMPARISONS_PER_PROJECT = 1_000
+PORTFOLIOS_PER_TEAM = 1_000
 TOKENS_PER_TEAM = 500
 """That still work."""
 QUOTES_PER_TEAM = 1_000
@@ -23,6 +25,7 @@ class QuotaError(WrongStateError):
 
 def require_room(rows: QuerySet[Any], most: int, limit: str) -> None:
     """Refuses one row more than `most`, in words such as "a team has at most 500 members"."""
+    wait_in_line(rows.model._meta.label)
     if most and rows.count() >= most:
         raise QuotaError(
             f"{limit[:1].upper()}{limit[1:]}; remove one, or ask the operator of this server "
@@ -54,3 +57,8 @@ def require_room_for_upload(uploads: QuerySet[Any]) -> None:
 def require_room_to_save(saved_comparisons: QuerySet[Any]) -> None:
     most = SAVED_COMPARISONS_PER_PROJECT
     require_room(saved_comparisons, most, f"a project has at most {most:,} saved comparisons")
+
+
+def require_room_for_portfolio(saved_portfolios: QuerySet[Any]) -> None:
+    most = PORTFOLIOS_PER_TEAM
+    require_room(saved_portfolios, most, f"a team has at most {most:,} saved portfolios")

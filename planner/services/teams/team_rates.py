@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from django.utils import timezone
@@ -45,16 +45,31 @@ def rules_of(team: Team | None) -> tuple[ProjectRule, ...]:
 
 
 def check_settings(changes: Mapping[str, Any]) -> None:
-    """Refuses settings that a comparison request would refuse."""
+    """Refuses settings that a comparison request would refuse, all of them at once."""
+    refusals: list[InvalidInput] = []
+    for check in _checks(changes):
+        try:
+            check()
+        except InvalidInput as refusal:
+            refusals += refusal.all()
+    if refusals:
+        raise InvalidInput.together(refusals, len(refusals))
+
+
+def _checks(changes: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
     for name, model in _LISTS.items():
         for index, entry in enumerate(_entries(changes, name)):
-            parse(model, entry, f"{name}.{index}")
+            yield partial(parse, model, entry, f"{name}.{index}")
     for index, offer in enumerate(_entries(changes, "custom_offers")):
-        _check_accelerator(offer["accelerator"], f"custom_offers.{index}.accelerator")
+        accelerator = offer.get("accelerator") if isinstance(offer, Mapping) else None
+        if isinstance(accelerator, str):
+            field = f"custom_offers.{index}.accelerator"
+            yield partial(_check_accelerator, accelerator, field)
     for index, rule in enumerate(_entries(changes, "project_rules")):
-        read_rule(rule if isinstance(rule, str) else "", f"project_rules.{index}")
+        text = rule if isinstance(rule, str) else ""
+        yield partial(read_rule, text, f"project_rules.{index}")
     for section, values in _section_items(changes.get("defaults", {})):
-        parse(_SECTIONS[section], values, f"defaults.{section}")
+        yield partial(parse, _SECTIONS[section], values, f"defaults.{section}")
 
 
 def _entries(changes: Mapping[str, Any], name: str) -> list[Any]:

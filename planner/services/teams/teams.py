@@ -96,9 +96,11 @@ def _require_same_currency_for_money(team: Team, changes: Mapping[str, Any]) -> 
 def change_role(
     access: Access, member: Membership, role: Role, seen_version: int | None = None
 ) -> Membership:
+    """Who is owner no more keeps no way back: the links that they made end too."""
     require(access, member.team_id, OWN)
     if role != Role.OWNER:
         _require_other_owner(member)
+        _end_invitations_of(access, member)
     return edit(
         access, member, {"role": role}, seen_version=seen_version, action="member.role_changed"
     )
@@ -106,13 +108,15 @@ def change_role(
 
 @transaction.atomic
 def remove_member(access: Access, member: Membership) -> None:
-    """An owner removes anyone; anyone removes themselves. Their tokens end with it."""
+    """An owner removes anyone; anyone removes themselves. Their tokens end with it, and the
+    invitations that they made."""
     if member.user_id != access.user_id or access.token_id is not None:
         require(access, member.team_id, OWN)
     _require_other_owner(member)
     own = ApiToken.objects.filter(team_id=member.team_id, user_id=member.user_id)
     for token in own.filter(revoked_at=None):
         end_token(access, token)
+    _end_invitations_of(access, member)
     record(access, "member.removed", member, before={"user": str(member.user), "role": member.role})
     member.delete()
 
@@ -155,6 +159,17 @@ def revoke_invitation(access: Access, invitation: Invitation) -> None:
     require(access, invitation.team_id, OWN)
     if not invitation.is_open:
         raise WrongStateError("The invitation is no longer valid.")
+    _end_invitation(access, invitation)
+
+
+def _end_invitations_of(access: Access, member: Membership) -> None:
+    """Those that `member` made and nobody took up: whoever made a link knows it."""
+    made = Invitation.objects.open().filter(team=member.team_id, invited_by=member.user_id)
+    for invitation in made:
+        _end_invitation(access, invitation)
+
+
+def _end_invitation(access: Access, invitation: Invitation) -> None:
     before = {"role": invitation.role, "email": invitation.email}
     record(access, "invitation.revoked", invitation, before=before)
     invitation.delete()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -95,6 +96,12 @@ def revoke_token(access: Access, token: ApiToken) -> None:
         end_token(access, token)
 
 
+def count_service_tokens(team: Team, maker: Any) -> int:
+    """Tokens of the team itself that this person made, and so knows, and that still work."""
+    working = ApiToken.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
+    return working.filter(team=team, user=None, created_by=maker).count()
+
+
 def end_token(access: Access, token: ApiToken) -> None:
     """Revokes a token, whoever may ask for it has been settled."""
     token.revoked_at = timezone.now()
@@ -107,7 +114,7 @@ def access_for_token(secret: str) -> Access | None:
     token = ApiToken.objects.select_related("user").filter(digest=hash_secret(secret)).first()
     if token is None or not token.is_active:
         return None
-    role = _role_now(token)
+    role = role_of_token(token)
     if role is None:
         return None
     _note_use(token)
@@ -121,7 +128,7 @@ def access_for_token(secret: str) -> Access | None:
     )
 
 
-def _role_now(token: ApiToken) -> Role | None:
+def role_of_token(token: ApiToken) -> Role | None:
     """The token's role, cut to what its user is in the team today."""
     role = Role(token.role)
     if token.user_id is None:

@@ -9,10 +9,13 @@ import http.client
 import json
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from planner.models import (
@@ -27,6 +30,7 @@ from planner.services.jobs import background
 from planner.services.observability.measures import DELIVERY_ATTEMPTS
 from planner.services.observability.request_id import current_request_id, use_request_id
 from planner.services.teams.audit import edit, record
+from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import OWN, require
 from planner.services.teams.secrets import SIGNING_PREFIX, new_secret
 from planner.services.webhooks import outbound
@@ -35,6 +39,10 @@ from pricing.common.invalid_input import InvalidInput
 
 logger = logging.getLogger(__name__)
 MAX_ENDPOINTS = 20
+MAX_WAITING_TESTS = 5
+"""Of one webhook: each may hold a worker until its time is up."""
+ROUND_SECONDS = 20.0
+"""After how long a worker that delivers looks whether other work waits."""
 _NETWORK_FAILURES = (OSError, http.client.HTTPException, InvalidInput)
 RETRY_SECONDS = (10, 60, 600, 3600, 21_600)
 """Waits before the second to the sixth attempt, s; after that the delivery has failed."""
@@ -109,6 +117,10 @@ def emit(team_id: int, event: WebhookEvent, payload: Mapping[str, Any]) -> None:
 @transaction.atomic
 def send_test(access: Access, endpoint: WebhookEndpoint) -> WebhookDelivery:
     require(access, endpoint.team_id, OWN)
+    tests = WebhookDelivery.objects.filter(endpoint=endpoint, event=WebhookEvent.TEST)
+    waiting = tests.filter(state=DeliveryState.PENDING).count()
+    if waiting >= MAX_WAITING_TESTS:
+        raise WrongStateError(f"{waiting} test events of this webhook wait to be sent already.")
     queued = _queue([endpoint], WebhookEvent.TEST, {"message": "This is a test."})
     queued[0].refresh_from_db()
     return queued[0]
@@ -133,13 +145,24 @@ def _queue(
 
 
 def deliver_due() -> int:
-    """Attempts each delivery whose time has come; says how many it attempted."""
+    """Attempts each delivery whose time has come; says how many it attempted.
+
+    Teams take turns by the seconds that theirs took, so that no receiver that lets us wait holds
+    up those of others. After `ROUND_SECONDS` the rest waits behind other work.
+    """
     attempted = 0
-    while delivery := _claim():
+    began = time.monotonic()
+    taken = defaultdict[int, float](float)
+    while delivery := _claim(taken):
+        start = time.monotonic()
         with use_request_id(delivery.request_id):
             _deliver(delivery)
             _note(delivery)
         attempted += 1
+        taken[delivery.team_id] += time.monotonic() - start
+        if time.monotonic() - began > ROUND_SECONDS and settings.JOBS_BACKEND != "inline":
+            background.submit("deliver_webhooks")
+            return attempted
     _plan_next()
     return attempted
 
@@ -156,25 +179,30 @@ def _skips_locked() -> bool:
 
 
 @transaction.atomic
-def _claim() -> WebhookDelivery | None:
+def _claim(taken: Mapping[int, float]) -> WebhookDelivery | None:
+    """The next delivery of the team that took least; of any where others are at all of that one."""
     now = timezone.now()
-    due = (
-        WebhookDelivery.objects.select_for_update(of=("self",), skip_locked=_skips_locked())
-        .select_related("endpoint")
-        .filter(state=DeliveryState.PENDING, next_attempt_at__lte=now)
-        .order_by("next_attempt_at", "created_at")
-        .first()
-    )
-    if due is not None:
-        due.next_attempt_at = now + _LEASE
-        due.attempts += 1
-        due.save(update_fields=["next_attempt_at", "attempts"])
-    return due
+    due = WebhookDelivery.objects.filter(state=DeliveryState.PENDING, next_attempt_at__lte=now)
+    teams = due.order_by().values_list("team_id", flat=True).distinct() if taken else ()
+    first = min(teams, key=lambda team: taken.get(team, 0.0), default=None)
+    delivery = None if first is None else _lock_next(due.filter(team_id=first))
+    delivery = delivery or _lock_next(due)
+    if delivery is not None:
+        delivery.next_attempt_at = now + _LEASE
+        delivery.attempts += 1
+        delivery.save(update_fields=["next_attempt_at", "attempts"])
+    return delivery
+
+
+def _lock_next(due: QuerySet[WebhookDelivery]) -> WebhookDelivery | None:
+    rows = due.select_for_update(of=("self",), skip_locked=_skips_locked())
+    return rows.select_related("endpoint").order_by("next_attempt_at", "created_at").first()
 
 
 def _deliver(delivery: WebhookDelivery) -> None:
     delivery.response_status, delivery.error = None, ""
     try:
+        _require_active(delivery)
         response = _send(delivery)
     except outbound.ForbiddenTargetError as refusal:
         delivery.error = str(refusal)[:300]
@@ -191,6 +219,12 @@ def _deliver(delivery: WebhookDelivery) -> None:
             _retry(delivery, f"The endpoint answered {response.status}.")
     delivery.error = delivery.error.replace("\0", "")
     delivery.save()
+
+
+def _require_active(delivery: WebhookDelivery) -> None:
+    """Who switches a webhook off wants nothing more sent there, but for a test of their own."""
+    if not delivery.endpoint.active and delivery.event != WebhookEvent.TEST:
+        raise outbound.ForbiddenTargetError("The webhook was switched off before this was sent.")
 
 
 def _note(delivery: WebhookDelivery) -> None:

@@ -102,7 +102,9 @@ def test_hours_of_unknown_accelerators_are_said_and_not_split(
     told = actuals.variance(project).as_dict()
     assert told["total"]["causes"]["other"] == "480.00"
     assert told["total"]["actual_hours"] == 4000.0
-    assert "2027-01, compute: the accelerators of m7i.large are not known" in told["warnings"][0]
+    assert (
+        "January 2027, compute: the accelerators of m7i.large are not known" in told["warnings"][0]
+    )
 
 
 def test_a_machine_that_only_the_catalog_knows_is_converted(work: Workspace) -> None:

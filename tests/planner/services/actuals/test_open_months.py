@@ -46,7 +46,7 @@ def test_a_month_that_was_not_over_is_expected_to_go_on(
     assert done.estimate == pytest.approx(estimate)
     assert burn(table)[-1].estimate == done.estimate
     told = any(
-        "2027-02 was uploaded before the end" in text for text in table.as_dict()["warnings"]
+        "February 2027 was uploaded before the end" in text for text in table.as_dict()["warnings"]
     )
     assert told is (months_done == 1)
 
@@ -130,7 +130,7 @@ def test_a_bill_whose_use_ends_early_is_named(
     )
     focus = f"{head}ConsumedQuantity,ConsumedUnit,x_InstanceType\n{days}"
     upload = actuals.load_actuals(work.access(), project, io.BytesIO(focus.encode()))
-    told = f"The use of 2027-01 ends on day {last} in this file."
+    told = f"The use of January 2027 ends on day {last} in this file."
     assert any(told in text for text in upload_warnings(upload)) is is_cut
 
 
@@ -142,4 +142,6 @@ def test_a_table_of_months_has_no_days(work: Workspace, project: Project) -> Non
 def test_another_bill_whose_use_ends_early_is_named(work: Workspace, project: Project) -> None:
     bill = table([cur_row(1), cur_row(2, usage_end_date="2025-05-11T00:00:00Z")])
     upload = actuals.load_actuals(work.access(), project, io.BytesIO(bill))
-    assert any("of 2025-05 ends on day 10 in this file" in text for text in upload_warnings(upload))
+    assert any(
+        "of May 2025 ends on day 10 in this file" in text for text in upload_warnings(upload)
+    )

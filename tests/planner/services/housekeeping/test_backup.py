@@ -76,7 +76,7 @@ def rehearse(database: str, another: str, folder: Path) -> None:
 @pytest.mark.django_db
 def test_an_sqlite_database_comes_back_and_replays(tmp_path: Path, kept_database: Path) -> None:
     one, another = (tmp_path / f"{name}.sqlite3" for name in ("one", "another"))
-    folder, out = tmp_path / "copies", StringIO()
+    folder, out = tmp_path / "copies?mode=rwc#100%25", StringIO()
     if kept_database.exists():
         shutil.copy(kept_database, one)
     with sqlite_at(one):
@@ -92,6 +92,7 @@ def test_an_sqlite_database_comes_back_and_replays(tmp_path: Path, kept_database
     with sqlite_at(another):
         call_command("restore", str(file), stdout=out)
         call_command("verify_saved", stdout=out)
+    assert another.stat().st_mode & 0o777 == 0o600
     assert out.getvalue().endswith("2 saved comparisons replayed, no difference\n")
 
 

@@ -210,3 +210,15 @@ def test_teams_of_a_person_alone_are_found_by_one_query(
     with django_assert_num_queries(1):
         alone = list_sole_member_teams(user)
     assert [team.slug for team in alone] == ["first", "second"]
+
+
+def test_an_export_is_private_from_its_first_byte(
+    work: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, modes = tmp_path / "alpha.zip", list[int]()
+    monkeypatch.setattr(
+        "planner.management.commands.export_team.export_team",
+        lambda *_: modes.append(file.stat().st_mode & 0o777) or {},
+    )
+    call_command("export_team", "alpha", str(file), stdout=StringIO())
+    assert modes == [0o600]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from django.db import connection
 
 from planner.models import ANONYMOUS, Access, Job, JobState
 from planner.services.jobs import jobs
 from planner.services.jobs.kinds import kinds_in_queue_of
-from planner.services.jobs.limits import TooManyJobsError, place_in_line
+from planner.services.jobs.limits import TooManyJobsError, check_room, place_in_line
 from tests.planner.services.jobs.jobs_of import start
 from tests.planner.workspace import Workspace, market
 
@@ -69,3 +70,27 @@ def test_a_waiting_job_is_told_its_place(work: Workspace) -> None:
     Job.objects.filter(pk=first.pk).update(state=JobState.RUNNING)
     first.refresh_from_db()
     assert [place_in_line(job, kinds) for job in (first, second)] == [None, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("waiting")
+def test_no_two_jobs_take_the_last_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight forms sent at once had started five jobs where two are allowed."""
+    held: list[bool] = []
+    monkeypatch.setattr(jobs.background, "submit", lambda *_, **__: None)
+
+    def note(*arguments: object) -> None:
+        check_room(*arguments)  # type: ignore[arg-type]
+        held.append(connection.in_atomic_block)
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT count(*) FROM pg_locks"
+                    " WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+                )
+                held.append(cursor.fetchone() == (1,))
+
+    monkeypatch.setattr(jobs, "check_room", note)
+    jobs.start(ANONYMOUS, "comparison", {}, None, visitor="ip:192.0.2.1")
+    assert held
+    assert all(held)

@@ -95,11 +95,11 @@ def test_months_that_are_over_count_as_done(work):
     assert (request["start"], request["horizon_months"], set(owners)) == ("2027-04", 4, {"begun"})
     assert request["projects"][0]["workload"]["hours_per_month"] == [300, 400, 500, 600]
     assert describe_past(rows) == (
-        "The plan begins in 2027-04. Months before it count as done, of begun. "
-        "over and done are left out, as they end before 2027-04."
+        "The plan begins in April 2027. Months before it count as done, of begun. "
+        "over and done are left out, as they end before April 2027."
     )
     assert describe_past([]) == ""
-    with pytest.raises(InvalidInput, match="every project ends before 2027-04"):
+    with pytest.raises(InvalidInput, match="every project ends before April 2027"):
         portfolio_of_projects(work.team, rows[1:])
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from planner.models import Role, access_of
+from planner.models import Role, SavedPortfolio, access_of
 from planner.services.actuals import actuals
+from planner.services.portfolio import portfolios
 from planner.services.teams import quotas, teams, tokens
 from planner.services.teams.quotas import QuotaError
-from tests.planner.workspace import Workspace, person
+from tests.planner.workspace import Workspace, market, person
 
 pytestmark = pytest.mark.django_db
 
@@ -82,3 +83,13 @@ def test_a_project_takes_so_many_uploads(work: Workspace, settings: Any) -> None
     actuals.load_actuals(work.access(), project, BytesIO(rows % 1))
     with pytest.raises(QuotaError, match="at most 1 uploads"):
         actuals.load_actuals(work.access(), project, BytesIO(rows % 2))
+
+
+def test_a_team_keeps_so_many_portfolios(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    market()
+    monkeypatch.setattr(quotas, "PORTFOLIOS_PER_TEAM", 1)
+    work.portfolio()
+    monkeypatch.setattr(portfolios, "plan_for_team", None)  # refused before anything is computed
+    with pytest.raises(QuotaError, match="A team has at most 1 saved portfolios"):
+        work.portfolio()
+    assert SavedPortfolio.objects.count() == 1

@@ -21,6 +21,7 @@ from planner.models import (
     Team,
     access_of,
 )
+from planner.services.housekeeping.deletion import delete_account
 from planner.services.teams import teams, tokens
 from planner.services.teams.errors import StaleError, WrongStateError
 from planner.services.teams.tokens import access_for_token
@@ -245,3 +246,27 @@ def test_a_token_s_child_does_not_outlive_it(work: Workspace) -> None:
     parent = holder(work, Scope.READ, Scope.WRITE)
     child, _ = tokens.create_token(parent, work.team, name="child", scopes=[Scope.READ], days=300)
     assert child.expires_at <= timezone.now() + dt.timedelta(days=30)
+
+
+@pytest.mark.parametrize("how", ["removed", "demoted", "deactivated", "deleted"])
+def test_who_is_owner_no_more_has_no_way_back(work: Workspace, how: str) -> None:
+    """A link that an owner made for themselves before they had to go."""
+    other = person("other-owner")
+    member = Membership.objects.create(team=work.team, user=other, role=Role.OWNER)
+    _, secret = teams.invite(access_of(other), work.team, Role.OWNER)
+    _, secret_of_another = teams.invite(work.access(), work.team, Role.VIEWER)
+    if how == "removed":
+        teams.remove_member(work.access(), member)
+    elif how == "demoted":
+        teams.change_role(work.access(), member, Role.APPROVER)
+    elif how == "deleted":
+        delete_account(other)
+    else:
+        other.is_active = False
+        other.save()
+    with pytest.raises(InvalidInput, match="not a valid invitation"):
+        teams.accept(access_of(person("eve")), secret)
+    assert not Invitation.objects.open().filter(role=Role.OWNER).exists()
+    assert teams.accept(access_of(person("bob")), secret_of_another).role == Role.VIEWER
+    ended = AuditEntry.objects.filter(action="invitation.revoked").count()
+    assert ended == (0 if how == "deactivated" else 1)

@@ -6,7 +6,10 @@ import datetime as dt
 import hashlib
 import hmac
 import json
+import re
 import socket
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +17,16 @@ from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
 from planner.models import (
+    AlertKind,
     DeliveryState,
     Role,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
 )
+from planner.services.alerts.alerts import AlertSubject, Finding, create_alerts
 from planner.services.projects import saved_comparisons
+from planner.services.teams.errors import WrongStateError
 from planner.services.webhooks import webhooks
 from planner.services.webhooks.webhooks import outbound
 from pricing.common.invalid_input import InvalidInput
@@ -28,6 +34,7 @@ from tests.planner.workspace import Workspace, market
 
 pytestmark = pytest.mark.django_db
 URL = "https://hooks.example.com/plans"
+GUIDE = (Path(__file__).parents[4] / "docs" / "guides" / "budgets.md").read_text()
 
 
 class Wire:
@@ -221,3 +228,110 @@ def test_no_delivery_is_signed_with_nothing(work: Workspace, wire: Wire) -> None
     webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
     assert wire.sent == []
     assert "make a new signing secret" in WebhookDelivery.objects.get().error
+
+
+def test_a_webhook_switched_off_is_sent_nothing_that_waited_but_a_test(
+    work: Workspace, wire: Wire
+) -> None:
+    hook = endpoint(work)
+    wire.answer = 503
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    webhooks.change_endpoint(work.access(), hook, {"active": False})
+    wire.answer, wire.sent = 200, []
+    WebhookDelivery.objects.update(next_attempt_at=timezone.now())
+    assert webhooks.deliver_due() == 1
+    delivery = WebhookDelivery.objects.get()
+    assert (wire.sent, delivery.state) == ([], "failed")
+    assert "switched off" in delivery.error
+    assert webhooks.send_test(work.access(), WebhookEndpoint.objects.get()).state == "delivered"
+
+
+def test_tests_that_wait_are_few(work: Workspace, wire: Wire) -> None:
+    hook = endpoint(work)
+    wire.answer = 503
+    for _ in range(webhooks.MAX_WAITING_TESTS):
+        webhooks.send_test(work.access(), hook)
+    with pytest.raises(WrongStateError, match="5 test events of this webhook wait"):
+        webhooks.send_test(work.access(), hook)
+
+
+def waiting(work: Workspace, count: int) -> None:
+    """Deliveries that are due, those of one team before those of the next."""
+    hook = endpoint(work, url=f"https://{work.slug}.example.com/")
+    WebhookDelivery.objects.bulk_create(
+        WebhookDelivery(team=work.team, endpoint=hook, event=WebhookEvent.APPROVED, payload={})
+        for _ in range(count)
+    )
+
+
+def test_a_receiver_that_lets_us_wait_holds_up_no_other_team(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting(work, 5)
+    waiting(Workspace("beta"), 2)
+    clock, sent = [0.0], []
+
+    def post(url: str, _body: bytes, _headers: Any) -> outbound.Delivery:
+        sent.append(url[8:13])
+        clock[0] += 0.1 if "beta" in url else 3.0
+        return outbound.Delivery(200)
+
+    monkeypatch.setattr(outbound, "post", post)
+    monkeypatch.setattr(webhooks.time, "monotonic", lambda: clock[0])
+    assert webhooks.deliver_due() == 7
+    assert sent == ["alpha", "beta.", "beta.", *["alpha"] * 4]
+
+
+def test_deliveries_make_way_for_other_work(
+    work: Workspace, wire: Wire, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting(work, 4)
+    settings.JOBS_BACKEND = "thread"
+    clock = iter(range(0, 1000, 5))
+    submitted: list[str] = []
+    monkeypatch.setattr(webhooks.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(webhooks.background, "submit", submitted.append)
+    assert webhooks.deliver_due() < 4
+    assert submitted == ["deliver_webhooks"]
+
+
+# The guide --------------------------------------------------------------------------------
+
+
+def test_the_receiver_of_the_guide_takes_ours_alone() -> None:
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)[0], names)
+    is_genuine, now, body = names["is_genuine"], int(time.time()), b'{"id":"1"}'
+    ours = webhooks.signature("whsec_a", now, body)
+    assert is_genuine(ours, body, "whsec_a")
+    assert not is_genuine(ours, body + b" ", "whsec_a")
+    assert not is_genuine(ours, body, "whsec_b")
+    assert not is_genuine(webhooks.signature("whsec_a", now - 3600, body), body, "whsec_a")
+    for forged in ("", "t=1", "v1=", "no equals sign", "t=x,v1=\u00e9", ours.split(",")[0]):
+        assert not is_genuine(forged, body, "whsec_a"), forged
+
+
+def test_the_guide_names_every_field_of_every_event(work: Workspace, wire: Wire) -> None:
+    """It said how an event is signed and nothing of what is in it."""
+    market()
+    endpoint(work, events=[event for event in WebhookEvent.values if event != "test"])
+    row = work.project()
+    plan = saved_comparisons.submit(work.access(), work.saved(row))
+    saved_comparisons.approve(work.access(), plan)
+    overrun = [Finding(AlertKind.BUDGET_OVERRUN, "What was paid is too much.", "1.00", "2.00")]
+    create_alerts(AlertSubject(work.team.pk, "USD", project=row), overrun)
+    create_alerts(AlertSubject(work.team.pk, "USD", portfolio=work.portfolio()), overrun)
+    webhooks.send_test(work.access(), WebhookEndpoint.objects.get())
+    told = [json.loads(body) for _, body, _ in wire.sent]
+    rows = re.findall(r"^\| (`.*?) \| (.*?) \|", GUIDE.split("field of `data`")[1], re.MULTILINE)
+    described = {(name, place) for names, place in rows for name in re.findall(r"`(\w+)`", names)}
+    for one in told:
+        assert set(one) == {"id", "event", "created_at", "data"}
+        about = "portfolio" if "saved_portfolio" in one["data"] else "project"
+        places = {f"`{one['event']}`", "alerts", f"alerts on a {about}"}
+        if "alert" not in one["data"]:
+            places = {f"`{one['event']}`"}
+        assert set(one["data"]) == {name for name, place in described if place in places}
+    (example,) = re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)
+    (like,) = [one for one in told if "project_name" in one["data"]]
+    assert set(json.loads(example)["data"]) == set(like["data"])
