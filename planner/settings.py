@@ -252,7 +252,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttles.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["planner.api.renderers.AnswerRenderer"],
     "DEFAULT_PARSER_CLASSES": ["pricing.api.rest.GuardedJSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "pricing.api.rest.CursorPages",
+    "DEFAULT_PAGINATION_CLASS": "pricing.api.pages.CursorPages",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
     "NUM_PROXIES": NUM_PROXIES,
@@ -281,7 +281,6 @@ JOBS_PER_SERVER = env.number("JOBS_PER_SERVER", 300)
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
 SPECTACULAR_SETTINGS = {
     "TITLE": "GPU cost planner",
-    "DESCRIPTION": "What deep-learning accelerators should cost: rented, owned or mixed.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,

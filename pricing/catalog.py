@@ -1,7 +1,7 @@
 """The read side: the market now, at given revisions, or on a day in the past.
 
 A `Catalog` is immutable, so the one in force is kept in the process until another revision is
-published; asking for it costs one small query.
+published, and so are those of a few days; asking again costs one small query, for a day two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import Max, QuerySet, Subquery
+from django.db.models import Count, Max, QuerySet, Subquery
 
 from pricing import models
 from pricing.common.invalid_input import InvalidInput
@@ -73,23 +73,10 @@ def as_of(day: dt.date) -> Catalog:
 
     Raises `InvalidInput` where nothing is known of that day.
     """
-    rows = Revision.objects.filter(as_of__lte=day).values_list("provider")
-    revisions: dict[str, int] = dict(rows.annotate(number=Max("number")).order_by("provider"))
-    past_offers = _read_past_offers(day, excluding=revisions)
-    if not revisions and not past_offers:
-        raise InvalidInput(
-            "as_of", f"no price is known of {day} or before; {_describe_first_day()}"
-        )
-    published_catalog = _load_catalog(_read_state_at(revisions.items()))
-    if not past_offers:
-        return published_catalog
-    summaries = [*published_catalog.revisions, *_summarize_past(past_offers)]
-    return Catalog.of(
-        [*published_catalog.offers.offers, *past_offers],
-        revisions=sorted(summaries, key=lambda info: info.provider),
-        regions=published_catalog.regions,
-        exchange_rates=published_catalog.exchange_rates,
-    )
+    state = _read_state()
+    if not state.revisions:  # keys of past prices alone begin anew in another database
+        return _build_day(day)
+    return _load_day(day, state, _read_past_state())
 
 
 def version() -> State:
@@ -190,10 +177,17 @@ def _build_past_offer(price: PastPrice) -> Offer:
 
 
 def _read_state() -> State:
-    """What is in force, in one query; every part of it names content that never changes."""
+    """What is in force, in one query once anything is; every part names content that never
+    changes."""
     rows = list(_build_state_query().all())
-    loaded = rows[0][3:] if rows else ()
+    loaded = rows[0][3:] if rows else _read_reference_state()
     return State(tuple(row[:3] for row in rows), loaded)
+
+
+def _read_reference_state() -> tuple[dt.datetime | None, ...]:
+    """`State.reference` before the first revision, whose query gives it otherwise."""
+    tables = (models.ExchangeRate.objects.all(), models.Region.objects.all())
+    return tuple(table.aggregate(at=Max("updated_at"))["at"] for table in tables)
 
 
 @cache
@@ -243,6 +237,39 @@ def _get_revision(provider: str, number: int) -> Revision:
         known = f"known are 1 to {last.number}" if last else "it has none"
         raise InvalidInput("revision", f"{provider} has no revision {number}; {known}")
     return revision
+
+
+@lru_cache(maxsize=4)
+def _load_day(day: dt.date, state: State, past: tuple[int, int]) -> Catalog:
+    """A day's catalog depends on what was published or loaded since too, which both states name."""
+    return _build_day(day)
+
+
+def _build_day(day: dt.date) -> Catalog:
+    rows = Revision.objects.filter(as_of__lte=day).values_list("provider")
+    revisions: dict[str, int] = dict(rows.annotate(number=Max("number")).order_by("provider"))
+    past_offers = _read_past_offers(day, excluding=revisions)
+    if not revisions and not past_offers:
+        raise InvalidInput(
+            "as_of", f"no price is known of {day} or before; {_describe_first_day()}"
+        )
+    published_catalog = _load_catalog(_read_state_at(revisions.items()))
+    if not past_offers:
+        return published_catalog
+    summaries = [*published_catalog.revisions, *_summarize_past(past_offers)]
+    return Catalog.of(
+        [*published_catalog.offers.offers, *past_offers],
+        revisions=sorted(summaries, key=lambda info: info.provider),
+        regions=published_catalog.regions,
+        exchange_rates=published_catalog.exchange_rates,
+    )
+
+
+def _read_past_state() -> tuple[int, int]:
+    """(newest key, count) of the past prices: rows are added and removed whole, never changed, and
+    a key is never given twice."""
+    rows = PastPrice.objects.aggregate(newest=Max("pk"), count=Count("pk"))
+    return rows["newest"] or 0, rows["count"]
 
 
 def _read_past_offers(day: dt.date, excluding: Mapping[str, int]) -> list[Offer]:

@@ -17,10 +17,11 @@ from rest_framework.viewsets import GenericViewSet
 
 from planner.api.authentication import access_of_request
 from planner.api.errors import require_length
-from planner.api.idempotency import idempotent
+from planner.api.idempotency import Write, idempotent
 from planner.api.permissions import SignedIn
 from planner.models import Access, Team
 from planner.services.teams.permissions import EDIT, VIEW, Need, require, require_scope
+from pricing.api.pages import PAGE_PARAMETERS
 from pricing.api.plain_view import METHODS
 from pricing.api.rest import Query, check_if_match, is_not_modified, make_etag, not_modified
 from pricing.common.invalid_input import InvalidInput
@@ -100,7 +101,7 @@ class TeamViewSet(GenericViewSet[Any]):
 
     def _allowed_parameters(self) -> tuple[str, ...]:
         extra = self.query_parameters.get(self.action, ())
-        return (*self.filters, *extra) if self.action == "list" else extra
+        return (*self.filters, *PAGE_PARAMETERS, *extra) if self.action == "list" else extra
 
     def need(self) -> Need:
         reads = self.request.method in ("GET", "HEAD", "OPTIONS")
@@ -196,9 +197,18 @@ class ReadMixin(TeamViewSet):
 
 class CreateMixin(TeamViewSet):
     @idempotent
-    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        row, more = self.create_row()
-        return self.answer(row, HTTPStatus.CREATED, **more)
+    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response | Write:
+        create_row = self.prepare_row()
+
+        def write() -> Response:
+            row, more = create_row()
+            return self.answer(row, HTTPStatus.CREATED, **more)
+
+        return write
+
+    def prepare_row(self) -> Callable[[], tuple[Any, Values]]:
+        """What creates the row; a view that computes for it does so here, before it writes."""
+        return self.create_row
 
     def create_row(self) -> tuple[Any, Values]:
         """The new row, and what the answer adds to it (a secret shown once)."""

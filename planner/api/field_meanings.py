@@ -12,15 +12,18 @@ from typing import Any
 
 from drf_spectacular.hooks import postprocess_schema_enums
 
-from pricing.api.rest import CursorPages
+from planner.api.conventions import CONVENTIONS
+from pricing.api.pages import CursorPages
 
 TABLE = "field_meanings.csv"
 PAGE_SIZE = {"minimum": 1, "maximum": CursorPages.max_page_size, "default": CursorPages.page_size}
 
 
 def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
-    """The document with enums as components of their own, and a meaning for every field."""
+    """The document with enums as components of their own, what holds for all operations, and a
+    meaning for every field."""
     document = postprocess_schema_enums(result, generator, **options)  # type: ignore[no-untyped-call]
+    document["info"]["description"] = CONVENTIONS
     meanings = read_meanings()
     for name, component in document["components"]["schemas"].items():
         for field, schema in component.get("properties", {}).items():

@@ -1,8 +1,9 @@
 """`Idempotency-Key`: a creation that is sent twice happens once.
 
-What a request writes and the answer that is kept of it are committed together, so that a process
-that is killed leaves both or neither. A view whose requests write nothing, or take long before
-they do, says so in `commits_with_answer`: then only the answer is kept.
+The key is taken first, then the view prepares, however long it computes, with the database free
+for others. What it gives back writes and answers (`Write`): what is written and the answer that is
+kept of it are committed together, so that a process that is killed leaves both or neither. A view
+that writes nothing gives its answer at once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, BinaryIO
@@ -24,7 +24,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.authentication import access_of_request
-from planner.api.renderers import AnswerRenderer
+from planner.api.renderers import AnswerRenderer, RenderedJson
 from planner.api.uploads import STREAM
 from planner.models import IdempotencyRecord
 from planner.services.housekeeping.retention import IDEMPOTENCY_RETENTION
@@ -36,16 +36,18 @@ _ABANDONED_AFTER = dt.timedelta(seconds=45)
 """A request that is not answered after so long may be sent again; should it end after all, it
 finds that its key is another's, and nothing of it is written."""
 _IN_MEMORY_BYTES = 1_000_000
-_STORED_HEADERS = ("Location", "ETag")
+_STORED_HEADERS = ("Location", "ETag", "Retry-After")
 
+Write = Callable[[], Response]
+"""Writes what a request asks for and gives the answer; short, since others wait meanwhile."""
 View = Callable[..., Response]
 
 
-def idempotent(method: View) -> View:
+def idempotent(method: Callable[..., Response | Write]) -> View:
     """Gives the stored answer to a repeated key and body, 409 to the key with another body.
 
-    Only successes are stored. Fields that the view names in `secret_fields` are stored as null:
-    a secret is shown once, by the first answer.
+    Only successes are stored, byte for byte. Fields that the view names in `secret_fields` are
+    stored as null: a secret is shown once, by the first answer.
     """
 
     @wraps(method)
@@ -53,13 +55,14 @@ def idempotent(method: View) -> View:
         key = _key(request)
         access = access_of_request(request)
         if key is None or access.is_anonymous:
-            return method(view, request, *args, **kwargs)
+            return _finish(method(view, request, *args, **kwargs))
         record, is_new = _claim(access.key, key, _digest(request))
         if not is_new:
             return _replay_response(record)
         try:
-            with _committed_together(view, request):
-                response = method(view, request, *args, **kwargs)
+            prepared = method(view, request, *args, **kwargs)
+            with transaction.atomic():
+                response = _finish(prepared)
                 _store(record, response, getattr(view, "secret_fields", ()))
         except BaseException:
             record.delete()
@@ -70,9 +73,8 @@ def idempotent(method: View) -> View:
     return answer
 
 
-def _committed_together(view: Any, request: Request) -> AbstractContextManager[object]:
-    is_together = getattr(view, "commits_with_answer", lambda _: True)
-    return transaction.atomic() if is_together(request) else nullcontext()
+def _finish(prepared: Response | Write) -> Response:
+    return prepared if isinstance(prepared, Response) else prepared()
 
 
 def _key(request: Request) -> str | None:
@@ -125,16 +127,22 @@ def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
 
 
 def _replay_response(record: IdempotencyRecord) -> Response:
-    return Response(record.body, status=record.status, headers=record.headers)
+    body = record.body
+    if isinstance(body, str):  # Earlier versions stored values.
+        body = RenderedJson(body)
+    return Response(body, status=record.status, headers=record.headers)
+
+
+def _without_secrets(data: Any, secret_fields: tuple[str, ...]) -> Any:
+    known = [name for name in secret_fields if name in data]
+    return {**data, **dict.fromkeys(known)} if known else data
 
 
 def _store(record: IdempotencyRecord, response: Response, secret_fields: tuple[str, ...]) -> None:
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         record.delete()
         return
-    body = json.loads(AnswerRenderer().render(response.data))
-    if isinstance(body, dict):
-        body |= {name: None for name in secret_fields if name in body}
+    body = AnswerRenderer().render(_without_secrets(response.data, secret_fields)).decode()
     headers = {n: response[n] for n in _STORED_HEADERS if response.has_header(n)}
     is_ours = IdempotencyRecord.objects.filter(pk=record.pk, status=None).update(
         status=response.status_code, body=body, headers=headers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,10 @@ from planner.contract.answer.common import AnswerModel
 
 _NOT_JSON = (b"NaN", b"Infinity")
 """What a figure that is no number would be written as, which only names may hold."""
+
+
+class RenderedJson(str):
+    """JSON that was written before, an answer that is kept."""
 
 
 class AnswerRenderer(JSONRenderer):
@@ -25,9 +30,14 @@ class AnswerRenderer(JSONRenderer):
     ) -> bytes:
         """The JSON of `data`; raises `ValueError` where a figure is no number."""
         context = renderer_context or {}
+        is_plain = not self.get_indent(accepted_media_type or "", context)
+        if isinstance(data, RenderedJson):
+            if is_plain:
+                return data.encode()
+            return super().render(json.loads(data), accepted_media_type, context)
         if not isinstance(data, AnswerModel):
             return super().render(data, accepted_media_type, context)
-        if not self.get_indent(accepted_media_type or "", context):
+        if is_plain:
             body = data.model_dump_json().encode()
             if not any(word in body for word in _NOT_JSON):
                 return body

@@ -120,17 +120,20 @@ class PlannerSchema(AutoSchema):
         handler = handler or getattr(self.view, self.method.lower(), None)
         if getattr(handler, "is_idempotent", False):
             yield _KEY
-        action = getattr(self.view, "action", "")
-        if action in ("partial_update", "destroy", "submit", "send_back", "approve"):
+        changes = ("partial_update", "destroy", "submit", "send_back", "approve")
+        if self._has_version() and getattr(self.view, "action", "") in changes:
             yield _IF_MATCH
         if self._is_conditional():
             yield _IF_NONE_MATCH
 
     def _is_conditional(self) -> bool:
         """Whether it answers with an ETag, and 304 to one that is still current."""
-        return getattr(self.view, "action", "") == "retrieve" or getattr(
-            self.view, "is_conditional", False
-        )
+        is_read = getattr(self.view, "action", "") == "retrieve"
+        return (is_read and self._has_version()) or getattr(self.view, "is_conditional", False)
+
+    def _has_version(self) -> bool:
+        """Whether the thing can be changed, so that an ETag names its version."""
+        return hasattr(getattr(self.view, "model", None), "version")
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)

@@ -13,11 +13,8 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.db import DataError
-from django.http import Http404
+from django.http import Http404, QueryDict
 from rest_framework import exceptions, serializers
-from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -31,7 +28,6 @@ from pricing.common.bounded import (
     check_tree,
     read_decimal,
     read_length,
-    read_position,
     shorten,
 )
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput, and_more
@@ -198,7 +194,18 @@ def reject_unknown_fields(data: Iterable[object], allowed: Collection[str]) -> N
 
 # Queries ----------------------------------------------------------------------------------
 
-PAGE_PARAMETERS = ("cursor", "page_size")
+
+def read_parameter(values: QueryDict, name: str) -> str | None:
+    """The one value of a query parameter; None when absent, refused when empty or repeated."""
+    texts = values.getlist(name)
+    if not texts:
+        return None
+    if len(texts) > 1:
+        raise InvalidInput(name, f"was given {len(texts)} times; give it once")
+    value = check_text(name, texts[0]).strip()
+    if not value:
+        raise InvalidInput(name, "is empty; leave it out or give a value")
+    return value
 
 
 class Query:
@@ -209,7 +216,7 @@ class Query:
 
     def __init__(self, request: Request, *allowed: str) -> None:
         self._values = request.query_params
-        reject_unknown_fields(self._values, (*allowed, *PAGE_PARAMETERS))
+        reject_unknown_fields(self._values, allowed)
 
     def words(self, name: str) -> tuple[str, ...]:
         """All values given, repeated or separated by commas; () when absent."""
@@ -220,15 +227,7 @@ class Query:
         return words
 
     def text(self, name: str) -> str | None:
-        values = self._values.getlist(name)
-        if not values:
-            return None
-        if len(values) > 1:
-            raise InvalidInput(name, f"was given {len(values)} times; give it once")
-        value = check_text(name, values[0]).strip()
-        if not value:
-            raise InvalidInput(name, "is empty; leave it out or give a value")
-        return value
+        return read_parameter(self._values, name)
 
     def choice(self, name: str, allowed: Collection[str]) -> str | None:
         value = self.text(name)
@@ -265,52 +264,6 @@ class Query:
             return dt.date.fromisoformat(value)
         except ValueError:
             raise InvalidInput(name, f"{shorten(value)} is not a date like 2026-11-20") from None
-
-
-class CursorPages(CursorPagination):
-    """Opaque cursors over a stable order; a view sets `ordering`, ending in a unique column."""
-
-    page_size = 50
-    max_page_size = 500
-    page_size_query_param = "page_size"
-    ordering = "-pk"
-
-    def get_page_size(self, request: Request) -> int:
-        value = request.query_params.get("page_size")
-        if value is None:
-            return self.page_size
-        size = read_position(value) or 0
-        if not 1 <= size <= self.max_page_size:
-            raise InvalidInput("page_size", f"{shorten(value)} is not 1 to {self.max_page_size}")
-        return size
-
-    def paginate_queryset(
-        self, queryset: Any, request: Request, view: Any = None
-    ) -> list[Any] | None:
-        try:
-            return super().paginate_queryset(queryset, request, view)
-        except (ValidationError, DataError, ValueError) as error:
-            if isinstance(error, InvalidInput) or not request.query_params.get("cursor"):
-                raise
-            raise _foreign_cursor() from None
-
-    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """As OpenAPI 3.1 says what may be null."""
-        document = super().get_paginated_response_schema(schema)
-        for link in (document["properties"][name] for name in ("next", "previous")):
-            del link["nullable"]
-            link["type"] = ["string", "null"]
-        return document
-
-    def decode_cursor(self, request: Request) -> Cursor | None:
-        try:
-            return super().decode_cursor(request)
-        except (exceptions.NotFound, ValueError):
-            raise _foreign_cursor() from None
-
-
-def _foreign_cursor() -> InvalidInput:
-    return InvalidInput("cursor", "is not one of ours; follow `next` links")
 
 
 # Conditional requests ---------------------------------------------------------------------

@@ -254,6 +254,7 @@ class CoverageSerializer(serializers.Serializer[Any]):
     machines = serializers.ListField(child=serializers.CharField())
     needs_account = serializers.BooleanField()
     source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    is_sold_elsewhere = serializers.BooleanField()
 
 
 class CoverageListSerializer(serializers.Serializer[Any]):

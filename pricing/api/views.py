@@ -24,8 +24,15 @@ from rest_framework.serializers import BaseSerializer
 
 from pricing import catalog, models
 from pricing.api import schema
+from pricing.api.pages import PAGE_PARAMETERS, CursorPages
 from pricing.api.plain_view import PlainView
-from pricing.api.rest import CursorPages, Query, is_not_modified, make_etag, not_modified
+from pricing.api.rest import (
+    Query,
+    is_not_modified,
+    make_etag,
+    not_modified,
+    read_parameter,
+)
 from pricing.api.schema import parameter
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
@@ -58,9 +65,9 @@ class OffersView(PlainView):
     )
     def get(self, request: Request) -> HttpResponse:
         """Offers that meet every filter, the cheapest first."""
-        search = offer_search(Query(request, *_FILTERS))
+        search = offer_search(Query(request, *_FILTERS, *PAGE_PARAMETERS))
         size = CursorPages().get_page_size(request)
-        cursor = request.query_params.get("cursor")
+        cursor = read_parameter(request.query_params, "cursor")
         position = from_cursor(search, cursor) if cursor is not None else None
         today = timezone.now().date()
         now = catalog.version()
@@ -214,7 +221,7 @@ class _PagedList(PlainView, ListAPIView[Any]):
     filters: dict[str, str] = {}  # noqa: RUF012 - a constant of each subclass
 
     def filter_queryset(self, queryset: Any) -> Any:
-        query = Query(self.request, *self.filters)
+        query = Query(self.request, *self.filters, *PAGE_PARAMETERS)
         for name, column in self.filters.items():
             value = query.text(name)
             if value is not None:
@@ -263,7 +270,8 @@ class RefreshRunsView(_PagedList):
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Every attempt to refresh, whatever came of it."""
-        Query(request, *self.filters).choice("outcome", models.RefreshRun.Outcome.values)
+        query = Query(request, *self.filters, *PAGE_PARAMETERS)
+        query.choice("outcome", models.RefreshRun.Outcome.values)
         return super().get(request, *args, **kwargs)
 
 

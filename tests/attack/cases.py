@@ -172,6 +172,14 @@ def _files(ids: Mapping[str, str]) -> Iterator[Call]:
         ("a long number", b"utilization.gpu [%]\n" + b"9" * 9_000 + b"\n"),
     ):  # fmt: skip
         yield Call(f"log of {name}", "/calibrate/", upload("log", content), MULTIPART, status=400)
+    merges = "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
+    for name, content in (
+        ("lines.tf", b" \n" * 400_000),
+        ("comments.tf", b"/* " * 30_000),
+        ("merges.yaml", f"a0: &a0 {{k: 1}}\n{merges}".encode()),
+        ("parts.yaml", b"x:\n" + b"- {a: 1}\n" * 100_000),
+    ):
+        yield Call(f"job file {name}", "/usage/", upload("file", content, name), MULTIPART)
     actuals = f"/api/v1/projects/{ids['project']}/actuals/"
     for name, rows in (
         ("1e-999990", b"2027-01,1e-999990\n" * 5000),

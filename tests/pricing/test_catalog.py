@@ -171,3 +171,41 @@ def test_the_query_of_the_state_is_built_once_and_sees_what_is_published_later(m
     assert catalog.version().revisions == ()
     publish(H100)
     assert [row[:2] for row in catalog.version().revisions] == [("aws", 1)]
+
+
+def test_a_day_is_read_once_and_costs_two_queries_from_then_on(django_assert_num_queries):
+    history.replace_past_prices("aws", [replace(H100, as_of=dt.date(2023, 8, 1))])
+    publish(H100)
+    first = catalog.as_of(dt.date(2025, 5, 31))
+    with django_assert_num_queries(2):
+        assert catalog.as_of(dt.date(2025, 5, 31)) is first
+
+
+def test_a_day_is_read_again_when_anything_that_it_shows_changes():
+    day, past = dt.date(2025, 5, 31), replace(H100, as_of=dt.date(2023, 8, 1))
+    history.replace_past_prices("aws", [past])
+    publish(replace(H100, provider="gcp"), provider="gcp")
+    assert prices(catalog.as_of(day)) == {H100.id: Decimal("98.32")}
+    history.replace_past_prices("aws", [replace(past, price_per_hour=Decimal("97"))])
+    assert prices(catalog.as_of(day)) == {H100.id: Decimal("97")}
+    reference.replace_regions({("aws", "us-east-1"): Region("north-america", "US", "Ashburn")})
+    assert catalog.as_of(day).offers.select(geographies=["north-america"]).tolist() == [0]
+    publish(H100, as_of=dt.date(2024, 1, 1))
+    assert [info.origin for info in catalog.as_of(day).revisions] == ["live"]
+
+
+def test_a_day_is_read_again_after_one_of_two_histories_is_taken_away():
+    day, past = dt.date(2025, 5, 31), replace(H100, as_of=dt.date(2023, 8, 1))
+    history.replace_past_prices("gcp", [replace(past, provider="gcp")])
+    history.replace_past_prices("aws", [past])
+    publish(replace(H100, provider="azure"), provider="azure")
+    assert len(catalog.as_of(day).offers) == 2
+    history.replace_past_prices("gcp", [])
+    assert prices(catalog.as_of(day)) == {H100.id: Decimal("98.32")}
+
+
+def test_regions_loaded_before_the_first_revision_are_seen():
+    history.replace_past_prices("aws", [replace(H100, as_of=dt.date(2023, 8, 1))])
+    assert catalog.as_of(SPRING).offers.select(geographies=["north-america"]).tolist() == []
+    reference.replace_regions({("aws", "us-east-1"): Region("north-america", "US", "Ashburn")})
+    assert catalog.as_of(SPRING).offers.select(geographies=["north-america"]).tolist() == [0]

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from planner.api.authentication import access_of_request
 from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
 from planner.api.errors import require_length
-from planner.api.idempotency import idempotent
+from planner.api.idempotency import Write, idempotent
 from planner.api.jobs import accepted, wants_job
 from planner.api.serializers.fields import ModelField, ObjectField
 from planner.api.serializers.operations import JobSerializer
@@ -82,10 +82,6 @@ class MarketView(PlainView):
         super().initial(request, *args, **kwargs)
         require_length(request)
 
-    def commits_with_answer(self, request: Request) -> bool:
-        """A job is written with the answer that names it; what is computed here writes nothing."""
-        return wants_job(request)
-
     @property
     def access(self) -> Access:
         return access_of_request(self.request)
@@ -95,12 +91,13 @@ class MarketView(PlainView):
         slug = Query(request, "team", *others).text("team")
         return None if slug is None else resolve_team(self.access, slug)
 
-    def job(self, request: Request, kind: str, arguments: dict[str, Any]) -> Response | None:
-        """A job instead of an answer, for a caller who prefers that and has a team for it."""
+    def job(self, request: Request, kind: str, arguments: dict[str, Any]) -> Write | None:
+        """What starts a job instead of an answer, for a caller who prefers that and has a team
+        for it."""
         if self.access.is_anonymous or not wants_job(request):
             return None
         team = resolve_team(self.access, Query(request, "team").text("team"))
-        return accepted(jobs.start(self.access, kind, arguments, team))
+        return lambda: accepted(jobs.start(self.access, kind, arguments, team))
 
 
 class ComparisonsView(MarketView):
@@ -110,7 +107,7 @@ class ComparisonsView(MarketView):
         parameters=[TEAM, PREFER],
     )
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Response | Write:
         """Compares renting, owning and mixing for one workload."""
         team = self.team(request)
         job = self.job(request, "comparison", {"request": request.data})
@@ -126,7 +123,7 @@ class ComparisonBatchView(MarketView):
         parameters=[TEAM, PREFER],
     )
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Response | Write:
         """Many comparisons at once; one that is refused says why and stops no other."""
         team = self.team(request)
         reader = BatchSerializer(data=request.data)

@@ -14,8 +14,9 @@ from planner.api.authentication import access_of_request
 from planner.api.permissions import SignedIn
 from planner.services.jobs import quarantine
 from planner.services.jobs.price_refreshes import require_operator
+from pricing.api.pages import PAGE_PARAMETERS, CursorPages
 from pricing.api.plain_view import PlainView
-from pricing.api.rest import CursorPages, Query
+from pricing.api.rest import Query
 from pricing.models import HeldBatch
 
 
@@ -56,7 +57,7 @@ class HeldBatchesView(OperatorView):
     )
     def get(self, request: Request) -> Response:
         """Batches held, the newest first; those that wait for a decision by `state=waiting`."""
-        state = Query(request, "state").choice("state", HeldBatch.State.values)
+        state = Query(request, "state", *PAGE_PARAMETERS).choice("state", HeldBatch.State.values)
         rows = HeldBatch.objects.defer("payload").order_by("-id")
         pages = CursorPages()
         pages.ordering = "-id"

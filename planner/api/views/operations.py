@@ -25,7 +25,7 @@ from planner.api.base import (
     by_id,
     by_slug,
 )
-from planner.api.idempotency import idempotent
+from planner.api.idempotency import Write, idempotent
 from planner.api.jobs import accepted
 from planner.api.permissions import SignedIn
 from planner.api.serializers import operations as shapes
@@ -91,14 +91,14 @@ class RefreshesView(PlainView):
         request=shapes.RefreshSerializer, responses={HTTPStatus.ACCEPTED: shapes.JobSerializer}
     )
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Response | Write:
         Query(request)
         access = access_of_request(request)
         price_refreshes.require_operator(access)
         reader = shapes.RefreshSerializer(data=request.data)
         reader.is_valid(raise_exception=True)
         providers = reader.validated_data.get("providers", [])
-        return accepted(price_refreshes.start_refresh(access, providers))
+        return lambda: accepted(price_refreshes.start_refresh(access, providers))
 
 
 class AlertsView(ReadMixin):

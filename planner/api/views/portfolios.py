@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
@@ -24,7 +25,7 @@ from planner.api.base import (
     by_slug,
 )
 from planner.api.downloads import EXPORT_SCHEMA
-from planner.api.idempotency import idempotent
+from planner.api.idempotency import Write, idempotent
 from planner.api.jobs import accepted, wants_job
 from planner.api.serializers import portfolios as serializers
 from planner.api.serializers.operations import JobSerializer
@@ -63,7 +64,7 @@ class PortfoliosView(MarketView):
         parameters=[TEAM, PREFER],
     )
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Response | Write:
         """One plan for all projects, and what each of them pays."""
         team = self.team(request)
         job = self.job(request, "portfolio", {"request": request.data})
@@ -127,7 +128,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         sees_all = visibility.sees_all(self.access, row)
         return etag if sees_all else make_etag(etag, self.access.person)
 
-    def create_row(self) -> tuple[SavedPortfolio, Values]:
+    def prepare_row(self) -> Callable[[], tuple[SavedPortfolio, Values]]:
         values = self.read_body(serializers.NewSavedPortfolioSerializer)
         team = resolve_team(self.access, values.pop("team"))
         require(self.access, team.pk, EDIT)
@@ -139,8 +140,10 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
             rows = Project.objects.for_access(self.access).filter(team=team, archived=False)
             included = None if chosen is None else [str(pk) for pk in chosen]
             request, owners = portfolio_of_projects(team, rows, included)
-        saved = services.save_portfolio(self.access, team, request=request, owners=owners, **values)
-        return self._with_visible_part(saved), {}
+        save = services.prepare_portfolio(
+            self.access, team, request=request, owners=owners, **values
+        )
+        return lambda: (self._with_visible_part(save()), {})
 
     def change_row(self, row: SavedPortfolio, seen: int | None) -> SavedPortfolio:
         changes = self.read_body(serializers.PortfolioWatchSerializer)

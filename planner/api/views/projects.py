@@ -22,7 +22,7 @@ from planner.api.base import (
     by_id,
     by_slug,
 )
-from planner.api.idempotency import idempotent
+from planner.api.idempotency import Write, idempotent
 from planner.api.jobs import accepted
 from planner.api.serializers import projects as serializers
 from planner.api.serializers.operations import JobSerializer
@@ -37,7 +37,6 @@ from planner.services.projects import projects
 from planner.services.teams import teams
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, VIEW
-from pricing.api.rest import GuardedJSONParser
 
 
 class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
@@ -95,13 +94,13 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     )
     @action(detail=True, methods=["post"])
     @idempotent
-    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response | Write:
         """Answers every saved comparison of the project again, as a job."""
         project = self.get_object()
         values = self.read_body(serializers.RepriceProjectSerializer)
         day = values["as_of"].isoformat() if "as_of" in values else None
         arguments = {"project": str(project.pk), "as_of": day}
-        return accepted(jobs.start(self.access, "project_reprice", arguments, project.team))
+        return lambda: accepted(jobs.start(self.access, "project_reprice", arguments, project.team))
 
 
 class VariantsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
@@ -155,12 +154,7 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
     related = ("uploaded_by",)
     pagination_class = ByCreation
     serializer_class = serializers.UploadSerializer
-    parser_classes = (CsvParser, FileParser, GuardedJSONParser)
-
-    def commits_with_answer(self, request: Request) -> bool:
-        """The database is free while a file is read; its rows are taken once whatever the key."""
-        return False
-
+    parser_classes = (CsvParser, FileParser)
     query_parameters = {"create": ("file_name",)}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from planner.api.authentication import access_of_request
 from planner.api.views.held import OperatorView
 from planner.services.jobs import quarantine
-from pricing.api.rest import CursorPages, Query
+from pricing.api.pages import PAGE_PARAMETERS, CursorPages
+from pricing.api.rest import Query
 from pricing.models import QuarantinedPrice
 
 
@@ -58,7 +59,7 @@ class QuarantinedPricesView(OperatorView):
     )
     def get(self, request: Request) -> Response:
         """Single prices in quarantine, the newest first; those to decide on by `state=waiting`."""
-        query = Query(request, "state", "provider")
+        query = Query(request, "state", "provider", *PAGE_PARAMETERS)
         filters = {
             "state": query.choice("state", QuarantinedPrice.State.values),
             "provider": query.text("provider"),

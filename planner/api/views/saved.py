@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -65,7 +66,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
             return serializers.SavedComparisonSerializer
         return serializers.SavedComparisonDetailSerializer
 
-    def create_row(self) -> tuple[SavedComparison, Values]:
+    def prepare_row(self) -> Callable[[], tuple[SavedComparison, Values]]:
         values = self.read_body(serializers.NewSavedComparisonSerializer)
         project = self.pick(Project.objects, "project", values.pop("project"))
         field = "variant" if values.get("variant") is not None else "scenario"
@@ -74,7 +75,8 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
             raise InvalidInput("scenario", "differs from variant, which replaces it; send one")
         if (pk := variant or former) is not None:
             values["variant"] = self.pick(project.variants, field, pk)
-        return services.save_comparison(self.access, project, **values), {}
+        save = services.prepare_comparison(self.access, project, **values)
+        return lambda: (save(), {})
 
     def change_row(self, row: SavedComparison, seen: int | None) -> SavedComparison:
         changes = self.read_body(serializers.SavedComparisonChangesSerializer)

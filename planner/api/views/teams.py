@@ -30,10 +30,12 @@ from planner.models import (
     Team,
 )
 from planner.services.invitations import invite_by_mail
+from planner.services.revocation import revoke
 from planner.services.teams import teams, tokens
 from planner.services.teams.permissions import OWN, TAKE_PART
+from pricing.api.pages import CursorPages
 from pricing.api.plain_view import PlainView
-from pricing.api.rest import CursorPages, Query
+from pricing.api.rest import Query
 
 
 class ByCreation(CursorPages):
@@ -119,6 +121,7 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
     """Links that make whoever opens them a member, once."""
 
     model = Invitation
+    related = ("invited_by",)
     pagination_class = ByCreation
     serializer_class = shapes.InvitationSerializer
     write_serializer = shapes.NewInvitationSerializer
@@ -188,7 +191,7 @@ class TokensView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
         return row, {"secret": secret}
 
     def delete_row(self, row: ApiToken) -> None:
-        tokens.revoke_token(self.access, row)
+        revoke(self.access, row)
 
 
 class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):

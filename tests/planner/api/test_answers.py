@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from django.db import transaction
 from rest_framework.test import APIClient
 
 from planner.api.renderers import AnswerRenderer
 from planner.api.views.documents import document
 from planner.contract.answer.common import AnswerModel, Money, Share
+from tests.planner.api.routes import OPERATIONS, Operation
+from tests.planner.api.world import World
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import REQUEST, WHOLE, market
 
@@ -133,3 +139,89 @@ def test_an_answer_written_at_once_says_what_its_plain_values_do() -> None:
 def test_no_answer_is_written_whose_figure_is_no_number(figure: float) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         AnswerRenderer().render(Part.model_construct(shares=(figure,)))
+
+
+READS = [o for o in OPERATIONS if o.method == "get" and o.ok == 200]
+READS_WITHOUT_JSON = ("schema", "docs", "saved-comparison-export", "saved-portfolio-export")
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker) -> Iterator[World]:
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World()
+        transaction.set_rollback(True)
+
+
+def documented(path: str) -> dict[str, Any] | None:
+    """What the document says of reading this address; the names of older ones are not in it."""
+    for template in sorted(document()["paths"], key=lambda one: one.count("{")):
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+            return document()["paths"][template].get("get")
+    return None
+
+
+def undescribed(value: Any, schema: dict[str, Any], at: str = "") -> list[str]:
+    """Fields of an answer that the document does not have."""
+    if "$ref" in schema:
+        return undescribed(value, component_of(schema["$ref"]), at)
+    described = [option for word in ("anyOf", "oneOf", "allOf") for option in schema.get(word, ())]
+    if described:
+        return min((undescribed(value, one, at) for one in described), key=len)
+    if isinstance(value, list):
+        return [name for one in value for name in undescribed(one, schema.get("items", {}), at)]
+    if not isinstance(value, dict) or "properties" not in schema:
+        return []
+    unknown = [f"{at}.{name}" for name in value if name not in schema["properties"]]
+    known = [(name, part) for name, part in schema["properties"].items() if name in value]
+    return unknown + [
+        one for name, part in known for one in undescribed(value[name], part, f"{at}.{name}")
+    ]
+
+
+def component_of(reference: str) -> dict[str, Any]:
+    return document()["components"]["schemas"][reference.rsplit("/", 1)[1]]
+
+
+NUMBERS = {"rent_usd", "porting_usd", "saving_usd", "launch_price_usd", "street_price_usd"}
+"""Planning values, as the guide and the head of the document say."""
+
+
+def test_amounts_are_text_but_for_planning_values() -> None:
+    schemas, numbers = document()["components"]["schemas"], set()
+    for name, schema in schemas.items():
+        for field, described in schema.get("properties", {}).items():
+            is_amount = re.search(r"(^|_)(usd|amount|cost|budget)(_|$)|_price$", field)
+            if is_amount and not name.endswith("Input") and '"number"' in json.dumps(described):
+                numbers.add(field)
+    assert numbers == NUMBERS
+
+
+def test_the_guide_names_the_lists_that_come_whole() -> None:
+    """And the head of the document, all that some readers know, says how the others go on."""
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "api.md").read_text()
+    (sentence,) = re.findall(r"until it is null\. (.*?) come whole\.", guide)
+    whole = set()
+    for path, operations in document()["paths"].items():
+        read = operations.get("get", {})
+        names = [one["name"] for one in read.get("parameters", ())]
+        is_list = read.get("operationId", "").startswith("list_")
+        if is_list and "page_size" not in names:
+            whole.add(path.removeprefix("/api/v1/"))
+    assert set(re.findall(r"`([\w/-]+)`", sentence)) == whole
+    assert "`page_size`, which is at most 500" in document()["info"]["description"]
+
+
+@pytest.mark.parametrize("operation", READS, ids=str)
+def test_every_read_has_exactly_what_the_document_says(operation: Operation, world: World) -> None:
+    """`is_sold_elsewhere` of `coverage/` was in no document; tokens, jobs and entries of the audit
+    log were said to answer 304 and have no ETag."""
+    path = operation.address(world)
+    told = documented(path)
+    if told is None or operation.route.removeprefix("api:") in READS_WITHOUT_JSON:
+        return
+    client = world.clients["token-refresh" if operation.needs == "refresh" else "owner"]
+    answer = client.get(path)
+    schema = told["responses"]["200"]["content"]["application/json"]["schema"]
+    jsonschema.validate(answer.json(), {**schema, "components": document()["components"]})
+    assert undescribed(answer.json(), schema) == []
+    assert ("304" in told["responses"]) == answer.has_header("ETag")

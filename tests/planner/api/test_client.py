@@ -18,6 +18,7 @@ from planner.models import Scope
 from tests.planner.workspace import REQUEST, Workspace, market
 
 pytestmark = pytest.mark.xdist_group("document")
+GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "clients.md").read_text()
 GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 
 
@@ -95,3 +96,16 @@ def test_it_lists_offers_posts_a_comparison_and_reads_it_back(
     assert again.summary.total_cost == kept.summary.total_cost
     scenario = next(s for s in compared.scenarios if s.key == compared.recommendation.scenario)
     assert scenario.total_cost == again.summary.total_cost
+    run_the_guide(live_server.url, work.token(Scope.READ))
+
+
+def run_the_guide(url: str, token: str) -> None:
+    """The script of the guide, with this server and this token; it called an operation that had
+    another name by then."""
+    script = GUIDE.partition("```python\n")[2].partition("```")[0]
+    script = script.replace("https://planner.example", url).replace("gcp_…", token)
+    names: dict[str, Any] = {}
+    exec(script, names)
+    assert names["answer"].verdict.sentence
+    exec(script.replace("2027-01", "2027-13"), names)
+    assert [error.field for error in names["answer"].errors] == ["start"]

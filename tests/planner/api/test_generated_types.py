@@ -31,6 +31,7 @@ OPEN = {"payload", "result", "error"}
 """Their form depends on the kind of the event or the job."""
 GUIDE = (ROOT / "docs" / "guides" / "clients.md").read_text()
 PLAN = GUIDE.partition("```ts\n")[2].partition("```")[0]
+SCRIPT = GUIDE.partition("```python\n")[2].partition("```")[0]
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +74,9 @@ def test_a_python_client_passes_strict_type_checks(document: Path, tmp_path: Pat
          "--meta", "none"],
         check=True, capture_output=True,
     )  # fmt: skip
+    (tmp_path / "script.py").write_text(SCRIPT)
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "planner_client"],
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "planner_client", "script.py"],
         cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert checked.stdout.startswith("Success"), checked.stdout[-2000:]

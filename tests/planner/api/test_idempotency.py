@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.utils.module_loading import import_string
 from rest_framework.test import APIClient
 
 from planner.api import idempotency
-from planner.models import ApiToken, IdempotencyRecord, Project, Role
+from planner.models import (
+    ALL_SCOPES,
+    Access,
+    ApiToken,
+    IdempotencyRecord,
+    Job,
+    Project,
+    Role,
+    SavedComparison,
+    SavedPortfolio,
+    Variant,
+)
+from planner.services.projects.projects import create_variant
 from tests.planner.api.creating import create, errors
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import REQUEST, Workspace, market
 
 pytestmark = pytest.mark.django_db
 
@@ -137,3 +152,150 @@ def test_a_secret_is_in_the_first_answer_alone_and_never_at_rest(client: APIClie
     kept = json.dumps([*IdempotencyRecord.objects.values("body"), *ApiToken.objects.values()],
                       default=str)  # fmt: skip
     assert first["secret"] not in kept
+
+
+SLOW_SAVES: dict[str, tuple[str, Any]] = {
+    "saved-comparisons": (
+        "planner.services.projects.saved_comparisons.compare_for_team",
+        lambda project: {"project": str(project.pk), "name": "S"},
+    ),
+    "saved-portfolios": (
+        "planner.services.portfolio.portfolios.plan_for_team",
+        lambda project: {"team": project.team.slug, "name": "S"},
+    ),
+}
+
+
+@dataclass
+class SlowSave:
+    """A save that computes; `meanwhile` happens while it does."""
+
+    client: APIClient
+    kind: str
+    body: dict[str, Any]
+    meanwhile: Callable[[], object] = lambda: None
+    computed: int = 0
+
+    def send(self, **changes: Any) -> Any:
+        path, headers = f"/api/v1/{self.kind}/", {"Idempotency-Key": "s1"}
+        return self.client.post(path, {**self.body, **changes}, format="json", headers=headers)
+
+    @property
+    def rows(self) -> int:
+        kept = SavedComparison if self.kind == "saved-comparisons" else SavedPortfolio
+        return kept.objects.filter(name="S").count()  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.fixture(params=SLOW_SAVES)
+def slow_save(
+    request: pytest.FixtureRequest, client: APIClient, work: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> SlowSave:  # fmt: skip
+    place, body_of = SLOW_SAVES[request.param]
+    save = SlowSave(client, request.param, body_of(work.project()))
+    compute = import_string(place)
+
+    def compute_slowly(*values: Any, **options: Any) -> Any:
+        save.computed += 1
+        save.meanwhile()
+        return compute(*values, **options)
+
+    monkeypatch.setattr(place, compute_slowly)
+    return save
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_database_is_free_while_a_save_with_a_key_computes(slow_save: SlowSave) -> None:
+    in_transaction: list[bool] = []
+    slow_save.meanwhile = lambda: in_transaction.append(connection.in_atomic_block)
+    assert slow_save.send().status_code == 201
+    assert in_transaction == [False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_equal_saves_at_once_compute_once(slow_save: SlowSave) -> None:
+    others: list[Any] = []
+    slow_save.meanwhile = lambda: others.append(slow_save.send())
+    first = slow_save.send()
+    assert (first.status_code, [o.status_code for o in others]) == (201, [409])
+    assert "still being answered" in others[0].json()["detail"]
+    again = slow_save.send()
+    assert (again.status_code, again.content) == (201, first.content)
+    assert (slow_save.computed, slow_save.rows) == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_save_under_a_used_key_with_another_body_is_refused_before_it_computes(
+    slow_save: SlowSave,
+) -> None:
+    slow_save.send()
+    assert slow_save.send(note="another").status_code == 409
+    assert slow_save.computed == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_save_that_is_cut_off_while_it_computes_frees_its_key(slow_save: SlowSave) -> None:
+    def kill() -> None:
+        raise SystemExit
+
+    slow_save.meanwhile = kill
+    with pytest.raises(SystemExit):
+        slow_save.send()
+    assert not IdempotencyRecord.objects.exists()
+    slow_save.meanwhile = lambda: None
+    assert (slow_save.send().status_code, slow_save.rows) == (201, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_save_cut_off_between_row_and_kept_answer_leaves_neither(
+    slow_save: SlowSave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill(*_: Any) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(idempotency, "_store", kill)
+    with pytest.raises(SystemExit):
+        slow_save.send()
+    assert (slow_save.rows, IdempotencyRecord.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/json; indent=2"])
+def test_a_replay_has_the_bytes_of_the_first_answer(client: APIClient, accept: str) -> None:
+    """What a database makes of JSON, which may sort it, plays no part."""
+    path, headers = "/api/v1/comparisons/", {"Idempotency-Key": "k3", "Accept": accept}
+    first, again = (client.post(path, REQUEST, format="json", headers=headers) for _ in range(2))
+    assert first.status_code == 200
+    assert first.content == again.content
+    assert isinstance(IdempotencyRecord.objects.get().body, str)
+
+
+def test_a_replayed_job_says_again_when_to_ask(client: APIClient) -> None:
+    headers = {"Idempotency-Key": "k4", "Prefer": "respond-async"}
+    body = {**REQUEST, "name": "Later"}
+    first, again = (
+        client.post("/api/v1/comparisons/", body, format="json", headers=headers) for _ in range(2)
+    )
+    assert first.status_code == 202
+    assert (first["Retry-After"], first.content) == (again["Retry-After"], again.content)
+    assert Job.objects.count() == 1
+
+
+def test_an_answer_kept_as_values_by_an_earlier_version_is_given_again(client: APIClient) -> None:
+    first = create(client, "k1")
+    IdempotencyRecord.objects.update(body=first.json())
+    assert create(client, "k1").json() == first.json()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("slow_save", ["saved-comparisons"], indirect=True)
+@pytest.mark.parametrize("gone", [Project, Variant])
+def test_a_save_whose_project_or_variant_goes_meanwhile_is_a_conflict(
+    slow_save: SlowSave, gone: type[Project] | type[Variant]
+) -> None:
+    project = Project.objects.get()
+    access = Access(roles={project.team_id: Role.OWNER}, scopes=ALL_SCOPES)
+    variant = create_variant(access, project, {"name": "V", "changes": {}})
+    slow_save.meanwhile = lambda: gone.objects.all().delete()
+    answer = slow_save.send(variant=str(variant.pk))
+    assert (answer.status_code, "was deleted" in answer.json()["detail"]) == (409, True)
+    assert not IdempotencyRecord.objects.exists()

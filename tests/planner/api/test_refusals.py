@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from planner.models import Role
+from planner.models import Role, Scope
 from tests.planner.workspace import Workspace, market
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
@@ -110,3 +110,12 @@ def test_a_call_that_is_not_answered_says_what_is(
     answer = APIClient().generic(method.upper(), path, body, kind, headers=headers)
     assert answer.status_code >= 400
     assert told in answer.json()["detail"]
+
+
+def test_a_provider_that_cannot_be_refreshed_is_named_by_its_field() -> None:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {Workspace('alpha').token(Scope.REFRESH)}")
+    answer = client.post("/api/v1/refreshes/", {"providers": ["nowhere"]}, format="json")
+    (error,) = answer.json()["errors"]
+    assert error["field"] == "providers"
+    assert "'nowhere' is unknown; known providers are aws" in error["message"]

@@ -102,7 +102,9 @@ def test_a_compressed_file_is_read(client: APIClient, address: str) -> None:
     "kind", ["application/json", "application/zip", "multipart/form-data; boundary=x"]
 )
 def test_another_kind_of_file_is_not_taken(client: APIClient, address: str, kind: str) -> None:
-    assert send(client, address, b"{}", kind).status_code == 415
+    done = send(client, address, b"{}", kind)
+    assert done.status_code == 415
+    assert done.json()["detail"].endswith("send text/csv, application/octet-stream.")
 
 
 def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:

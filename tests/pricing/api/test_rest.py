@@ -9,7 +9,7 @@ from django.http import Http404, QueryDict
 from rest_framework import exceptions, serializers
 from rest_framework.test import APIRequestFactory
 
-from pricing.api import rest
+from pricing.api import pages, rest
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -164,12 +164,12 @@ def test_query_refuses_by_name(text: str, reader) -> None:
 @pytest.mark.parametrize("size", ["0", "501", "x", "-1", "9999999", "٣"])
 def test_page_sizes_outside_the_range_are_refused(size: str) -> None:
     with pytest.raises(InvalidInput, match="page_size"):
-        rest.CursorPages().get_page_size(_query(f"page_size={size}"))
+        pages.CursorPages().get_page_size(_query(f"page_size={size}"))
 
 
 def test_a_cursor_of_another_is_refused() -> None:
     with pytest.raises(InvalidInput, match="cursor"):
-        rest.CursorPages().decode_cursor(_query("cursor=%FF%FFabc"))
+        pages.CursorPages().decode_cursor(_query("cursor=%FF%FFabc"))
 
 
 def test_if_none_match_and_if_match() -> None:
