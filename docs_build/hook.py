@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
 
@@ -23,3 +24,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, text in render_pages().items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Called by MkDocs with the body of each page."""
+    from planner.web.method.tables import stack_tables
+
+    return stack_tables(html)

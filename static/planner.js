@@ -145,6 +145,11 @@
     setTimeout(() => { for (const field of form.elements) field.disabled = false; }, 0);
   });
 
+  /* Of a form that was refused, the first box to correct is next, wherever on the page it stands. */
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelector("main form[method=post] .is-invalid")?.focus();
+  });
+
   /* What is typed into a form survives a reload and the way back, in this tab; a link to the page
      begins afresh. */
   const typedInto = (form) => [...form.elements].filter(

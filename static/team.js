@@ -23,14 +23,34 @@
 
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
+  /* The files that were chosen stay chosen in the form that takes the place of theirs. */
+  function restoreFiles(form, place) {
+    const box = place.querySelector("input[type=file]");
+    if (!box) return;
+    box.files = form.querySelector("input[type=file]").files;
+    for (const one of place.querySelectorAll("[data-until-restored]")) {
+      one.after(...(one.contains(box) ? [box.closest("[data-file-box]")] : []));
+      one.remove();
+    }
+  }
+
+  /* The eye and the keyboard go on where the answer is: what was refused, the columns to agree to, the result. */
+  function showOutcome(place) {
+    const outcome = place.querySelector(".is-invalid, [name=mapping], #usage-result");
+    outcome?.focus();
+  }
+
   /* Where the server sent the browser, or the form with what was refused in it; a form that names the
      place of its answer gets it there. */
   function showReply(request, form, stop) {
     const place = form.dataset.uploadReply;
     if (place) {
       const answered = new DOMParser().parseFromString(request.responseText, "text/html").querySelector(place);
-      if (answered) document.querySelector(place).replaceWith(answered);
-      else stop(`stopped: the server answered ${request.status}`);
+      if (answered) {
+        document.querySelector(place).replaceWith(answered);
+        restoreFiles(form, answered);
+        showOutcome(answered);
+      } else stop(`stopped: the server answered ${request.status}`);
       return;
     }
     const reply = new URL(request.responseURL);
@@ -41,8 +61,11 @@
       return;
     }
     const refused = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("[data-upload]");
-    if (refused) form.replaceWith(refused);
-    else stop(`stopped: the server answered ${request.status}`);
+    if (refused) {
+      form.replaceWith(refused);
+      restoreFiles(form, refused);
+      showOutcome(refused);
+    } else stop(`stopped: the server answered ${request.status}`);
   }
 
   function showProgress(step, bar, words) {

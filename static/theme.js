@@ -4,7 +4,11 @@
   const root = document.documentElement;
   if (!("bsThemeBySystem" in root.dataset)) return;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const follow = () => { root.dataset.bsTheme = dark.matches ? "dark" : "light"; };
+  /* Swagger UI goes by a class. */
+  const follow = () => {
+    root.dataset.bsTheme = dark.matches ? "dark" : "light";
+    root.classList.toggle("dark-mode", dark.matches);
+  };
   dark.addEventListener("change", follow);
   follow();
 })();

@@ -24,8 +24,9 @@ from planner.contract.validation import parse
 from planner.environment import VARIABLES
 from planner.sizing.estimate import EstimateRequest
 from planner.web.method.methodology import ORDER, read_sections
+from planner.web.method.tables import stack_tables
 from planner.web.plan.calibration import LOG_COMMAND
-from planner.web.team.tags import TAB_TITLES
+from planner.web.team.template_tags import TAB_TITLES
 
 ROOT = Path(settings.BASE_DIR)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -189,6 +190,16 @@ def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):
     assert done.returncode == 0, done.stderr
     html = "\n".join(path.read_text() for path in tmp_path.rglob("*.html"))
     assert re.findall(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"https?://[^\"]*", html) == []
+
+
+def test_tables_of_the_documentation_name_their_columns_in_every_cell() -> None:
+    page = stack_tables(
+        "<p>So:</p><table><thead><tr><th>field</th><th><code>type</code></th><th>unit</th></tr>"
+        "</thead><tbody><tr><td>start</td><td>month</td><td></td></tr></tbody></table>"
+    )
+    assert '<table class="stacked">' in page
+    assert '<th scope="row" class="fw-normal">start</th><td data-head="type">month</td>' in page
+    assert '<td data-head="unit"></td>' in page
 
 
 def test_a_tab_of_the_team_that_a_page_names_is_there(written: str) -> None:

@@ -86,7 +86,7 @@ PUBLIC = {
     "planner/web/answer/assumption_rows.py": {"given"},
     "pricing/api/schema.py": {"remedy", "withheld"},
     "pricing/models.py": {"remedy", "withheld"},
-    "pricing/publish/runs.py": {"remedy"},
+    "pricing/publish/refresh_runs.py": {"remedy"},
 }
 """Keys of the API and columns of the database, which clients and old rows know."""
 

@@ -17,7 +17,7 @@ from django.template.loader import render_to_string
 
 from planner.services.fair_use.disk import DiskFullError, is_disk_full
 from pricing.api.rest import PROBLEM_JSON, problem_body
-from pricing.common.bounded import check_text, read_length
+from pricing.common.bounded import check_storable, check_text, read_length
 from pricing.common.invalid_input import InvalidInput
 
 MEGABYTE = 1_000_000
@@ -50,14 +50,16 @@ Pairs = Iterable[tuple[str, str]]
 
 
 class TypedText:
-    """Answers 400 to a NUL in path, query, cookie or form; the API judges its own bodies."""
+    """Answers 400 to a NUL in path, query, cookie or form, and to what cannot be seen in query and
+    form; the API judges its own bodies."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        pairs = (("URL", request.path_info), *_values(request.GET), *request.COOKIES.items())
-        return _refuse(request, pairs) or self.get_response(request)
+        pairs = (("URL", request.path_info), *request.COOKIES.items())
+        refusal = _refuse(request, pairs, check_storable) or _refuse(request, _values(request.GET))
+        return refusal or self.get_response(request)
 
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
         if request.method != "POST" or request.path.startswith("/api/"):
@@ -93,10 +95,18 @@ def _values(form: Any) -> Iterator[tuple[str, str]]:
                 yield name, unquote_plus(value)
 
 
-def _refuse(request: HttpRequest, pairs: Pairs) -> HttpResponse | None:
+def _check_typed(name: str, text: str) -> None:
+    """A password may hold anything; its owner types it again as it is."""
+    check = check_storable if "password" in name else check_text
+    check(name, text)
+
+
+def _refuse(
+    request: HttpRequest, pairs: Pairs, check: Callable[[str, str], object] = _check_typed
+) -> HttpResponse | None:
     try:
         for name, text in pairs:
-            check_text(name, text)
+            check(name, text)
     except InvalidInput as refusal:
         return _explain(request, refusal)
     return None

@@ -1,4 +1,5 @@
-"""What one person sees is kept by no cache: neither on the way nor in the browser."""
+"""What one person sees is kept by no cache: neither on the way nor in the browser. What a page
+takes in is not kept in the place of the page itself."""
 
 from __future__ import annotations
 
@@ -6,6 +7,10 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
+
+PARTS = ("HX-Request", "HX-History-Restore-Request", "HX-Target", "HX-Trigger")
+"""Headers with which a page asks an address for a part of what it shows."""
 
 
 class PrivatePages:
@@ -18,6 +23,8 @@ class PrivatePages:
         response = self.get_response(request)
         if is_private(request, response) and "no-store" not in response.get("Cache-Control", ""):
             response["Cache-Control"] = "private, no-store"
+        if response.get("Content-Type", "").startswith("text/html"):
+            patch_vary_headers(response, PARTS)
         return response
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
-from tests.golden.shown import TITLES, month
+from tests.golden.shown import TITLES, short_month
 
 STACKS = ("owned", "committed", "reserved by date", "on demand", "spot")
 KINDS = {
@@ -38,7 +38,7 @@ Series = dict[str, list[float]]
 
 def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[list[Any], Series]]:
     """Key of each chart → labels of its axis, and values of each series."""
-    months = [month(answer.start, i) for i in range(answer.horizon_months)]
+    months = [short_month(answer.start, i) for i in range(answer.horizon_months)]
     titles = [group_title(group) for group in feasible_groups(answer)]
     so_far = _cumulative(answer)
     is_gradual = any(len(set(values)) > 1 for values in so_far.values())

@@ -17,7 +17,7 @@ from tests.golden.shown import (
     add_up,
     exact,
     money,
-    month,
+    named_month,
     number,
     percent,
     plain,
@@ -85,7 +85,7 @@ def totals(answer: ComparisonAnswer) -> list[list[str]]:
 def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
     rows = []
     for one in shown.purchases:
-        first, last = month(answer.start, one.first), month(answer.start, one.last)
+        first, last = named_month(answer.start, one.first), named_month(answer.start, one.last)
         at_start = one.due_at_start is not None and money(one.due_at_start, answer.currency)
         beside = sum(
             line.amount
@@ -99,7 +99,7 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
         monthly = one.due_per_month is not None and money(one.due_per_month, answer.currency)
         rows.append(
             [
-                month(answer.start, one.month),
+                named_month(answer.start, one.month),
                 one.label,
                 HOW[one.kind],
                 f"{plain(round(one.units, 2))} {_units_word(one)}",
@@ -119,7 +119,9 @@ def _idle(answer: ComparisonAnswer, one: Any) -> str:
             spans[-1].append(index)
         else:
             spans.append([index])
-    ends = [(month(answer.start, span[0]), month(answer.start, span[-1])) for span in spans]
+    ends = [
+        (named_month(answer.start, span[0]), named_month(answer.start, span[-1])) for span in spans
+    ]
     written = [first if first == last else f"{first} to {last}" for first, last in ends]
     return f" without work in {', '.join(written)}" if written else ""
 

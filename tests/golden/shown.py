@@ -94,5 +94,23 @@ def month(start: str, index: int) -> str:
     return f"{year:04d}-{first:02d}"
 
 
+NAMES = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+def named_month(start: str, index: int) -> str:
+    """As tables of pages name it: `March 2027`."""
+    year, number = month(start, index).split("-")
+    return f"{NAMES[int(number) - 1]} {year}"
+
+
+def short_month(start: str, index: int) -> str:
+    """As the axes of charts name it: `Mar 2027`."""
+    name, year = named_month(start, index).split()
+    return f"{name[:3]} {year}"
+
+
 def first_day(start: str, index: int) -> dt.date:
     return dt.date.fromisoformat(f"{month(start, index)}-01")

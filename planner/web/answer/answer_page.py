@@ -23,7 +23,7 @@ from planner.web.answer.assumption_rows import (
     DefaultRow,
     default_rows,
     kept_address,
-    rows_of,
+    list_assumption_rows,
 )
 from planner.web.answer.drivers import Driver, list_drivers
 from planner.web.answer.figure_rows import FigureRow, figure_rows
@@ -36,6 +36,7 @@ from planner.web.answer.verdict_facts import (
     ShownPart,
     assumed,
     beside_parts,
+    by_shown_saving,
     decision_parts,
     saving_words,
     short_title,
@@ -83,7 +84,7 @@ class AnswerPage:
     @property
     def headline(self) -> str:
         """What to do, in a sentence."""
-        return self.answer.headline
+        return with_labels(self.answer.headline)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -123,7 +124,7 @@ class AnswerPage:
                 _lift(address, one) if self.query else "",
                 saving_words(one, self.answer),
             )
-            for one in self.answer.cheaper_if
+            for one in by_shown_saving(self.answer)
         ]
 
     @cached_property
@@ -287,7 +288,7 @@ class AnswerPage:
     @cached_property
     def assumptions(self) -> list[AssumptionRow]:
         """Every assumption with the field that changes it."""
-        return rows_of(self.answer)
+        return list_assumption_rows(self.answer)
 
     @cached_property
     def boxes(self) -> list[AssumptionRow]:

@@ -19,7 +19,7 @@ from planner.web.common.form_fields import (
     RISK,
     RULES,
     find_label,
-    in_unit_of_box,
+    in_field_unit,
 )
 from planner.web.common.formatting import plain, unit_words, unseparated
 from planner.web.common.plan_fields.field import Field
@@ -49,10 +49,12 @@ _FIXED_LABELS = {
     "finance.support_edition": "Rule for the support plan on upfront payments",
     "on_prem.delivery_edition": "Rule for late deliveries",
     "on_prem.resale_edition": "Rule for resale",
-    "on_prem.in_place_edition": "Rule for the resale of servers in place",
+    "on_prem.in_place_edition": "Rule for the resale of servers you already own",
     "constraints.quota_edition": "Rule for quotas",
     "projects.window_edition": "Rule for hours that may move",
     "projects.runs_edition": "Rule for the months of runs",
+    "projects.range_samples": "Simulated outcomes of the total",
+    "projects.range_edition": "Rule for the range of the total",
     "projects.shares_edition": "Rule for shares",
 }
 """What stands in the assumptions and has no box."""
@@ -92,7 +94,7 @@ class AssumptionRow:
     @property
     def element(self) -> str:
         """Part of the ids of the box, its state and its message."""
-        return element_of(self.path)
+        return element_id(self.path)
 
 
 @dataclass(frozen=True)
@@ -108,16 +110,16 @@ class Message:
 
     @property
     def element(self) -> str:
-        return element_of(self.path)
+        return element_id(self.path)
 
 
-def element_of(path: str) -> str:
+def element_id(path: str) -> str:
     return "a-" + path.replace(".", "-").replace("_", "-")
 
 
 def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
     """One message for each box that was sent, so that those of former changes go."""
-    refused = {one.field: in_unit_of_box(one.field, one.message) for one in refusals}
+    refused = {one.field: in_field_unit(one.field, one.message) for one in refusals}
     paths = dict.fromkeys(name.partition("~")[0] for name in query)
     return [
         Message(path, refused.get(path, ""))
@@ -126,7 +128,7 @@ def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Mess
     ]
 
 
-def rows_of(answer: ComparisonAnswer | PortfolioAnswer) -> list[AssumptionRow]:
+def list_assumption_rows(answer: ComparisonAnswer | PortfolioAnswer) -> list[AssumptionRow]:
     """Every assumption of the answer, those without a box as plain values."""
     return [_row(row, answer.currency) for row in answer.assumptions]
 

@@ -13,6 +13,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
 from planner.contract.labels import SCENARIO_TITLES, category_title
+from planner.contract.months import shorten_month
 from planner.contract.purchase_options import CHART_ROLES, ROLE_TITLES, traits
 from planner.web.answer.scenario_rows import scenario_rows
 from planner.web.common.chart import Chart, Series
@@ -23,7 +24,7 @@ from planner.web.common.formatting import accelerator_name, figures
 def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
     """Accelerators in service in each month by kind of source, over the demand where both count
     the same accelerator."""
-    labels, roles = answer.months, source_roles(answer)
+    labels, roles = [*map(shorten_month, answer.months)], source_roles(answer)
     stacks: dict[str, list[float]] = {}
     for row in scenario.capacity:
         stack = stacks.setdefault(roles.get(row.source, "on_demand"), [0.0] * len(labels))

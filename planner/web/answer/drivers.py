@@ -11,7 +11,7 @@ from django.http import QueryDict
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
-from planner.web.answer.assumption_rows import AssumptionRow, element_of
+from planner.web.answer.assumption_rows import AssumptionRow, element_id
 from planner.web.common.form_fields import ALL
 from planner.web.common.formatting import plain
 from planner.web.common.query_codec import SCALES, number
@@ -49,7 +49,7 @@ class Driver:
     @property
     def element(self) -> str:
         """Id of the slider, which stays its own when the order changes."""
-        return f"slider-{element_of(self.name.partition('~')[0])}"
+        return f"slider-{element_id(self.name.partition('~')[0])}"
 
     @property
     def words(self) -> str:

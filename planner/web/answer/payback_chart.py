@@ -12,7 +12,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
-from planner.contract.months import parse_month
+from planner.contract.months import parse_month, shorten_month
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.assumptions.editions import PAYBACK_BY_MOMENT, PAYBACK_EDITION
 from planner.web.common.chart import Chart, Mark, Series
@@ -51,7 +51,7 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
         x_label="month",
         y_label=f"spent so far, {answer.currency}",
         unit=answer.currency,
-        x=[*answer.months, END],
+        x=[*map(shorten_month, answer.months), END],
         series=series,
         marks=[mark] if mark else [],
         summary=_summary(answer, plan, rivals),
@@ -94,7 +94,7 @@ def _mark(answer: ComparisonAnswer, advised: Series) -> Mark | None:
         how = "with the resale" if answer.verdict and answer.verdict.resale else "after the plan"
         return Mark(END, float(advised.values[-1] or 0), f"Paid off {how}")
     name = f"Paid off in {parse_month(month):%B %Y}"
-    return Mark(month, float(advised.values[months.index(month)] or 0), name)
+    return Mark(shorten_month(month), float(advised.values[months.index(month)] or 0), name)
 
 
 def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[ScenarioAnswer]) -> str:

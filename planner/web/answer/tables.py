@@ -16,7 +16,7 @@ from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, Serv
 from planner.contract.answer.energy import ScenarioEnergy
 from planner.contract.answer.portfolio import PortfolioLine
 from planner.contract.answer.scenario import CostLine, Purchase, ScenarioAnswer, SourceCost
-from planner.contract.months import format_month
+from planner.contract.months import format_month, name_month
 from planner.web.answer.place_names import name_place, with_place
 from planner.web.answer.scenario_rows import ScenarioRow
 from planner.web.common.formatting import money, plain, singular, unit_words
@@ -39,7 +39,7 @@ class PurchaseRow:
     fittings: Decimal = Decimal(0)
     """What network, storage, spares and installation of the servers cost beside their invoice."""
     idle: str = ""
-    """The months in service in which it has no work: `2027-03 to 2027-05, 2027-09`."""
+    """The months in service in which it has no work: `March 2027 to May 2027, September 2027`."""
 
     @property
     def units(self) -> str:
@@ -153,14 +153,15 @@ class Grid:
     server: str
     against: str
     factors: tuple[float, ...]
-    rows: tuple[tuple[float, tuple[GridCell, ...]], ...]
+    rows: tuple[tuple[float, tuple[tuple[float, GridCell], ...]], ...]
+    """Utilisation, and a cell with the factor of the price for each column."""
 
 
 def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[PurchaseRow]:
     """What a plan buys, commits to and reserves, in order of months."""
 
     def written(index: int) -> str:
-        return format_month(answer.month(index))
+        return name_month(format_month(answer.month(index)))
 
     fittings = sum_fittings(scenario.lines)
     return [
@@ -251,5 +252,8 @@ def price_grid(answer: ComparisonAnswer) -> Grid | None:
             grid.against, answer.labels.get(grid.against, grid.against), answer.region_names
         ),
         factors=grid.price_factors,
-        rows=tuple((use, tuple(map(GridCell, costs))) for use, costs in rows),
+        rows=tuple(
+            (use, tuple(zip(grid.price_factors, map(GridCell, costs), strict=True)))
+            for use, costs in rows
+        ),
     )

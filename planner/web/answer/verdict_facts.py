@@ -13,6 +13,7 @@ from planner.contract.labels import category_title, cloud_title
 from planner.contract.money import format_difference, whole_parts
 from planner.contract.months import parse_month
 from planner.contract.shares import format_named_shares
+from planner.exports.list_prices import describe_discounts
 from planner.web.common.formatting import money
 
 LIST_PRICES = "list prices"
@@ -140,6 +141,19 @@ def cheapest_cases(answer: ComparisonAnswer) -> str:
     return f"{'all' if cases == risk.samples else f'{cases:,}'} of {risk.samples:,} simulated cases"
 
 
+def by_shown_saving(answer: ComparisonAnswer) -> list[Alternative]:
+    """What would be cheaper in the order of what `saving_words` shows, the largest first: savings
+    of the total, then those in today's money alone. Where none saves, the cheapest first."""
+    total = answer.verdict.total if answer.verdict else None
+
+    def place(one: Alternative) -> tuple[bool, Decimal]:
+        if one.saving is None or (total is not None and one.total < total):
+            return False, one.total
+        return True, -one.saving
+
+    return sorted(answer.cheaper_if, key=place)
+
+
 def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     """`−1,200 USD`: the total less the other, both as shown; in today's money where that is no
     less. The total itself where there is none to save against."""
@@ -180,16 +194,11 @@ def _changed_prices(answer: ComparisonAnswer) -> list[str]:
     paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
     offers = [answer.offers[source] for source in paid if source in answer.offers]
     words = [
-        f"{cloud_title(one.provider)} {one.instance_type} {_change(one.multiplier)}"
+        f"{cloud_title(one.provider)} {one.instance_type} {describe_discounts(one)}"
         for one in offers
         if one.multiplier != 1
     ]
     return list(dict.fromkeys(words))
-
-
-def _change(multiplier: float) -> str:
-    """`−8%`."""
-    return f"{(multiplier - 1) * 100:+.3g}%".replace("-", "−")
 
 
 def _with_source(field: str, source: str) -> str:

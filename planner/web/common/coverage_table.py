@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from planner.contract.answer.coverage import PriceCoverage
 from planner.contract.purchase_options import traits
 from planner.web.common.choices import provider_title
+from pricing.common.sentences import capitalize_first
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState
 from pricing.market.offers import PurchaseOption
@@ -54,7 +55,7 @@ def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
     options = [option.value for option in PurchaseOption if option.value in present]
     pairs = dict.fromkeys((accelerator, provider) for accelerator, provider, _ in by_key)
     return CoverageTable(
-        columns=tuple(_capitalise(traits(option).label) for option in options),
+        columns=tuple(capitalize_first(traits(option).label) for option in options),
         rows=tuple(
             CoverageTableRow(
                 get(accelerator).name,
@@ -97,7 +98,3 @@ def describe_state(row: Coverage | None) -> str:
     span = f"{row.newest}" if row.oldest == row.newest else f"{row.oldest} to {row.newest}"
     undated = f", {row.undated:,} undated" if row.undated else ""
     return f"{prices}, {span}{undated}"
-
-
-def _capitalise(text: str) -> str:
-    return text[:1].upper() + text[1:]

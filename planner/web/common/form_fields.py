@@ -23,7 +23,7 @@ from planner.web.common.plan_fields.finance import (
     SERVER_TERMS,
     YEAR_BUDGET,
 )
-from planner.web.common.plan_fields.in_text import label_names
+from planner.web.common.plan_fields.in_text import label_names, name_months
 from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
 from planner.web.common.plan_fields.owning import OWNING
 from planner.web.common.plan_fields.sized_work import MEASURED, SAMPLES, TRAINING
@@ -246,24 +246,24 @@ def find_label(path: str) -> str:
     return field.label if field else path.replace(".", " › ").replace("_", " ")
 
 
-def in_unit_of_box(path: str, message: str) -> str:
+def in_field_unit(path: str, message: str) -> str:
     """A refusal of the core as the box of its field is read: `140%` for a share of 1.4, and other
     fields by their labels.
 
-    >>> in_unit_of_box("constraints.max_spot_share", "1.4 is not allowed; must be at most 1")
+    >>> in_field_unit("constraints.max_spot_share", "1.4 is not allowed; must be at most 1")
     '140% is not allowed; must be at most 100%'
-    >>> in_unit_of_box("horizon_months", "200 is not allowed; must be at most 120")
+    >>> in_field_unit("horizon_months", "200 is not allowed; must be at most 120")
     '200 is not allowed; must be at most 120'
-    >>> in_unit_of_box("horizon_month", "is not a known field; did you mean horizon_months?")
+    >>> in_field_unit("horizon_month", "is not a known field; did you mean horizon_months?")
     'the address gives “horizon_month”, which names no question; did you mean “Horizon”?'
-    >>> in_unit_of_box("accelerator", "does not fit; a shorter sequence_length would")
+    >>> in_field_unit("accelerator", "does not fit; a shorter sequence_length would")
     'does not fit; a shorter “Sequence length” would'
     """
     if message.startswith(_UNKNOWN):
         return _explain_unknown(path)
     field, bound = find_field(path), _BOUND.fullmatch(message)
     if field is None or bound is None or not field.scale:
-        return with_labels(message)
+        return _label_fields(message)
     value, words, limit = bound.groups()
     if number_problem(value) or number_problem(limit):
         return message
@@ -272,12 +272,16 @@ def in_unit_of_box(path: str, message: str) -> str:
 
 
 def with_labels(text: str) -> str:
-    """A sentence of the core with the fields that it names as the form labels them, and
-    accelerators by their names.
+    """A sentence of the core with the fields that it names as the form labels them, accelerators
+    by their names, and months in words.
 
     >>> with_labels('give it as on_prem.pue (term_end "full").')
     'give it as “PUE” (“Commitments that outlast the plan” set to “Every payment counts”).'
     """
+    return name_months(_label_fields(text))
+
+
+def _label_fields(text: str) -> str:
     return _SLUG.sub(_name_of, label_names(text, _label_of, _words_of))
 
 

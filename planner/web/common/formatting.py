@@ -20,7 +20,7 @@ from planner.contract.money import decimals_of
 from planner.contract.reasons import join_reasons
 from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
-from planner.web.common.form_fields import find_label, in_unit_of_box, with_labels
+from planner.web.common.form_fields import find_label, in_field_unit, with_labels
 from planner.web.common.glossary import TERMS
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
@@ -84,7 +84,7 @@ def rate(value: Any, currency: str = "USD") -> str:
     if number is None:
         return _UNKNOWN
     digits = 4 if abs(number) < 1 else 2
-    return f"{number:,.{digits}f}\u00a0{currency}"
+    return f"{number:,.{digits}f}\u00a0{currency}".rstrip()
 
 
 @register.filter
@@ -345,4 +345,4 @@ def waiting(place: int | None) -> str:
 @register.filter
 def refusal_message(refusal: Any) -> str:
     """What is wrong with a field, in the unit of its box."""
-    return in_unit_of_box(refusal.field, refusal.message)
+    return in_field_unit(refusal.field, refusal.message)

@@ -15,7 +15,13 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from pricing.common.bounded import MAX_DEPTH, number_problem, read_decimal, read_position
+from pricing.common.bounded import (
+    MAX_DEPTH,
+    number_problem,
+    read_decimal,
+    read_position,
+    without_invisible,
+)
 from pricing.common.typed_number import (
     plain_number,
     spell_out,
@@ -270,11 +276,11 @@ def _flat(name: str, value: Any) -> list[tuple[str, str]]:
             return [pair for i, one in enumerate(value) for pair in _flat(f"{name}.{i}", one)]
         if all(isinstance(one, int | float) for one in value):
             return [(name, " ".join(_text(one) for one in value) + ";" * (len(value) == 1))]
-        return [(name, str(one)) for one in value]
+        return [(name, _text(one)) for one in value]
     return [(name, _text(value))]
 
 
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return write_out(value) if isinstance(value, float) else str(value)
+    return write_out(value) if isinstance(value, float) else without_invisible(str(value))

@@ -13,6 +13,9 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
+from planner.services.fair_use.addresses import client_address
+from planner.services.fair_use.rates import may_store
+
 _SESSION_KEY = "kept_form"
 _DROPPED_FIELDS = frozenset({"csrfmiddlewaretoken"})
 _SECRET = re.compile("password|^code$")
@@ -41,9 +44,9 @@ def _to_login(request: HttpRequest, back: str) -> HttpResponse:
 
 
 def store_form(request: HttpRequest) -> None:
-    """Puts what was typed into the visitor's session."""
-    pairs = _pairs(request)
-    if sum(len(name) + len(value) for name, value in pairs) <= MAX_STORED_CHARACTERS:
+    """Puts what was typed into the visitor's session, unless it is more than one may leave."""
+    size = sum(len(name) + len(value) for name, value in _pairs(request))
+    if size <= MAX_STORED_CHARACTERS and may_store(client_address(request.META), size):
         request.session[_SESSION_KEY] = {"path": request.get_full_path(), **_typed(request)}
 
 

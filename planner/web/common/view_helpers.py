@@ -16,7 +16,7 @@ from planner.models.team import TeamOwned
 from planner.services.teams.errors import StaleError, WrongStateError
 from planner.services.teams.permissions import VIEW, Need, require
 from planner.web.common.current_team import get_access, remember_team
-from planner.web.common.form_fields import find_label, in_unit_of_box
+from planner.web.common.form_fields import find_label, in_field_unit
 from planner.web.common.resume import sign_in_first
 from pricing.common.invalid_input import InvalidInput
 
@@ -105,7 +105,7 @@ def describe_refusal(refusal: Exception) -> str:
 
 def _describe_field(refusal: InvalidInput) -> str:
     label = find_label(refusal.field)
-    message = in_unit_of_box(refusal.field, refusal.message)
+    message = in_field_unit(refusal.field, refusal.message)
     return f"{label}: {message}" if label else message
 
 
@@ -124,9 +124,12 @@ def submit_form(form: forms.Form, action: Callable[[dict[str, Any]], T]) -> T | 
 
 
 def add_refusal(form: forms.Form, refusal: InvalidInput) -> None:
-    """Puts a refusal beside the field that it names, or above the form."""
-    names = (refusal.field, refusal.field.rpartition(".")[2])
+    """Puts a refusal beside the field that it names, a line of a text beside the text, or above
+    the form."""
+    whole, _, position = refusal.field.partition(".")
+    is_line = position.isdigit() and whole in form.fields
+    names = (whole if is_line else refusal.field, refusal.field.rpartition(".")[2])
     field = next((name for name in names if name in form.fields), None)
     form.add_error(
-        field, in_unit_of_box(refusal.field, refusal.message) if field else _describe_field(refusal)
+        field, in_field_unit(refusal.field, refusal.message) if field else _describe_field(refusal)
     )

@@ -24,7 +24,7 @@ from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
 from pricing.offer_search import catalog_for, check_known_names
 
-PAGE_SIZE = 50
+PAGE_SIZE = 20
 TRAINS_FROM_GIB = 40
 """Memory from which on a card stands before smaller ones unless another order is asked for: the
 bf16 weights, gradients and states of a model of a few billion parameters take it. Below it are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 
 from planner.web.common.chart import Chart, Mark, Series
@@ -11,11 +12,16 @@ from pricing.market.offers import Offer
 
 
 def draw_history(
-    offer: Offer, past: Sequence[DatedPrice], proposed: Offer | None = None
+    offer: Offer,
+    past: Sequence[DatedPrice],
+    *,
+    today: dt.date | None = None,
+    proposed: Offer | None = None,
 ) -> Chart | None:
     """The prices of `offer` by the day from which each held; None where none is known.
 
-    `proposed` is a price that is not in force, marked on its day.
+    The newest holds until `today` where the offer is still sold. `proposed` is a price that is not
+    in force, marked on its day.
     """
     if not past:
         return None
@@ -24,6 +30,9 @@ def draw_history(
         None if entry.offer is None else float(entry.offer.effective_price_per_hour)
         for entry in past
     ]
+    if today is not None and offer.sold_now and past[-1].date < today:
+        days.append(today.isoformat())
+        prices.append(prices[-1])
     marks: tuple[Mark, ...] = ()
     if proposed is not None and proposed.as_of is not None:
         days.append(proposed.as_of.isoformat())
@@ -33,7 +42,7 @@ def draw_history(
         key="history",
         title="Price history",
         kind="points",
-        x_label="from",
+        x_label="day",
         y_label=f"{offer.currency} per hour",
         unit=offer.currency,
         x=days,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from django import template
 
 from planner.web.common.formatting import number, plain, rate, words
+from planner.web.market.hardware_list import HardwareRow
 from planner.web.market.lowest_prices import name_place
-from planner.web.market.views.hardware import Row
 from pricing import catalog
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator
@@ -36,6 +36,13 @@ def link_name(link: str | None) -> str:
 
 
 @register.filter
+def figure_of(accelerator: Accelerator, field: str) -> float | None:
+    """A figure of an accelerator by its field; nothing where nobody knows it."""
+    value: float | None = getattr(accelerator, field)
+    return value
+
+
+@register.filter
 def interconnect(accelerator: Accelerator) -> str:
     """The link between accelerators and its bandwidth: `NVLink 4, 900 GB/s`."""
     parts = [link_name(accelerator.interconnect)]
@@ -53,7 +60,7 @@ def source_note(accelerator: Accelerator) -> str:
 
 
 @register.filter
-def lowest_on_demand(row: Row) -> str:
+def lowest_on_demand(row: HardwareRow) -> str:
     """The lowest price on demand and who asks it: `2.10 USD/h, AWS US East (N. Virginia)`."""
     if row.offer is None:
         return "no price known"
@@ -83,6 +90,17 @@ def sold_at(offer: Offer) -> str:
     """Cloud and region of an offer as people call them, and the zone where it has one:
     `AWS Europe (Spain), eus2-az2`."""
     return ", ".join(filter(None, (name_place(offer, catalog.current()), offer.zone)))
+
+
+@register.filter
+def offer_name(offer_id: str) -> str:
+    """Machine, place and way of paying of an offer: `p5.48xlarge, AWS US East (N. Virginia), on
+    demand`; the id itself where the catalog no longer has it."""
+    offer = catalog.current().offers.find(offer_id)
+    if offer is None:
+        return offer_id
+    parts = (offer.instance_type, sold_at(offer), words(offer.purchase_option.value))
+    return ", ".join((*parts, *filter(None, [commitment_term(offer)])))
 
 
 @register.filter

@@ -13,6 +13,7 @@ from django.utils.text import slugify
 from markdown import Markdown
 
 from planner.web.method.formulas import Formulas
+from planner.web.method.tables import name_columns
 
 ORDER = (
     "index",
@@ -69,8 +70,10 @@ def _markdown(name: str) -> Markdown:
 
 
 def _scroll(rows: str, title: str, number: int) -> str:
-    """A table that scrolls on its own where the window is narrow; each label is unique."""
+    """A table that is read downwards where the window is narrow; each label is unique."""
+    named, columns = name_columns(rows)
+    css = "stacked short" if columns > 2 else "stacked"
     return (
         f'<div class="table-responsive" tabindex="0" role="region" aria-label="{title}, table '
-        f'{number}"><table class="table table-sm">{rows}</table></div>'
+        f'{number}"><table class="table table-sm wide-heads {css}">{named}</table></div>'
     )

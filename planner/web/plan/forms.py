@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from planner.web.common import form_fields as f
 from planner.web.common.choices import find_default, list_choices
-from planner.web.common.form_fields import in_unit_of_box
+from planner.web.common.form_fields import in_field_unit
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES
@@ -71,6 +71,12 @@ class Rows:
     def has_values(self) -> bool:
         return any(field.bound.initial for row in self.rows for field in row)
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether it is to be open: something is filled in or refused, or a row was asked for."""
+        is_refused = any(field.error for row in self.rows for field in row)
+        return self.has_values or is_refused or len(self.rows) > 1
+
 
 def _widget(field: Field, placeholder: str, invalid: bool) -> forms.Widget:
     css = "form-select" if field.kind == "choice" else "form-control"
@@ -108,7 +114,7 @@ class PlanForm:
 
     def __init__(self, query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> None:
         self.query = query
-        self.errors = {one.field: in_unit_of_box(one.field, one.message) for one in refusals}
+        self.errors = {one.field: in_field_unit(one.field, one.message) for one in refusals}
         self.currency = query.get("currency") or "USD"
         self.kind = query.get("workload.kind") or "training"
         self._form = forms.Form()

@@ -15,9 +15,10 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES, category_title
 from planner.contract.money import subtract_as_shown
+from planner.contract.months import shorten_month
 from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome
-from planner.web.answer.payback_chart import cumulative_totals
+from planner.web.answer.payback_chart import END, cumulative_totals
 from planner.web.answer.verdict_facts import short_title
 from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import list_choices
@@ -180,7 +181,7 @@ def build_charts(plans: Sequence[ComparedPlan]) -> list[Chart]:
 
 def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
     answers = [one.answer for one in plans if one.answer]
-    labels = [*max(answers, key=lambda answer: answer.horizon_months).months, "end"]
+    labels = [*max(answers, key=lambda answer: answer.horizon_months).months, END]
     series = [
         Series(one.title, _cumulative(one, labels)) for one in plans if one.best and one.answer
     ]
@@ -191,7 +192,7 @@ def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
         x_label="month",
         y_label=f"spent so far, {currency}",
         unit=currency,
-        x=labels,
+        x=[*map(shorten_month, labels[:-1]), END],
         series=series,
         summary="The advised plan of each variant, month by month.",
     )
@@ -200,7 +201,7 @@ def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
 def _cumulative(one: ComparedPlan, labels: Sequence[str]) -> list[float | None]:
     if one.answer is None or one.best is None:
         return []
-    own = [*one.answer.months, "end"]
+    own = [*one.answer.months, END]
     spent = cumulative_totals(one.best, one.answer.horizon_months)
     totals: dict[str, float] = dict(zip(own, map(float, spent), strict=True))
     return [totals.get(label) for label in labels]

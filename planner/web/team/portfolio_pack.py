@@ -10,22 +10,20 @@ from dataclasses import replace
 
 from reportlab.platypus import Flowable, Spacer
 
-from planner.web.answer.assumption_rows import rows_of
+from planner.web.answer.assumption_rows import list_assumption_rows
 from planner.web.answer.board_pack import paper
 from planner.web.answer.board_pack.drawings import GREYS, draw_bars, draw_lines
 from planner.web.answer.board_pack.paper import table, text
 from planner.web.answer.board_pack.parts import (
     PackFacts,
-    approvals,
     assumptions,
-    bullets,
+    close_pack,
     head,
     more,
     picture,
     print_pack,
     spending,
     what_is_paid_for,
-    whole_answer,
 )
 from planner.web.common.chart import Chart, Series
 from planner.web.common.form_fields import with_labels
@@ -40,7 +38,7 @@ def portfolio_pack(page: PortfolioPage, facts: PackFacts) -> bytes:
     """The plan as a PDF."""
     paper.register_fonts()
     parts = [*_advice(page, facts), *_shares(page), *_charts(page), *_purchases(page),
-             *_rests_on(page, facts), *approvals(facts)]  # fmt: skip
+             *_rests_on(page, facts)]  # fmt: skip
     return print_pack(parts, facts, page.answer.currency)
 
 
@@ -112,7 +110,6 @@ def _purchases(page: PortfolioPage) -> Iterator[Flowable]:
 def _rests_on(page: PortfolioPage, facts: PackFacts) -> Iterator[Flowable]:
     """The assumptions of all projects, those given first, and warnings."""
     yield text("What it rests on", paper.HEADING)
-    rows = sorted(rows_of(page.answer), key=lambda row: not row.given)
-    yield from assumptions(rows[:MOST_ASSUMPTIONS], len(rows))
-    yield from bullets("To be aware of", [with_labels(one) for one in page.answer.warnings])
-    yield from whole_answer(facts)
+    rows = sorted(list_assumption_rows(page.answer), key=lambda row: not row.given)
+    assumed = assumptions(rows[:MOST_ASSUMPTIONS], len(rows))
+    yield from close_pack(assumed, [with_labels(one) for one in page.answer.warnings], facts)

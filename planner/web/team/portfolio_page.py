@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,11 +11,10 @@ from typing import Any
 
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import Purchase, sum_by_source
-from planner.contract.months import format_month
+from planner.contract.months import shorten_month
 from planner.contract.shares import NOISE
-from planner.costing.advice.payback import capital_to_approve
-from planner.costing.results.payments import is_of_resale
 from planner.costing.results.scenario_result import owed_after
+from planner.portfolio.risk.words import describe_range
 from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
 from planner.web.answer.tables import SourceRow, cost_rows, sum_fittings
@@ -23,6 +23,9 @@ from planner.web.common.formatting import money, percent
 from planner.web.common.view_helpers import describe_refusal
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
+
+_END_OF_SENTENCE = re.compile(r"(?<=[\w)]{2})\. (?=[A-Z])")
+"""Not the point of an initial: `AWS US East (N. Virginia)`."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class PortfolioPage:
         answer, currency = self.answer, self.answer.currency
         if answer.net_present_cost is None:
             return []
-        capital = capital_to_approve(answer.lines)
+        capital = answer.capital_to_approve
         owed = owed_after(answer.lines, answer.horizon_months)
         rows = [
             ("Capital to approve now", money(capital, currency) if capital else "nothing"),
@@ -141,7 +144,7 @@ class PortfolioPage:
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
             *([("Resale taken off them", money(answer.resale, currency))] if answer.resale else []),
-            ("Range of the total", f"none. {answer.why_no_range or _WHY_NO_RANGE}"),
+            ("Range of the total", self._range_words()),
             ("Budget", self._budget_words()),
         ]
         if answer.apart is not None:
@@ -157,13 +160,20 @@ class PortfolioPage:
             rows.append(("No plan is cheaper by more than", f"{percent(answer.gap, 2)}{of}"))
         return rows
 
+    def _range_words(self) -> str:
+        """How far the total may go from plan, or why that is not known."""
+        answer = self.answer
+        if answer.range is None:
+            return f"none. {answer.why_no_range or _WHY_NO_RANGE}"
+        return describe_range(answer.range, answer.currency)
+
     def _budget_words(self) -> str:
         """What the plan leaves of the budget in total, which resale adds nothing to."""
         answer, currency = self.answer, self.answer.currency
         if self.total_budget is None or answer.total_cost is None:
             return "none stated for all projects together"
         budget = Decimal(str(self.total_budget))
-        resale = -sum(line.amount for line in answer.lines if is_of_resale(line))
+        resale = answer.resale or Decimal(0)
         left = budget - answer.total_cost - resale
         words = f"{money(abs(left), currency)} {'left of' if left >= 0 else 'over'}"
         before = f", before {money(resale, currency)} of resale" if resale else ""
@@ -192,7 +202,7 @@ class PortfolioPage:
             kind="bar",
             x_label="month",
             y_label="accelerators at work, mean of the month",
-            x=months,
+            x=[shorten_month(month) for month in months],
             series=[Series(name, values) for name, values in stacks.items() if any(values)],
             digits=1,
             summary="Accelerators at work in each month, one colour a project.",
@@ -211,7 +221,7 @@ class PortfolioPage:
             kind="line",
             x_label="month",
             y_label="accelerators",
-            x=months,
+            x=[shorten_month(month) for month in months],
             series=[Series("can work", held), Series("work", used)],
             digits=1,
             summary=f"Machines that are bought, committed to or held work {share:.0%} of the hours "
@@ -267,6 +277,12 @@ class PortfolioPage:
         return all(one.saving is None or one.saving >= 0 for one in self.answer.projects)
 
     @property
+    def advice(self) -> tuple[str, str]:
+        """What to do and for how much, and what else the headline says of it."""
+        first, *rest = _END_OF_SENTENCE.split(self.answer.headline, maxsplit=1)
+        return (f"{first}.", rest[0]) if rest else (first, "")
+
+    @property
     def next_order(self) -> str:
         """When the first server has to be ordered, in a sentence; "" where none is."""
         order = self.answer.next_order
@@ -278,4 +294,5 @@ class PortfolioPage:
         )
 
     def _month(self, index: int) -> str:
-        return format_month(self.answer.month(index))
+        """`December 2026`."""
+        return f"{self.answer.month(index):%B %Y}"

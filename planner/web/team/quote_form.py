@@ -60,7 +60,8 @@ class QuoteForm(Form):
 
     def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["server"].choices = list_choices("servers")  # type: ignore[attr-defined]
+        choices = [("", "choose a server"), *list_choices("servers")]
+        self.fields["server"].choices = choices  # type: ignore[attr-defined]
         self.unit(
             unit_price=currency,
             power_kw="kW",

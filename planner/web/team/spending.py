@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
+from planner.contract.months import name_month, shorten_month
 from planner.models import BudgetPeriod
 from planner.services.actuals.actuals import CAUSES, Variance
 from planner.services.actuals.burn import BurnMonth
@@ -44,7 +45,7 @@ def burn_chart(months: Sequence[BurnMonth], room: Headroom | None, currency: str
         x_label="month",
         y_label=currency,
         unit=currency,
-        x=[one.month for one in months],
+        x=[shorten_month(one.month) for one in months],
         series=[one for one in rows if any(v is not None for v in one.values)],
         summary=_burn_summary(months, currency),
         labels_at_lines=True,
@@ -58,16 +59,16 @@ def _floats(values: Sequence[Decimal | None]) -> list[float | None]:
 def _burn_summary(months: Sequence[BurnMonth], currency: str) -> str:
     last = months[-1]
     paid = [one for one in months if one.actual is not None]
-    parts = [f"The plan comes to {money(last.planned, currency)} by {last.month}."]
+    parts = [f"The plan comes to {money(last.planned, currency)} by {name_month(last.month)}."]
     highest = max(months, key=lambda one: one.planned)
     if highest.planned > last.planned:
         parts.append(
-            f"On the way it reaches {money(highest.planned, currency)}, in {highest.month}; resale "
-            "and credits come off afterwards."
+            f"On the way it reaches {money(highest.planned, currency)}, in "
+            f"{name_month(highest.month)}; resale and credits come off afterwards."
         )
     if paid:
         parts.append(
-            f"Paid by {paid[-1].month}: {money(paid[-1].actual, currency)} of "
+            f"Paid by {name_month(paid[-1].month)}: {money(paid[-1].actual, currency)} of "
             f"{money(paid[-1].planned, currency)} planned."
         )
     if last.estimate is not None and len(paid) < len(months):
@@ -157,7 +158,7 @@ def spend_chart(variance: Variance) -> Chart | None:
         x_label="month",
         y_label=variance.currency,
         unit=variance.currency,
-        x=[row["month"] for row in rows],
+        x=[shorten_month(row["month"]) for row in rows],
         series=[
             Series("Actual", [float(row["actual"]) for row in rows], "paid"),
             *(plan if variance.plan else []),

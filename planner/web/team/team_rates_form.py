@@ -10,13 +10,28 @@ from django.http import QueryDict
 from planner.models import Team
 from planner.web.common import query_codec
 from planner.web.common.form_fields import FIELD_TYPES
-from planner.web.plan.forms import PlanForm, as_query
+from planner.web.plan.forms import FormField, PlanForm, as_query
 from planner.web.team.plan_links import encode_in_units
 from pricing.common.invalid_input import InvalidInput
 
 SECTIONS = ("on_prem", "finance", "data")
 LISTS = ("price_adjustments", "custom_offers")
 _PREFIX = "defaults."
+OFTEN_SET = frozenset(
+    {
+        "on_prem.electricity_per_kwh",
+        "on_prem.pue",
+        "on_prem.colocation_per_kw_month",
+        "on_prem.staff_cost_per_year",
+        "on_prem.useful_life_months",
+        "on_prem.lead_time_months",
+        "finance.discount_rate_per_year",
+        "finance.depreciation",
+        "finance.tax_rate",
+        "finance.fiscal_year_start_month",
+    }
+)
+"""What a team knows of its own rooms and books; the other boxes begin folded."""
 
 
 def team_query(team: Team) -> QueryDict:
@@ -45,12 +60,23 @@ def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dic
     form = PlanForm(query, [_rename_field(refusal) for refusal in refusals])
     return {
         "form": form,
-        "owning": form.build_fields("owning"),
-        "finance": form.build_fields("finance"),
+        "owning": _fold(form.build_fields("owning")),
+        "finance": _fold(form.build_fields("finance")),
         "offers": form.rows("custom_offers"),
         "adjustments": form.rows("price_adjustments"),
         "others": list(form.other_errors()),
+        "is_refused": bool(form.errors),
     }
+
+
+def _fold(fields: list[FormField]) -> dict[str, list[FormField]]:
+    """The boxes that are in view, as somebody set or often sets them, and those to unfold."""
+    in_view = [one for one in fields if _is_in_view(one)]
+    return {"in_view": in_view, "folded": [one for one in fields if one not in in_view]}
+
+
+def _is_in_view(one: FormField) -> bool:
+    return one.field.path in OFTEN_SET or bool(one.error or one.bound.initial)
 
 
 def _rename_field(refusal: InvalidInput) -> InvalidInput:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.planner.web.browser import PHONE, visit
-from tests.planner.web.test_browser import PAGES
+from tests.planner.web.test_browser import PAGES, unfold
 from tests.planner.workspace import market
 
 pytestmark = [
@@ -23,7 +25,9 @@ def base(live_server):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["market", "hardware", "accelerators", "accelerator", "answer"])
+@pytest.mark.parametrize(
+    "name", ["market", "offer", "hardware", "accelerators", "accelerator", "answer"]
+)
 def test_no_table_is_cut_off_on_a_desk(chromium, base, name):
     with visit(chromium, base) as here:
         page = here.open(PAGES[name])
@@ -54,6 +58,29 @@ def test_on_a_phone_the_tables_of_an_accelerator_are_read_downwards(chromium, ba
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("width", [360, 768])
+def test_no_table_of_an_answer_is_scrolled_aside_below_a_desk(chromium, base, width):
+    with visit(chromium, base, width=width) as here:
+        page = here.open(PAGES["answer"])
+        unfold(page)
+        tables = page.locator("#answer .table-responsive").all()
+        wide = [
+            one.get_attribute("aria-label")
+            for one in tables
+            if one.is_visible() and one.evaluate("e => e.scrollWidth - e.clientWidth") > 0
+        ]
+        assert len(tables) >= 9
+        assert wide == []
+        box = page.locator("#assumption-boxes tbody tr").filter(has_text="Electricity").first
+        name, value, unit = (
+            box.locator(part).bounding_box() or {} for part in ("th", "input", "td:nth-child(3)")
+        )
+        assert name["y"] < value["y"] <= unit["y"] + unit["height"]
+        assert unit["y"] <= value["y"] + value["height"]
+        assert here.violations() == []
+
+
+@pytest.mark.sweep
 def test_on_a_phone_a_refused_request_says_so_above_its_form(chromium, base):
     with visit(chromium, base, width=PHONE) as here:
         refused = here.open(PAGES["refused"]).get_by_role("alert")
@@ -70,3 +97,113 @@ def test_on_a_phone_the_money_stands_on_the_first_screen(chromium, base):
             box = place.bounding_box() or {}
             assert box["y"] + box["height"] <= 844, title
         assert (page.locator("header").bounding_box() or {})["height"] <= 64
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("name", "tables"),
+    [
+        ("start", ["Lowest prices"]),
+        ("accelerators", ["Money against time", "Accelerators that fit"]),
+        ("market", ["Offers"]),
+        ("offer", ["Purchase options"]),
+        ("hardware", ["Accelerators", "Servers to buy"]),
+        ("changes", ["Ages of the prices of AWS"]),
+        ("accelerator", ["Cheapest by provider"]),
+        ("compare", ["Variants side by side", "What differs"]),
+    ],
+)
+def test_on_a_phone_prices_are_read_without_scrolling_aside(chromium, base, name, tables):
+    with visit(chromium, base, width=360) as here:
+        page = here.open(PAGES[name])
+        for label in tables:
+            table = page.get_by_role("region", name=label, exact=True)
+            assert table.evaluate("e => e.scrollWidth - e.clientWidth") == 0, label
+        assert here.violations() == []
+
+
+@pytest.mark.sweep
+def test_on_a_phone_offers_are_still_sorted_by_their_heads(chromium, base):
+    with visit(chromium, base, width=360) as here:
+        page = here.open(PAGES["market"])
+        page.get_by_role("link", name="USD per hour").click()
+        expect(page).to_have_url(re.compile("ordering="))
+        assert here.overflow() <= 0
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("path", "most"), [("/hardware/", 3600), ("/market/", 5200)])
+def test_on_a_phone_the_lists_of_the_catalog_are_short_at_first(chromium, base, path, most):
+    with visit(chromium, base, width=360) as here:
+        page = here.open(path)
+        assert page.evaluate("document.documentElement.scrollHeight") <= most
+        assert here.overflow() <= 0
+        assert here.violations() == []
+
+
+@pytest.mark.sweep
+def test_without_scripts_more_hardware_is_shown_and_ticks_stay(chromium, base):
+    with visit(chromium, base, width=360, scripts=False) as here:
+        page = here.open("/hardware/")
+        page.get_by_label("Compare H100 SXM5 80 GB").check()
+        page.get_by_role("button", name="Show other accelerators").click()
+        page.get_by_role("button", name="Show more").click()
+        expect(page).to_have_url(re.compile("rows=40.*#"))
+        expect(page.get_by_label("Compare H100 SXM5 80 GB")).to_be_checked()
+        page.get_by_role("button", name="Compare selected").click()
+        expect(page.get_by_role("heading", name="Side by side")).to_be_visible()
+        assert page.get_by_role("checkbox").count() >= 40
+
+
+@pytest.mark.sweep
+def test_on_a_phone_further_filters_are_folded_until_one_is_used(chromium, base):
+    with visit(chromium, base, width=360, scripts=False) as here:
+        page = here.open("/market/")
+        expect(page.get_by_label("Region")).to_be_hidden()
+        page.get_by_text("More filters").click()
+        page.get_by_label("Region").fill("us-east-1")
+        page.get_by_role("button", name="Search").click()
+        expect(page.get_by_label("Region")).to_have_value("us-east-1")
+        expect(page.get_by_label("Region")).to_be_visible()
+        page.set_viewport_size({"width": 1366, "height": 900})
+        here.open("/market/")
+        expect(page.get_by_label("Region")).to_be_visible()
+        expect(page.get_by_text("More filters")).to_be_hidden()
+
+
+@pytest.mark.sweep
+def test_hints_stand_equally_far_below_their_boxes(chromium, base):
+    with visit(chromium, base) as here:
+        gaps = here.open("/").evaluate(
+            """() => [...document.querySelectorAll("main .form-hint")]
+                .filter(one => one.checkVisibility() && one.previousElementSibling)
+                .map(one => {
+                  let box = one.previousElementSibling;
+                  if (box.localName === "datalist") box = box.previousElementSibling;
+                  return [box, Math.round(one.offsetTop - box.offsetTop - box.offsetHeight)];
+                })
+                .filter(([box]) => box.matches(".form-control, .form-select, .input-group"))
+                .map(([, gap]) => gap)"""
+        )
+        assert len(gaps) >= 3
+        assert len(set(gaps)) == 1
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("width", [360, 768, 1366])
+def test_no_table_of_the_method_is_scrolled_aside(chromium, base, width):
+    with visit(chromium, base, width=width) as here:
+        page = here.open(PAGES["method"])
+        contents = page.get_by_role("navigation", name="On this page")
+        first = contents.get_by_role("link", name="Conventions")
+        expect(first).to_be_visible(visible=width >= 768)
+        unfold(page)
+        tables = page.locator(".prose .table-responsive").all()
+        wide = [
+            one.get_attribute("aria-label")
+            for one in tables
+            if one.evaluate("e => e.scrollWidth - e.clientWidth") > 0
+        ]
+        assert len(tables) >= 15
+        assert wide == []
+        assert here.violations("empty-table-header", "scope-attr-valid", "color-contrast") == []

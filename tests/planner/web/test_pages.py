@@ -333,7 +333,7 @@ def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):
 def test_prices_are_held_together_by_what_training_gets_out_of_a_machine(client, prices):
     by_rate = {"ordering": "usd_per_tflop_hour", "purchase_option": "on_demand"}
     (row,) = get(client, "market", by_rate).context["found"].rows
-    groups = dict(get(client, "hardware").context["groups"])
+    groups = dict(get(client, "hardware").context["listed"].groups)
     h100 = next(r for r in groups["Data centre"] if r.accelerator.slug == H100)
     assert 0.3 < h100.effective_tflops / h100.accelerator.bf16_tflops <= 0.65
     assert row.usd_per_tflop_hour == pytest.approx(6.88 / h100.effective_tflops)

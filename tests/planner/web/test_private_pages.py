@@ -46,3 +46,15 @@ def test_an_export_is_not_stored_whoever_asks(work: Workspace, client: Client) -
 def test_prices_for_everybody_may_be_stored(work: Workspace, client: Client) -> None:
     assert client.get("/api/v1/offers/")["Cache-Control"] == "no-cache"
     assert "no-store" not in client.get("/hardware/").get("Cache-Control", "")
+
+
+def test_a_part_of_a_page_is_not_kept_in_its_place(work: Workspace, client: Client) -> None:
+    """Of the same address a visitor gets the page, and a page that is open a part of it."""
+    query = "workload.kind=accelerator_hours&workload.accelerator=H100&workload.hours_per_month=9"
+    whole = client.get(f"/plan/?{query}")
+    part = client.get(f"/plan/?{query}", headers={"HX-Request": "true"})
+    assert len(part.content) < len(whole.content)
+    for answer in (whole, part):
+        varies = answer["Vary"].split(", ")
+        assert {"HX-Request", "HX-History-Restore-Request", "HX-Target", "HX-Trigger"} <= {*varies}
+    assert "HX-Request" not in client.get("/api/v1/offers/").get("Vary", "")

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 
+from planner.models import Project, Role
+from planner.services.projects.projects import compose
 from planner.sizing.calibration.smi_log import MAX_GPUS
+from planner.web.common.query_codec import flatten
 from tests.planner.web.asking import HOURS, get, text
+from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -78,3 +85,38 @@ def test_a_hostile_log_is_refused_at_once(client: Any, content: bytes) -> None:
     log = SimpleUploadedFile("log.csv", content)
     assert client.post("/calibrate/", {"log": log}).status_code == 400
     assert time.process_time() - began < 5
+
+
+def test_what_cannot_be_seen_is_refused_in_an_address_and_in_a_form(client: Any) -> None:
+    disguised = "Own \u202e%5 evas"
+    for answer in (
+        get(client, "plan", HOURS | {"name": disguised}),
+        client.post("/plan/samples/", {"plan": "name=Own+%E2%80%AE"}),
+    ):
+        assert answer.status_code == 400
+        assert "holds U+202E (right-to-left override)" in text(answer)
+
+
+def test_a_password_and_a_cookie_may_hold_what_cannot_be_seen(client: Any) -> None:
+    """Whoever has such a password types it again as it is."""
+    password = "long\u00adpass word 4711"
+    get_user_model().objects.create_user("ada", password=password)
+    client.cookies["other"] = "a\u00adb"
+    answer = client.post("/accounts/login/", {"login": "ada", "password": password})
+    assert answer.status_code == 302
+
+
+def test_a_row_from_before_is_shown_and_opened_without_what_cannot_be_seen(client: Any) -> None:
+    work = Workspace("alpha")
+    project = work.project()
+    Project.objects.filter(pk=project.pk).update(name="Own \u202eit")
+    project.refresh_from_db()
+    client.force_login(work.users[Role.OWNER])
+    assert client.get(reverse("project", args=["alpha", project.pk])).status_code == 200
+    address = urlencode(flatten(compose(project)))
+    assert client.get(f"/plan/?{address}").status_code == 200
+    path = f"/api/v1/projects/{project.pk}/"
+    changed = client.patch(path, {"watched": True}, content_type="application/json")
+    assert (changed.status_code, changed.json()["name"]) == (200, "Own \u202eit")
+    renamed = client.patch(path, {"name": "\u2066B"}, content_type="application/json")
+    assert renamed.json()["errors"][0]["field"] == "name"

@@ -40,7 +40,7 @@ def register_fonts() -> None:
 
 
 def _style(size: float, *, bold: bool = False, before: float = 0, colour: Color = INK,
-           right: bool = False) -> ParagraphStyle:  # fmt: skip
+           right: bool = False, stays: bool = False) -> ParagraphStyle:  # fmt: skip
     return ParagraphStyle(
         f"{size}-{bold}-{before}-{colour}-{right}",
         fontName=BOLD if bold else REGULAR,
@@ -49,6 +49,7 @@ def _style(size: float, *, bold: bool = False, before: float = 0, colour: Color 
         textColor=colour,
         spaceBefore=before,
         alignment=2 if right else 0,
+        keepWithNext=stays,
     )
 
 
@@ -57,7 +58,7 @@ NUMBER = _style(SIZE, right=True)
 SMALL = _style(7, colour=GREY)
 STRONG = _style(10.5, bold=True)
 TITLE = _style(16, bold=True)
-HEADING = _style(10.5, bold=True, before=9)
+HEADING = _style(10.5, bold=True, before=9, stays=True)
 
 
 def text(words: object, style: ParagraphStyle = BODY) -> Paragraph:

@@ -13,6 +13,7 @@ from reportlab.platypus import Flowable, KeepTogether, ListFlowable, Spacer
 
 from planner.contract.answer.common import Category
 from planner.contract.labels import category_title
+from planner.contract.months import name_month
 from planner.exports.rows import Context, Step
 from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.answer.board_pack import paper
@@ -68,7 +69,7 @@ def head(answer: Span, facts: PackFacts) -> Iterator[Flowable]:
 def _about(answer: Span, facts: PackFacts) -> Iterator[str]:
     context = facts.context
     yield from filter(None, (context.team, context.project))
-    yield f"{answer.start}, {pluralize(answer.horizon_months, 'month')}"
+    yield f"from {name_month(answer.start)}, {pluralize(answer.horizon_months, 'month')}"
     yield f"amounts in {answer.currency}"
     step = context.approval_status
     if step:
@@ -173,10 +174,22 @@ def whole_answer(facts: PackFacts) -> Iterator[Flowable]:
         yield link(f"The whole answer, with every source: {facts.address}", facts.address)
 
 
-def approvals(facts: PackFacts) -> Iterator[Flowable]:
+def close_pack(
+    assumed: Iterator[Flowable], warnings: Sequence[str], facts: PackFacts
+) -> Iterator[Flowable]:
+    """Assumptions, warnings and approvals. The last list stays with the approvals, which would
+    otherwise stand on a page of their own."""
+    last = [*bullets("To be aware of", warnings)]
+    if last:
+        yield from assumed
+    yield KeepTogether([*(last or assumed), *whole_answer(facts), *_approvals(facts)])
+
+
+def _approvals(facts: PackFacts) -> Iterator[Flowable]:
     """Who did what with what is saved; lines to sign where nobody saved it."""
     steps = [(one.state.capitalize(), one.by, f"{one.at:%-d %B %Y}") for one in facts.context.steps]
     rows = [("Step", "Name", "Date"), *(steps or EMPTY_STEPS)]
     if steps and facts.context.steps[-1].state != "approved":
         rows.append(("Approved by", "", ""))
-    yield KeepTogether([text("Approvals", paper.HEADING), table(rows, (0.25, 0.45, 0.3))])
+    yield text("Approvals", paper.HEADING)
+    yield table(rows, (0.25, 0.45, 0.3))

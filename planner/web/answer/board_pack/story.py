@@ -14,16 +14,15 @@ from planner.web.answer.board_pack.drawings import draw_bars, draw_lines, draw_s
 from planner.web.answer.board_pack.paper import table, text
 from planner.web.answer.board_pack.parts import (
     PackFacts,
-    approvals,
     assumptions,
     bullets,
+    close_pack,
     head,
     more,
     picture,
     print_pack,
     spending,
     what_is_paid_for,
-    whole_answer,
 )
 from planner.web.answer.scenario_rows import with_spans
 from planner.web.answer.tables import PurchaseRow
@@ -35,7 +34,7 @@ MOST_PURCHASES, MOST_ASSUMPTIONS = 12, 14
 def board_pack(page: AnswerPage, facts: PackFacts) -> bytes:
     """The answer as a PDF of one to three pages."""
     paper.register_fonts()
-    parts = [*_first_page(page, facts), *_plan(page), *_rests_on(page, facts), *approvals(facts)]
+    parts = [*_first_page(page, facts), *_plan(page), *_rests_on(page, facts)]
     return print_pack(parts, facts, page.currency)
 
 
@@ -93,7 +92,7 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
             for row in page.purchases[:MOST_PURCHASES]
         ]  # fmt: skip
         head = ("When", "What", "In service", "Invoices")
-        yield table([head, *rows], (0.12, 0.48, 0.22, 0.18), (3,))
+        yield table([head, *rows], (0.15, 0.43, 0.24, 0.18), (3,))
         yield from more(len(page.purchases), MOST_PURCHASES, "purchases")
     if page.shown:
         yield from spending(page.shown.cost_by_category, page.shown.total_cost, page.currency)
@@ -117,9 +116,8 @@ def _rests_on(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield text(page.demand.method)
     if page.assumed:
         yield text(f"Assumed: {page.assumed}.")
-    yield from assumptions(_chosen(page), len(page.assumptions))
-    yield from bullets("To be aware of", page.warnings)
-    yield from whole_answer(facts)
+    assumed = assumptions(_chosen(page), len(page.assumptions))
+    yield from close_pack(assumed, page.warnings, facts)
 
 
 def _chosen(page: AnswerPage) -> list[AssumptionRow]:

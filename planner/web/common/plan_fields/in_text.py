@@ -1,9 +1,11 @@
-"""Names of request fields inside sentences of the core, told as the form labels them. PURE."""
+"""Names of request fields and months inside sentences of the core, as pages write them. PURE."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+
+from planner.contract.months import name_month
 
 GROUP_TITLES = {
     "workload.runs": "Runs",
@@ -26,6 +28,8 @@ _NAME = re.compile(
     rf"(?<![\w'\"“./])((?:{_PARTS})\.[a-z]\w*|[a-z]+(?:_[a-z0-9]+)+)"
     r"(?: \"(\w+)\")?(?![\w'\"”/]|\.\w)"
 )
+_MONTH = re.compile(r"(?<![\w.:/-])\d{4}-(?:0[1-9]|1[0-2])(?![\w/-]|:\S)")
+"""A month as requests write it, which is no part of a day, a span or a name."""
 _Label = Callable[[str], str]
 """The form's label of a field, by its path or its last name; "" where it has none."""
 _Choice = Callable[[str, str], str]
@@ -54,3 +58,14 @@ def label_names(text: str, label: _Label, choice: _Choice) -> str:
         return f"“{title}” set to “{choice(name, value)}”" if value else f"“{title}”"
 
     return _NAME.sub(in_words, text)
+
+
+def name_months(text: str) -> str:
+    """A sentence with its months in words.
+
+    >>> name_months("until 2029-12: 227 USD")
+    'until December 2029: 227 USD'
+    >>> name_months("late from 2027-03 to 2027-05, priced on 2026-02-01")
+    'late from March 2027 to May 2027, priced on 2026-02-01'
+    """
+    return _MONTH.sub(lambda month: name_month(month[0]), text)

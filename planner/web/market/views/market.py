@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.web.common.access import open_page
@@ -42,6 +43,15 @@ COLUMNS = (
     ("usd_per_tflop_hour", "USD per effective TFLOP-hour"),
     ("usd_per_hour", "USD per hour"),
 )
+FURTHER_FILTERS = (
+    "accelerator_count",
+    "min_accelerator_memory_gib",
+    "geography",
+    "region",
+    "as_of",
+    "sold_now",
+)
+"""What stands folded below the first questions on a phone until it is asked for."""
 _NUMBERS = frozenset(
     {
         "accelerator_count",
@@ -62,6 +72,7 @@ def market(request: HttpRequest) -> HttpResponse:
         "sold": SOLD,
         "popular": () if request.GET else lowest_prices(),
         "trains_from": TRAINS_FROM_GIB,
+        "narrowed": any(request.GET.get(name) for name in FURTHER_FILTERS),
         **{
             name: list_choices(name)
             for name in ("providers", "geographies", "purchase_options", "accelerators")
@@ -140,7 +151,11 @@ def offer(request: HttpRequest) -> HttpResponse:
         "options": [
             market_row(current, int(row), int(row) in best) for row in current.offers.cheapest(rows)
         ],
-        "chart": draw_history(current_offer, catalog.price_history(current_offer.id)),
+        "chart": draw_history(
+            current_offer,
+            catalog.price_history(current_offer.id),
+            today=timezone.now().date(),
+        ),
     }
     return render(request, "web/offer.html", context)
 

@@ -10,6 +10,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from planner.services.fair_use.addresses import client_address
+from planner.services.fair_use.rates import may_store
 from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
 from planner.web.common.query_codec import drop_empty
@@ -65,6 +67,9 @@ def add(request: HttpRequest) -> HttpResponse:
     plan = drop_empty(QueryDict(request.POST.get("plan", "")), "edit", "scenario").urlencode()
     if not plan or len(plan) > MAX_ADDRESS:
         messages.error(request, "This plan cannot be added: its URL is too long.")
+        return HttpResponseRedirect(reverse("compare"))
+    if not may_store(client_address(request.META), len(plan)):
+        messages.error(request, "Many plans were added within a minute; add it in the next one.")
         return HttpResponseRedirect(reverse("compare"))
     others = [one for one in request.session.get(_SESSION_KEY, []) if one != plan]
     request.session[_SESSION_KEY] = [*others, plan][-MOST:]

@@ -19,7 +19,7 @@ from planner.web.answer.assumption_rows import Message, messages_of
 from planner.web.common import sharing
 from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
-from planner.web.common.form_fields import in_unit_of_box
+from planner.web.common.form_fields import in_field_unit
 from planner.web.common.plan_fields.sized_work import MEASURED
 from planner.web.common.plan_request import (
     MAX_SAMPLES_AT_ONCE,
@@ -182,7 +182,7 @@ def _refuse_update(request: HttpRequest, errors: Sequence[InvalidInput]) -> Http
     """Messages for an open answer, whose figures stay."""
     context = {
         "rows": messages_of(request.GET, errors),
-        "refusals": [Message(one.field, in_unit_of_box(one.field, one.message)) for one in errors],
+        "refusals": [Message(one.field, in_field_unit(one.field, one.message)) for one in errors],
         "follows_total": _follows_total(request),
     }
     answer = render(request, "web/answer/refused.html", context)

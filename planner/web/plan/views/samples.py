@@ -20,7 +20,7 @@ from planner.services.jobs.recovery import recover_jobs
 from planner.services.projects.comparisons import read_job_outcome
 from planner.services.teams.errors import WrongStateError
 from planner.web.common.access import open_page
-from planner.web.common.current_team import current_team, get_access
+from planner.web.common.current_team import current_team, get_access, my_teams
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty
 from planner.web.common.sharing import pinned_revisions
@@ -76,7 +76,8 @@ def _get_own_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
         raise Http404("You have no such job; start it again from the plan.")
     recover_jobs()
     job: Job | None = Job.objects.select_related("team").filter(pk=pk).first()
-    if job is None:
+    is_foreign = job is not None and job.team not in (None, *my_teams(request))
+    if job is None or is_foreign:  # who left a team no longer sees what its prices came to
         raise Http404("This job no longer exists; start it again from the plan.")
     return job
 

@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from planner.models import Access, ApiToken, Role, Scope, Team, WebhookEndpoint
+from planner.services.revocation import revoke
 from planner.services.teams import tokens as token_service
 from planner.services.teams.permissions import OWN
 from planner.services.webhooks import webhooks as webhook_service
@@ -71,7 +72,7 @@ def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
     limits = {} if access.has_role(team.pk, Role.OWNER) else {"user_id": access.user_id}
     token = get_owned_or_404(request, ApiToken, pk, team=team, **limits)
     message = f"The token {token.name} no longer works."
-    run_with_messages(request, lambda: token_service.revoke_token(access, token), message)
+    run_with_messages(request, lambda: revoke(access, token), message)
     return redirect("team-tokens", team.slug)
 
 

@@ -17,6 +17,7 @@ from planner.models import Access, Invitation, Membership, Role, Team
 from planner.services.invitations import invite_by_mail
 from planner.services.teams import teams
 from planner.services.teams.secrets import hash_secret
+from planner.services.teams.tokens import count_service_tokens
 from planner.web.common.current_team import clear_cached_access, get_access, remember_team
 from planner.web.common.resume import sign_in_first
 from planner.web.common.sign_in.accounts import INVITED
@@ -29,6 +30,7 @@ from planner.web.common.view_helpers import (
     team_page,
 )
 from planner.web.team.forms import ROLE_WORDS, InviteForm
+from pricing.common.pluralize import pluralize
 
 
 @never_cache
@@ -50,12 +52,16 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         "roles": list(ROLE_WORDS.items()),
         "may_own": may_own,
         "form": InviteForm() if created else form,
-        "invitations": Invitation.objects.filter(team=team, revoked_at=None) if may_own else [],
+        "invitations": _invitations(team) if may_own else [],
     }
     if created is not None:
         context["link"] = link_of(created[1])
         context["sent_to"] = created[0].email
     return render(request, "team/members.html", context, status=400 if form.errors else 200)
+
+
+def _invitations(team: Team) -> Any:
+    return Invitation.objects.filter(team=team, revoked_at=None).select_related("invited_by")
 
 
 def _invite(
@@ -86,13 +92,19 @@ def change_role(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse
 def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """An owner removes anyone; anyone leaves."""
     member = get_owned_or_404(request, Membership, pk, "user", team=team)
-    leaves = member.user_id == request.user.pk
+    leaves, person = member.user_id == request.user.pk, member.user
     message = f"You left {team.name}." if leaves else f"{member.user} is no longer a member."
     done = run_with_messages(
         request, lambda: teams.remove_member(get_access(request), member), message
     )
     if done and leaves:
         return redirect("team")
+    if done and (count := count_service_tokens(team, person)):
+        what = pluralize(count, "service token")
+        messages.warning(
+            request,
+            f"Still working: {what} that {person} made. Revoke what they may know under Tokens.",
+        )
     return redirect("team-members", team.slug)
 
 

@@ -11,10 +11,13 @@ from django.utils.text import slugify
 from reportlab.graphics.shapes import Drawing
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.months import name_month
 from planner.exports.rows import Context, Step
 from planner.models import Role
 from planner.web.answer.answer_page import AnswerPage
-from planner.web.answer.board_pack import PackFacts, board_pack, story
+from planner.web.answer.board_pack import PackFacts, board_pack, paper, story
+from planner.web.answer.board_pack.paper import text
+from planner.web.answer.board_pack.parts import close_pack, print_pack
 from planner.web.answer.figure_rows import figure_rows
 from tests.golden.answers import answered
 from tests.golden.shown import money
@@ -90,6 +93,8 @@ def test_every_figure_of_the_advice_stands_on_paper(name):
     for sentence in (*verdict.reasons, *(turn.sentence for turn in verdict.switch_points)):
         assert sentence in words
     assert f"amounts in {answer.currency}" in words
+    span = f"from {name_month(answer.start)}, {answer.horizon_months} month"
+    assert span in words
     for row in figure_rows(answer):
         assert row.note.replace("\xa0", " ") in words
 
@@ -119,6 +124,30 @@ def test_it_says_who_approved_what_and_leaves_lines_to_sign_where_nobody_did():
     assert "Approved grace 1 November 2026" in signed
     assert "printed 20 November 2026 by Ada" in signed
     assert all(f"page {number}" in page for number, page in enumerate(pages, 1))
+
+
+@pytest.mark.parametrize("lines", range(50, 72, 2))
+@pytest.mark.parametrize("warnings", [["The oldest price is from July."], []])
+def test_approvals_never_stand_alone_on_a_page(lines, warnings):
+    """However far the pages are filled before, the last list stays with the lines to sign."""
+    facts = PackFacts(TODAY)
+    paper.register_fonts()
+    body = [text("line") for _ in range(lines)]
+    closing = close_pack(iter([text("assumed")]), warnings, facts)
+    pages, _ = read_paper(print_pack([*body, *closing], facts, "USD"))
+    (signed,) = (page for page in pages if "Approvals" in page)
+    assert (warnings or ["assumed"])[-1] in signed
+
+
+@pytest.mark.parametrize("lines", range(50, 75))
+def test_no_heading_is_the_last_line_of_a_page(lines):
+    facts = PackFacts(TODAY)
+    paper.register_fonts()
+    parts = [text("line") for _ in range(lines)]
+    parts += [text("What it rests on", paper.HEADING), text("on hours as given")]
+    pages, _ = read_paper(print_pack(parts, facts, "USD"))
+    (page,) = (page for page in pages if "What it rests on" in page)
+    assert "on hours as given" in page
 
 
 def test_the_same_answer_gives_the_same_file():

@@ -9,13 +9,13 @@ import pytest
 
 from planner.costing.assumptions.editions import EDITIONS
 from planner.portfolio.preparation import RUNS_EDITION, SHARES_EDITION, WINDOW_EDITION
-from planner.web.answer.assumption_rows import _FIXED_LABELS, rows_of
+from planner.web.answer.assumption_rows import _FIXED_LABELS, list_assumption_rows
 from planner.web.common.field_types import request_field_types
 from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, WHOLE, get, text
 
 
 def row(response, path):
-    return next(r for r in rows_of(response.context["page"].answer) if r.path == path)
+    return next(r for r in list_assumption_rows(response.context["page"].answer) if r.path == path)
 
 
 def test_an_edit_brings_the_figures_alone(client, prices):
@@ -116,7 +116,7 @@ def test_empty_boxes_are_left_out_of_the_address(client, prices):
 
 def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
     data = {**HOURS, "risk.samples": "500"}
-    rows = rows_of(get(client, "plan", data).context["page"].answer)
+    rows = list_assumption_rows(get(client, "plan", data).context["page"].answer)
     fixed = {one.path for one in rows if not one.name}
     assert fixed == {
         "finance.support_edition",

@@ -25,7 +25,7 @@ def test_the_answer_shows_returns_fiscal_years_and_leases(client: Any, prices: A
     page = text(get(client, "plan", BOXES))
     assert "Returns and fiscal years" in page
     assert "Internal rate of return" in page
-    assert "2027-01 to 2027-06" in page
+    assert "January 2027 to June 2027" in page
     assert "Leases under IFRS 16" in page
 
 

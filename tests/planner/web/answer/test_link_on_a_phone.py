@@ -61,3 +61,13 @@ def test_the_title_of_a_card_is_not_broken_within_its_words(chromium, live_serve
         title = page.locator(".card-title").first
         lines = title.evaluate("e => e.getClientRects().length && e.offsetHeight")
         assert lines < 40
+
+
+@pytest.mark.parametrize("total", ["618,372 USD", "1,618,372,000 USD"])
+def test_the_bar_of_an_answer_takes_one_row_on_a_small_phone(chromium, live_server, work, total):
+    with visit(chromium, live_server.url, width=360) as here:
+        page = settled(here, f"/plan/?{urlencode(HOURS)}")
+        page.locator("[data-total]").evaluate("(e, text) => { e.textContent = text; }", total)
+        assert (page.locator("#answer-bar").bounding_box() or {})["height"] < 56
+        assert page.get_by_role("link", name="Change the plan").is_visible()
+        assert here.overflow() <= 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.contract.request.comparison import CURRENT_RULES
@@ -9,7 +11,7 @@ from planner.web.common.choices import list_choices
 from planner.web.common.form_fields import with_labels
 from planner.web.common.plan_fields.in_text import GROUP_TITLES
 from planner.web.plan.views.plan import _REPEATED_GROUPS
-from tests.planner.web.asking import HOURS, get
+from tests.planner.web.asking import HOURS, get, text
 
 ENDS = "“Commitments that outlast the plan” set to"
 
@@ -26,6 +28,8 @@ ENDS = "“Commitments that outlast the plan” set to"
         ("sequence_length, chunked_loss or", "“Sequence length”, a loss computed in chunks or"),
         ("read as nvidia-h100-80gb-sxm;", "read as H100 SXM5 80 GB;"),
         ("see nvidia-smi, my_log and prices.csv", "see nvidia-smi, my_log and prices.csv"),
+        ("late from 2027-03 to 2027-05.", "late from March 2027 to May 2027."),
+        ("priced on 2026-02-01, by v2026-02", "priced on 2026-02-01, by v2026-02"),
         ("Eurostat nrg_pc_205, on_prem/pue", "Eurostat nrg_pc_205, on_prem/pue"),
     ],
 )
@@ -36,6 +40,13 @@ def test_fields_are_told_as_the_form_labels_them(said: str, shown: str) -> None:
 def test_groups_of_rows_have_the_titles_of_the_form() -> None:
     titles = {path: title for path, title, *_ in _REPEATED_GROUPS.values()}
     assert titles == titles | GROUP_TITLES
+
+
+@pytest.mark.parametrize("name", ["start", "plan"])
+def test_owned_servers_have_one_name_on_every_form(client: Any, prices: None, name: str) -> None:
+    page = text(get(client, name))
+    assert GROUP_TITLES["on_prem.already_owned"] in page
+    assert "you own already" not in page
 
 
 def test_a_page_names_no_field_in_its_warnings(client, prices) -> None:

@@ -81,3 +81,9 @@ def test_a_name_that_is_none_is_not_found(client, prices):
 def test_the_table_of_the_market_leads_to_it(client, prices):
     page = client.get(reverse("market")).content.decode()
     assert reverse("market-accelerator", args=[H100]) in page
+
+
+def test_servers_to_buy_name_their_accelerators(client, prices):
+    page = text(client.get(reverse("hardware")))
+    assert "8 × H100 SXM5 80 GB" in page
+    assert "× nvidia-" not in page

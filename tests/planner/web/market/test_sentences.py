@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from planner.web.market import sentences
-from planner.web.market.views.hardware import Row
+from planner.web.market.hardware_list import HardwareRow
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.snapshot import Region
@@ -55,8 +55,8 @@ def test_the_source_names_what_nobody_verified() -> None:
 
 
 def test_the_lowest_price_says_who_asks_it() -> None:
-    assert sentences.lowest_on_demand(Row(ACCELERATOR, (), None, None)) == "no price known"
-    row = Row(ACCELERATOR, ("AWS",), OFFER, 6.88, "AWS US East (N. Virginia)")
+    assert sentences.lowest_on_demand(HardwareRow(ACCELERATOR, (), None, None)) == "no price known"
+    row = HardwareRow(ACCELERATOR, ("AWS",), OFFER, 6.88, "AWS US East (N. Virginia)")
     assert sentences.lowest_on_demand(row) == "6.88\u00a0USD/h, AWS US East (N. Virginia)"
 
 
@@ -95,3 +95,16 @@ def test_an_offer_without_a_region_is_said_to_name_none(client, db) -> None:
         sentences.sold_at(replace(OFFER, region="eu-x-9", zone="eux9-az2"))
         == "AWS eu-x-9, eux9-az2"
     )
+
+
+@pytest.mark.parametrize(
+    ("offer_id", "name"),
+    [
+        ("aws:us-east-1:p5.48xlarge:on_demand", "p5.48xlarge, AWS us-east-1, on demand"),
+        ("aws:us-east-1:gone:on_demand", "aws:us-east-1:gone:on_demand"),
+    ],
+)
+def test_an_offer_is_named_by_machine_place_and_way_of_paying(
+    prices: None, offer_id: str, name: str
+) -> None:
+    assert sentences.offer_name(offer_id) == name

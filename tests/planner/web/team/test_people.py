@@ -8,8 +8,9 @@ import re
 import pytest
 from django.utils import timezone
 
-from planner.models import Invitation, Membership, Role
-from planner.services.teams import teams
+from planner.models import Invitation, Membership, Role, Scope, access_of
+from planner.services import invitations
+from planner.services.teams import teams, tokens
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, person
 
@@ -160,3 +161,27 @@ def test_an_invited_visitor_signs_up_though_sign_up_is_closed(work, link, client
     assert answer["Location"] == link
     client.post(link)
     assert Membership.objects.filter(user__username="fresh", team=work.team).exists()
+
+
+def test_service_tokens_of_who_is_removed_are_named(work, signed_in):
+    """A service token is the team's: it goes on working for whoever knows it."""
+    other = person("other-owner")
+    made = Membership.objects.create(team=work.team, user=other, role=Role.OWNER)
+    tokens.create_token(
+        access_of(other), work.team, name="ci", scopes=[Scope.READ], days=9, is_service=True
+    )
+    answer = signed_in().post(f"{HERE}{made.pk}/remove/", follow=True)
+    assert "Still working: 1 service token that other-owner made" in text(answer)
+
+
+def test_a_team_mails_so_many_invitations_a_day(work, signed_in, mailoutbox, monkeypatch):
+    """Whoever may open an account could have mailed whom they liked, in the server's name."""
+    monkeypatch.setattr(invitations, "MAILED_PER_DAY", 2)
+    browser = signed_in()
+    for number in range(3):
+        values = {"role": "viewer", "email": f"eve{number}@example.com", "days": "7"}
+        answer = browser.post(HERE, values)
+        Invitation.objects.all().delete()
+    assert "at most 2 invitations by mail a day" in text(answer)
+    assert len(mailoutbox) == 2
+    assert "Send it to the person" in text(browser.post(HERE, {**values, "email": ""}))

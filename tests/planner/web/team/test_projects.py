@@ -163,7 +163,7 @@ def test_a_month_that_was_uploaded_too_early_is_said(work, project, here, signed
     work.saved(project)
     actuals.load_actuals(work.access(), project, io.BytesIO(b"month,cost\n2027-01,5\n"))
     project.uploads.update(created_at=dt.datetime(2027, 1, 10, tzinfo=dt.UTC))
-    assert "2027-01 was uploaded before the end of the month" in text(signed_in().get(here))
+    assert "January 2027 was uploaded before the end of the month" in text(signed_in().get(here))
 
 
 def test_a_small_file_is_read_at_once(project, here, signed_in):

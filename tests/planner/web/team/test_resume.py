@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
+import time
+
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from planner.models import Project, Role
@@ -45,6 +49,15 @@ def test_a_form_beyond_measure_is_not_kept(work, client):
     client.post(HERE, {**NEW, "description": "x" * 200_000})
     client.force_login(work.users[Role.EDITOR])
     assert client.get("/resume/")["Location"] == "/team/"
+
+
+def test_visits_of_one_address_are_left_only_so_much_within_a_minute(work, monkeypatch):
+    """Forms without an account had filled the disk: each a visit of its own, for two weeks."""
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0)
+    for _ in range(9):  # random, since a visit is compressed
+        Client().post(HERE, {**NEW, "description": secrets.token_hex(45_000)})
+        Client().post("/compare/add/", {"plan": f"name={secrets.token_hex(3_900)}"})
+    assert 100_000 < sum(len(one.session_data) for one in Session.objects.all()) < 250_000
 
 
 def test_a_fragment_sends_the_whole_page_to_sign_in(work, client):

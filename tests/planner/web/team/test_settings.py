@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -32,7 +33,8 @@ def test_rules_of_projects_are_kept_a_line_each(work, signed_in):
     work.team.refresh_from_db()
     assert work.team.project_rules == ["account:4711=Speech", "tag:team:ml-*=Vision"]
     page = text(signed_in().post("/team/alpha/settings/", values | {"project_rules": "red"}))
-    assert "is no rule like" in page
+    assert "is no rule like" in page.partition('id="teamsettings-project_rules_error"')[2][:200]
+    assert "project rules" not in page
 
 
 def test_the_rules_name_projects_on_the_page_of_usage(work, signed_in):
@@ -61,6 +63,34 @@ def test_defaults_are_kept_as_fractions_and_shown_in_per_cent(work, signed_in):
     assert 'name="finance.discount_rate_per_year~pct" value="7"' in page
 
 
+def folded(page: str) -> str:
+    """What stands in folds that are closed."""
+    return " ".join(re.findall(r"<details[^>]*(?<!open)>(.*?)</details>", page, re.DOTALL))
+
+
+def test_what_is_seldom_set_is_folded_until_it_is(work, signed_in):
+    browser = signed_in()
+    page = text(browser.get(PRICES))
+    for name in ("on_prem.spare_rate~pct", "finance.payment_terms_days", "custom_offers.0.label"):
+        assert f'name="{name}"' in folded(page)
+    for name in ("on_prem.electricity_per_kwh", "finance.discount_rate_per_year~pct"):
+        assert f'name="{name}"' in page
+        assert f'name="{name}"' not in folded(page)
+    browser.post(PRICES, {"on_prem.spare_rate~pct": "9"})
+    assert 'name="on_prem.spare_rate~pct"' not in folded(text(browser.get(PRICES)))
+    values = {"finance.payment_terms_days": "soon", "custom_offers.0.label": "Private"}
+    refused = folded(text(browser.post(PRICES, values)))
+    assert "finance.payment_terms_days" not in refused
+    assert "custom_offers" not in refused
+
+
+def test_enter_saves_and_adds_no_row(work, signed_in):
+    form = text(signed_in().get(PRICES)).partition('<form method="post" autocomplete')[2]
+    first = re.search(r"<button[^>]*>", form)[0]
+    assert "name=" not in first
+    assert 'formaction="#discount-2"' in form
+
+
 def test_what_is_emptied_is_gone(work, signed_in):
     teams.change_settings(work.access(), work.team, {"defaults": {"finance": {"tax_rate": 0.2}}})
     signed_in().post(PRICES, {"finance.tax_rate~pct": ""})
@@ -76,6 +106,20 @@ def test_a_refusal_stands_beside_its_box_and_nothing_typed_is_lost(work, signed_
     assert 'id="id_on_prem.pue_error"' in page
     assert "must be at least 1" in page
     assert 'value="9"' in page
+
+
+def test_everything_that_is_refused_is_said_at_once(work, signed_in):
+    values = {
+        "on_prem.pue": "0.5",
+        "finance.tax_rate~pct": "none",
+        "price_adjustments.0.multiplier": "-3",
+        "custom_offers.0.accelerator": "H1000",
+    }
+    page = text(signed_in().post(PRICES, values))
+    assert "Nothing is saved yet: correct what is marked below." in page
+    for name in (*values, "custom_offers.0.label"):
+        assert f'id="id_{name}_error"' in page, name
+    assert "Nothing is saved yet" not in text(signed_in().get(PRICES))
 
 
 def test_a_private_offer_that_lacks_a_value_keeps_the_others(work, signed_in):
@@ -116,14 +160,22 @@ def test_a_quote_is_added_in_the_team_s_currency(work, signed_in):
     assert "310,000 USD" in text(signed_in(Role.VIEWER).get(SERVERS))
 
 
+def test_no_server_of_a_quote_is_chosen_beforehand(work, signed_in):
+    browser = signed_in(Role.EDITOR)
+    assert '<option value="" selected>choose a server</option>' in text(browser.get(SERVERS))
+    page = text(browser.post(SERVERS, QUOTE | {"server": ""}))
+    assert 'id="quote-server_error"' in page
+    assert not ServerQuote.objects.exists()
+
+
 def test_servers_and_cards_of_quotes_go_by_name(work, signed_in):
     browser = signed_in(Role.EDITOR)
     browser.post(SERVERS, QUOTE)
     own = {"server": "custom", "accelerator": "nvidia-h100-80gb-sxm", "accelerator_count": "8"}
     browser.post(SERVERS, {**QUOTE, **own, "slug": "our-own", "power_kw": "10"})
     page = " ".join(text(browser.get(SERVERS)).split())
-    assert "<td> DGX H100 (8x H100)" in page
-    assert "<td> a server of its own" in page
+    assert '<td data-head="Server"> DGX H100 (8x H100)' in page
+    assert '<td data-head="Server"> a server of its own' in page
     assert "8 × H100 SXM5 80 GB" in page
 
 

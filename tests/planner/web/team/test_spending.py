@@ -59,6 +59,9 @@ def test_the_charts_draw_what_the_services_say(work):
     assert ends["Estimate"] == float(done.estimate)
     assert (ends["Lowest"], ends["Highest"]) == (float(done.low), float(done.high))
     assert (ends["Plan"], ends["Budget"], ends["Paid"]) == (float(done.planned_total), 1000, None)
+    assert chart.x[0] == "Jan 2027"
+    assert "2027-" not in chart.summary
+    assert "Paid by February 2027" in chart.summary
     falls = cause_chart(table)
     first, *steps, last = falls.series[0].values
     assert (first, last) == (float(spent["planned"]), float(spent["actual"]))

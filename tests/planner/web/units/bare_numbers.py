@@ -26,7 +26,7 @@ _THINGS = (
 _SINGULAR = (
     r"accelerator|node-hour|machine|node|server|card|GPU|unit|person|member|project|plan|variant|"
     r"offer|price|row|file|region|comparison|commitment|field|alert|virtual|simulated|representative|"
-    r"rental offers|on-demand offers|of them|added|gone|dearer|cheaper|changed"
+    r"rental offers|on-demand offers|new servers?|of them|added|gone|dearer|cheaper|changed"
 )
 UNIT = re.compile(rf"^\s*(?:%|×|°|(?:{_UNITS}|{_THINGS}|{_SINGULAR})\b)")
 """What may follow a number: its currency, its unit, or the things that it counts."""

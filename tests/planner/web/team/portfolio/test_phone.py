@@ -29,6 +29,10 @@ def test_on_a_phone_the_plan_of_all_projects_takes_the_place_of_its_form(
         expect(total).to_be_visible()
         expect(page.get_by_label("speech")).to_be_hidden()
         assert (total.bounding_box() or {})["y"] < 780
+        shares = page.get_by_role("region", name="Shares")
+        assert shares.evaluate("e => e.scrollWidth - e.clientWidth") == 0
+        saves = shares.locator("[data-head=Saves]")
+        expect(saves).to_be_visible()
         page.get_by_text("Which projects, and how the cost is divided").click()
         expect(page.get_by_label("speech")).to_be_visible()
 

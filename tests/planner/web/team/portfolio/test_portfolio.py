@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from django.utils.html import strip_tags
@@ -291,18 +293,21 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
     assert figures["Capital to approve now"] == money(due, "USD")
     assert due > order.due_at_start
     first = PortfolioPage(answer).timeline[0]
+    assert first.ordered == f"{answer.month(first.row.month):%B %Y}"
     assert first.due_with_fittings == due
     owed = answer.total_cost - sum(answer.cash_per_month)
     assert figures["Owed after the plan"] == (money(owed, "USD") if owed else "nothing")
 
 
-def test_a_portfolio_says_what_is_left_of_its_budget_and_why_it_has_no_range():
+def test_a_portfolio_says_what_is_left_of_its_budget_and_how_sure_it_is():
     request = relay()
     figures = dict(
         PortfolioPage.of(plan_portfolio(request, bundled_catalog(), today=TODAY), request).figures
     )
     assert figures["Budget"] == "none stated for all projects together"
-    assert figures["Range of the total"].startswith("none. Prices and hours are simulated")
+    assert figures["Range of the total"].startswith(
+        "418,040 USD to 800,448 USD in 8 of 10 cases (median"
+    )
     assert len([name for name in figures if name.startswith("Range")]) == 1
     assert figures["No plan is cheaper"] == "proven"
     limited = request | {"limits": {"total_budget": 9_000_000}}
@@ -315,16 +320,27 @@ def test_a_portfolio_says_what_is_left_of_its_budget_and_why_it_has_no_range():
     assert ("of resale" in words) == bool(resale)
 
 
+def test_the_page_shows_the_figures_that_the_answer_states():
+    """Page, workbook and command take capital and resale from one place: the answer."""
+    request = relay() | {"limits": {"total_budget": 9_000_000}}
+    answer = plan_portfolio(request, bundled_catalog(), today=TODAY)
+    stated = {"capital_to_approve": Decimal("4321"), "resale": Decimal("1234")}
+    figures = dict(PortfolioPage.of(answer.model_copy(update=stated), request).figures)
+    assert figures["Capital to approve now"] == money(4321, "USD")
+    assert figures["Resale taken off them"] == money(1234, "USD")
+    assert figures["Budget"].endswith(f"before {money(1234, 'USD')} of resale")
+
+
 def test_who_sees_one_project_is_told_nothing_of_what_nobody_pays(projects, signed_in):
     values = {"plan": "1", "project": [p.pk for p in projects]}
     assert "Nobody pays more than alone" in text(signed_in().get(HERE, values))
     assert "Nobody pays more than alone" not in text(signed_in(Role.EDITOR).get(HERE, values))
 
 
-def test_the_total_says_that_it_has_no_range_and_why(projects, signed_in):
+def test_the_total_has_a_range(projects, signed_in):
     page = text(signed_in().get(HERE, {"plan": "1", "project": [p.pk for p in projects]}))
     told = " ".join(strip_tags(page).split())
-    assert "Range of the total none. Prices and hours are simulated for one project" in told
+    assert re.search(r"Range of the total [\d,]+ \w+ to [\d,]+ \w+ in 8 of 10 cases", told)
 
 
 def test_a_plan_is_not_kept_while_another_is_planned(projects, signed_in):

@@ -1,0 +1,1 @@
+"""Forms of a team: settings, quotes, tokens and webhooks in a browser."""
