@@ -5,6 +5,7 @@ Runs are predicted without their team, rates of serving by constants fitted with
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import statistics
@@ -85,6 +86,10 @@ def _by_kind() -> Iterator[Line]:
     before = {run.run for run in team_runs(CURRENT_RULES - 1)}
     early = [h for h in teams.held_out_as_stated() if h.run.run in before]
     yield from _as_information(_three(f"runs that rules {CURRENT_RULES - 1} know", early))
+    known = teams.beside_their_own(teams.held_out_as_stated())
+    for name, holds in kinds.items():
+        own = _three(f"other runs of the team known, {name}", [h for h in known if holds(h.run)])
+        yield from _as_information(itertools.islice(own, 2))
     rates = [h for h in teams.held_out_rates_as_stated() if _is_finetuning(h.run, is_rate=True)]
     yield from _as_information(_three("rates of fine-tuning by frameworks", rates))
     unsaid = time_fit(False, False, False).errors
