@@ -9,7 +9,11 @@ import numpy as np
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.scenario_results import Sooner
 from planner.contract.money import format_money
-from planner.costing.advice.part_words import AT_ANY_TIME, describe_choice, fits_any_month
+from planner.costing.advice.part_words import (
+    EACH_AT_ANY_TIME,
+    describe_choice,
+    fits_any_month,
+)
 from planner.costing.advice.warnings import has_no_deadline
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.pluralize import pluralize
@@ -32,7 +36,7 @@ def describe_span(results: ComparisonResults, plan: Scenario, *, is_small: bool)
 
 def is_done_at_any_time(results: ComparisonResults, plan: Scenario) -> bool:
     """Whether the plan's months are those in which its work may be done, in any one of them."""
-    if describe_choice(results.request) != AT_ANY_TIME:
+    if describe_choice(results.request) in ("", EACH_AT_ANY_TIME):
         return False
     sources = (results.inputs.by_key[key] for key in plan.used_hours)
     return any(fits_any_month(plan, results.inputs, one) for one in sources)

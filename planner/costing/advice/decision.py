@@ -19,7 +19,7 @@ from planner.contract.months import format_month
 from planner.contract.place_limits import NOWHERE
 from planner.contract.purchase_options import rented_how, savings_plan_label, traits
 from planner.contract.shares import NOISE
-from planner.costing.advice.part_words import describe_starts, fits_any_month, write_units
+from planner.costing.advice.part_words import choice_of_months, describe_starts, write_units
 from planner.costing.advice.payback import OBLIGATIONS
 from planner.costing.advice.shares import NONE, share_of_hours, shares_in_words
 from planner.costing.cost_model.by_date import reserved_days
@@ -310,8 +310,9 @@ class _Part:
 
     def _while(self, first: int, last: int) -> str:
         """The months of renting; without an end where it goes on to the horizon's."""
-        if self.choice and fits_any_month(self.plan, self.inputs, self.source):
-            return f"{self.choice} {self._when(first, last)}"
+        choice = choice_of_months(self.choice, self.plan, self.inputs, self.source)
+        if choice:
+            return f"{choice} {self._when(first, last)}"
         start = f"{self._calendar.month(first):%B %Y}"
         is_to_the_end = last == self._calendar.months - 1 > first
         return f"from {start}" if is_to_the_end else self._when(first, last)

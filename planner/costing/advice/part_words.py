@@ -15,12 +15,14 @@ from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
-from planner.costing.run_peaks import Floats
+from planner.costing.run_peaks import Floats, nodes_at_once
 from pricing.common.sentences import capitalize_first
 from pricing.market.offers import HOURS_PER_MONTH
 
 AT_ANY_TIME, EACH_AT_ANY_TIME = "at any time", "in all, each run at any time in its months,"
 """Of runs that all have the same months, and of others."""
+IN_TURN = f"(at once or one after another) {AT_ANY_TIME}"
+"""Of several runs that all have the same months."""
 MOST_STARTS = 3
 """Months named one by one in a sentence at most; an assumption of this project, 2026."""
 
@@ -76,7 +78,27 @@ def describe_choice(request: ComparisonRequest) -> str:
     has_choice = any(start != end for start, end in months)
     if not has_choice or any(end is None for _, end in months):
         return ""
-    return AT_ANY_TIME if len(months) == 1 else EACH_AT_ANY_TIME
+    if len(months) > 1:
+        return EACH_AT_ANY_TIME
+    is_one_run = sum(run.count for run in workload.runs or ()) == 1
+    return AT_ANY_TIME if is_one_run else IN_TURN
+
+
+def choice_of_months(
+    choice: str, plan: Scenario, inputs: ModelInputs, source: CapacitySource
+) -> str:
+    """What a `choice` comes to for machines of one source: nothing where they do the work over
+    several months, and several runs may follow one another only where one machine has the time."""
+    if not choice or not fits_any_month(plan, inputs, source):
+        return ""
+    if choice != IN_TURN:
+        return choice
+    peak_hours = peak_hours_of(plan, inputs, source)
+    nodes = float(nodes_at_once(plan.used_hours[source.key], peak_hours).max())
+    busy = np.flatnonzero(inputs.hours)
+    time = (busy[-1] - busy[0] + 1) * HOURS_PER_MONTH
+    is_open = nodes > 1 and nodes * float(peak_hours[busy].sum()) <= time
+    return IN_TURN if is_open else AT_ANY_TIME
 
 
 def fits_any_month(plan: Scenario, inputs: ModelInputs, source: CapacitySource) -> bool:

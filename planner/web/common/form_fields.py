@@ -75,7 +75,8 @@ WORK = (
 RUN = (
     _f("workload.runs.*.start", "Start", kind="month", typical="2027-03"),
     _f("workload.runs.*.deadline", "Deadline", kind="month", typical="2027-05"),
-    _f("workload.runs.*.count", "Count", typical="1"),
+    _f("workload.runs.*.count", "Runs", typical="1",
+       help="Of this kind, in these months. Each takes machines of its own."),
 )
 
 RULES = (

@@ -7,7 +7,7 @@ from typing import Any
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
-from planner.costing.advice.part_words import AT_ANY_TIME, describe_choice
+from planner.costing.advice.part_words import AT_ANY_TIME, IN_TURN, describe_choice
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 EACH: dict[str, Any] = {"start": "2027-01", "deadline": "2027-04"}
@@ -56,6 +56,13 @@ def test_more_hours_than_a_month_has_take_their_months() -> None:
     assert "for 740 hours from January 2027. It costs 37,000 USD over 4 months" in sentence
 
 
+def test_several_runs_may_follow_one_another_where_one_machine_has_the_time() -> None:
+    """Rent 9 machines for 34 minutes each read as if 60 runs of four months had to go at once."""
+    few, many = (answer_to(16, {**EACH, "count": count}).verdict for count in (24, 240))
+    assert "for 64 hours each (at once or one after another) at any time from" in few.sentence
+    assert "for 64 hours each at any time from January 2027" in many.sentence
+
+
 def test_runs_of_several_windows_may_each_be_done_in_its_own() -> None:
     later = {"start": "2027-03", "deadline": "2027-04"}
     sentence = answer_to(16, EACH, later).verdict.sentence
@@ -66,7 +73,8 @@ def test_runs_of_several_windows_may_each_be_done_in_its_own() -> None:
 
 
 def test_what_goes_by_the_month_keeps_its_months() -> None:
-    assert describe_choice(read_request(asked(16, EACH, EACH))) == AT_ANY_TIME
+    assert describe_choice(read_request(asked(16, EACH, EACH))) == IN_TURN
+    assert describe_choice(read_request(asked(16))) == AT_ANY_TIME
     assert not describe_choice(read_request(asked(16, {"start": "2027-01"})))
     monthly = [{"start": month, "deadline": month} for month in ("2027-01", "2027-02")]
     assert not describe_choice(read_request(asked(16, *monthly)))
