@@ -39,10 +39,11 @@ def use_larger_nodes(plan: Plan, inputs: ModelInputs) -> Plan:
 def _pairs(
     inputs: ModelInputs, rented: Iterable[str]
 ) -> Iterator[tuple[CapacitySource, CapacitySource]]:
-    """Larger machines with the small ones that they may take the place of. Beside credits and
-    minimum spends, rentals of every size are sources of the plan, the largest come first."""
+    """Larger machines with the small ones that they may take the place of. Beside credits, minimum
+    spends and limits that part machines, rentals of every size are sources of the plan, the largest
+    come first."""
     yield from ((s, inputs.by_key[s.stands_for]) for s in inputs.sources if s.stands_for)
-    if not (inputs.keeps_books and inputs.pools):
+    if not (inputs.keeps_books and (inputs.pools or inputs.parts_nodes)):
         return
     alike: dict[tuple[object, ...], list[CapacitySource]] = {}
     for source in map(inputs.by_key.__getitem__, rented):

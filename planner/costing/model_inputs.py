@@ -179,6 +179,7 @@ class ModelInputs:
             monthly_budget=self.monthly_budget,
             total_budget=self.total_budget,
             whole_nodes=self.whole_nodes,
+            parts_replace_nodes=not self.keeps_books,
             base_cost=float(fixed_cash @ calendar.discount)
             + sum(s.fixed_shift(calendar) for s in self.sources),
             base_cash=fixed_cash[:months],
@@ -197,6 +198,11 @@ class ModelInputs:
             if stream.category is not Category.RESIDUAL
         ]
         return float(np.sum(due))
+
+    @property
+    def parts_nodes(self) -> bool:
+        """Whether a limit may part a machine among offers of its size."""
+        return self.supply.tells_providers_apart or 0.0 < self.max_spot_share < 1.0
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
         """Keys of the sources of some purchase options; what is owned already is always there."""

@@ -17,7 +17,8 @@ from planner.contract.place_limits import NOWHERE, PLACE_RULES, PlaceLimits
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.offers import CustomOffer
-from planner.costing.inputs.dominance import WHOLE_NODE, EligibleOffers
+from planner.costing.inputs.dominance import EligibleOffers
+from planner.costing.inputs.offer_rules import WHOLE_NODE
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates

@@ -26,67 +26,6 @@ Rows = NDArray[np.intp]
 OPTION_CODE = {option: code for code, option in enumerate(PurchaseOption)}
 TIE = 1e-9
 """Relative difference under which two prices count as equal."""
-WHOLE_NODE = 1.0
-"""Least accelerators of a node unless the request says otherwise: a share of a card does not
-hold the memory of a whole one."""
-
-
-@dataclass(frozen=True)
-class Filters:
-    """The limits that tell which offers are eligible wherever they are, by the field that sets
-    them."""
-
-    accelerators: tuple[str, ...]
-    providers: tuple[str, ...] = ()
-    purchase_options: tuple[str, ...] = ()
-    min_accelerator_memory_gib: float | None = None
-    min_accelerators_per_node: float | None = None
-    interconnect: str | None = None
-    max_term_months: int | None = None
-
-    def rows(self, table: OfferTable) -> Rows:
-        """Rows on sale that meet every limit and have a price."""
-        rows = table.select(
-            self.providers,
-            accelerators=self.accelerators,
-            purchase_options=self.purchase_options,
-            min_accelerator_memory_gib=self.min_accelerator_memory_gib,
-            min_accelerators_per_node=self.min_accelerators_per_node,
-            interconnect=self.interconnect,
-        )
-        if self.max_term_months is not None:
-            rows = rows[table.term_months[rows] <= self.max_term_months]
-        return rows[_is_priced(table, rows)]
-
-    def active(self) -> list[str]:
-        """Names of the limits that the request sets, the workload's accelerators first."""
-        names = ["accelerators"] if self.accelerators else []
-        for name in (
-            "providers",
-            "min_accelerator_memory_gib",
-            "min_accelerators_per_node",
-            "interconnect",
-            "max_term_months",
-        ):
-            if getattr(self, name):
-                names.append(name)
-        return names
-
-    def restrict_to(self, names: Collection[str]) -> Filters:
-        """Nothing but the named limits and the purchase options."""
-        selected = {name: getattr(self, name) for name in names}
-        return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | selected)
-
-
-def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
-    """[row] whether what it costs is known: an hour of what is rented by the hour, an hour and a
-    term of a commitment."""
-    names = table.purchase_option.names
-    binds = np.array([PurchaseOption(name).is_commitment for name in names], dtype=bool)
-    is_commitment = binds[table.purchase_option.codes[rows]] if len(rows) else rows > 0
-    per_hour = np.where(is_commitment, table.effective_usd_per_hour[rows], table.usd_per_hour[rows])
-    has_term = ~is_commitment | (table.term_months[rows] > 0)
-    return np.asarray(np.isfinite(per_hour) & (per_hour > 0) & has_term)
 
 
 @dataclass(frozen=True)
@@ -112,6 +51,8 @@ class EligibleOffers:
     """Whether an offer of one provider stands for none of another."""
     counts_bills: bool = False
     """Whether credits or minimum spends count bills, so that no other cost makes up for them."""
+    parts_nodes: bool = False
+    """Whether a limit may part a machine among offers of its size."""
     place_order: PlaceOrder | None = None
     """How places rank among equal prices; None: by name."""
 
@@ -196,7 +137,10 @@ def undominated_rentals(
         by_size += _pareto_frontier(offers, group, peak, *costs)
     if offers.counts_bills:
         return selected + by_size
-    for group in _groups(np.array(by_size, dtype=np.intp), keys):
+    groups = list(_groups(np.array(by_size, dtype=np.intp), keys))
+    if offers.parts_nodes:
+        return selected + _remove_sizes(offers, groups, costs)
+    for group in groups:
         selected += _remove_replaceable(offers, group, costs)
     return selected
 
@@ -249,6 +193,23 @@ def undominated_commitments(
         for group in _groups(np.array(selected, dtype=np.intp), keys_without_size)
         for entry in _remove_replaceable(offers, group, costs)
     ]
+
+
+def _remove_sizes(
+    offers: EligibleOffers, groups: Sequence[Rows], costs: Sequence[Floats]
+) -> list[int]:
+    """The entries of all groups without the sizes of which every node is replaced by smaller ones
+    of one size, at no higher cost: offers that share the large nodes share the small ones too."""
+    entries = np.concatenate(groups) if groups else np.array([], dtype=np.intp)
+    sizes = _size_code(offers)
+    for large in np.unique(sizes[entries])[::-1]:
+        for small in np.unique(sizes[entries]):
+            one_size = [group[np.isin(sizes[group], (large, small))] for group in groups]
+            left = [i for group in one_size for i in _remove_replaceable(offers, group, costs)]
+            if small < large and not (sizes[left] == large).any():
+                entries = entries[sizes[entries] != large]
+                break
+    return [int(i) for i in entries]
 
 
 def _size_code(offers: EligibleOffers) -> NDArray[np.int64]:

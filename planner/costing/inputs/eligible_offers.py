@@ -38,9 +38,7 @@ from planner.costing.inputs.custom_offers import (
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
     TIE,
-    WHOLE_NODE,
     EligibleOffers,
-    Filters,
     build_eligible_offers,
     split_by_equal_values,
     undominated_commitments,
@@ -51,7 +49,9 @@ from planner.costing.inputs.existing import warn_of_places
 from planner.costing.inputs.guard_rails import GuardRails
 from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.offer_rules import (
+    WHOLE_NODE,
     Adjustment,
+    Filters,
     QuotaRule,
     Rows,
     counts_bills,
@@ -61,6 +61,7 @@ from planner.costing.inputs.offer_rules import (
     list_provider_groups,
     match_adjustment,
     match_quota,
+    parts_nodes,
     read_adjustment,
 )
 from planner.costing.inputs.place_order import read_place_order
@@ -156,6 +157,8 @@ class OfferSelection:
                 peak = float(self.demand.peak_accelerators.max())
                 pairs = find_larger_nodes(offers, hourly, self._data_cost(offers), peak)
                 for small, large in pairs.items():
+                    if offers.parts_nodes and large in hourly:
+                        continue
                     yield replace(
                         self._rental(offers, large, ()), stands_for=offers.offer(small).id
                     )
@@ -190,7 +193,9 @@ class OfferSelection:
         apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
         order = read_place_order(self.request, self.catalog, self.assumptions)
         pools = counts_bills(self.request, self.rules)
-        offers = replace(offers, tells_providers_apart=apart, place_order=order, counts_bills=pools)
+        parted = parts_nodes(self.request, self.rules)
+        offers = replace(offers, tells_providers_apart=apart, place_order=order)
+        offers = replace(offers, counts_bills=pools, parts_nodes=parted)
         if custom:
             return offers
         converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)

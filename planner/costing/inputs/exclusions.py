@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from planner.contract.labels import LIMIT_TITLES, cloud_title
 from planner.contract.place_limits import describe_conflict
 from planner.contract.purchase_options import FLEXIBLE, SPOT, traits
-from planner.costing.inputs.dominance import WHOLE_NODE, Filters
 from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.guard_rails import Rows
+from planner.costing.inputs.offer_rules import WHOLE_NODE, Filters
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable

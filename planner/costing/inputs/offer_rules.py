@@ -1,8 +1,9 @@
-"""What a request says of some offers: quotas that count them, discounts on them. PURE."""
+"""What a request says of some offers: limits that they meet, quotas that count them, discounts on
+them. PURE."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,71 @@ from planner.contract.request.rules import PlanRules
 from planner.costing.cost_model.terms import Calendar
 from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
+from pricing.market.offers import PurchaseOption
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+WHOLE_NODE = 1.0
+"""Least accelerators of a node unless the request says otherwise: a share of a card does not
+hold the memory of a whole one."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The limits that tell which offers are eligible wherever they are, by the field that sets
+    them."""
+
+    accelerators: tuple[str, ...]
+    providers: tuple[str, ...] = ()
+    purchase_options: tuple[str, ...] = ()
+    min_accelerator_memory_gib: float | None = None
+    min_accelerators_per_node: float | None = None
+    interconnect: str | None = None
+    max_term_months: int | None = None
+
+    def rows(self, table: OfferTable) -> Rows:
+        """Rows on sale that meet every limit and have a price."""
+        rows = table.select(
+            self.providers,
+            accelerators=self.accelerators,
+            purchase_options=self.purchase_options,
+            min_accelerator_memory_gib=self.min_accelerator_memory_gib,
+            min_accelerators_per_node=self.min_accelerators_per_node,
+            interconnect=self.interconnect,
+        )
+        if self.max_term_months is not None:
+            rows = rows[table.term_months[rows] <= self.max_term_months]
+        return rows[_is_priced(table, rows)]
+
+    def active(self) -> list[str]:
+        """Names of the limits that the request sets, the workload's accelerators first."""
+        names = ["accelerators"] if self.accelerators else []
+        for name in (
+            "providers",
+            "min_accelerator_memory_gib",
+            "min_accelerators_per_node",
+            "interconnect",
+            "max_term_months",
+        ):
+            if getattr(self, name):
+                names.append(name)
+        return names
+
+    def restrict_to(self, names: Collection[str]) -> Filters:
+        """Nothing but the named limits and the purchase options."""
+        selected = {name: getattr(self, name) for name in names}
+        return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | selected)
+
+
+def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
+    """[row] whether what it costs is known: an hour of what is rented by the hour, an hour and a
+    term of a commitment."""
+    names = table.purchase_option.names
+    binds = np.array([PurchaseOption(name).is_commitment for name in names], dtype=bool)
+    is_commitment = binds[table.purchase_option.codes[rows]] if len(rows) else rows > 0
+    per_hour = np.where(is_commitment, table.effective_usd_per_hour[rows], table.usd_per_hour[rows])
+    has_term = ~is_commitment | (table.term_months[rows] > 0)
+    return np.asarray(np.isfinite(per_hour) & (per_hour > 0) & has_term)
 
 
 @dataclass(frozen=True)
@@ -78,6 +141,15 @@ def counts_bills(request: ComparisonRequest, rules: PlanRules) -> bool:
     out that another one, dearer to a provider that they pay, seemed to replace."""
     has_pools = bool(request.existing.credits or request.existing.minimum_spend)
     return rules.keeps_books and has_pools
+
+
+def parts_nodes(request: ComparisonRequest, rules: PlanRules) -> bool:
+    """Whether a limit on spot or on providers may part a machine among offers of its size: part of
+    its time is spot, the rest firm. Up to rules 5 smaller machines, cheaper by the hour, replaced
+    the firm ones of that size, and spot was left with no machine that it may fill."""
+    limits = request.constraints
+    tells_apart = limits.max_provider_share is not None or (limits.min_providers or 1) > 1
+    return rules.keeps_books and (tells_apart or 0.0 < (limits.max_spot_share or 0.0) < 1.0)
 
 
 def list_contract_discounts(existing: Existing, *, ends: bool = False) -> Iterator[Adjustment]:

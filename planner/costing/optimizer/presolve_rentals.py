@@ -113,7 +113,8 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem, quotas: Sequence[
     offered = np.isfinite(rentals.cost) & (problem.hours > 0)
     later = np.arange(rentals.is_spot.size)
     no_more_limited = [
-        _no_more_limited(rentals, a, is_needed) & _may_replace(rentals, a, counted, parts_nodes)
+        _no_more_limited(rentals, a, is_needed)
+        & _may_replace(rentals, a, counted, parts_nodes, problem.parts_replace_nodes)
         for a in range(later.size)
     ]
     for a, no_less_limited in enumerate(no_more_limited):
@@ -162,12 +163,16 @@ def _no_more_limited(rentals: Rentals, a: int, is_needed: Bools) -> Bools:
     return np.asarray(no_less_limited, bool)
 
 
-def _may_replace(rentals: Rentals, a: int, counted: Floats, parts_nodes: bool) -> Bools:
+def _may_replace(
+    rentals: Rentals, a: int, counted: Floats, parts_nodes: bool, in_parts: bool
+) -> Bools:
     """[C] types whose nodes those of type a may replace: of one size that the same quotas of
     machines count, or of another where nothing else parts the offers of a node, so that no node is
-    left in part; `counted` [C, Q] is what such quotas count."""
+    left in part; `counted` [C, Q] is what such quotas count, `in_parts` whether what is rented in
+    parts replaces nodes that are left in part all the same."""
     is_alike = (counted == counted[a]).all(axis=1)
     if rentals.node[a] <= 0:
+        is_alike &= in_parts | (rentals.node <= 0)
         return np.asarray(is_alike | (not parts_nodes))
     is_same_size = rentals.node == rentals.node[a]
     if parts_nodes:

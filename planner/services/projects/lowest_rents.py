@@ -12,9 +12,9 @@ from planner.contract.answer.estimate import EstimateCandidate
 from planner.contract.place_limits import limit_places
 from planner.contract.request.comparison import ComparisonRequest, read_request, with_rules
 from planner.contract.request.rules import ANY, resolve_rules
-from planner.costing.inputs.dominance import WHOLE_NODE, Filters
 from planner.costing.inputs.guard_rails import GuardRails
 from planner.costing.inputs.job_nodes import FULL_MACHINES, JobNodes
+from planner.costing.inputs.offer_rules import WHOLE_NODE, Filters
 from planner.sizing.demand import Candidate
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import find, find_software

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
+from pricing.market.offers import Offer
 from tests.planner.comparison.compared import Compared, compared
-from tests.planner.costing.market_of import catalog, offer
+from tests.planner.costing.market_of import H100, catalog, offer
 
 SMALL = offer("7", count=1, instance_type="small")
 LARGE = offer("56", count=8, instance_type="large")
@@ -47,3 +48,21 @@ def test_parts_of_machines_need_no_larger_one() -> None:
     limits = {"allow_partial_nodes": True}
     found = compared(catalog(SMALL, LARGE), 5840, constraints=limits, **ALONE)
     assert not any(source.stands_for for source in found.inputs.sources)
+
+
+@pytest.mark.parametrize("peak", [{}, {"peak_accelerators": 8}])
+@pytest.mark.parametrize("limit", [{"max_spot_share": 0.5}, {"max_provider_share": 0.5}])
+def test_a_cheaper_small_one_makes_no_plan_dearer(
+    peak: dict[str, int], limit: dict[str, float]
+) -> None:
+    """A limit may part the time of a machine among offers: half of it spot or of another provider,
+    which has no machine to itself."""
+    work = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 5840} | peak
+    other = offer("41", provider="gcp", region="us-west1", instance_type="a3")
+    prices = offer("40"), offer("8", "spot", zone="us-east-1a"), other
+
+    def cheapest(*offers: Offer) -> Decimal:
+        found = compared(catalog(*offers), workload=work, constraints=limit, **ALONE)
+        return found.answer.by_key[ScenarioKey.CLOUD_MIX].require_total()
+
+    assert cheapest(*prices, offer("4.9", count=1)) <= cheapest(*prices)

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from planner.costing.inputs.dominance import (
     EligibleOffers,
-    Filters,
     build_eligible_offers,
     undominated_commitments,
     undominated_rentals,
 )
 from planner.costing.inputs.exclusions import count_exclusions
-from planner.costing.inputs.offer_rules import Adjustment, QuotaRule
+from planner.costing.inputs.offer_rules import Adjustment, Filters, QuotaRule
 from pricing.market.offers import Offer
 from tests.planner.costing.market_of import CATALOG, H100, catalog, offer
 from tests.properties import examples

@@ -64,6 +64,20 @@ def test_two_offers_of_one_size_share_a_machine_month():
     assert plan.rented_hours["firm"] == pytest.approx([0.75 * 730])
 
 
+def test_cheap_parts_leave_machines_for_spot_to_share():
+    """Half of a machine's time may be spot: 365 h at 8 and 365 h at 40 are less than 8 · 730 h at
+    4.90, though an hour of 8 accelerators in parts costs 39.20."""
+    spot, firm = rental("spot", 1, 8.0, is_spot=True), rental("firm", 1, 40.0)
+    parts = replace(rental("parts", 1, 4.9, capacity=1.0), in_parts=True)
+    problem = steady(8, spot, firm, parts, months=1, max_spot_share=0.5)
+
+    plan = solve(problem, gap=0.0)
+
+    assert plan.cost == pytest.approx(365 * (8 + 40))
+    assert plan.cost == pytest.approx(proven_optimum(problem)[0])
+    assert solve(replace(problem, parts_replace_nodes=True)).cost == pytest.approx(5840 * 4.9)
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", [s for s in range(SMALL) if s not in HUNG])
 def test_small_problems_are_solved_to_the_optimum(seed):
