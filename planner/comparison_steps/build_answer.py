@@ -156,6 +156,7 @@ def list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]:
     used |= {s.key for s in results.inputs.sources if s.fixed_streams and s.offer_id}
     for scenario in results.scenarios.values():
         used |= set(scenario.used_hours) | set(scenario.units_started)
+    used |= results.inputs.find_fallbacks(used)
     return tuple(s for key, s in sorted(results.inputs.by_key.items()) if key in used)
 
 

@@ -25,6 +25,8 @@ RESERVED_AS_ESTIMATED = "reserved by date holds the hours as estimated"
 """Stands in the warning on a reservation that may be too short, and in no other."""
 MISSES_ITS_DEADLINE = "is not done by its deadline"
 """Stands in the warning on a deadline that may be missed, and in no other."""
+WITHOUT_SPOT = "hours on demand while spot is not there"
+"""Stands in the lines of such hours, and in no other."""
 _FIRST = (
     *(BEFORE_TODAY, NO_RANGE_HERE, BEYOND_ANY_CLUSTER, RESERVED_AS_ESTIMATED),
     MISSES_ITS_DEADLINE,
@@ -116,6 +118,15 @@ def cloud_title(provider: str) -> str:
     ('Google Cloud', 'Lambda', 'nimbus')
     """
     return CLOUD_TITLES.get(provider) or OTHER_CLOUD_TITLES.get(provider, provider)
+
+
+def name_offer(label: str, provider: str) -> str:
+    """An offer by its label and its provider, where it has one.
+
+    >>> name_offer("p5.4xlarge in us-east-1, on demand", "aws"), name_offer("Quote 7", "")
+    ('p5.4xlarge in us-east-1, on demand at AWS', 'Quote 7')
+    """
+    return f"{label} at {cloud_title(provider)}" if provider else label
 
 
 UNNAMED_REGION = "all-regions"

@@ -201,7 +201,7 @@ class ModelInputs:
 
     @property
     def parts_nodes(self) -> bool:
-        """Whether a limit may part a machine among offers of its size."""
+        """Whether limits may part machines among offers."""
         return self.supply.tells_providers_apart or 0.0 < self.max_spot_share < 1.0
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
@@ -266,6 +266,11 @@ class ModelInputs:
     def fallback(self) -> CapacitySource | None:
         """What spot that is not there falls back to; None without an offer on demand."""
         return cheapest_on_demand(self.rentals, self.calendar.months)
+
+    def find_fallbacks(self, used: Collection[str]) -> set[str]:
+        """Key of the offer at whose price sources in use are paid while spot is not there."""
+        in_use = [self.by_key[key] for key in used if self.keeps_books and key in self.by_key]
+        return {self.fallback.key for one in in_use if self.fallback and one.availability}
 
     def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
         """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours."""

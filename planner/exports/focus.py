@@ -19,7 +19,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.scenario import CapacityRow, CostLine, ScenarioAnswer
-from planner.contract.labels import provider_title, service_title
+from planner.contract.labels import WITHOUT_SPOT, provider_title, service_title
 from planner.contract.money import decimals_of
 from planner.contract.purchase_options import TRAITS
 from planner.exports import focus_columns as names
@@ -133,7 +133,7 @@ class _Rows:
         }
 
     def _pricing_category(self, line: CostLine) -> str:
-        if line.category in ("compute", *_COMMITTED):
+        if line.category in ("compute", *_COMMITTED) and WITHOUT_SPOT not in line.label:
             option = TRAITS.get(line.purchase_option)
             return option.focus_category if option else "Standard"
         return "Standard"

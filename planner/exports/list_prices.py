@@ -8,7 +8,9 @@ from functools import cached_property
 
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.scenario import CostLine, ScenarioAnswer
+from planner.contract.labels import WITHOUT_SPOT, name_offer
 from planner.contract.months import format_month
+from planner.contract.purchase_options import ON_DEMAND
 
 DISCOUNTED = ("compute", "commitment", "upfront")
 """Categories of lines that contract discounts count for: data, people and support have none."""
@@ -25,7 +27,7 @@ class ListPrices:
     def unit_price(self, line: CostLine) -> Decimal:
         """The unit price of a line without contract discounts; its own where nothing is left to
         pay of it."""
-        offer = self.answer.offers.get(line.offer_id)
+        offer = self._offer(line)
         if offer is None or line.category not in DISCOUNTED:
             return line.unit_price
         month = self._begins.get(_of(line), line.month)
@@ -33,6 +35,25 @@ class ListPrices:
         if multiplier in (0, 1):
             return line.unit_price
         return (line.unit_price / multiplier).quantize(_DECIMALS, ROUND_HALF_EVEN)
+
+    def _offer(self, line: CostLine) -> OfferUsed | None:
+        """The offer whose price a line is at: of hours on demand in the place of spot the one that
+        it names; None where the answer does not list that."""
+        if WITHOUT_SPOT not in line.label:
+            return self.answer.offers.get(line.offer_id)
+        return self._priced_as.get(line.label)
+
+    @cached_property
+    def _priced_as(self) -> dict[str, OfferUsed]:
+        """Label of hours on demand in the place of spot → the offer at whose price they are."""
+        labels = {line.label for line in self.scenario.lines if WITHOUT_SPOT in line.label}
+        return {
+            label: offer
+            for label in labels
+            for offer in self.answer.offers.values()
+            if offer.purchase_option in ON_DEMAND
+            and label.endswith(f" {name_offer(offer.label, offer.provider)}")
+        }
 
     @cached_property
     def _begins(self) -> dict[tuple[str, Decimal], int]:

@@ -137,7 +137,7 @@ class _Builder:
             },
             "cash_per_month": books.cash_per_month,
             "write_off": self._write_off(),
-            "offers": {s.offer_id: build_offer(s) for s in usage.sources() if s.offer_id},
+            "offers": {key: build_offer(source) for key, source in usage.offers().items()},
             "servers": tuple(build_server(s) for s in usage.sources() if s.is_owned),
             "lines": lines,
         }

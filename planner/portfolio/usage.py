@@ -120,6 +120,15 @@ class Usage:
         keys = sorted({key for _, key in self.used} | set(self.held))
         return tuple(self.source(key) for key in keys)
 
+    def offers(self) -> dict[str, CapacitySource]:
+        """The offers among them, and those at whose price hours are paid while spot is not there,
+        by their id."""
+        offers = {source.offer_id: source for source in self.sources() if source.offer_id}
+        for inputs in self.books.inputs:
+            for key in inputs.find_fallbacks([key for _, key in self.used]):
+                offers.setdefault(inputs.by_key[key].offer_id, inputs.by_key[key])
+        return offers
+
     def machines(self) -> tuple[Machine, ...]:
         """Every offer and server that is held or used."""
         return tuple(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.labels import WITHOUT_SPOT
 from planner.contract.purchase_options import savings_plan_label, traits
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.by_date import reserved_hours
@@ -180,7 +181,7 @@ def _with_fallback(
     """The charges of a spot hour of which `share` runs on demand instead."""
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     priced_as = f", {fallback.priced_as}" if fallback.priced_as else ""
-    label = f"{source.label}: hours on demand while spot is not there{priced_as}"
+    label = f"{source.label}: {WITHOUT_SPOT}{priced_as}"
     price = fallback.price_per_hour * trend * _in_months(fallback.by_month, len(trend))
     return [
         *(replace(charge, quantity=charge.quantity * (1.0 - share)) for charge in rent),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.labels import cloud_title
+from planner.contract.labels import name_offer
 from planner.contract.purchase_options import ON_DEMAND
 from planner.costing.cost_model.capacity_source import CapacitySource
 
@@ -46,7 +46,6 @@ def fall_back(spot: CapacitySource, cheapest: CapacitySource | None) -> Fallback
         return None
     machines = spot.capacity / cheapest.capacity
     count = "" if abs(machines - 1.0) < 1e-9 else f"{machines:.4g} × "
-    place = f" at {cloud_title(cheapest.provider)}" if cheapest.provider else ""
     price = cheapest.price_per_hour / cheapest.capacity * spot.capacity
-    words = f"priced as {count}{cheapest.label}{place}"
+    words = f"priced as {count}{name_offer(cheapest.label, cheapest.provider)}"
     return Fallback(price, words, cheapest.price_by_month)

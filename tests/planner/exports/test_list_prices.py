@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
+from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.focus import focus_rows
 from planner.exports.rows import Context
 from planner.exports.workbook_inputs import offer_rows
 from planner.web.answer.verdict_facts import prices_paid
-from tests.planner.comparison.existing.test_ended_discounts import asked
-from tests.planner.costing.market_of import offer
+from tests.planner.comparison.existing.test_ended_discounts import GCP, asked
+from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 
 def test_the_answer_says_from_when_on_discounts_apply() -> None:
@@ -53,6 +56,22 @@ def test_what_costs_nothing_under_its_contract_has_a_list_price_afterwards() -> 
     assert priced(answer, "on_demand", "compute") == [50] * 6
     (used,) = answer.offers.values()
     assert [one.multiplier for one in used.multiplier_changes] == [0, 1]
+
+
+@pytest.mark.parametrize("cuts", [{"gcp": 0.8}, {"aws": 0.9}, {"aws": 0.9, "gcp": 0.8}])
+def test_hours_in_the_place_of_spot_are_listed_as_on_demand(cuts: dict[str, float]) -> None:
+    """At the list price of the offer that they name, whatever discount the spot machine has."""
+    other = offer("45", **GCP, count=16), offer("10", "spot", zone="us-east-1a")
+    adjustments = [{"provider": name, "multiplier": cut} for name, cut in cuts.items()]
+    request = request_of(
+        5840, horizon_months=3, constraints={"max_spot_share": 1}, price_adjustments=adjustments
+    )
+    answer = compare(request, catalog(offer("50"), *other), today=TODAY)
+    rows = list(focus_rows(answer, Context(scenario="spot")))
+    by_price = {row["ListUnitPrice"]: row for row in rows if row["x_Category"] == "compute"}
+    assert sorted(by_price) == [10, 22.5]
+    assert by_price[Decimal("22.5")]["PricingCategory"] == "Standard"
+    assert sum(row["BilledCost"] for row in rows) == answer.by_key[ScenarioKey.SPOT].total_cost
 
 
 def priced(answer: ComparisonAnswer, scenario: str, category: str) -> list[float]:
