@@ -35,6 +35,7 @@ from pricing.api.rest import (
 )
 from pricing.api.schema import parameter
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.known_day import check_known_day
 from pricing.market import accelerators
 from pricing.market.offer_filters import ORDERINGS, OfferSearch, resolve_slugs
 from pricing.market.offer_json import catalog_json, dated_price_json, format_amount, offer_json
@@ -130,9 +131,16 @@ def offer_search(query: Query) -> OfferSearch:
             "min_accelerator_memory_gib", 0, schema.MAX_MEMORY_GIB
         ),
         sold_now=query.flag("sold_now"),
-        as_of=query.date("as_of"),
+        as_of=past_day(query, "as_of"),
         ordering=query.choice("ordering", ORDERINGS) or ORDERINGS[0],
     )
+
+
+def past_day(query: Query, name: str) -> dt.date | None:
+    """A day up to today; None when absent."""
+    day = query.date(name)
+    check_known_day(name, day, timezone.now().date())
+    return day
 
 
 def _build_link(request: Request, cursor: str) -> str:
@@ -282,14 +290,16 @@ class ExchangeRatesView(PlainView):
         operation_id="list_exchange_rates",
         parameters=[
             parameter("currency", "ISO 4217 code."),
-            parameter("on", "The last rate known on this day.", OpenApiTypes.DATE),
+            parameter(
+                "on", "The last rate known on this day, today at the latest.", OpenApiTypes.DATE
+            ),
         ],
         responses=schema.ExchangeRatesSerializer,
     )
     def get(self, request: Request) -> Response:
         """Dated exchange rates, units of a currency per US dollar."""
         query = Query(request, "currency", "on")
-        currency, day = query.text("currency"), query.date("on")
+        currency, day = query.text("currency"), past_day(query, "on")
         etag = make_etag("exchange-rates", catalog.version().reference, currency, day)
         if is_not_modified(request, etag):
             return not_modified(etag)

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.http import Http404
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
@@ -37,6 +38,7 @@ from planner.services.projects import projects
 from planner.services.teams import teams
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, VIEW
+from pricing.common.known_day import check_known_day
 
 
 class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
@@ -98,6 +100,7 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """Answers every saved comparison of the project again, as a job."""
         project = self.get_object()
         values = self.read_body(serializers.RepriceProjectSerializer)
+        check_known_day("as_of", values.get("as_of"), timezone.now().date())
         day = values["as_of"].isoformat() if "as_of" in values else None
         arguments = {"project": str(project.pk), "as_of": day}
         return lambda: accepted(jobs.start(self.access, "project_reprice", arguments, project.team))

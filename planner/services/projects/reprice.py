@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db.models import Case, When
+from django.utils import timezone
 
 from planner.contract.answer.changes import (
     Cause,
@@ -33,6 +34,7 @@ from planner.services.work_budget import current_budget
 from planner.sizing.job_in_peak import raise_peak_to_job
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.known_day import check_known_day
 from pricing.market.snapshot import Catalog
 
 CAUSES: tuple[Cause, ...] = ("prices", "assumptions", "demand")
@@ -77,8 +79,7 @@ def catalog_on_date(as_of: dt.date | None) -> Catalog:
     """Today's prices, or those that were published on a day."""
     if as_of is None:
         return catalogs.current()
-    if as_of > dt.date.today():
-        raise InvalidInput("as_of", f"{as_of} is in the future; no price is known then")
+    check_known_day("as_of", as_of, timezone.now().date())
     return catalogs.as_of(as_of)
 
 

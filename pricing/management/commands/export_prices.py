@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.known_day import check_known_day
 from pricing.common.pluralize import pluralize
 from pricing.management.database_command import DatabaseCommand
 from pricing.publish.price_dump import write_prices
@@ -41,6 +43,8 @@ class Command(DatabaseCommand):
 
 def _parse_day(text: str) -> dt.date:
     try:
-        return dt.date.fromisoformat(text)
+        day = dt.date.fromisoformat(text)
     except ValueError:
         raise InvalidInput("--on", f"{text[:40]!r} is not a day such as 2026-10-31") from None
+    check_known_day("--on", day, timezone.now().date())
+    return day

@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
+from django.utils import timezone
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.exchange_rates import ExchangeRate
@@ -193,6 +194,11 @@ def test_an_upfront_payment_is_given_apart_and_spread_in_the_accelerator_hour(ge
         ("sold_now=perhaps", "sold_now", "allowed are true, false"),
         ("as_of=yesterday", "as_of", "'yesterday' is not a date"),
         ("as_of=1999-01-01", "as_of", "the first known day is 2026-09-01"),
+        (
+            "as_of=2999-12-31",
+            "as_of",
+            "2999-12-31 is in the future, of which nothing is known; the",
+        ),
         ("ordering=colour", "ordering", "allowed are usd_per_accelerator_hour, usd_per_hour"),
         ("page_size=0", "page_size", "is not 1 to 500"),
         ("cursor=nonsense", "cursor", "is not one of ours"),
@@ -239,6 +245,17 @@ def test_as_of_gives_the_market_of_that_day(get):
     query = "offers/?instance_type=p4de.24xlarge"
     assert get(f"{query}&as_of=2026-09-15")["results"][0]["usd_per_hour"] == "20.48"
     assert get(query)["results"][0]["usd_per_hour"] == "40.96"
+
+
+@pytest.mark.parametrize(
+    ("path", "field"), [("offers", "as_of"), ("coverage", "as_of"), ("exchange-rates", "on")]
+)
+def test_a_day_to_come_is_refused_and_the_latest_named(get, path, field):
+    today = timezone.now().date()
+    get(f"{path}/?{field}={today}")
+    problem = get(f"{path}/?{field}={today + dt.timedelta(days=1)}", status=400)
+    assert problem["errors"][0]["field"] == field
+    assert f"the latest day is {today}, today in UTC" in problem["errors"][0]["message"]
 
 
 def test_an_answer_that_is_still_current_is_not_sent_again(client):

@@ -117,6 +117,7 @@ def test_the_command_writes_the_file_and_names_what_it_cannot_do(published, tmp_
     for args, words in (
         (("--provider", "nimbus"), "'nimbus' has no prices"),
         (("--on", "tomorrow"), "not a day such as"),
+        (("--on", "2999-12-31"), "the latest day is 20"),
     ):
         with pytest.raises(CommandError, match=words):
             call_command("export_prices", str(path), *args)

@@ -176,7 +176,7 @@ def test_it_is_repriced_at_another_day_s_prices(work: Workspace) -> None:
     market("60.00", dt.date(2026, 11, 5))
     kept = work.saved()
     assert shares(reprice(kept, catalog_on_date(dt.date(2026, 11, 2))))["prices"] < 0
-    with pytest.raises(InvalidInput, match="future"):
+    with pytest.raises(InvalidInput, match="the latest day is 20"):
         catalog_on_date(dt.date.today() + dt.timedelta(days=2))
     with pytest.raises(InvalidInput, match="as_of"):
         catalog_on_date(dt.date(2001, 1, 1))
