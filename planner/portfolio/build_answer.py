@@ -31,7 +31,12 @@ from planner.portfolio.plans import PortfolioPlan
 from planner.portfolio.preparation import HAS_RANGE
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.risk.build_range import build_range
-from planner.portfolio.risk.words import TOO_LITTLE_WORK, WHY_NO_RANGE, describe_sureness
+from planner.portfolio.risk.words import (
+    NO_PLAN,
+    TOO_LITTLE_WORK,
+    WHY_NO_RANGE,
+    describe_sureness,
+)
 from planner.portfolio.sooner_words import describe_sooner
 from planner.portfolio.stand_alone import StandAlone
 from planner.portfolio.usage import Usage
@@ -146,7 +151,7 @@ class _Builder:
         """Of the total, or why it has none."""
         results, plan = self.results, self.plan
         if plan is None:
-            return {}
+            return {"why_no_range": NO_PLAN}
         if results.preparation.range_edition < HAS_RANGE:
             return {"why_no_range": WHY_NO_RANGE}
         simulated = results.simulated

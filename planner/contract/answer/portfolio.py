@@ -213,7 +213,7 @@ class PortfolioAnswer(AnswerModel):
     )
     total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
     range: PortfolioRange | None = Field(default=None, description="Range of the total.")
-    why_no_range: str = Field(default="", description="Why the total has no range.")
+    why_no_range: str = Field(default="", description="Why there is no range; empty with one.")
     gap: Share | None = Field(
         default=None,
         description="No plan is cheaper by a larger fraction, which is proven; where runs may be "

@@ -38,6 +38,8 @@ TOO_LITTLE_WORK = (
     "background job, or with fewer projects or months, the total has a range."
 )
 """Why a plan that may have a range has none."""
+NO_PLAN = "There is no plan, so there is no total that could vary."
+"""Why an answer without a plan has no range."""
 WHY_NO_RANGE = (
     "Prices and hours are simulated for one project on machines of its own. Where projects share "
     "machines, each outcome would have to decide anew who uses them. For the risk of a project, "

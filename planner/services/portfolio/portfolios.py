@@ -36,7 +36,7 @@ from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
-_PASSING = frozenset({"age_days", "headline", "explanation", "warnings", "why_not"})
+_PASSING = frozenset({"age_days", "headline", "explanation", "warnings", "why_not", "why_no_range"})
 """Fields of an answer that may differ in a replay: how old a price is, and sentences."""
 MOST_DIFFERENCES = 50
 

@@ -53,6 +53,7 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
             if projects
             else "None of these projects is yours, so that you see no share.",
             "why_not": (),
+            "why_no_range": answer.why_no_range if answer.range is None else _RANGE_OF_ALL,
             "warnings": (),
             "projects": projects,
             "uses": tuple(use for use in answer.uses if use.project in own),
@@ -72,6 +73,7 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
     )
 
 
+_RANGE_OF_ALL = "It is shown with the total, to those who see the shares of all projects."
 _TOTALS = (
     *("net_present_cost", "total_cost", "range", "apart", "apart_total", "saving"),
     *("saving_fraction", "next_order", "capital_to_approve", "resale", "utilisation"),

@@ -21,7 +21,7 @@ from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.preparation import RANGE_EDITION, RANGE_SAMPLES, PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.risk.simulation import PortfolioSimulation
-from planner.portfolio.risk.words import TOO_LITTLE_WORK, WHY_NO_RANGE, describe_range
+from planner.portfolio.risk.words import NO_PLAN, TOO_LITTLE_WORK, WHY_NO_RANGE, describe_range
 from planner.services.portfolio.visibility import show_only
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
@@ -178,7 +178,15 @@ def test_the_answer_says_how_sure_it_is_and_replays() -> None:
     assert (before.range, before.why_no_range, before.assumptions) == (None, WHY_NO_RANGE, old)
     assert before.total_cost == today.total_cost
     assert answer({**rented(1), "rules": 5}).why_no_range == WHY_NO_RANGE
-    assert show_only(today, ["project 0"]).range is None
+    own = show_only(today, ["project 0"])
+    assert own.range is None
+    assert own.why_no_range.startswith("It is shown with the total")
+
+
+def test_an_answer_without_a_plan_says_that_nothing_varies() -> None:
+    none = answer({**rented(1), "limits": {"total_budget": 1}})
+    assert (none.feasible, none.range, none.why_no_range) == (False, None, NO_PLAN)
+    assert f"The total has no range. {NO_PLAN}" in " ".join(portfolio_tables(none).split())
 
 
 def test_hours_that_move_in_some_months_take_over_servers_of_others() -> None:
