@@ -25,7 +25,7 @@ def explain_call(exc: Exception, context: dict[str, Any]) -> str:
     if isinstance(exc, exceptions.UnsupportedMediaType) and "media type" in str(exc.detail):
         kinds = ", ".join(dict.fromkeys(k for p in view.parser_classes for k in _kinds(p)))
         return f"Content-Type {shorten(request.content_type or '')} is not read here; send {kinds}."
-    if isinstance(exc, exceptions.NotAuthenticated):
+    if isinstance(exc, exceptions.NotAuthenticated) and str(exc) == str(exc.default_detail):
         return "Nobody is signed in; send a token as Authorization: Bearer, or sign in."
     if isinstance(exc, Http404) and "format" in request.GET:
         shown = shorten(request.GET["format"])

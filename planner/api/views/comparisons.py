@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -34,6 +35,10 @@ from pricing.common.invalid_input import InvalidInput
 
 TEAM = OpenApiParameter(
     "team", str, description="A team of yours, whose prices and assumptions are inherited."
+)
+TEAM_NEEDS_CALLER = (
+    "Nobody is signed in, so there is no team to take rates from; send a token of the team as "
+    "Authorization: Bearer, sign in, or leave team out."
 )
 PREFER = OpenApiParameter(
     "Prefer",
@@ -89,7 +94,11 @@ class MarketView(PlainView):
     def team(self, request: Request, *others: str) -> Team | None:
         """The team that the query names, whose rates apply; only a member may name it."""
         slug = Query(request, "team", *others).text("team")
-        return None if slug is None else resolve_team(self.access, slug)
+        if slug is None:
+            return None
+        if self.access.is_anonymous:
+            raise NotAuthenticated(TEAM_NEEDS_CALLER)
+        return resolve_team(self.access, slug)
 
     def job(self, request: Request, kind: str, arguments: dict[str, Any]) -> Write | None:
         """What starts a job instead of an answer, for a caller who prefers that and has a team

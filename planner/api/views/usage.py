@@ -78,9 +78,10 @@ class UsageView(MarketView):
         is there twice counts once. They are read and forgotten.
         """
         query = Query(request, *_TEXTS)
+        question = _read(query, rules_of(self.team(request, *_TEXTS)))
         answer = answer_usage(
             _files(request, query.text("file_name") or ""),
-            _read(query, rules_of(self.team(request, *_TEXTS))),
+            question,
             timezone.now().date(),
         )
         return Response(answer.as_dict())

@@ -112,6 +112,14 @@ def test_a_call_that_is_not_answered_says_what_is(
     assert told in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("path", ["comparisons", "comparisons/batch", "portfolios", "usage"])
+def test_a_team_named_by_nobody_asks_for_a_token(path: str) -> None:
+    answer = APIClient().post(f"/api/v1/{path}/?team=alpha", {}, format="json")
+    assert answer.status_code == 401
+    assert answer["WWW-Authenticate"].startswith("Bearer")
+    assert "send a token of the team as Authorization: Bearer" in answer.json()["detail"]
+
+
 def test_a_provider_that_cannot_be_refreshed_is_named_by_its_field() -> None:
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {Workspace('alpha').token(Scope.REFRESH)}")
