@@ -75,6 +75,10 @@ class Variant(TeamOwned, Versioned):
         return self.name
 
 
+REASON_LENGTH = 500
+"""Characters of what an approver says who sends a plan back."""
+
+
 class State(models.TextChoices):
     DRAFT = "draft"
     SUBMITTED = "submitted"
@@ -115,6 +119,12 @@ class SavedComparison(TeamOwned, Versioned):
     submitted_key = models.CharField(max_length=60, blank=True)
     """`Access.person` of who submitted it."""
     submitted_at = models.DateTimeField(null=True)
+    sent_back_as = models.CharField(max_length=NAME_LENGTH, default="", db_default="", blank=True)
+    """Name of who last made it a draft again; empty once it is submitted again."""
+    sent_back_at = models.DateTimeField(null=True)
+    sent_back_reason = models.CharField(
+        max_length=REASON_LENGTH, default="", db_default="", blank=True
+    )
     approved_by = _person()
     approved_as = models.CharField(max_length=NAME_LENGTH, blank=True)
     approved_at = models.DateTimeField(null=True)
@@ -151,6 +161,11 @@ class SavedComparison(TeamOwned, Versioned):
     def submitter(self) -> str | None:
         """Who submitted it, person or token."""
         return self.submitted_as or None
+
+    @property
+    def sender(self) -> str | None:
+        """Who sent it back, person or token; None where nobody did since it was submitted."""
+        return self.sent_back_as or None
 
     @property
     def approver(self) -> str | None:

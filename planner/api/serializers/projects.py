@@ -34,6 +34,7 @@ from planner.models import (
     State,
     Variant,
 )
+from planner.models.project import REASON_LENGTH
 from planner.services.projects.saved_comparisons import is_stale
 from pricing.api.rest import StrictSerializer
 
@@ -136,6 +137,9 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
     submitted_by = serializers.CharField(
         source="submitter", default=None, allow_null=True, read_only=True
     )
+    sent_back_by = serializers.CharField(
+        source="sender", default=None, allow_null=True, read_only=True
+    )
     approved_by = serializers.CharField(
         source="approver", default=None, allow_null=True, read_only=True
     )
@@ -156,6 +160,9 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
             "answered_on",
             "submitted_by",
             "submitted_at",
+            "sent_back_by",
+            "sent_back_at",
+            "sent_back_reason",
             "approved_by",
             "approved_at",
             "superseded_by",
@@ -203,6 +210,11 @@ class NewSavedComparisonSerializer(StrictSerializer):
 class SavedComparisonChangesSerializer(StrictSerializer):
     name = name_field(required=False)
     note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+
+
+class SendBackSerializer(StrictSerializer):
+    reason = serializers.CharField(max_length=REASON_LENGTH, required=False, allow_blank=True)
+    """What whoever submitted it should know."""
 
 
 class RepriceSerializer(StrictSerializer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -106,11 +106,12 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """From draft to submitted."""
         return self._move(services.submit)
 
-    @extend_schema(request=None)
+    @extend_schema(request=serializers.SendBackSerializer)
     @action(detail=True, methods=["post"], url_path="send-back")
     def send_back(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """From submitted to draft again."""
-        return self._move(services.send_back)
+        """From submitted to draft again, with a reason where one is given."""
+        values = self.read_body(serializers.SendBackSerializer)
+        return self._move(partial(services.send_back, **values))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])

@@ -28,6 +28,7 @@ from planner.models import (
     Variant,
     WebhookEvent,
 )
+from planner.models.project import REASON_LENGTH
 from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.services.projects.projects import compose
 from planner.services.projects.replay_differences import list_answer_differences
@@ -40,6 +41,7 @@ from planner.services.teams.team_rates import with_sources
 from planner.services.webhooks.webhooks import emit
 from planner.services.work_budget import replay_meter
 from pricing import catalog as catalogs
+from pricing.common.bounded import check_text
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.snapshot import Catalog
@@ -236,18 +238,30 @@ def submit(access: Access, saved: SavedComparison, seen: int | None = None) -> S
         "submitted_as": access.name,
         "submitted_key": access.person,
         "submitted_at": timezone.now(),
+        "sent_back_as": "",
+        "sent_back_at": None,
+        "sent_back_reason": "",
     }
     return _move(access, saved, State.DRAFT, State.SUBMITTED, changes, seen)
 
 
-def send_back(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
-    """From submitted to draft again."""
+def send_back(
+    access: Access, saved: SavedComparison, seen: int | None = None, reason: str = ""
+) -> SavedComparison:
+    """From submitted to draft again, with the reason for whoever submitted it."""
     require(access, saved.team_id, EDIT)
+    if len(reason) > REASON_LENGTH:
+        raise InvalidInput(
+            "reason", f"has {len(reason):,} characters; at most {REASON_LENGTH} are allowed"
+        )
     changes = {
         "submitted_by_id": None,
         "submitted_as": "",
         "submitted_key": "",
         "submitted_at": None,
+        "sent_back_as": access.name,
+        "sent_back_at": timezone.now(),
+        "sent_back_reason": check_text("reason", reason).strip(),
     }
     return _move(access, saved, State.SUBMITTED, State.DRAFT, changes, seen)
 

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from planner.models import BudgetPeriod, Project, Role, Scope, WebhookEvent
+from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
@@ -214,6 +215,17 @@ class NoteForm(Form):
     name = _name("Name")
     note = _note()
     version = version_field()
+
+
+class SendBackForm(Form):
+    """Why a submitted plan becomes a draft again."""
+
+    reason = forms.CharField(
+        label="Reason, for whoever submitted it",
+        required=False,
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
 
 
 class UploadForm(Form):

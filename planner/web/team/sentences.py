@@ -112,9 +112,10 @@ def approval_line(row: ToApprove) -> str:
 
 @register.filter
 def history_line(saved: SavedComparison) -> str:
-    """Who answered, submitted and approved a comparison, and when."""
+    """Who answered, submitted, sent back and approved a comparison, and when."""
     steps: tuple[tuple[str, dt.date | None, object], ...] = (
         ("Answered", saved.answered_on, saved.created_by),
+        ("sent back", saved.sent_back_at, saved.sender),
         ("submitted", saved.submitted_at, saved.submitter),
         ("approved", saved.approved_at, saved.approver),
     )

@@ -9,9 +9,10 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
-from planner.models import Role, State, Team
+from planner.models import Role, SavedComparison, State, Team
 from planner.web.common.choices import server_title
 from planner.web.common.current_team import get_access, my_teams
+from planner.web.team.forms import SendBackForm
 
 register = template.Library()
 
@@ -75,6 +76,12 @@ def server_name(slug: str) -> str:
     ('DGX H100 (8x H100)', 'a server of its own')
     """
     return "a server of its own" if slug == CUSTOM else server_title(slug)
+
+
+@register.simple_tag
+def send_back_form(saved: SavedComparison, typed: SendBackForm | None = None) -> SendBackForm:
+    """The box for the reason, empty or as it was `typed`."""
+    return typed or SendBackForm(auto_id=f"back-{saved.pk}-%s")
 
 
 @register.filter

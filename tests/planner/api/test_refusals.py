@@ -8,6 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from planner.models import Role, Scope
+from planner.services.projects import saved_comparisons
 from tests.planner.workspace import Workspace, market
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
@@ -110,6 +111,20 @@ def test_a_call_that_is_not_answered_says_what_is(
     answer = APIClient().generic(method.upper(), path, body, kind, headers=headers)
     assert answer.status_code >= 400
     assert told in answer.json()["detail"]
+
+
+def test_a_reason_of_sending_back_is_bounded_and_answered(client: APIClient) -> None:
+    work = Workspace("gamma")
+    client.force_login(work.users[Role.APPROVER])
+    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    address = f"/api/v1/saved-comparisons/{plan.pk}/send-back/"
+    for reason, told in (("a" * 501, "has 501 characters; at most 500"), ("a\u200bb", "reason")):
+        refused = client.post(address, {"reason": reason}, format="json")
+        assert refused.status_code == 400
+        assert told in str(refused.json()["errors"])
+    answer = client.post(address, {"reason": "Too dear."}, format="json").json()
+    assert (answer["state"], answer["sent_back_reason"]) == ("draft", "Too dear.")
+    assert answer["sent_back_by"] == work.access(Role.APPROVER).name
 
 
 @pytest.mark.parametrize("path", ["comparisons", "comparisons/batch", "portfolios", "usage"])

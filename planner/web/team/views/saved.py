@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -33,7 +34,7 @@ from planner.web.common.view_helpers import (
 )
 from planner.web.plan.views.pack import as_download, author_of
 from planner.web.team import saved_plans
-from planner.web.team.forms import NoteForm
+from planner.web.team.forms import NoteForm, SendBackForm
 from pricing import catalog
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
@@ -162,7 +163,12 @@ def submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_POST
 def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    return _move(request, pk, services.send_back, "Returned to draft.")
+    form = SendBackForm(request.POST, auto_id=f"back-{pk}-%s")
+    if not form.is_valid():
+        saved = get_saved_or_404(request, pk)
+        return _render_comparison(request, saved, sending_back=form, status=400)
+    move = partial(services.send_back, reason=form.cleaned_data["reason"])
+    return _move(request, pk, move, "Returned to draft.")
 
 
 @signed_in

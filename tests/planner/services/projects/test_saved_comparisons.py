@@ -225,6 +225,20 @@ def test_states_follow_one_another(work: Workspace) -> None:
     assert (back.state, back.submitted_at) == (State.DRAFT, None)
 
 
+def test_the_reason_of_sending_back_is_kept_until_it_is_submitted_again(work: Workspace) -> None:
+    editor, approver = work.access(Role.EDITOR), work.access(Role.APPROVER)
+    sent = saved_comparisons.submit(editor, work.saved())
+    for unusable in ("a" * 501, "a\u202eb"):
+        with pytest.raises(InvalidInput, match="reason"):
+            saved_comparisons.send_back(approver, sent, reason=unusable)
+    back = saved_comparisons.send_back(approver, sent, reason=" Ask for a second quote. ")
+    assert (back.sent_back_reason, back.sender) == ("Ask for a second quote.", approver.name)
+    entry = AuditEntry.objects.filter(action="saved_comparison.draft").get()
+    assert entry.after["sent_back_reason"] == "Ask for a second quote."
+    again = saved_comparisons.submit(editor, back)
+    assert (again.sent_back_reason, again.sender, again.sent_back_at) == ("", None, None)
+
+
 def test_editors_submit_and_approvers_approve(work: Workspace) -> None:
     kept = work.saved()
     with pytest.raises(PermissionDenied):

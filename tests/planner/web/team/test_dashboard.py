@@ -81,6 +81,21 @@ def test_an_author_sees_what_was_sent_back(work, signed_in):
     assert "was sent back to you" not in dashboard(signed_in(Role.OWNER), work)
 
 
+def test_the_reason_is_asked_for_and_shown_to_the_author(work, signed_in):
+    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    assert "Reason, for whoever submitted it" in dashboard(signed_in(Role.APPROVER), work)
+    address = f"/c/{plan.pk}/send-back/"
+    refused = signed_in(Role.APPROVER).post(address, {"reason": "a" * 501})
+    assert refused.status_code == 400
+    assert "a" * 501 in text(refused)
+    signed_in(Role.APPROVER).post(address, {"reason": "Ask for a <second> quote."})
+    told = "“Ask for a <second> quote.”"
+    assert f"was sent back to you: {told}" in dashboard(signed_in(Role.EDITOR), work)
+    page = text(signed_in(Role.EDITOR).get(f"/c/{plan.pk}/"))
+    assert f"Sent back: {told}" in page
+    assert "by approver-of-alpha" in page
+
+
 def test_a_plan_that_waits_beside_the_approved_one_is_listed(work, signed_in):
     project = work.project()
     first = saved_comparisons.submit(work.access(), work.saved(project))
