@@ -85,6 +85,15 @@ def name_month(month: str) -> str:
     return f"{calendar.month_name[int(number)]} {year}"
 
 
+def name_day(day: dt.date) -> str:
+    """A day in words, as sentences and tables of pages name it.
+
+    >>> name_day(dt.date(2027, 3, 1))
+    '1 March 2027'
+    """
+    return f"{day.day} {calendar.month_name[day.month]} {day.year}"
+
+
 def shorten_month(month: str) -> str:
     """A written month as the axis of a chart and the table beside it name it.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.db import transaction
 from django.utils import timezone
 
+from planner.contract.months import name_day
 from planner.models import Access, AuditEntry, Invitation, Role, Team
 from planner.services.jobs.mail import queue_mail
 from planner.services.teams import teams
@@ -18,7 +19,7 @@ MAILED_PER_DAY = 200
 """Of one team: a mail bears a name that its owner chose, to an address that they chose."""
 _MESSAGE = """{name} invites you to the team {team} of the GPU cost planner, as {role}.
 
-Open this link and sign in to join; it works once, until {expires:%Y-%m-%d}:
+Open this link and sign in to join; it works once, until {expires}:
 
 {link}
 
@@ -44,7 +45,7 @@ def invite_by_mail(
             name=access.name,
             team=team.name,
             role=role.value,
-            expires=invitation.expires_at,
+            expires=name_day(invitation.expires_at),
             link=link_of(secret),
         )
         queue_mail(f"Invitation to the team {team.name}", message, [email])

@@ -11,6 +11,7 @@ from planner.web.common.form_fields import ALL, find_label, with_labels
 from pricing.market.accelerators import get
 from tests.golden.expected_finance import fiscal_years, leases, returns
 from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
+from tests.golden.expected_verdict import day
 from tests.golden.shown import (
     OPTIONS,
     PROVIDERS,
@@ -247,7 +248,7 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
                 quantity,
                 money(one.amount, currency),
                 (offer.sku or "not known") if offer else "none",
-                (offer.as_of.isoformat() if offer and offer.as_of else dated) or "undated",
+                (day(offer.as_of) if offer and offer.as_of else dated) or "undated",
                 source or "not known",
             ]
         )
@@ -338,12 +339,12 @@ def _robust(answer: ComparisonAnswer) -> str:
 def asked(answer: ComparisonAnswer) -> list[list[str]]:
     """What a kept answer says of its question: it has no address that would say more."""
     rows = [
-        ["First month", answer.start, "month", "given", "the request"],
+        ["First month", day(answer.month(0)).removeprefix("1 "), "month", "given", "the request"],
         ["Horizon", str(answer.horizon_months), "months", "given", "the request"],
     ]
     rate = answer.exchange_rate
     if rate:
-        seen = f", {rate.as_of.isoformat()}" if rate.as_of else ""
+        seen = f", {day(rate.as_of)}" if rate.as_of else ""
         unit = f"{answer.currency} per USD"
         rows.append(["Exchange rate", rate.units_per_usd, unit, "default", f"{rate.source}{seen}"])
     return rows

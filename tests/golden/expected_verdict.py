@@ -298,7 +298,8 @@ def _known(row: PriceCoverage | None) -> str:
     parts = ["1 price" if row.count == 1 else f"{number(row.count)} prices"]
     if row.newest is None:
         return f"{parts[0]}, undated"
-    parts.append(f"{row.newest}" if row.oldest == row.newest else f"{row.oldest} to {row.newest}")
+    last = day(row.newest)
+    parts.append(last if row.oldest == row.newest else f"{day(row.oldest)} to {last}")
     if row.undated:
         parts.append(f"{number(row.undated)} undated")
     return ", ".join(parts)
@@ -307,7 +308,7 @@ def _known(row: PriceCoverage | None) -> str:
 def ages(answer: ComparisonAnswer) -> list[list[str]]:
     """Rows of the ages of the prices, each part's by itself."""
     return [
-        [PROVIDERS[row.provider], str(row.revision), str(row.as_of), str(row.oldest_price_as_of),
+        [PROVIDERS[row.provider], str(row.revision), day(row.as_of), day(row.oldest_price_as_of),
          f"{row.age_days} days", "; ".join(map(_age_of_part, row.parts))]
         for row in answer.catalog
     ] or [["No catalog prices were used."]]  # fmt: skip
@@ -319,7 +320,7 @@ def _age_of_part(part: PriceAge) -> str:
         return f"{words} undated, undated"
     is_one_age = part.oldest_age_days == part.median_age_days
     oldest = "" if is_one_age else f" (oldest {part.oldest_age_days} days)"
-    return f"{words} {part.median_age_days} days{oldest}, {part.last_confirmed}"
+    return f"{words} {part.median_age_days} days{oldest}, {day(part.last_confirmed)}"
 
 
 # Workbook -------------------------------------------------------------------------------------

@@ -237,9 +237,10 @@ def test_every_state_of_a_price_is_told_from_the_others() -> None:
     shown = tables(drop(render_answer(answer), ON_HOVER))["Known prices"]
     assert shown == expected.coverage(answer)[1:]
     assert shown == [
-        ["H100 SXM5 80 GB", "AWS", "1,200 prices, 2026-03-09 to 2026-06-18, 7 undated",
+        ["H100 SXM5 80 GB", "AWS", "1,200 prices, 9 March 2026 to 18 June 2026, 7 undated",
          "sold, price not known", "not sold", "not known", "1 price, undated"],
-        ["H100 SXM5 80 GB", "Google Cloud", "not sold", "3 prices, 2026-03-09", *["not sold"] * 3],
+        ["H100 SXM5 80 GB", "Google Cloud", "not sold", "3 prices, 9 March 2026", "not sold",
+         "not sold", "not sold"],
     ]  # fmt: skip
 
 
@@ -264,7 +265,7 @@ def test_each_part_of_the_prices_has_its_own_age() -> None:
     shown = tables(drop(render_answer(answer), ON_HOVER))["Age of the prices"]
     assert shown == expected.ages(answer)
     assert shown[0][-1] == (
-        "on demand 155 days (oldest 300 days), 2026-06-18; spot 3 days, 2026-11-17; "
+        "on demand 155 days (oldest 300 days), 18 June 2026; spot 3 days, 17 November 2026; "
         "commitments undated, undated"
     )
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import CostLine
-from planner.contract.months import add_months, format_month, name_month
+from planner.contract.months import add_months, format_month, name_day, name_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
@@ -117,7 +117,7 @@ def _refuse_duplicate(project: Project, sums: Sums) -> None:
     digests = (sums.digest, sums.file_digest)
     earlier = ActualsUpload.objects.filter(project=project, digest__in=digests).first()
     if earlier is not None:
-        uploaded = f"as {earlier}, on {earlier.created_at:%Y-%m-%d}"
+        uploaded = f"as {earlier}, on {name_day(earlier.created_at)}"
         raise WrongStateError(
             f"What this file says was uploaded to the project before, {uploaded}. "
             "Remove that upload to count this one instead."

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from planner.contract.months import name_day, name_month
 from planner.models import ActualLine, ActualsUpload
 
 PaidMonths = dict[str, set[str]]
@@ -46,9 +47,10 @@ def _shared(mine: PaidMonths, theirs: PaidMonths) -> list[str]:
 
 
 def _sentence(other: ActualsUpload, months: list[str]) -> str:
-    when = f"{months[0]} is" if len(months) == 1 else f"{months[0]} to {months[-1]} are"
+    first, last = name_month(months[0]), name_month(months[-1])
+    when = f"{first} is" if len(months) == 1 else f"{first} to {last} are"
     return (
-        f"{when} counted in an earlier upload too: {other}, of {other.created_at:%Y-%m-%d}. "
+        f"{when} counted in an earlier upload too: {other}, of {name_day(other.created_at)}. "
         "If this file restates them, take that one out, beside its name under Uploads or with "
         f"DELETE /api/v1/projects/{other.project_id}/actuals/{other.pk}/."
     )

@@ -24,6 +24,7 @@ from planner.web.common.form_fields import (
 from planner.web.common.formatting import plain, unit_words, unseparated
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.finance import FINANCE, FINANCING
+from planner.web.common.plan_fields.in_text import name_dates
 from planner.web.common.plan_fields.limits import LIMITS
 from planner.web.common.plan_fields.owning import OWNING
 from planner.web.common.plan_request import is_page_only
@@ -90,6 +91,11 @@ class AssumptionRow:
     given: bool
     source: str
     choices: tuple[Choice, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """The value in use where no box holds it: a month by its name."""
+        return name_dates(self.shown)
 
     @property
     def element(self) -> str:

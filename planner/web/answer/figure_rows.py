@@ -10,7 +10,7 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import BudgetUse, Verdict
 from planner.contract.labels import NOT_COUNTED, budget_title
-from planner.contract.months import count_months, parse_month
+from planner.contract.months import count_months, name_day, parse_month
 from planner.contract.purchase_options import OWNED
 from planner.web.answer.verdict_facts import (
     cheapest_cases,
@@ -94,7 +94,7 @@ def _rows(
     yield FigureRow("Oldest rental price paid", _oldest(verdict))
     rate = answer.exchange_rate
     if rate:
-        day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
+        day = f", {name_day(rate.as_of)}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
 
 
@@ -140,7 +140,7 @@ def _paid_ahead(answer: ComparisonAnswer, verdict: Verdict) -> Decimal:
 def _oldest(verdict: Verdict) -> str:
     """The day of the oldest price of what is rented; prices of servers have dates of their own."""
     if verdict.oldest_price:
-        return f"{verdict.oldest_price:%-d %B %Y}"
+        return name_day(verdict.oldest_price)
     if all(one.purchase_option == OWNED for one in verdict.decision):
         return "nothing is rented"
     return "its price list has no dates"

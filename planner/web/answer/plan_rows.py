@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.http import QueryDict
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.months import name_day
 from planner.contract.request.horizon import DEFAULT_MONTHS
 from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.common.form_fields import find_label
@@ -46,7 +47,7 @@ def _rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]
         yield _row(path, find_label(path), used, unit, _UNASKED[path], query)
     rate = answer.exchange_rate
     if rate:
-        source = f"{rate.source}, {rate.as_of:%Y-%m-%d}" if rate.as_of else rate.source
+        source = f"{rate.source}, {name_day(rate.as_of)}" if rate.as_of else rate.source
         path, unit = f"exchange_rates.{answer.currency}", f"{answer.currency} per USD"
         yield _row(path, "Exchange rate", rate.units_per_usd, unit, source, query)
     for path in _MEASURED.get(query.get("workload.kind", ""), ()):

@@ -16,7 +16,7 @@ from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, Serv
 from planner.contract.answer.energy import ScenarioEnergy
 from planner.contract.answer.portfolio import PortfolioLine
 from planner.contract.answer.scenario import CostLine, Purchase, ScenarioAnswer, SourceCost
-from planner.contract.months import format_month, name_month
+from planner.contract.months import format_month, name_day, name_month
 from planner.web.answer.place_names import name_place, with_place
 from planner.web.answer.scenario_rows import ScenarioRow
 from planner.web.common.formatting import money, plain, singular, unit_words
@@ -96,7 +96,7 @@ class SourceRow:
             return str(self.server.price_year or "")
         if self.offer is None:
             return ""
-        return f"{self.offer.as_of:%Y-%m-%d}" if self.offer.as_of else "undated"
+        return name_day(self.offer.as_of) if self.offer.as_of else "undated"
 
     @property
     def quantity_digits(self) -> int:

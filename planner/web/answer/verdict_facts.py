@@ -11,7 +11,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Alternative, DecisionPart
 from planner.contract.labels import category_title, cloud_title
 from planner.contract.money import format_difference, whole_parts
-from planner.contract.months import parse_month
+from planner.contract.months import name_day, parse_month
 from planner.contract.shares import format_named_shares
 from planner.exports.list_prices import describe_discounts
 from planner.web.common.formatting import money
@@ -171,7 +171,7 @@ def _price_day(part: DecisionPart, answer: ComparisonAnswer) -> str:
     offer = answer.offers.get(part.source)
     if offer is None or part.action == "keep":
         return ""
-    return f"price of {offer.as_of:%-d %B %Y}" if offer.as_of else "price without a date"
+    return f"price of {name_day(offer.as_of)}" if offer.as_of else "price without a date"
 
 
 def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:

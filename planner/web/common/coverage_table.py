@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from planner.contract.answer.coverage import PriceCoverage
+from planner.contract.months import name_day
 from planner.contract.purchase_options import traits
 from planner.web.common.choices import provider_title
 from pricing.common.sentences import capitalize_first
@@ -95,6 +96,6 @@ def describe_state(row: Coverage | None) -> str:
     prices = f"{row.count:,} price{'' if row.count == 1 else 's'}"
     if row.newest is None:
         return f"{prices}, undated"
-    span = f"{row.newest}" if row.oldest == row.newest else f"{row.oldest} to {row.newest}"
+    span = " to ".join(dict.fromkeys(map(name_day, filter(None, (row.oldest, row.newest)))))
     undated = f", {row.undated:,} undated" if row.undated else ""
     return f"{prices}, {span}{undated}"

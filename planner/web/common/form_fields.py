@@ -23,7 +23,7 @@ from planner.web.common.plan_fields.finance import (
     SERVER_TERMS,
     YEAR_BUDGET,
 )
-from planner.web.common.plan_fields.in_text import label_names, name_months
+from planner.web.common.plan_fields.in_text import label_names, name_dates
 from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
 from planner.web.common.plan_fields.owning import OWNING
 from planner.web.common.plan_fields.sized_work import MEASURED, SAMPLES, TRAINING
@@ -274,12 +274,12 @@ def in_field_unit(path: str, message: str) -> str:
 
 def with_labels(text: str) -> str:
     """A sentence of the core with the fields that it names as the form labels them, accelerators
-    by their names, and months in words.
+    by their names, and days and months in words.
 
     >>> with_labels('give it as on_prem.pue (term_end "full").')
     'give it as “PUE” (“Commitments that outlast the plan” set to “Every payment counts”).'
     """
-    return name_months(_label_fields(text))
+    return name_dates(_label_fields(text))
 
 
 def _label_fields(text: str) -> str:

@@ -17,6 +17,7 @@ from django.utils.text import slugify
 
 from planner.contract.answer.coverage import PriceAge
 from planner.contract.money import decimals_of
+from planner.contract.months import name_day
 from planner.contract.reasons import join_reasons
 from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
@@ -224,14 +225,14 @@ _MOST_DAYS, _DAYS_PER_MONTH = 60, 30.44
 
 @register.filter
 def price_reading(row: Freshness) -> str:
-    """When a provider's prices were read: `read 2026-11-20; median ages: on demand 12 days`."""
+    """When a provider's prices were read: `read 1 May 2026; median ages: on demand 12 days`."""
     ages = "" if row.age_days is None else f"; median ages: {price_age(row)}"
-    return f"read {row.as_of or _UNKNOWN}{ages}"
+    return f"read {name_day(row.as_of) if row.as_of else _UNKNOWN}{ages}"
 
 
 @register.filter
 def price_state(row: Coverage | None) -> str:
-    """What is known of a purchase option: `25 prices, 2026-08-03 to 2026-09-01`."""
+    """What is known of a purchase option: `25 prices, 3 August 2026 to 1 September 2026`."""
     return describe_state(row)
 
 

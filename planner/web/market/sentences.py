@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django import template
 
+from planner.contract.months import name_day
 from planner.web.common.formatting import number, plain, rate, words
 from planner.web.market.hardware_list import HardwareRow
 from planner.web.market.lowest_prices import name_place
@@ -119,6 +120,6 @@ def place(region: Region | None) -> str:
 def oldest_price(revision: Revision) -> str:
     """The day of the oldest price sold now, and how many prices carry none."""
     oldest = revision.oldest_price_as_of
-    day = f"{oldest:%Y-%m-%d}" if oldest else _UNKNOWN
+    day = name_day(oldest) if oldest else _UNKNOWN
     undated = revision.undated_prices
     return f"{day}; {number(undated)} prices carry no date." if undated else f"{day}."

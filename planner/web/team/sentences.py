@@ -9,6 +9,7 @@ from typing import Any
 from django import template
 
 from planner.contract.labels import category_title
+from planner.contract.months import name_day
 from planner.models import (
     Alert,
     ApiToken,
@@ -123,7 +124,7 @@ def history_line(saved: SavedComparison) -> str:
 
 
 def _step(verb: str, day: dt.date, person: object) -> str:
-    return f"{verb} {day:%Y-%m-%d}" + (f" by {person}" if person else "")
+    return f"{verb} {name_day(day)}" + (f" by {person}" if person else "")
 
 
 @register.filter
@@ -169,18 +170,18 @@ def alert_change(alert: Alert) -> str:
 def token_end(token: ApiToken) -> str:
     """When a token ends or ended."""
     if token.revoked_at:
-        return f"revoked {token.revoked_at:%Y-%m-%d}"
-    return f"{'' if token.is_active else 'expired '}{token.expires_at:%Y-%m-%d}"
+        return f"revoked {name_day(token.revoked_at)}"
+    return f"{'' if token.is_active else 'expired '}{name_day(token.expires_at)}"
 
 
 @register.filter
 def invitation_state(invitation: Invitation) -> str:
     """What became of an invitation, and when."""
     if invitation.accepted_at:
-        return f"accepted {invitation.accepted_at:%Y-%m-%d}"
+        return f"accepted {name_day(invitation.accepted_at)}"
     if invitation.revoked_at:
-        return f"revoked {invitation.revoked_at:%Y-%m-%d}"
-    return f"{'open until' if invitation.is_open else 'expired'} {invitation.expires_at:%Y-%m-%d}"
+        return f"revoked {name_day(invitation.revoked_at)}"
+    return f"{'open until' if invitation.is_open else 'expired'} {name_day(invitation.expires_at)}"
 
 
 @register.filter

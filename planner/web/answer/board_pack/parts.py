@@ -13,7 +13,7 @@ from reportlab.platypus import Flowable, KeepTogether, ListFlowable, Spacer
 
 from planner.contract.answer.common import Category
 from planner.contract.labels import category_title
-from planner.contract.months import name_month
+from planner.contract.months import name_day, name_month
 from planner.exports.rows import Context, Step
 from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.answer.board_pack import paper
@@ -55,7 +55,7 @@ class Span(Protocol):
 
 def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
     """The parts on numbered pages, with title, day and currency at their foot."""
-    foot = f"{facts.title} · {facts.printed:%-d %B %Y} · amounts in {currency}"
+    foot = f"{facts.title} · {name_day(facts.printed)} · amounts in {currency}"
     return paper.print_pages(parts, facts.title, facts.author, foot)
 
 
@@ -74,12 +74,12 @@ def _about(answer: Span, facts: PackFacts) -> Iterator[str]:
     step = context.approval_status
     if step:
         yield f"{step.state} {_when(step)}"
-    yield f"printed {facts.printed:%-d %B %Y}" + (f" by {facts.author}" if facts.author else "")
+    yield f"printed {name_day(facts.printed)}" + (f" by {facts.author}" if facts.author else "")
 
 
 def _when(step: Step) -> str:
     by = f" by {step.by}" if step.by else ""
-    return f"{step.at:%-d %B %Y}{by}"
+    return f"{name_day(step.at)}{by}"
 
 
 def bullets(title: str, sentences: Sequence[str]) -> Iterator[Flowable]:
@@ -139,7 +139,7 @@ def _source(row: SourceRow, currency: str) -> tuple[object, ...]:
     price = _price(high, currency)
     if low != high:
         price = f"{_price(low, '').strip()} to {price}"
-    seen = row.offer.as_of.isoformat() if row.offer and row.offer.as_of else ""
+    seen = name_day(row.offer.as_of) if row.offer and row.offer.as_of else ""
     source = row.offer.source if row.offer else ""
     units = unit_words(cost.unit)
     unit = singular(units) if cost.quantity == 1 else units
@@ -187,7 +187,7 @@ def close_pack(
 
 def _approvals(facts: PackFacts) -> Iterator[Flowable]:
     """Who did what with what is saved; lines to sign where nobody saved it."""
-    steps = [(one.state.capitalize(), one.by, f"{one.at:%-d %B %Y}") for one in facts.context.steps]
+    steps = [(one.state.capitalize(), one.by, name_day(one.at)) for one in facts.context.steps]
     rows = [("Step", "Name", "Date"), *(steps or EMPTY_STEPS)]
     if steps and facts.context.steps[-1].state != "approved":
         rows.append(("Approved by", "", ""))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable
 
-from planner.contract.months import name_month
+from planner.contract.months import name_day, name_month
 
 GROUP_TITLES = {
     "workload.runs": "Runs",
@@ -30,6 +31,7 @@ _NAME = re.compile(
 )
 _MONTH = re.compile(r"(?<![\w.:/-])\d{4}-(?:0[1-9]|1[0-2])(?![\w/-]|:\S)")
 """A month as requests write it, which is no part of a day, a span or a name."""
+_DAY = re.compile(r"(?<![\w.:/-])\d{4}-\d{2}-\d{2}(?![\w/-]|:\S)")
 _Label = Callable[[str], str]
 """The form's label of a field, by its path or its last name; "" where it has none."""
 _Choice = Callable[[str, str], str]
@@ -60,12 +62,21 @@ def label_names(text: str, label: _Label, choice: _Choice) -> str:
     return _NAME.sub(in_words, text)
 
 
-def name_months(text: str) -> str:
-    """A sentence with its months in words.
+def name_dates(text: str) -> str:
+    """A sentence with its days and months in words.
 
-    >>> name_months("until 2029-12: 227 USD")
+    >>> name_dates("until 2029-12: 227 USD")
     'until December 2029: 227 USD'
-    >>> name_months("late from 2027-03 to 2027-05, priced on 2026-02-01")
-    'late from March 2027 to May 2027, priced on 2026-02-01'
+    >>> name_dates("late from 2027-03 to 2027-05, priced on 2026-02-01")
+    'late from March 2027 to May 2027, priced on 1 February 2026'
+    >>> name_dates("run-2027-03-01 of 2027-02-30")
+    'run-2027-03-01 of 2027-02-30'
     """
-    return _MONTH.sub(lambda month: name_month(month[0]), text)
+    return _MONTH.sub(lambda month: name_month(month[0]), _DAY.sub(_name_day, text))
+
+
+def _name_day(written: re.Match[str]) -> str:
+    try:
+        return name_day(dt.date.fromisoformat(written[0]))
+    except ValueError:
+        return written[0]

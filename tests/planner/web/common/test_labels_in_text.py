@@ -29,7 +29,7 @@ ENDS = "“Commitments that outlast the plan” set to"
         ("read as nvidia-h100-80gb-sxm;", "read as H100 SXM5 80 GB;"),
         ("see nvidia-smi, my_log and prices.csv", "see nvidia-smi, my_log and prices.csv"),
         ("late from 2027-03 to 2027-05.", "late from March 2027 to May 2027."),
-        ("priced on 2026-02-01, by v2026-02", "priced on 2026-02-01, by v2026-02"),
+        ("priced on 2026-02-01, by v2026-02", "priced on 1 February 2026, by v2026-02"),
         ("Eurostat nrg_pc_205, on_prem/pue", "Eurostat nrg_pc_205, on_prem/pue"),
     ],
 )

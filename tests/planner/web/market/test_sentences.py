@@ -83,7 +83,7 @@ def test_a_region_is_its_city_and_country() -> None:
 
 def test_the_oldest_price_counts_those_without_a_date() -> None:
     day = dt.date(2026, 11, 1)
-    assert sentences.oldest_price(Revision(oldest_price_as_of=day)) == "2026-11-01."
+    assert sentences.oldest_price(Revision(oldest_price_as_of=day)) == "1 November 2026."
     undated = Revision(oldest_price_as_of=None, undated_prices=1200)
     assert sentences.oldest_price(undated) == "not known; 1,200 prices carry no date."
 

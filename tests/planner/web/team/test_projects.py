@@ -190,7 +190,7 @@ def test_a_month_that_is_counted_already_is_said(here, signed_in, monkeypatch, a
     monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", at_once)
     send(signed_in(), here, PAID)
     answer = send(signed_in(), here, PAID.replace(b"300", b"310"), follow=True)
-    assert "2027-01 is counted in an earlier upload too" in text(answer)
+    assert "January 2027 is counted in an earlier upload too" in text(answer)
 
 
 def test_a_large_file_is_read_as_a_job_with_progress(project, here, signed_in, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from planner.contract.months import name_day
 from planner.models import Alert, ApiToken, Invitation, Job, Project, SavedComparison, State
 from planner.web.team import sentences
 
@@ -71,10 +72,14 @@ def _saved(**values: Any) -> SavedComparison:
 
 
 def test_the_history_names_each_step_taken() -> None:
-    assert sentences.history_line(_saved()) == "Answered 2026-11-20"
+    assert sentences.history_line(_saved()) == "Answered 20 November 2026"
     steps = {"submitted_at": DAY, "submitted_as": "ada", "approved_at": DAY + dt.timedelta(1)}
-    line = "Answered 2026-11-20 · submitted 2026-11-20 by ada · approved 2026-11-21"
+    line = (
+        "Answered 20 November 2026 · submitted 20 November 2026 by ada · approved 21 November 2026"
+    )
     assert sentences.history_line(_saved(**steps)) == line
+    back = _saved(sent_back_at=DAY, sent_back_as="bo")
+    assert sentences.history_line(back).endswith(" · sent back 20 November 2026 by bo")
 
 
 @pytest.mark.parametrize(
@@ -94,19 +99,19 @@ def test_an_alert_gives_both_amounts_or_none() -> None:
 
 def test_a_token_says_when_it_ends() -> None:
     later, before = timezone.now() + dt.timedelta(9), dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
-    assert sentences.token_end(ApiToken(expires_at=later)) == f"{later:%Y-%m-%d}"
-    assert sentences.token_end(ApiToken(expires_at=before)) == "expired 2026-01-02"
+    assert sentences.token_end(ApiToken(expires_at=later)) == name_day(later)
+    assert sentences.token_end(ApiToken(expires_at=before)) == "expired 2 January 2026"
     revoked = ApiToken(expires_at=later, revoked_at=DAY)
-    assert sentences.token_end(revoked) == "revoked 2026-11-20"
+    assert sentences.token_end(revoked) == "revoked 20 November 2026"
 
 
 def test_an_invitation_says_what_became_of_it() -> None:
     later, before = timezone.now() + dt.timedelta(9), dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
     state = sentences.invitation_state
-    assert state(Invitation(expires_at=later)) == f"open until {later:%Y-%m-%d}"
-    assert state(Invitation(expires_at=before)) == "expired 2026-01-02"
-    assert state(Invitation(expires_at=later, accepted_at=DAY)) == "accepted 2026-11-20"
-    assert state(Invitation(expires_at=later, revoked_at=DAY)) == "revoked 2026-11-20"
+    assert state(Invitation(expires_at=later)) == f"open until {name_day(later)}"
+    assert state(Invitation(expires_at=before)) == "expired 2 January 2026"
+    assert state(Invitation(expires_at=later, accepted_at=DAY)) == "accepted 20 November 2026"
+    assert state(Invitation(expires_at=later, revoked_at=DAY)) == "revoked 20 November 2026"
 
 
 def test_saving_says_whose_prices_it_takes() -> None:
