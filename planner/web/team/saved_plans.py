@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from planner.contract.answer.changes import PriceMove, TotalChange
+from planner.contract.answer.changes import PriceMove, ScenarioChange, TotalChange
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.scenario import ScenarioAnswer
@@ -154,10 +154,43 @@ def moved_offers(saved: SavedComparison, repriced: Repriced) -> list[MovedOffer]
 def _moved(offer: OfferUsed | None, row: PriceMove) -> MovedOffer:
     if offer is None:
         return MovedOffer(row.offer_id, "USD", row.before, row.after)
-    label = f"{offer.label} {offer.zone or offer.region}".strip()
+    place = offer.zone or offer.region
+    label = offer.label if place in offer.label else f"{offer.label} {place}"
     return MovedOffer(label, offer.native_currency or "USD", row.before, row.after)
 
 
-def difference_rows(repriced: Repriced) -> list[tuple[str, TotalChange]]:
-    """Name of each way to buy, and its total before and after with the difference by cause."""
-    return [(SCENARIO_TITLES[row.scenario], row.total_cost) for row in repriced.difference]
+@dataclass(frozen=True)
+class WayToBuy:
+    """One way to buy in an answer: its total, and whether it is the advised one or may not be."""
+
+    scenario: ScenarioAnswer
+    is_advised: bool
+
+
+@dataclass(frozen=True)
+class DifferenceRow:
+    """A way to buy then and now, and the difference of its total by cause."""
+
+    title: str
+    then: WayToBuy
+    now: WayToBuy
+    total: TotalChange
+
+
+def difference_rows(
+    then: ComparisonAnswer, now: ComparisonAnswer, difference: Iterable[ScenarioChange]
+) -> list[DifferenceRow]:
+    return [
+        DifferenceRow(
+            SCENARIO_TITLES[row.scenario],
+            _way_to_buy(then, row.scenario),
+            _way_to_buy(now, row.scenario),
+            row.total_cost,
+        )
+        for row in difference
+    ]
+
+
+def _way_to_buy(answer: ComparisonAnswer, key: ScenarioKey) -> WayToBuy:
+    best = answer.recommended
+    return WayToBuy(answer.by_key[key], best is not None and best.key == key)

@@ -99,8 +99,11 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     except InvalidInput as refusal:
         context["refusal"] = describe_refusal(refusal)
     else:
+        then = saved.read_answer()
         context |= {
-            "rows": saved_plans.difference_rows(repriced),
+            "then": then,
+            "now": repriced.answer,
+            "rows": saved_plans.difference_rows(then, repriced.answer, repriced.difference),
             "prices": saved_plans.moved_offers(saved, repriced),
             "changes": repriced.request_changes,
             "currency": saved.read_summary().currency,

@@ -11,7 +11,7 @@ from planner.models import Role, SavedComparison, State
 from planner.services.projects import saved_comparisons
 from tests.planner.web.paper import read_paper
 from tests.planner.web.team.texts import text
-from tests.planner.workspace import market
+from tests.planner.workspace import PLAIN, market
 
 
 @pytest.fixture
@@ -78,7 +78,25 @@ def test_what_changed_since_is_told_by_cause(here, signed_in):
     page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
     assert "208,655 USD" in page  # 198,144 of rent, 5 % of support plan, 604 of people
     assert "34,675 USD" in page
-    assert "p5.48xlarge" in page
+    assert "p5.48xlarge in us-east-1, on demand 55.04 USD 66.05 USD" in seen(page)
+
+
+def test_what_was_and_is_advised_stands_beside_the_totals(here, signed_in):
+    market("66.048")
+    page = seen(text(signed_in(Role.VIEWER).get(f"{here}since/")))
+    assert "The advice is the same as then: Rent" in page
+    assert "On demand 173,980 USD advised 208,655 USD advised +34,675 USD" in page
+    assert re.search(r"Spot [\d,]+ USD not advised [\d,]+ USD not advised", page)
+
+
+def test_another_advice_is_told(work, signed_in):
+    market("30.00")
+    year = {**PLAIN, "horizon_months": 12, "on_prem": {"servers": []}}
+    workload = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
+    kept = work.saved(work.project(assumptions=year, workload=workload))
+    market("60.00")
+    page = seen(text(signed_in(Role.VIEWER).get(f"/c/{kept.pk}/since/")))
+    assert re.search(r"Advised then: Rent .* Advised now: Sign a 12-month", page)
 
 
 def test_nothing_changed_says_so(here, signed_in):
