@@ -34,6 +34,9 @@ NAMES = ("a", "b", "c", "d")
 MOST = len(NAMES)
 _ROW = re.compile(r"(\w+)\.(\d+)\.")
 """One of several: a run, a server, a quota."""
+_KIND = "workload.kind"
+_KINDS = {"training": "a model", "samples": "samples", "accelerator_hours": "accelerator-hours"}
+"""What the work of a plan is given as."""
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,7 @@ def _cells(plans: Sequence[ComparedPlan], scenarios: Sequence[ScenarioAnswer | N
 
 def changed_fields(plans: Sequence[ComparedPlan]) -> list[ChangedField]:
     """Fields of the requests that are not the same in all variants."""
-    requests: list[dict[str, str]] = []
-    for one in plans:
-        values: dict[str, list[str]] = defaultdict(list)
-        for path, value in flatten(one.outcome.request):
-            values[path].append(_say(path, value, one.currency))
-        requests.append({path: ", ".join(texts) for path, texts in values.items()})
+    requests = [_said_fields(one) for one in plans]
     paths = dict.fromkeys(path for values in requests for path in values)
     return [
         ChangedField(_label(path), tuple(values.get(path, "") for values in requests))
@@ -146,12 +144,28 @@ def changed_fields(plans: Sequence[ComparedPlan]) -> list[ChangedField]:
     ]
 
 
+def _said_fields(one: ComparedPlan) -> dict[str, str]:
+    """What a plan asks, field by field; months and currency also where they were left out."""
+    request = dict(one.outcome.request)
+    if one.answer:
+        answered = {"start": one.answer.start, "horizon_months": one.answer.horizon_months}
+        request = {**answered, "currency": one.answer.currency, **request}
+    values: dict[str, list[str]] = defaultdict(list)
+    for path, value in flatten(request):
+        values[path].append(_say(path, value, one.currency))
+    return {
+        path: f"{', '.join(texts)}{_unit(path, one.currency)}" for path, texts in values.items()
+    }
+
+
 def _label(path: str) -> str:
     """The form's label; of one of several the number too: `Start of run 2`.
 
-    >>> _label("workload.runs.1.start"), _label("horizon_months")
-    ('Start of run 2', 'Horizon')
+    >>> _label("workload.runs.1.start"), _label("horizon_months"), _label("workload.kind")
+    ('Start of run 2', 'Horizon', 'Given is')
     """
+    if path == _KIND:
+        return "Given is"
     label = find_label(path)
     row = _ROW.search(path)
     if row is None:
@@ -162,11 +176,25 @@ def _label(path: str) -> str:
 def _say(path: str, value: str, currency: str) -> str:
     """A choice by its name, money with its currency, anything else as its box shows it."""
     field = find_field(path)
+    if path == _KIND:
+        return _KINDS.get(value, value)
     if field and field.choices:
         return dict(list_choices(field.choices)).get(value, value)
     if field and field.unit == "money" and not number_problem(value):
         return money(read_decimal(value), currency)
     return value_in_box(path, value)
+
+
+def _unit(path: str, currency: str) -> str:
+    """What stands behind the box, where the figure is not said with it already.
+
+    >>> _unit("horizon_months", "EUR"), _unit("constraints.monthly_budget", "EUR")
+    (' months', '')
+    """
+    field = find_field(path)
+    if field is None or not field.unit or field.scale or field.unit == "money":
+        return ""
+    return f" {field.unit.replace('money', currency)}"
 
 
 def build_charts(plans: Sequence[ComparedPlan]) -> list[Chart]:

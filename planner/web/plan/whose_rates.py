@@ -6,6 +6,7 @@ whose rates made the answer instead; whoever opens it without them is told.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -46,11 +47,30 @@ class MissingRates:
 
 def find_missing_rates(query: QueryDict, team: Team | None) -> MissingRates | None:
     """None unless the address was made with the rates of a team that is not the visitor's."""
-    if not query.get(RATES) or PRICES in query or (team and team.slug == query[RATES]):
-        return None
     page = reverse("plan")
+    if not _is_without_its_rates(query, team):
+        return None
     next_page = urlencode({"next": f"{page}?{query.urlencode()}"})
     return MissingRates(
         sign_in=f"{reverse('account_login')}?{next_page}",
         at_list_prices=f"{page}?{drop_empty(query, RATES, 'scenario').urlencode()}",
+    )
+
+
+def _is_without_its_rates(query: QueryDict, team: Team | None) -> bool:
+    named = query.get(RATES)
+    return bool(named) and PRICES not in query and not (team and team.slug == named)
+
+
+def find_missing_rates_of_several(
+    addresses: Sequence[str], team: Team | None, page_url: Callable[[Sequence[str]], str]
+) -> MissingRates | None:
+    """The same for a page that holds the addresses of several plans."""
+    queries = [QueryDict(address) for address in addresses]
+    if not any(_is_without_its_rates(query, team) for query in queries):
+        return None
+    without = [drop_empty(query, RATES, "scenario").urlencode() for query in queries]
+    return MissingRates(
+        sign_in=f"{reverse('account_login')}?{urlencode({'next': page_url(addresses)})}",
+        at_list_prices=page_url(without),
     )

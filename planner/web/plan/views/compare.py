@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -15,6 +16,7 @@ from planner.services.fair_use.rates import may_store
 from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
 from planner.web.common.query_codec import drop_empty
+from planner.web.plan import whose_rates
 from planner.web.plan.variants import (
     MOST,
     NAMES,
@@ -36,7 +38,11 @@ def compare(request: HttpRequest) -> HttpResponse:
     addresses = [request.GET[name] for name in NAMES if request.GET.get(name, "").strip()]
     if not addresses and request.session.get(_SESSION_KEY):
         return HttpResponseRedirect(_page_url(request.session[_SESSION_KEY]))
-    plans = answer_plans(addresses, current_team(request))
+    team = current_team(request)
+    named = [whose_rates.name_rates(QueryDict(one), team).urlencode() for one in addresses]
+    if [QueryDict(one) for one in addresses] != [QueryDict(one) for one in named]:
+        return HttpResponseRedirect(_page_url(named))
+    plans = answer_plans(addresses, team)
     context = {
         "variants": [
             {
@@ -51,11 +57,13 @@ def compare(request: HttpRequest) -> HttpResponse:
         "charts": build_charts(plans),
         "most": MOST,
         "is_full": len(plans) == MOST,
+        "missing_rates": whose_rates.find_missing_rates_of_several(addresses, team, _page_url),
+        "rates_of": team if any(one.outcome.inherited for one in plans) else None,
     }
     return render(request, "web/compare.html", context)
 
 
-def _page_url(addresses: list[str]) -> str:
+def _page_url(addresses: Sequence[str]) -> str:
     pairs = list(zip(NAMES, addresses, strict=False))
     return f"{reverse('compare')}?{urlencode(pairs)}" if pairs else reverse("compare")
 

@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
+from planner.models import Role
 from planner.web.plan.variants import Cell
 from tests.planner.costing.market_of import H100
 from tests.planner.web.asking import HOURS, TRAINING, get, text
+from tests.planner.workspace import Workspace
 
 WIDE = {**HOURS, "workload.peak_accelerators": "16"}
 PLAN = urlencode({**WIDE, "name": "As it is"})
@@ -42,7 +44,7 @@ def test_a_plan_without_an_answer_is_not_said_to_be_impossible(client, prices):
 def test_what_differs_between_them_is_named(client, prices):
     response = get(client, "compare", {"a": PLAN, "b": MORE})
     changed = {row.label: row.values for row in response.context["changed"]}
-    assert changed == {"Accelerator-hours per month": ("4000", "8000")}
+    assert changed == {"Accelerator-hours per month": ("4000 h", "8000 h")}
 
 
 def test_what_differs_is_said_as_the_boxes_say_it(client, prices):
@@ -61,12 +63,52 @@ def test_choices_go_by_name_money_with_its_currency_and_runs_by_number(client, p
     changed = get(client, "compare", {"a": one, "b": urlencode(given)}).context["changed"]
     assert {row.label: row.values for row in changed} == {
         "Start of run 2": ("2027-03", "2027-04"),
-        "Currency": ("", "EUR"),
+        "Currency": ("USD", "EUR"),
         "Geographies": ("", "European Union"),
         "Total budget": ("", "20,000\xa0EUR"),
         "Accelerator": ("", "H100 SXM5 80 GB"),
         "Can the work be interrupted?": ("", "Yes, it can be interrupted"),
     }
+
+
+def test_what_one_plan_left_out_is_said_as_it_was_taken(client, prices):
+    model = urlencode({**TRAINING, "start": "2031-02", "workload.sequence_length": "4096"})
+    response = get(client, "compare", {"a": model, "b": f"{PLAN}&horizon_months=12"})
+    changed = {row.label: row.values for row in response.context["changed"]}
+    today = response.context["variants"][1]["one"].answer.start
+    assert changed["First month"] == ("2031-02", today)
+    assert changed["Given is"] == ("a model", "accelerator-hours")
+    assert changed["Sequence length"] == ("4096 tokens", "")
+    assert "not given" in text(response)
+    assert "default" not in text(response).partition("What differs")[2].partition("</table>")[0]
+
+
+def team_with_rates() -> Workspace:
+    work = Workspace("red")
+    work.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
+    work.team.save()
+    return work
+
+
+def test_the_address_names_the_team_whose_rates_are_in_the_figures(client, prices):
+    client.force_login(team_with_rates().users[Role.EDITOR])
+    opened = get(client, "compare", {"a": PLAN, "b": MORE}, follow=True)
+    assert opened.request["QUERY_STRING"].count("rates%3Dred") == 2
+    assert "at the rates of <strong>Red</strong>" in text(opened)
+    assert "These are list prices" not in text(opened)
+
+
+def test_who_opens_it_without_the_rates_is_told(client, prices):
+    client.force_login(team_with_rates().users[Role.EDITOR])
+    address = get(client, "compare", {"a": PLAN, "b": MORE}).url
+    client.logout()
+    opened = client.get(address)
+    assert "These are list prices" in text(opened)
+    at_list_prices = client.get(opened.context["missing_rates"].at_list_prices)
+    assert "These are list prices" not in text(at_list_prices)
+    assert [len(cells) for _, cells in at_list_prices.context["rows"]] == [2] * 7
+    sign_in = client.get(opened.context["missing_rates"].sign_in)
+    assert reverse("compare") in text(sign_in)
 
 
 def test_charts_draw_every_variant(client, prices):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 from django.test import Client
 
@@ -122,6 +123,9 @@ def test_an_open_alert_is_shown_until_it_was_seen(work, signed_in):
     assert "It moved." in dashboard(browser, work)
     browser.post(f"/team/alpha/alerts/{alert.pk}/acknowledge/")
     assert "It moved." not in dashboard(browser, work)
+    audit = text(signed_in(Role.OWNER).get("/team/alpha/settings/audit/"))
+    assert "acknowledged the alert" in audit
+    assert re.search(r"<strong>It moved\.</strong>\s", audit)
 
 
 def test_archived_projects_are_apart(work, signed_in):
