@@ -327,7 +327,7 @@ class _Rows:
         machine = self._offer(line) or self._server(line)
         revisions = {row.provider: row.revision for row in self.answer.catalog}
         row = self.capacity.get((line.source, month))
-        is_hours = line.category == "compute" and row is not None
+        is_hours = line.category == "compute" and machine and line.label == machine.label
         return {
             "x_IsForecast": "true",
             "x_ScenarioId": self.scenario.key.value,
