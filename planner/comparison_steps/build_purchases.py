@@ -68,9 +68,10 @@ def _unit_purchase(
 
 
 def _due_per_month(source: CapacitySource, start: UnitStart) -> Decimal | None:
-    """Units · Σ quantity · price of the starting month, over the charges of a commitment."""
+    """Units · what is due of the charges of a commitment in the month in which it begins."""
+    assert source.term is not None
     each = sum(
-        charge.quantity * float(charge.unit_price[start.month])
+        float(charge.amounts(source.term)[start.month, start.month])
         for charge in source.unit_charges
         if isinstance(charge, UnitCharge)
         and charge.timing is ChargeTiming.MONTHLY

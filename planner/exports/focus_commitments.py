@@ -14,6 +14,7 @@ from typing import Any
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.scenario import Purchase
 from planner.contract.money import decimals_of
+from planner.contract.months import format_month
 from planner.contract.purchase_options import TRAITS
 from planner.exports.csv_export import csv_bytes
 from planner.exports.focus import choose_scenario, focus_rows
@@ -86,7 +87,7 @@ def _row(
     """A commitment over its whole term, what the plan leaves owed after its horizon included."""
     months = offer.term_months or 0
     option = TRAITS[offer.purchase_option]
-    cost = (purchase.due_at_start or Decimal(0)) + (purchase.due_per_month or Decimal(0)) * months
+    cost = (purchase.due_at_start or Decimal(0)) + _monthly_bills(answer, purchase, offer)
     identifier = f"{purchase.source}:{answer.month(purchase.month):%Y-%m}:{number}"
     start, end = answer.month(purchase.first), answer.month(purchase.first + months)
     is_spend = option.focus_commitment_category == "Spend"
@@ -109,3 +110,15 @@ def _row(
         "x_Units": purchase.units,
         "x_InstanceType": offer.instance_type or None,
     }
+
+
+def _monthly_bills(answer: ComparisonAnswer, purchase: Purchase, offer: OfferUsed) -> Decimal:
+    """What is due by the month over the whole term, at the contract discount of each month."""
+    each, first = purchase.due_per_month or Decimal(0), purchase.first
+    factors = [
+        Decimal(str(offer.multiplier_in(format_month(answer.month(month)))))
+        for month in range(first, first + (offer.term_months or 0))
+    ]
+    if len(set(factors)) == 1 or not factors[0]:
+        return each * len(factors)
+    return each * sum(factors, Decimal(0)) / factors[0]

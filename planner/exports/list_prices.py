@@ -30,8 +30,8 @@ class ListPrices:
         offer = self._offer(line)
         if offer is None or line.category not in DISCOUNTED:
             return line.unit_price
-        month = self._begins.get(_of(line), line.month)
-        multiplier = Decimal(str(offer.multiplier_in(format_month(self.answer.month(month)))))
+        month = format_month(self.answer.month(line.month))
+        multiplier = Decimal(str(offer.multiplier_in(month)))
         if multiplier in (0, 1):
             return line.unit_price
         return (line.unit_price / multiplier).quantize(_DECIMALS, ROUND_HALF_EVEN)
@@ -54,18 +54,6 @@ class ListPrices:
             if offer.purchase_option in ON_DEMAND
             and label.endswith(f" {name_offer(offer.label, offer.provider)}")
         }
-
-    @cached_property
-    def _begins(self) -> dict[tuple[str, Decimal], int]:
-        """Source and price of commitments → first month in which they are charged at it: the one
-        in which they begin, whose price they keep."""
-        lines = [line for line in self.scenario.lines if line.category == "commitment"]
-        return {_of(line): line.month for line in sorted(lines, key=lambda x: -x.month)}
-
-
-def _of(line: CostLine) -> tuple[str, Decimal]:
-    """Source and price of a commitment's line; of no source for others."""
-    return (line.source if line.category == "commitment" else "", line.unit_price)
 
 
 def describe_discounts(offer: OfferUsed) -> str:

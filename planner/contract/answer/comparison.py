@@ -125,9 +125,10 @@ class OfferUsed(AnswerModel):
     )
     multiplier_changes: tuple[MultiplierChange, ...] = Field(
         default=(),
-        description="When contract discounts begin or end within the plan, the first month first: "
-        "hours are at the price of their month, a commitment at that of the month in which it "
-        "begins. Empty where `multiplier` holds throughout.",
+        description="When contract discounts begin or end within the plan, or the term of a "
+        "commitment, the first month first: hours and the months of a commitment are at the "
+        "discount of their month, an upfront payment at that of the month in which it is due. "
+        "Empty where `multiplier` holds throughout.",
     )
     as_of: dt.date | None = Field(default=None, description="Day on which the price was seen.")
     source: str = Field(default="", description="Where the price comes from.")

@@ -89,7 +89,8 @@ class Purchase(AnswerModel):
     )
     due_per_month: Money | None = Field(
         default=None,
-        description="What falls due in every month of the term, at the first month's price.",
+        description="What falls due in every month of the term, at the price and the contract "
+        "discount of the first month.",
     )
 
 

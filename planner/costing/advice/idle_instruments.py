@@ -20,6 +20,8 @@ from planner.costing.results.scenario_result import Scenario
 
 _AT_DISCOUNT = frozenset({Category.COMPUTE, Category.COMMITMENT, Category.UPFRONT})
 """Bills that a contract's discount lowers."""
+_BY_MONTH = (Category.COMPUTE, Category.COMMITMENT)
+"""Those of them at the discount of their month, whenever what they are for began."""
 WORTH_SAYING = Decimal("0.01")
 """Share of a credit from which what is lost of it is said, and of a plan from which discounts are;
 a choice of this project, 2026."""
@@ -48,7 +50,7 @@ def warn_of_idle_instruments(
     yield from _warn_of_lost_money(used, spent, advised, calendar, request.currency)
     ended = request.rules >= DISCOUNT_MONTHS_RULES
     describe = _describe_ended_discounts if ended else _describe_discounts
-    yield from describe(spent, advised, calendar, request.currency) if advised else ()
+    yield from describe(spent, advised, inputs, request.currency) if advised else ()
     names = [(f"The commitment {one.label!r}", one.ends) for one in signed.commitments]
     names += [(f"The lease of {one.server}", one.ends) for one in signed.leased_servers]
     known = {offer.provider for offer in inputs.rentals} | {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
@@ -119,12 +121,13 @@ def _describe_owed(minimum: MinimumSpend, plan: Scenario, currency: str) -> Iter
 
 
 def _describe_discounts(
-    minimums: Sequence[MinimumSpend], plan: Scenario, calendar: Calendar, currency: str
+    minimums: Sequence[MinimumSpend], plan: Scenario, inputs: ModelInputs, currency: str
 ) -> Iterator[str]:
     """What the discounts of contracts take off prices after the last of their months, where the
     plan counts them throughout."""
     for provider, rate, last in _list_discounts(minimums):
-        paid = _paid_after(plan, provider, calendar.index(last), _AT_DISCOUNT)
+        after = _paid_after(plan, provider, inputs.calendar.index(last), _AT_DISCOUNT)
+        paid = sum(after.values(), Decimal(0))
         saved = paid * rate / (1 - rate) if rate < 1 else Decimal(0)
         if saved > plan.total_cost * WORTH_SAYING:
             yield (
@@ -136,16 +139,25 @@ def _describe_discounts(
 
 
 def _describe_ended_discounts(
-    minimums: Sequence[MinimumSpend], plan: Scenario, calendar: Calendar, currency: str
+    minimums: Sequence[MinimumSpend], plan: Scenario, inputs: ModelInputs, currency: str
 ) -> Iterator[str]:
-    """What machines by the hour cost more once the discounts of contracts have ended."""
+    """What machines by the hour and the months of commitments cost more once the discounts of
+    contracts have ended."""
+    discounted = {key for key, one in inputs.by_key.items() if one.price_by_month is not None}
     for provider, rate, last in _list_discounts(minimums):
-        hourly = frozenset({Category.COMPUTE})
-        lost = _paid_after(plan, provider, calendar.index(last), hourly) * rate
+        after = inputs.calendar.index(last)
+        paid = _paid_after(plan, provider, after, _BY_MONTH, discounted)
+        lost = sum(paid.values(), Decimal(0)) * rate
         if lost > plan.total_cost * WORTH_SAYING:
+            words = {
+                Category.COMPUTE: "what is rented there by the hour",
+                Category.COMMITMENT: "the monthly bills of commitments there",
+            }
+            what = " and ".join(words[category] for category in _BY_MONTH if paid[category])
+            several = paid[Category.COMMITMENT] > 0
             yield (
                 f"The discount of {rate:.0%} that the contract with {cloud_title(provider)} gives "
-                f"ends with it: what is rented there by the hour after {last:%Y-%m} costs "
+                f"ends with it: {what} after {last:%Y-%m} {'cost' if several else 'costs'} "
                 f"{format_money(lost, currency)} more for that. If you expect to renew the "
                 "contract, add the one that follows as a minimum spend of its own."
             )
@@ -162,15 +174,19 @@ def _list_discounts(
 
 
 def _paid_after(
-    plan: Scenario, provider: str, last: int, categories: frozenset[Category]
-) -> Decimal:
-    """What a plan pays a provider after a month."""
-    after = (
-        line.amount
-        for line in plan.lines
-        if line.provider == provider and line.category in categories and line.month > last
-    )
-    return sum(after, Decimal(0))
+    plan: Scenario,
+    provider: str,
+    last: int,
+    categories: Iterable[Category],
+    sources: Collection[str] | None = None,
+) -> dict[Category, Decimal]:
+    """What a plan pays a provider after a month, by category; for some `sources` if given."""
+    paid = dict.fromkeys(categories, Decimal(0))
+    for line in plan.lines:
+        is_one = line.provider == provider and line.category in paid and line.month > last
+        if is_one and (sources is None or line.source in sources):
+            paid[line.category] += line.amount
+    return paid
 
 
 def _sum_of(plan: Scenario, category: Category, label: str) -> Decimal:

@@ -99,7 +99,7 @@ def compute_rent(source: CapacitySource, calendar: Calendar) -> Rent:
         return Rent(source, 0, in_use)
     monthly, upfront = (
         sum(
-            c.quantity * float(c.unit_price[0])
+            c.quantity * float(c.unit_price[0]) * c.mean_factor(source.term)
             for c in source.unit_charges
             if isinstance(c, UnitCharge) and c.timing is timing
         )

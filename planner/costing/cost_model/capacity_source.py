@@ -22,6 +22,7 @@ from planner.costing.cost_model.charges import (
     Stream,
     build_hour_streams,
     build_unit_streams,
+    reprice_after,
 )
 from planner.costing.cost_model.native_price import NativePrice
 from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
@@ -292,13 +293,12 @@ class CapacitySource:
         return shift_payments(filter(of, self.unit_charges), self.term, calendar)
 
     def due_after_horizon(self) -> Floats:
-        """[T] money, before tax, of one commitment or lease started in month m that falls to months
-        after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
+        """[T] money, before tax, of a commitment or lease begun in month m due beyond the plan."""
         assert self.term is not None
-        share = self.term.share_charged[: self.term.months]
+        share = np.maximum(self.term.share_charged[: self.term.months], 1e-12)
         amounts = self.unit_amounts()
         due = np.sum(amounts.financing if self.is_leased else amounts.paid, axis=1)
-        return np.asarray(due * (1.0 / np.maximum(share, 1e-12) - 1.0))
+        return np.asarray(due * (1.0 / share - 1.0)) + reprice_after(self.unit_charges, self.term)
 
     def tax_relief(self, amounts: UnitAmounts, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""

@@ -42,8 +42,9 @@ def read_native_price(
     by_month: NDArray[np.float64] | None = None,
 ) -> NativePrice:
     """The price of an offer, the `rate` of its currency and the contract discount on it, times
-    `by_month` [at least T] where that is of some months."""
-    factors = multiplier * (np.ones(1) if by_month is None else by_month[: calendar.months])
+    `by_month` [at least T] where that is of some months; of a commitment to the end of a term."""
+    months = calendar.months + (offer.term_months or 0)
+    factors = multiplier * (np.ones(1) if by_month is None else by_month[:months])
     changes = _list_changes(factors, calendar)
     return NativePrice(
         currency=offer.currency,
@@ -51,7 +52,7 @@ def read_native_price(
         upfront=str(offer.upfront),
         units_per_usd=str(rate.units_per_usd),
         rate_date=None if rate.date == dt.date.min else rate.date,
-        multiplier=float(factors.min()),
+        multiplier=float(factors[: calendar.months].min()),
         changes=changes if len(changes) > 1 else (),
         as_of=offer.as_of,
         source=offer.source,

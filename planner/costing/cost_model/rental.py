@@ -6,7 +6,8 @@
 - capacity block, calendar mode: the price of each reserved hour, due before it is used; from
   edition 2 of the rules on, of whole days (`by_date`)
 - reserved, convertible, savings plan, committed use: 730 h of every month of the term, used or
-  not, at the price of the month in which it begins, plus the upfront payment at its start
+  not, at the price of the month in which it begins, plus the upfront payment at its start; the
+  discount of a contract is that of the month of each bill
 - storage and egress in the cloud: each month's data, shared over the sources by the reference
   accelerator-hours that they serve
 - support plan: a share of what machines are billed, in the months of the bill
@@ -26,7 +27,7 @@ from planner.contract.purchase_options import savings_plan_label, traits
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.by_date import reserved_hours
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import HourCharge, UnitCharge
+from planner.costing.cost_model.charges import HourCharge, UnitCharge, extend_factors
 from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.spot_fallback import Fallback
 from planner.costing.cost_model.spot_hours import estimate_availability, estimate_spot_goodput
@@ -142,10 +143,7 @@ def _price_factors(source: CapacitySource, assumptions: Assumptions, calendar: C
 
 def _in_months(by_month: Floats | None, length: int) -> Floats | float:
     """The factors of the months of one calendar; the last one beyond those that are known."""
-    if by_month is None:
-        return 1.0
-    beyond = np.full(max(0, length - len(by_month)), by_month[-1])
-    return np.concatenate([by_month[:length], beyond])
+    return 1.0 if by_month is None else extend_factors(by_month, length)
 
 
 def _hour_charges(
@@ -270,7 +268,7 @@ def _commitment_charges(
 def _commitment_bill(
     source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
-    trend = _price_factors(source, assumptions, calendar)
+    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     charges = []
     if source.price_per_hour:
         charges.append(
@@ -282,6 +280,7 @@ def _commitment_bill(
                 source.price_per_hour * trend,
                 ChargeTiming.MONTHLY,
                 fixed_at_start=True,
+                by_month=source.price_by_month,
             )
         )
     if source.upfront:
@@ -291,7 +290,7 @@ def _commitment_bill(
                 f"{source.label}: upfront payment",
                 "commitments",
                 1.0,
-                source.upfront * trend * term.share_charged,
+                source.upfront * _price_factors(source, assumptions, calendar) * term.share_charged,
                 ChargeTiming.START,
                 fixed_at_start=True,
             )

@@ -164,16 +164,17 @@ def list_contract_discounts(existing: Existing, *, ends: bool = False) -> Iterat
 
 
 def end_discounts(existing: Existing, calendar: Calendar) -> Iterator[tuple[str, Floats]]:
-    """Provider and [calendar.length] factor (1 − d_t) ÷ (1 − d) on its discounted prices, where d
-    is the highest discount of its contracts, 0 for one of all, and d_t that of those that run in
-    month t."""
+    """Provider and factor (1 − d_t) ÷ (1 − d) on its discounted prices, where d is the highest
+    discount of its contracts, 0 for one of all, and d_t that of those that run in month t; of
+    the plan and to the first month after its contracts: none changes later."""
     for rule in list_contract_discounts(existing, ends=True):
-        share = np.ones(calendar.length)
-        for one in existing.minimum_spend:
-            if one.provider == rule.provider:
-                first, last = calendar.index(one.first), calendar.index(one.last)
-                months = slice(max(first, 0), max(last + 1, 0))
-                share[months] = np.minimum(share[months], 1.0 - one.discount_rate)
+        signed = [one for one in existing.minimum_spend if one.provider == rule.provider]
+        last = max(calendar.index(one.last) for one in signed)
+        share = np.ones(max(calendar.months, last + 1) + 1)
+        for one in signed:
+            first, last = calendar.index(one.first), calendar.index(one.last)
+            months = slice(max(first, 0), max(last + 1, 0))
+            share[months] = np.minimum(share[months], 1.0 - one.discount_rate)
         if rule.provider:
             yield rule.provider, share / rule.multiplier
 

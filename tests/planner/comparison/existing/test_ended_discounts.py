@@ -5,9 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.analysis.simulation import planned_simulation
+from planner.exports.focus_commitments import commitment_rows
+from planner.exports.rows import Context
+from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 HALF = {"label": "EDP", "provider": "aws", "amount": 1, "first": "2027-01", "last": "2027-06"}
@@ -42,3 +48,58 @@ def test_a_named_support_plan_goes_by_the_mean_price() -> None:
     answer = asked(offer("50"), finance=finance)
     (row,) = [row for row in answer.assumptions if row.field.endswith("cloud_support_rate")]
     assert "at a bill of 32,850 USD a month" in row.source
+
+
+YEAR = offer("30", "reserved", term_months=12, payment_option="no_upfront")
+
+
+def test_a_commitment_is_billed_at_the_discount_of_each_month() -> None:
+    """6 months at 24 USD an hour and 6 at 30: a discount ends on every bill of its provider."""
+    answer = asked(offer("50"), YEAR)
+    plan = answer.by_key[ScenarioKey.COMMITTED]
+    assert plan.total_cost == 6 * 730 * 24 + 6 * 730 * 30
+    assert [line.unit_price for line in plan.lines] == [24] * 6 + [30] * 6
+    (signed,) = plan.purchases
+    assert signed.due_per_month == 730 * 24
+    (warning,) = [text for text in answer.warnings if "discount of 20%" in text]
+    assert "monthly bills of commitments there after 2027-06 cost 26,280 USD more" in warning
+    (row,) = commitment_rows(answer, Context(scenario="committed"))
+    assert row["ContractCommitmentCost"] == plan.total_cost
+
+
+@pytest.mark.parametrize(("tax", "support"), [(0, 0), (0.25, 0), (0, 0.1)])
+def test_what_is_owed_after_the_plan_is_at_the_discount_of_its_month(
+    tax: float, support: float
+) -> None:
+    """Of a year that begins with a plan of 6 months, 3 more are at 24 USD an hour and 3 at 30."""
+    longer = HALF | {"last": "2027-09", "discount_rate": 0.2}
+    finance = {"tax_rate": tax, "cloud_support_rate": support}
+    answer = asked(
+        offer("50"), YEAR, existing={"minimum_spend": [longer]}, horizon_months=6,
+        term_end="prorate", finance=finance,
+    )  # fmt: skip
+    owed = 3 * 730 * (24 + 30) * (1 - tax) * (1 + support)
+    assert answer.verdict is not None
+    assert f"{owed:,.0f} USD more is owed after June 2027" in answer.verdict.sentence
+    (row,) = commitment_rows(answer, Context(scenario="committed"))
+    assert row["ContractCommitmentCost"] == 9 * 730 * 24 + 3 * 730 * 30
+
+
+@pytest.mark.parametrize("term_end", ["full", "prorate"])
+def test_an_upfront_payment_is_at_the_discount_of_its_month(term_end: str) -> None:
+    paid = offer("0", "reserved", term_months=12, payment_option="all_upfront",
+                 upfront=Decimal(200_000))  # fmt: skip
+    answer = asked(offer("50"), paid, term_end=term_end)
+    assert answer.by_key[ScenarioKey.COMMITTED].total_cost == 160_000
+
+
+def test_outcomes_as_planned_cost_what_a_commitment_is_billed() -> None:
+    request = {"horizon_months": 12, "on_prem": {"servers": []},
+               "existing": {"minimum_spend": [HALF | {"discount_rate": 0.2}]}}  # fmt: skip
+    found = compared(catalog(offer("50"), YEAR), 5840, **request)
+    assert found.risk_parameters is not None
+    plan = found.scenarios[ScenarioKey.COMMITTED]
+    simulation = planned_simulation(found.inputs, found.risk_parameters, [plan])
+    present, total = simulation.cost([plan])[:, 0, 0]
+    assert total == pytest.approx(float(plan.total_cost))
+    assert present == pytest.approx(float(plan.net_present_cost))
