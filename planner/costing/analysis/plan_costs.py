@@ -130,7 +130,9 @@ def measure_beside(
         in_use=_in_use(scenario, inputs, units, in_service),
         rent=rent,
         more=rent_beyond(by_hour, inputs, rent),
-        on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
+        on_demand=constant_mix(
+            cheapest(list_on_demand(inputs), inputs.calendar.months), scenario, inputs
+        ),
         pools=_pools(scenario, inputs),
         unsure=held.unsure,
         reserved=reserved,
@@ -146,10 +148,11 @@ def _work_reserved(reserved: Sequence[Reservation], inputs: ModelInputs) -> Floa
 def list_priced_sources(plans: Sequence[Scenario], inputs: ModelInputs) -> set[str]:
     """Keys of the sources whose prices these plans pay, or would beyond what they plan."""
     keys = {s.key for s in inputs.sources if s.existing is not None}
-    fallbacks = [inputs.fallback, cheapest(list_on_demand(inputs))]
+    months = inputs.calendar.months
+    fallbacks = [inputs.fallback, cheapest(list_on_demand(inputs), months)]
     for plan in plans:
         keys |= {*plan.units_started, *plan.used_hours}
-        fallbacks.append(cheapest(list_spot(plan, inputs)))
+        fallbacks.append(cheapest(list_spot(plan, inputs), months))
     return keys | {source.key for source in fallbacks if source is not None}
 
 

@@ -284,9 +284,12 @@ def list_spot(scenario: Scenario, inputs: ModelInputs) -> list[CapacitySource]:
 
 
 def _cheapest(sources: Sequence[CapacitySource], calendar: Calendar) -> tuple[Floats, Floats]:
-    """[T] rent and data of a reference hour of the source that is cheapest in the first month."""
+    """[T] rent and data of a reference hour of the source that is cheapest in the first month;
+    where discounts hold in some months only, over all of them."""
+    months = calendar.months if any(s.price_by_month is not None for s in sources) else 1
     cheapest = min(
-        sources, key=lambda s: (float(s.split_hour_cost(calendar)[0][0]) / s.capacity, s.key)
+        sources,
+        key=lambda s: (float(s.split_hour_cost(calendar)[0][:months].mean()) / s.capacity, s.key),
     )
     price, data = cheapest.split_hour_cost(calendar)
     return price / cheapest.capacity, data / cheapest.capacity

@@ -206,11 +206,14 @@ def _filled(mixes: _Mixes, scenario: Scenario, inputs: ModelInputs) -> _Mixes:
     else on demand."""
     missing = 1.0 - sum((share for _, share in mixes), np.zeros(inputs.calendar.months))
     missing = np.where(missing > 0.5, 1.0, 0.0)
-    candidates = [cheapest(list_on_demand(inputs)), cheapest(list_spot(scenario, inputs))]
+    known = inputs.calendar.months
+    on_demand, spot = list_on_demand(inputs), list_spot(scenario, inputs)
+    candidates = [cheapest(on_demand, known), cheapest(spot, known)]
     fallbacks = [source for source in candidates if source is not None]
     if not missing.any() or not fallbacks:
         return mixes
-    return [*mixes, (min(fallbacks, key=_first_price), missing)]
+    known = _months_that_differ(fallbacks, known)
+    return [*mixes, (min(fallbacks, key=lambda s: _mean_cost(s, known)), missing)]
 
 
 def constant_mix(source: CapacitySource | None, scenario: Scenario, inputs: ModelInputs) -> RentMix:
@@ -285,10 +288,18 @@ def _own_average(scenario: Scenario, inputs: ModelInputs) -> RentPart:
     return RentPart(none, False, "", np.ones((inputs.calendar.months, 1)) * average)
 
 
-def cheapest(sources: Sequence[CapacitySource]) -> CapacitySource | None:
-    return min(sources, key=lambda s: (_first_price(s), s.key), default=None)
+def cheapest(sources: Sequence[CapacitySource], months: int = 1) -> CapacitySource | None:
+    """The source that costs least in the first month; where discounts hold in some months only,
+    over the `months` of the plan."""
+    known = _months_that_differ(sources, months)
+    return min(sources, key=lambda s: (_mean_cost(s, known), s.key), default=None)
 
 
-def _first_price(source: CapacitySource) -> float:
-    """Cost of a reference hour in the first month."""
-    return sum(float(c.per_hour[0]) for c in source.hour_charges) / source.capacity
+def _mean_cost(source: CapacitySource, months: int) -> float:
+    """Mean cost of a reference hour in the first months."""
+    hour = sum(float(c.per_hour[:months].mean()) for c in source.hour_charges)
+    return hour / source.capacity
+
+
+def _months_that_differ(sources: Sequence[CapacitySource], months: int) -> int:
+    return months if any(source.price_by_month is not None for source in sources) else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.analysis.plan_exposure import measure_exposures
+from planner.costing.analysis.rent_mix import planned_rent
 from planner.costing.analysis.simulation import planned_simulation
 from planner.exports.focus_commitments import commitment_rows
 from planner.exports.rows import Context
@@ -103,3 +106,17 @@ def test_outcomes_as_planned_cost_what_a_commitment_is_billed() -> None:
     present, total = simulation.cost([plan])[:, 0, 0]
     assert total == pytest.approx(float(plan.total_cost))
     assert present == pytest.approx(float(plan.net_present_cost))
+
+
+def test_hours_beyond_the_plan_are_paid_where_they_are_cheapest_over_it() -> None:
+    """50 USD at half price for one month of 12 is 47.92 on average, more than 45 throughout: what
+    outcomes rent beside commitments is not the offer that is cheapest in that month."""
+    month = HALF | {"last": "2027-01", "discount_rate": 0.5}
+    request = {"horizon_months": 12, "on_prem": {"servers": []}}
+    prices = catalog(offer("50"), offer("45", **GCP), replace(YEAR, price_per_hour=Decimal(10)))
+    found = compared(prices, 5840, existing={"minimum_spend": [month]}, **request)
+    plan = found.scenarios[ScenarioKey.COMMITTED]
+    mix = planned_rent(plan, found.inputs)
+    assert {part.source.provider for part in mix.parts} == {"gcp"}
+    exposure = measure_exposures([plan], found.inputs)[0]
+    assert exposure.on_demand_rent[1] * 8 == pytest.approx(45 * 1.1 ** (-1 / 12), rel=0.02)
