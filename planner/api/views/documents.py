@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NoReturn
 
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.exceptions import NotAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRenderer
 from rest_framework.request import Request
 
@@ -79,6 +81,10 @@ class _PlainTemplate(TemplateHTMLRenderer):
         return render_to_string(name, data) if name else JSONRenderer().render(data)
 
 
+class SignInFirst(NotAuthenticated):
+    """A visitor of a page that is closed to visitors."""
+
+
 class DocsView(PlainView, SpectacularSwaggerSplitView):
     """Swagger UI from our own server, without inline scripts."""
 
@@ -86,6 +92,17 @@ class DocsView(PlainView, SpectacularSwaggerSplitView):
     renderer_classes = [_PlainTemplate]
     url_name = "api:schema"
     template_name = "api/docs.html"
+
+    def permission_denied(self, request: Request, *args: Any, **kwargs: Any) -> NoReturn:
+        """A page for people: who is not signed in is asked to, as on every other page."""
+        if request.auth is None and not request.user.is_authenticated:
+            raise SignInFirst
+        super().permission_denied(request, *args, **kwargs)
+
+    def handle_exception(self, exc: Exception) -> Any:
+        if isinstance(exc, SignInFirst):
+            return redirect_to_login(self.request.get_full_path())
+        return super().handle_exception(exc)
 
 
 @csrf_exempt

@@ -175,3 +175,12 @@ def test_login_required_closes_the_market_too(operation: Operation, world: World
     settings.LOGIN_REQUIRED = True
     assert called(operation, world, "anonymous").status_code == 401
     assert called(operation, world, "viewer").status_code == operation.ok
+
+
+def test_the_page_of_the_api_asks_visitors_to_sign_in_where_it_is_closed(client, db, settings):
+    assert client.get("/api/v1/docs/").status_code == 200
+    settings.LOGIN_REQUIRED = True
+    answer = client.get("/api/v1/docs/")
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/api/v1/docs/")
+    wrong = client.get("/api/v1/docs/", headers={"Authorization": "Bearer gcp_wrong"})
+    assert wrong.status_code == 401
