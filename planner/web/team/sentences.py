@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from planner.models import (
     BudgetPeriod,
     Invitation,
     Job,
+    JobState,
     Project,
     SavedComparison,
     SavedPortfolio,
@@ -59,6 +61,34 @@ def job_title(job: Job) -> str:
 
 
 @register.filter
+def job_state(job: Job) -> str:
+    """What became of a job; of a refresh that ended, at how many providers it published nothing.
+
+    >>> failed, published = {"outcome": "failed"}, {"outcome": "published"}
+    >>> refresh = Job(kind="price_refresh", state="succeeded", result={"results": [failed]})
+    >>> job_state(refresh)
+    'failed'
+    >>> refresh.result = {"results": [failed, published, {"outcome": "held"}]}
+    >>> job_state(refresh)
+    '1 failed, 1 held'
+    """
+    if job.kind != "price_refresh" or job.state != JobState.SUCCEEDED:
+        return str(job.state)
+    outcomes = [str(row["outcome"]) for row in (job.result or {}).get("results", [])]
+    short = Counter(one for one in outcomes if one != "published")
+    if len(outcomes) == 1 and short:
+        return outcomes[0]
+    return ", ".join(f"{count} {one}" for one, count in short.items()) or str(job.state)
+
+
+@register.filter
+def job_badge(job: Job) -> str:
+    """The state by which a job is coloured: a refresh is not green where a provider failed."""
+    state = job_state(job)
+    return "failed" if "failed" in state or "interrupted" in state else state
+
+
+@register.filter
 def job_progress(job: Job, place: int | None) -> str:
     """What a job is at, or its place in line."""
     return job.message or waiting(place)
@@ -72,10 +102,20 @@ def refresh_outcome(result: Mapping[str, Any]) -> str:
         parts.append(f"revision {result['revision']}")
     if result.get("offers"):
         parts.append(f"{number(result['offers'])} prices")
-    outcome = ", ".join(parts)
-    if result.get("message"):
-        outcome = f"{outcome}. {result['message']}"
-    return " ".join(part for part in (outcome, result.get("remedy")) if part)
+    sentences = (", ".join(parts), result.get("message"), result.get("remedy"))
+    return join_sentences(*sentences)
+
+
+@register.simple_tag
+def join_sentences(*sentences: str | None) -> str:
+    """Sentences one after the other, each with its full stop.
+
+    >>> join_sentences("failed", "no answer, 5 times in a row", "", "Try again.")
+    'failed. no answer, 5 times in a row. Try again.'
+    """
+    parts = [one for one in sentences if one]
+    ended = [one if one.endswith((".", "!", "?")) else f"{one}." for one in parts[:-1]]
+    return " ".join([*ended, *parts[-1:]])
 
 
 @register.filter

@@ -199,3 +199,16 @@ def test_what_each_provider_came_to_is_told(work, operator):
                            "remedy": "Set it.", "revision": None, "offers": None}]}  # fmt: skip
     job = Job.objects.create(kind="price_refresh", state="succeeded", result=result)
     assert "No key. Set it." in text(operator.get(f"/jobs/{job.pk}/")).replace("..", ".")
+
+
+@pytest.mark.parametrize(
+    ("others", "words"), [([], "failed"), (["published", "held"], "1 failed, 1 held")]
+)
+def test_a_refresh_that_failed_somewhere_is_not_said_to_have_succeeded(operator, others, words):
+    failed = {"provider": "aws", "outcome": "failed", "message": "no answer", "remedy": "Wait."}
+    results = [failed, *({"provider": "gcp", "outcome": one} for one in others)]
+    job = Job.objects.create(kind="price_refresh", state="succeeded", result={"results": results})
+    page = text(operator.get(f"/jobs/{job.pk}/"))
+    assert f'<span class="badge bg-red-lt">{words}</span>' in page
+    assert "succeeded" not in page
+    assert "failed. no answer. Wait." in page
