@@ -207,3 +207,14 @@ def test_no_table_of_the_method_is_scrolled_aside(chromium, base, width):
         assert len(tables) >= 15
         assert wide == []
         assert here.violations("empty-table-header", "scope-attr-valid", "color-contrast") == []
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["start", "change", "answer", "compare", "market", "hardware"])
+@pytest.mark.parametrize("width", [1280, 1366])
+def test_letters_of_twice_the_size_do_not_make_a_page_wider(chromium, base, name, width):
+    with visit(chromium, base, width=width) as here:
+        page = here.open(PAGES[name])
+        assert page.locator("header").bounding_box()["height"] < 60
+        page.evaluate("document.documentElement.style.fontSize = '32px'")
+        assert here.overflow() == 0
