@@ -58,8 +58,12 @@ def held_out(rules: int = CURRENT_RULES) -> list[HeldOut]:
 @cache
 def held_out_as_stated(rules: int = CURRENT_RULES) -> list[HeldOut]:
     """The same with what each run's source says of them; rates of frameworks are left out."""
-    runs = [as_stated(run, rules) for run in team_runs(rules) if not run.is_rate]
-    return _held_out(rules, {run.run: run for run in runs})
+    return hold_out([run for run in team_runs(rules) if not run.is_rate], rules)
+
+
+def hold_out(runs: Sequence[TeamRun], rules: int = CURRENT_RULES) -> list[HeldOut]:
+    """The same of a few runs."""
+    return _held_out(rules, {run.run: as_stated(run, rules) for run in runs})
 
 
 @cache
@@ -89,7 +93,7 @@ def _held_out(rules: int, typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
     """Each run of `typed` as it says there, or without a word where it is None."""
     found = []
     known = team_runs(rules)
-    for team in dict.fromkeys(run.team for run in known):
+    for team in dict.fromkeys(run.team for run in known if run.run in typed):
         others = fit_teams([run for run in known if run.team != team], rules)
         for run in known:
             if run.team == team and run.run in typed:
