@@ -86,6 +86,8 @@ def _words(field: Any, value: object, code: str, message: str) -> str:
         return f"{shown} is more than {field.max_value}"
     if code == "min_value":
         return f"{shown} is less than {field.min_value}"
+    if code == "max_string_length":
+        return f"{shown} is not a number"
     if code == "max_length" and isinstance(value, str):
         return f"has {len(value):,} characters; at most {field.max_length:,} are allowed"
     if code in _WHOLE:

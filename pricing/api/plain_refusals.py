@@ -9,6 +9,7 @@ _WORDS = {
     "This field is required.": "is required",
     "This field may not be blank.": "is empty",
     "This field may not be null.": "is null; leave it out, or give a value",
+    "No data provided": "null is not an object",
 }
 _TOO_FEW = re.compile(r"Ensure this field has at least (\d+) elements?\.")
 _TOO_MANY = re.compile(r"Ensure this field has no more than (\d+) elements?\.")

@@ -73,6 +73,11 @@ REFUSED: list[tuple[str, Any, dict[str, str]]] = [
         {"slug": "x", "label": "x", "server": {}, "quoted_on": "2026-13-01"},
         {"quoted_on": "'2026-13-01' is not a day like 2026-11-20"},
     ),
+    (
+        "/api/v1/projects/",
+        {"team": "alpha", "name": "x", "watch_threshold": "9" * 2000},
+        {"watch_threshold": "…' is not a number"},
+    ),
     ("/api/v1/comparisons/batch/", {"items": [5]}, {"items.0": "5 is not an object"}),
 ]
 
@@ -86,6 +91,12 @@ def test_a_value_that_cannot_be_used_is_named_with_what_can(
     messages = {error["field"]: error["message"] for error in answer.json()["errors"]}
     for field, words in told.items():
         assert words in messages[field]
+
+
+def test_a_body_of_null_is_named(client: APIClient) -> None:
+    path = "/api/v1/comparisons/batch/"
+    (error,) = client.generic("POST", path, "null", "application/json").json()["errors"]
+    assert error == {"field": "", "message": "null is not an object"}
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from allauth.mfa.adapter import DefaultMFAAdapter
 
+from planner.web.common.sign_in.accounts import REFUSALS
+
 
 class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """The key as a picture where `qrcode` is installed, else as text and link alone."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": REFUSALS["incorrect_code"]
+    }
 
     def build_totp_svg(self, url: str) -> str:
         try:

@@ -99,7 +99,7 @@ def test_a_rate_above_the_card_says_what_all_accelerators_of_the_box_may_do(clie
         ({"per_second": "many"}, "is not a number"),
         ({"accelerators": "1.5"}, "1.5 is not a whole number"),
         ({"per_second": "9e9"}, "of one accelerator, 1,125,000,000 tokens/s would be"),
-        ({"parameters": ""}, "This field is required"),
+        ({"parameters": ""}, "“Model parameters” is empty; fill it in."),
     ],
 )
 def test_what_cannot_be_is_refused_beside_its_box(client, db, changes, words):
@@ -111,7 +111,8 @@ def test_what_cannot_be_is_refused_beside_its_box(client, db, changes, words):
 def test_no_card_is_taken_for_the_one_that_a_pilot_ran_on(client, db):
     bare = text(client.get("/calibrate/"))
     assert re.search(r'<option value=""\s+selected>—', bare)
-    assert "This field is required" in text(send(client, accelerator=""))
+    told = "Nothing is chosen under “Accelerator of the pilot”; choose one"
+    assert told in text(send(client, accelerator=""))
 
 
 def test_the_boxes_ask_only_for_what_the_plan_does_not_say(client, db):

@@ -48,7 +48,7 @@ def test_sign_in_by_e_mail(client, db):
 def test_a_wrong_password_is_refused_and_the_name_kept(client, db):
     person("someone")
     answer = client.post("/accounts/login/", {"login": "someone", "password": "no"})
-    assert "not correct" in text(answer)
+    assert "No account has this name with this password" in text(answer)
     assert 'value="someone"' in text(answer)
 
 

@@ -171,7 +171,7 @@ def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):
 def test_a_plan_without_a_name_is_refused_beside_its_box(projects, signed_in):
     answer = signed_in().post(f"{HERE}save/", {"plan": "1", "project": projects[0].pk})
     assert answer.status_code == 400
-    assert "This field is required" in text(answer)
+    assert "“Name of the plan” is empty; fill it in." in text(answer)
 
 
 def test_a_large_plan_is_kept_by_a_job_that_leads_to_it(projects, signed_in):

@@ -9,6 +9,8 @@ from django import forms, template
 from django.forms.boundfield import BoundField
 from django.utils.safestring import SafeString
 
+from planner.web.common.widgets.refusals import describe_refusals
+
 register = template.Library()
 
 
@@ -27,6 +29,12 @@ def _class(field: BoundField) -> str:
 def styled(field: BoundField) -> SafeString:
     """The field's box."""
     return field.as_widget(attrs={"class": _class(field)})
+
+
+@register.filter
+def refusals(field: BoundField) -> list[str]:
+    """What is wrong with the value of a box, and what would do."""
+    return list(describe_refusals(field))
 
 
 @register.filter
