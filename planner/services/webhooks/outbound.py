@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
+from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -125,17 +126,38 @@ def check_url(url: str, field: str = "url") -> SplitResult:
 
 
 def check_literal(parts: SplitResult, field: str = "url") -> None:
-    """Refuses at once a host written as a forbidden address, in any spelling (127.1, 0x7f…)."""
-    host = parts.hostname or ""
+    """Refuses at once a host written as a forbidden address, in any spelling (127.1, 0x7f…,
+    localhost), and a name that no public name server knows. Nothing is resolved."""
+    host = (parts.hostname or "").rstrip(".")
     try:
         choose_public_address(parts, lambda _host, _port: [_literal(host)])
     except ForbiddenTargetError as refusal:
-        raise InvalidInput(field, str(refusal)) from None
+        reason = str(refusal).rstrip(".")
+        raise InvalidInput(field, f"{shorten(host)}: {reason}; {_PUBLIC}") from None
     except ValueError:
-        return
+        if not settings.WEBHOOK_ALLOWED_NETWORKS and _is_inner_name(host):
+            problem = "is a name that only a network of its own knows"
+            raise InvalidInput(field, f"{shorten(host)} {problem}; {_PUBLIC}") from None
+
+
+_PUBLIC = "give a host that the public internet reaches"
+_INNER_NAMES = ("internal", "local", "localdomain", "home.arpa", "lan", "onion", "invalid")
+"""What names of no public host end in: RFC 6761, 6762, 7686 and 8375, ICANN's board of July 2024,
+and the endings that routers hand out."""
+
+
+def _is_inner_name(host: str) -> bool:
+    """Whether a name is one of a network of its own: a single word, or one that ends so.
+
+    >>> _is_inner_name("intranet"), _is_inner_name("a.home.arpa"), _is_inner_name("local.com")
+    (True, True, False)
+    """
+    return "." not in host or any(f".{host}".endswith(f".{end}") for end in _INNER_NAMES)
 
 
 def _literal(host: str) -> str:
+    if f".{host}".endswith((".localhost", ".localhost.localdomain")):
+        return "127.0.0.1"
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:
