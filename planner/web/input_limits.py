@@ -14,6 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 from planner.services.fair_use.disk import DiskFullError, is_disk_full
 from pricing.api.rest import PROBLEM_JSON, problem_body
@@ -32,11 +33,24 @@ class UploadLimit:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         size = _declared(request)
         if size > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
-            sizes = {"sent": size / MEGABYTE, "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE}
+            sizes = {
+                "sent": size / MEGABYTE,
+                "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE,
+                "remedy": _find_hint(request),
+            }
             return render(
                 request, "too_large.html", sizes, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             )
         return self.get_response(request)
+
+
+def _find_hint(request: HttpRequest) -> str:
+    """What helps against a form that is too large: a log is no bill of several months."""
+    if request.path == reverse("calibrate"):
+        return "Record a line every minute, or read the log with the command calibrate."
+    if "multipart" in (request.content_type or ""):
+        return "Send it compressed (gzip), or split it by month and upload the parts separately."
+    return "Shorten its longest texts."
 
 
 def _declared(request: HttpRequest) -> int:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from django.http import Http404
 from rest_framework import exceptions
 
 from pricing.common.bounded import shorten
+
+_TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+_SHORTEN = "shorten its longest texts and lists"
+"""What helps where a view does not say better (`too_large_hint`)."""
 
 
 def explain_call(exc: Exception, context: dict[str, Any]) -> str:
@@ -25,6 +30,9 @@ def explain_call(exc: Exception, context: dict[str, Any]) -> str:
     if isinstance(exc, exceptions.UnsupportedMediaType) and "media type" in str(exc.detail):
         kinds = ", ".join(dict.fromkeys(k for p in view.parser_classes for k in _kinds(p)))
         return f"Content-Type {shorten(request.content_type or '')} is not read here; send {kinds}."
+    if isinstance(exc, exceptions.APIException) and exc.status_code == _TOO_LARGE:
+        hint = getattr(view, "too_large_hint", _SHORTEN)
+        return f"{str(exc).rstrip('.')}, the most that is read here; {hint}."
     if isinstance(exc, exceptions.NotAuthenticated) and str(exc) == str(exc.default_detail):
         return "Nobody is signed in; send a token as Authorization: Bearer, or sign in."
     if isinstance(exc, Http404) and "format" in request.GET:

@@ -39,7 +39,8 @@ class PayloadTooLarge(exceptions.APIException):
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
     def __init__(self, limit_bytes: int) -> None:
-        super().__init__(f"The body is larger than {limit_bytes:,} bytes; send it in parts.")
+        super().__init__(f"The body is larger than {limit_bytes:,} bytes.")
+        self.limit_bytes = limit_bytes
 
 
 class Conflict(exceptions.APIException):

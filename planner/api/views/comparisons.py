@@ -82,6 +82,7 @@ class MarketView(PlainView):
     """What anyone who can reach the server may ask, unless LOGIN_REQUIRED."""
 
     throttle_cost = 3
+    too_large_hint = "leave out private offers, quotas and servers that cannot matter"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -125,6 +126,7 @@ class ComparisonsView(MarketView):
 
 class ComparisonBatchView(MarketView):
     throttle_cost = 30
+    too_large_hint = "send its items in several batches"
 
     @extend_schema(
         request=BatchSerializer,
@@ -162,6 +164,10 @@ class ComparisonExportView(MarketView):
 
 
 class CalibrationsView(MarketView):
+    too_large_hint = (
+        "send fewer lines of the log, such as every tenth, or read it with manage.py calibrate"
+    )
+
     @extend_schema(request=CalibrationRequest, responses=CalibrationAnswer)
     @idempotent
     def post(self, request: Request) -> Response:
@@ -172,6 +178,8 @@ class CalibrationsView(MarketView):
 
 
 class EstimatesView(MarketView):
+    too_large_hint = "give the model by its name or its few figures"
+
     @extend_schema(request=EstimateRequest, responses=EstimateAnswer)
     @idempotent
     def post(self, request: Request) -> Response:

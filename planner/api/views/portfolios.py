@@ -55,7 +55,11 @@ def download(answer: PortfolioAnswer, name: str, form: str) -> HttpResponse:
     return response
 
 
+_TOO_LARGE = "plan fewer projects at once, or give their hours by a figure instead of by months"
+
+
 class PortfoliosView(MarketView):
+    too_large_hint = _TOO_LARGE
     throttle_cost = 30
 
     @extend_schema(
@@ -72,6 +76,7 @@ class PortfoliosView(MarketView):
 
 
 class PortfolioExportView(MarketView):
+    too_large_hint = _TOO_LARGE
     throttle_cost = 30
 
     @extend_schema(request=PortfolioRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])

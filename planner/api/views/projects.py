@@ -158,6 +158,10 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
     pagination_class = ByCreation
     serializer_class = serializers.UploadSerializer
     parser_classes = (CsvParser, FileParser)
+    too_large_hint = (
+        "upload it compressed (gzip, as application/octet-stream), or in several files of whole "
+        "months"
+    )
     query_parameters = {"create": ("file_name",)}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -60,6 +60,7 @@ _KINDS = {
 class UsageView(MarketView):
     parser_classes = (CsvParser, FileParser, FilesParser)
     throttle_cost = 10
+    too_large_hint = "send the file compressed (gzip), or fewer months of it"
 
     @extend_schema(
         request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR}

@@ -121,6 +121,24 @@ def test_a_body_beyond_the_limit_is_too_large(client: APIClient, size: int) -> N
     assert (refused.status_code, refused["Content-Type"]) == (413, "application/problem+json")
 
 
+@pytest.mark.parametrize(
+    ("path", "remedy"),
+    [
+        (PROJECTS, "shorten its longest texts and lists."),
+        ("/api/v1/comparisons/", "leave out private offers, quotas and servers"),
+        ("/api/v1/comparisons/batch/", "send its items in several batches."),
+        ("/api/v1/calibrations/", "send fewer lines of the log, such as every tenth"),
+        ("/api/v1/portfolios/", "plan fewer projects at once"),
+    ],
+)
+def test_a_body_beyond_the_limit_is_told_what_would_do(
+    client: APIClient, path: str, remedy: str
+) -> None:
+    told = client.post(path, {"name": "x" * 1_000_001}, format="json").json()["detail"]
+    assert told.startswith("The body is larger than 1,000,000 bytes, the most that is read here; ")
+    assert remedy in told
+
+
 def test_the_limit_of_bodies_may_be_raised(client: APIClient, settings: Any) -> None:
     settings.API_MAX_BODY_BYTES = 5_000_000
     refused = client.post(PROJECTS, {"name": "A", "description": "x" * 4_000_000}, format="json")

@@ -62,7 +62,10 @@ class Unread(io.RawIOBase):
 
 def test_a_gigabyte_is_refused_before_a_byte_is_read(client: APIClient, address: str) -> None:
     meta = {"CONTENT_LENGTH": str(10**9), "wsgi.input": Unread()}
-    assert send(client, address, b"", **meta).status_code == 413
+    refused = send(client, address, b"", **meta)
+    assert refused.status_code == 413
+    assert "64,000,000 bytes" in refused.json()["detail"]
+    assert "in several files of whole months." in refused.json()["detail"]
 
 
 def test_a_body_that_goes_on_beyond_what_it_said_is_cut_off(

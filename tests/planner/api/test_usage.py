@@ -79,7 +79,9 @@ def test_parts_that_are_no_files_are_refused(client, parts, words):
 def test_files_together_are_no_larger_than_a_body_may_be(client, settings):
     settings.API_MAX_UPLOAD_BYTES = 10_000
     files = [named(f"{n}.csv", BILL * 10) for n in range(4)]
-    assert post_parts(client, {"file": files}).status_code == 413
+    refused = post_parts(client, {"file": files})
+    assert refused.status_code == 413
+    assert "send the file compressed (gzip), or fewer months of it." in refused.json()["detail"]
 
 
 @pytest.mark.django_db

@@ -117,7 +117,12 @@ def test_an_upload_beyond_the_limit_is_refused_before_it_is_read(work, client, s
     settings.API_MAX_UPLOAD_BYTES = 100
     answer = client.post(HERE, {**NEW, "description": "x" * 500})
     assert answer.status_code == 413
-    assert "This file is too large" in text(answer)
+    assert "This is too large" in text(answer)
+    assert "split it by month" in text(answer)
+    log = client.post("/calibrate/", {"log": "x" * 500})
+    assert "read the log with the command calibrate" in text(log)
+    plain = client.post(HERE, "description=" + "x" * 500, "application/x-www-form-urlencoded")
+    assert "Shorten its longest texts." in text(plain)
 
 
 def test_the_api_judges_its_own_bodies(work, client, settings):
