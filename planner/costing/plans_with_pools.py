@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from planner.costing.cost_model.provider_bills import bills_of
 from planner.costing.cost_model.spend_pools import SpendPool, settle_pools
+from planner.costing.few_providers import keep_few_providers
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, RentalOption
 from planner.costing.optimizer.solve import DEFAULT_GAP
@@ -101,7 +102,8 @@ class _Finder:
         assert self.best is not None
         if self.inputs.keeps_books:
             self.bound -= sum(pool.most_excess(self.inputs.calendar) for pool in self.pools)
-        return replace(self.best, bound=min(self.bound, self.best.cost))
+        best = keep_few_providers(self.best, self.inputs, self._price)
+        return replace(best, bound=min(self.bound, best.cost))
 
     def _needs_whole(self) -> bool:
         return self._gap() > 0 or self.least_over > 0
@@ -126,11 +128,14 @@ class _Finder:
 
     def _weigh(self, plan: Plan) -> float:
         """By how much a plan is over budgets; the best so far follows it."""
-        cost = self._cost_without_pools(plan) + self._cost_of_pools(self._bills(plan))
-        over = self.over(plan)
+        cost, over = self._price(plan)
         if self.best is None or (over, cost) < (self.least_over, self.best.cost):
             self.best, self.least_over = replace(plan, cost=cost), over
         return over
+
+    def _price(self, plan: Plan) -> tuple[float, float]:
+        cost = self._cost_without_pools(plan) + self._cost_of_pools(self._bills(plan))
+        return cost, self.over(plan)
 
     def _bills_alone(self, highest: Floats) -> Floats:
         """[P, L] the bills in the months of each pool where it alone is used."""
@@ -217,12 +222,9 @@ class _Finder:
             least = plan.bound + owed - free - float(price @ self.amounts)
             self.bound = max(self.bound, least - self._added(lower))
         without = self._cost_without_pools(plan)
-        cost = without + self._cost_of_pools(bills)
         within = [bills[pool.provider] * (self.worth[p] > 0) for p, pool in enumerate(self.pools)]
         self.tried.append(_Found(without, np.array(within)))
-        over = self.over(plan)
-        if self.best is None or (over, cost) < (self.least_over, self.best.cost):
-            self.best, self.least_over = replace(plan, cost=cost), over
+        self._weigh(plan)
         return plan
 
     def _reductions(
