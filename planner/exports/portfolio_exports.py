@@ -34,8 +34,9 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
     # A plain install of the library has no XlsxWriter.
     import xlsxwriter
 
+    from planner.contract.shown_names import NAMED, value_name
     from planner.exports import workbook_inputs as inputs
-    from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column
+    from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, id_columns
 
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
@@ -45,8 +46,11 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
         book.table("Summary", (Column("What", 44), Column("Figure", 60)), facts)
         for name, (model, field) in TABLE_MODELS.items():
             fields = [f for f in model.model_fields if f != "busy_months"]
+            named = [f for f in fields if f in NAMED]
             columns = [Column(title.replace("_", " "), 18) for title in fields]
-            rows = [[written(answer, f, getattr(part, f)) for f in fields]
+            columns += id_columns(*(title.replace("_", " ") for title in named))
+            rows = [[*(value_name(f, written(answer, f, getattr(part, f))) for f in fields),
+                     *(getattr(part, f) for f in named)]
                     for part in getattr(answer, field)]  # fmt: skip
             book.table(name.capitalize(), columns, rows)
         inputs.assumptions(book, answer)

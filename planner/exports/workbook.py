@@ -16,13 +16,14 @@ from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.labels import SCENARIO_TITLES, category_title, cloud_title
 from planner.contract.reasons import join_reasons
+from planner.contract.shown_names import option_name, source_name
 from planner.exports import workbook_inputs as inputs
 from planner.exports.rows import Context, Step, cost_rows
 from planner.exports.workbook_facts import verdict_facts
 from planner.exports.workbook_finance import fiscal_years
-from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column
+from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, id_columns
 
 
 def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
@@ -86,6 +87,7 @@ _LINES = (
     Column("Unit price", 14, "price"),
     Column("Amount", 16, "money"),
     Column("Offer", 52),
+    *id_columns("Category", "Provider", "Option"),
 )
 _SCENARIO, _MONTH, _AMOUNT = 0, 1, 11
 
@@ -95,17 +97,20 @@ def _lines(book: Book, answer: ComparisonAnswer) -> _Ranges:
         [
             SCENARIO_TITLES[row.scenario],
             row.month,
-            row.line.category.value,
+            category_title(row.line.category.value),
             row.line.label,
-            row.line.provider,
+            cloud_title(row.line.provider),
             row.line.region,
             row.line.instance_type,
-            row.line.purchase_option,
+            option_name(row.line.purchase_option),
             row.line.quantity,
             row.line.unit,
             row.line.unit_price,
             row.line.amount,
             row.line.offer_id,
+            row.line.category.value,
+            row.line.provider,
+            row.line.purchase_option,
         ]
         for row in cost_rows(answer)
     ]
@@ -304,15 +309,17 @@ def _capacity(book: Book, answer: ComparisonAnswer) -> None:
         Column("Accelerators", 14, "number"),
         Column("Hours available", 16, "number"),
         Column("Hours used", 16, "number"),
+        *id_columns("Source"),
     )
     rows: list[list[Cell]] = [
         [
             _title(scenario.key),
             answer.month(row.month),
-            row.source,
+            source_name(row.source, answer.offers.get(row.source)),
             row.accelerators,
             row.hours_available,
             row.hours_used,
+            row.source,
         ]
         for scenario in answer.feasible
         for row in scenario.capacity

@@ -8,10 +8,15 @@ from typing import Any
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.labels import cloud_title
-from planner.contract.purchase_options import traits
+from planner.contract.shown_names import (
+    accelerator_name,
+    field_name,
+    option_name,
+    value_name,
+)
 from planner.exports.list_prices import describe_discounts
 from planner.exports.rows import Context
-from planner.exports.workbook_sheets import Book, Cell, Column, number
+from planner.exports.workbook_sheets import Book, Cell, Column, id_columns, number
 
 DISCOUNT_RATE = "finance.discount_rate_per_year"
 DEMAND = "Demand"
@@ -21,7 +26,8 @@ _LIMITS = ("constraints", "price_adjustments")
 def price_lists(answer: ComparisonAnswer | PortfolioAnswer) -> str:
     """The revisions of the prices that an answer rests on."""
     return ", ".join(
-        f"{row.provider} revision {row.revision} of {row.as_of}" for row in answer.catalog
+        f"{cloud_title(row.provider)} revision {row.revision} of {row.as_of}"
+        for row in answer.catalog
     )
 
 
@@ -33,11 +39,13 @@ def demand(book: Book, answer: ComparisonAnswer) -> str:
         Column("Peak accelerators", 18, "number"),
         Column("Accelerator", 28),
         Column("Method", 60, "wrap"),
+        *id_columns("Accelerator"),
     )
     work = answer.demand
+    name = accelerator_name(work.accelerator)
     pairs = zip(work.hours_per_month, work.peak_accelerators, strict=True)
     rows: list[list[Cell]] = [
-        [answer.month(month), hours, peak, work.accelerator, work.method]
+        [answer.month(month), hours, peak, name, work.method, work.accelerator]
         for month, (hours, peak) in enumerate(pairs)
     ]
     book.table(DEMAND, columns, rows)
@@ -51,13 +59,21 @@ def request(book: Book, answer: ComparisonAnswer, context: Context) -> None:
         Column("Field", 44),
         Column("Value", 60, "wrap"),
         Column("From", 60, "wrap"),
+        *id_columns("Field", "Value"),
     )
     sources = {row.field: row.source for row in answer.inherited}
     shown_request = dict(context.request) | {
         name: context.request.get(name) or "none" for name in _LIMITS if context.request
     }
     rows: list[list[Cell]] = [
-        [field.partition(".")[0], field, value, _source(field, sources)]
+        [
+            field_name(field.partition(".")[0]),
+            field_name(field),
+            value_name(field, value),
+            _source(field, sources),
+            field,
+            value,
+        ]
         for name in shown_request
         for field, value in _fields(name, shown_request[name])
     ]
@@ -82,7 +98,9 @@ def _source(field: str, sources: Mapping[str, str]) -> str:
     """Where the team's settings gave it, or a whole of which it is part."""
     parts = field.split(".")
     wholes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
-    return next((sources[whole] for whole in wholes if whole in sources), "")
+    whole = next((whole for whole in wholes if whole in sources), "")
+    source = sources.get(whole, "")
+    return f"{field_name(whole)}: {source}" if source[:1].isdigit() else source
 
 
 def discount_rate(answer: ComparisonAnswer) -> float:
@@ -103,22 +121,23 @@ def assumptions(book: Book, answer: ComparisonAnswer | PortfolioAnswer) -> None:
         Column("Unit", 22),
         Column("Given", 8),
         Column("Source", 90, "wrap"),
+        *id_columns("Assumption"),
     )
     rows: list[list[Cell]] = [
-        [row.field, number(row.value), row.unit, row.given, row.source]
+        [field_name(row.field), number(row.value), row.unit, row.given, row.source, row.field]
         for row in answer.assumptions
     ]
     book.table("Assumptions", columns, rows)
 
 
 _OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
-    ("Provider", 10, lambda offer: offer.provider),
+    ("Provider", 10, lambda offer: cloud_title(offer.provider)),
     ("Region", 16, lambda offer: offer.region),
     ("Zone", 12, lambda offer: offer.zone),
     ("Machine", 22, lambda offer: offer.instance_type),
-    ("Accelerator", 24, lambda offer: offer.accelerator),
+    ("Accelerator", 24, lambda offer: accelerator_name(offer.accelerator)),
     ("Count", 8, lambda offer: offer.accelerator_count),
-    ("Option", 16, lambda offer: offer.purchase_option),
+    ("Option", 16, lambda offer: option_name(offer.purchase_option)),
     ("Price per hour", 16, lambda offer: number(offer.native_price_per_hour)),
     ("Upfront", 16, lambda offer: number(offer.native_upfront)),
     ("Currency", 10, lambda offer: offer.native_currency),
@@ -128,6 +147,9 @@ _OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
     ("SKU", 24, lambda offer: offer.sku),
     ("Source", 70, lambda offer: offer.source),
     ("Contract discounts by month", 40, lambda offer: _by_month(offer)),
+    ("Provider (id)", 24, lambda offer: offer.provider),
+    ("Accelerator (id)", 24, lambda offer: offer.accelerator),
+    ("Option (id)", 24, lambda offer: offer.purchase_option),
 )
 """Title, width and cell of each column beside the offer's id."""
 
@@ -169,6 +191,7 @@ _COVERAGE = (
     Column("Undated", 10, "number"),
     Column("Machines without a price", 40),
     Column("Source", 60),
+    *id_columns("Accelerator", "Provider", "Option"),
 )
 _STATES = {
     "priced": "priced",
@@ -182,9 +205,9 @@ def coverage(book: Book, answer: ComparisonAnswer) -> None:
     """What is known of the prices that the request asks for."""
     rows: list[list[Cell]] = [
         [
-            row.accelerator,
+            accelerator_name(row.accelerator),
             cloud_title(row.provider),
-            traits(row.purchase_option).label,
+            option_name(row.purchase_option),
             _STATES[row.state],
             row.count,
             row.oldest,
@@ -192,6 +215,9 @@ def coverage(book: Book, answer: ComparisonAnswer) -> None:
             row.undated,
             ", ".join(row.machines),
             row.source,
+            row.accelerator,
+            row.provider,
+            row.purchase_option,
         ]
         for row in answer.coverage
     ]

@@ -30,6 +30,11 @@ class Column:
     style: str = ""
 
 
+def id_columns(*titles: str) -> tuple[Column, ...]:
+    """Columns at the end of a sheet with what other systems match, where it shows names."""
+    return tuple(Column(f"{title} (id)", 24) for title in titles)
+
+
 @dataclass
 class Book:
     """A workbook with the few styles that all sheets share."""

@@ -13,8 +13,11 @@ import openpyxl
 import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.labels import category_title, cloud_title
+from planner.contract.shown_names import field_name
 from planner.exports import Context, export
 from planner.exports.list_prices import describe_discounts
+from pricing.market.accelerators import get
 from tests.golden import expected_page
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.expected_scenarios import between_semicolons
@@ -68,20 +71,29 @@ def _plain(value: Any) -> Any:
 def test_the_lines_are_the_answer_s(name: str) -> None:
     answer = answered(name)
     told = [
-        [TITLES[one.key], first_day(answer.start, li.month), li.category, li.label, li.provider,
-         li.region, li.instance_type, li.purchase_option, li.quantity, li.unit, li.unit_price,
-         li.amount, li.offer_id]
+        [TITLES[one.key], first_day(answer.start, li.month), category_title(li.category), li.label,
+         cloud_title(li.provider), li.region, li.instance_type,
+         li.purchase_option.replace("_", " "), li.quantity, li.unit, li.unit_price, li.amount,
+         li.offer_id, li.category, li.provider, li.purchase_option]
         for one in answer.feasible for li in one.lines
     ]  # fmt: skip
     assert same(body(name, "Lines"), told)
+
+
+def _source(answer: ComparisonAnswer, source: str) -> str:
+    offer = answer.offers.get(source)
+    if offer is None:
+        return source.removeprefix("server:")
+    place = f"{cloud_title(offer.provider)} {offer.zone or offer.region}".strip()
+    return f"{offer.instance_type} at {place}, {offer.purchase_option.replace('_', ' ')}"
 
 
 @requests
 def test_the_capacity_is_the_answer_s(name: str) -> None:
     answer = answered(name)
     told = [
-        [TITLES[one.key], first_day(answer.start, row.month), row.source, row.accelerators,
-         row.hours_available, row.hours_used]
+        [TITLES[one.key], first_day(answer.start, row.month), _source(answer, row.source),
+         row.accelerators, row.hours_available, row.hours_used, row.source]
         for one in answer.feasible for row in one.capacity
     ]  # fmt: skip
     assert same(body(name, "Capacity"), told)
@@ -96,20 +108,26 @@ def test_demand_assumptions_and_offers_are_the_answer_s(name: str) -> None:
             first_day(answer.start, i),
             hours,
             work.peak_accelerators[i],
-            work.accelerator,
+            get(work.accelerator).name,
             work.method,
+            work.accelerator,
         ]
         for i, hours in enumerate(work.hours_per_month)
     ]
     assert same(body(name, "Demand"), hours)
-    rows = [[r.field, r.value, r.unit, r.given, r.source] for r in answer.assumptions]
+    rows = [
+        [field_name(r.field), r.value, r.unit, r.given, r.source, r.field]
+        for r in answer.assumptions
+    ]
     assert same(body(name, "Assumptions"), rows)
     offers = [
-        [key, o.provider, o.region, o.zone, o.instance_type, o.accelerator, o.accelerator_count,
-         o.purchase_option, o.native_price_per_hour, o.native_upfront, o.native_currency,
+        [key, cloud_title(o.provider), o.region, o.zone, o.instance_type,
+         get(o.accelerator).name, o.accelerator_count, o.purchase_option.replace("_", " "),
+         o.native_price_per_hour, o.native_upfront, o.native_currency,
          o.units_per_usd, o.multiplier if o.native_currency else None,
          o.as_of.isoformat() if o.as_of else None, o.sku, o.source,
-         describe_discounts(o) if o.multiplier_changes else None]
+         describe_discounts(o) if o.multiplier_changes else None,
+         o.provider, o.accelerator, o.purchase_option]
         for key, o in answer.offers.items()
     ]  # fmt: skip
     assert same(body(name, "Offers"), offers)

@@ -250,7 +250,9 @@ def _add_quotes(request: Request, team: Team, money: _Money, inherited: dict[str
     used = [s["server"] for s in servers if _names_quote(s, quotes)]
     if used:
         request["on_prem"] = {**on_prem, "servers": [_server(s, quotes, money) for s in servers]}
-        inherited["on_prem.servers"] = f"quotes {', '.join(used)} of the team {team.name}"
+        labels = " and ".join(f"“{quotes[slug].label}”" for slug in used)
+        noun = "quote" if len(used) == 1 else "quotes"
+        inherited["on_prem.servers"] = f"{noun} {labels} of the team {team.name}"
         if any(_MONEY["server"][0] in quotes[slug].server for slug in used):
             inherited["on_prem.servers"] += money.conversion_note
 

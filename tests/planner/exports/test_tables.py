@@ -194,7 +194,7 @@ def test_amounts_are_numbers_and_months_are_dates() -> None:
     assert row[kinds["Amount"] - 1].data_type == "n"
     assert row[kinds["Month"] - 1].is_date
     residual = [
-        r for r in lines.iter_rows(min_row=2) if r[kinds["Category"] - 1].value == "residual"
+        r for r in lines.iter_rows(min_row=2) if r[kinds["Category (id)"] - 1].value == "residual"
     ]
     assert residual[0][kinds["Amount"] - 1].value < 0
 
@@ -265,7 +265,7 @@ REQUEST = {
 
 def asked(request: dict[str, Any], data: dict[str, Any] | None = None) -> dict[str, Any]:
     book = sheets(data or answer(), context=Context(request=request))
-    return {row[1].value: row[2].value for row in book["Request"].iter_rows(min_row=2)}
+    return {row[4].value: row[5].value for row in book["Request"].iter_rows(min_row=2)}
 
 
 def test_the_workbook_holds_what_was_asked_for() -> None:
@@ -291,7 +291,7 @@ def test_a_request_without_limits_says_so() -> None:
 def test_what_the_team_s_settings_added_names_them() -> None:
     data = answer() | {"inherited": [{"field": "price_adjustments.0", "source": "team Alpha"}]}
     book = sheets(data, context=Context(request=REQUEST))
-    rows = {row[1].value: row[3].value for row in book["Request"].iter_rows(min_row=2)}
+    rows = {row[4].value: row[3].value for row in book["Request"].iter_rows(min_row=2)}
     assert rows["price_adjustments.0.multiplier"] == "team Alpha"
     assert rows["price_adjustments.1.multiplier"] is None
 
@@ -301,7 +301,7 @@ def test_the_workbook_holds_hours_and_peak_of_every_month() -> None:
     told = answer()["demand"]
     assert [row[1] for row in rows] == told["hours_per_month"]
     assert [row[2] for row in rows] == told["peak_accelerators"]
-    assert rows[0][3] == "nvidia-h100-80gb-sxm"
+    assert (rows[0][3], rows[0][5]) == ("H100 SXM5 80 GB", "nvidia-h100-80gb-sxm")
 
 
 # What a saved comparison is ----------------------------------------------------------------

@@ -19,6 +19,7 @@ from planner.exports.workbook import _facts, _first, _length, as_workbook
 from planner.exports.workbook_facts import verdict_facts
 from planner.exports.workbook_inputs import _fields, _source, discount_rate, discount_rate_cell
 from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, number
+from pricing.market.accelerators import get
 from tests.planner.exports.answers import KEYS, plain_book, typed
 
 
@@ -181,7 +182,8 @@ def test_what_is_known_of_the_prices_stands_on_a_sheet() -> None:
     assert head[:4] == ["Accelerator", "Provider", "Option", "Known"]
     assert len(rows) == len(answer.coverage)
     for row, known in zip(rows, answer.coverage, strict=True):
-        assert row[0] == known.accelerator
+        assert row[10:] == [known.accelerator, known.provider, known.purchase_option]
+        assert row[0] == get(known.accelerator).name
         assert row[3] == {"priced": "priced", "not_sold": "not sold", "unknown": "not known"}.get(
             known.state, "sold, price not known"
         )

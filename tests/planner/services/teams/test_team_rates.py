@@ -77,7 +77,7 @@ def test_valid_quotes_are_what_may_be_bought(work: Workspace) -> None:
     quote(work, slug="old", valid_until=dt.date(2020, 1, 1))
     request, inherited = inherit(REQUEST, work.team)
     assert request["on_prem"]["servers"] == [{**SERVER, "label": "Own DGX"}]
-    assert inherited["on_prem.servers"] == "quotes own-dgx of the team Alpha"
+    assert inherited["on_prem.servers"] == "quote “Own DGX” of the team Alpha"
 
 
 @pytest.mark.parametrize(("days", "is_valid"), [(-1, False), (0, True), (1, True)])
