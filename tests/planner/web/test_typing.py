@@ -76,3 +76,13 @@ def test_figures_that_nobody_answered_are_marked_until_somebody_does(chromium, b
         page.locator("[name='horizon_months']").fill("13")
         expect(panel.get_by_role("alert")).to_have_count(0)
         expect(panel.locator(".stale")).to_have_count(0)
+
+
+@pytest.mark.parametrize("kind", ["training", "accelerator_hours"])
+def test_enter_in_a_box_of_the_form_compares(chromium, base, kind):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["change"])
+        page.locator(f"label:has(#kind-{kind})").click()
+        page.get_by_label("Name of this plan").press("Enter")
+        page.wait_for_url("**/plan/?*")
+        assert f"workload.kind={kind}" in page.url

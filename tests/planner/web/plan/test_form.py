@@ -35,6 +35,14 @@ def test_an_answer_can_be_changed_in_the_form(client, prices):
     assert 'name="edit"' not in page
 
 
+def test_enter_in_a_box_compares_as_the_first_button_of_the_form_does(client, prices):
+    form = text(get(client, "plan", HOURS | {"edit": "1"})).partition('id="plan-form"')[2]
+    first = re.search(r"<button[^>]*>[^<]*", form)
+    assert first is not None
+    assert "formaction" not in first[0]
+    assert first[0].endswith(">Compare")
+
+
 def test_the_form_keeps_what_it_has_no_box_for(client, prices):
     page = text(get(client, "plan", {**HOURS, "constraints.interconnect": "nvlink", "edit": "1"}))
     assert '<input type="hidden" name="constraints.interconnect" value="nvlink">' in page
