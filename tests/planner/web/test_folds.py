@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.planner.web.browser import visit
+from tests.planner.web.browser import PHONE, visit
 from tests.planner.web.test_browser import PAGES
 from tests.planner.workspace import market
 
@@ -58,3 +58,17 @@ def test_a_link_into_a_chapter_of_the_method_opens_it(chromium, base):
             page.get_by_role("heading", name="Simulated outcomes", exact=True)
         ).to_be_in_viewport()
         assert here.violations() == []
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_menu_of_a_phone_is_folded_only_where_scripts_can_open_it(chromium, base, scripts):
+    with visit(chromium, base, width=PHONE, scripts=scripts) as here:
+        page = here.open("/")
+        market = page.get_by_role("navigation", name="Main").get_by_role("link", name="Market")
+        assert market.is_visible() is not scripts
+        assert page.locator(".navbar-toggler").is_visible() is scripts
+        if not scripts:
+            market.click()
+            page.wait_for_url("**/market/")
+            assert here.overflow() == 0
