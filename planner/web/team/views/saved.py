@@ -166,12 +166,15 @@ def submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_POST
 def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """What was typed stays where it is refused, such as when somebody changed the plan since."""
     form = SendBackForm(request.POST, auto_id=f"back-{pk}-%s")
-    if not form.is_valid():
-        saved = get_saved_or_404(request, pk)
-        return _render_comparison(request, saved, sending_back=form, status=400)
-    move = partial(services.send_back, reason=form.cleaned_data["reason"])
-    return _move(request, pk, move, "Returned to draft.")
+    saved = get_saved_or_404(request, pk)
+    if form.is_valid():
+        seen, reason = read_position(request.POST.get("version", "")), form.cleaned_data["reason"]
+        send = partial(services.send_back, get_access(request), saved, seen, reason)
+        if run_with_messages(request, send, "Returned to draft."):
+            return redirect("comparison", pk)
+    return _render_comparison(request, saved, sending_back=form, status=400)
 
 
 @signed_in

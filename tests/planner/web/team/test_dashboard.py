@@ -89,6 +89,9 @@ def test_the_reason_is_asked_for_and_shown_to_the_author(work, signed_in):
     refused = signed_in(Role.APPROVER).post(address, {"reason": "a" * 501})
     assert refused.status_code == 400
     assert "a" * 501 in text(refused)
+    stale = {"reason": "Ask for a <second> quote.", "version": plan.version + 1}
+    kept = text(signed_in(Role.APPROVER).post(address, stale))
+    assert "Ask for a <second> quote.</textarea>" in kept
     signed_in(Role.APPROVER).post(address, {"reason": "Ask for a <second> quote."})
     told = "“Ask for a <second> quote.”"
     assert f"was sent back to you: {told}" in dashboard(signed_in(Role.EDITOR), work)
