@@ -67,9 +67,32 @@ def test_a_sheet_shows_the_totals_of_the_answer_and_the_errors_of_a_refusal() ->
         total = scenario["total_cost"]
         assert row[1] == ("" if total is None else pytest.approx(float(total)))
         assert row[4] == answer["currency"]
+    advice = {row[0]: row[5] for row in rows}
+    assert advice[answer["recommendation"]["scenario"]] == "advised"
+    assert advice["spot"].startswith("not advised: The request does not say")
     refused = Client().post("/api/v1/comparisons/", "{}", content_type="application/json")
     shown = in_a_sheet(refused.content, refused.status_code)["shown"]
     assert shown.startswith("workload: is required")
+    stranger = Client().get("/api/v1/comparisons/", headers={"Authorization": "Bearer gcp_wrong"})
+    shown = in_a_sheet(stranger.content, stranger.status_code)["shown"]
+    assert shown.startswith("request: ")
+
+
+@pytest.mark.django_db
+def test_a_workbook_asks_for_columns_that_the_answer_has() -> None:
+    market()
+    sent = {"start": "2027-01", "workload": {"kind": "accelerator_hours", "accelerator": "H100",
+                                             "hours_per_month": 730}}  # fmt: skip
+    answer = Client().post("/api/v1/comparisons/", sent, content_type="application/json").json()
+    query = fences("text")[0]
+    columns = re.search(r"Answer\[scenarios\],\s*\{([^}]*)\}", query)
+    assert columns
+    names = re.findall(r'"(\w+)"', columns[1])
+    assert {"total_cost", "allowed", "why_not_allowed"} < set(names)
+    for scenario in answer["scenarios"]:
+        assert set(names) <= set(scenario)
+    assert "Answer[recommendation][scenario]" in query
+    assert answer["recommendation"]["scenario"] in [one["key"] for one in answer["scenarios"]]
 
 
 def test_a_pull_request_is_told_what_its_change_costs(
