@@ -185,21 +185,30 @@ def _title(key: ScenarioKey | None) -> str:
 
 
 def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over: _Sources) -> int:
-    titles = ("Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Why not")
+    titles = ("Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Advice")
     for column, title in enumerate(titles):
         book.write(sheet, row, column, title, "head")
     columns = {scenario.key: i + 1 for i, scenario in enumerate(answer.feasible)}
     for scenario in answer.scenarios:
         row += 1
         book.write(sheet, row, 0, _title(scenario.key))
+        book.write(sheet, row, 4, _advice(scenario, answer), "wrap")
         if not scenario.feasible:
-            book.write(sheet, row, 4, join_reasons(scenario.why_not), "wrap")
             continue
         total = f"=SUMIFS({over.lines.amount},{over.lines.scenario},{xl_rowcol_to_cell(row, 0)})"
         sheet.write_formula(row, 1, total, book.styles["money"], float(scenario.require_total()))
         column = xl_col_to_name(columns[scenario.key])
         _present(book, sheet, row, scenario, column, over, answer)
     return row + 2
+
+
+def _advice(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> str:
+    """Whether it is the advised one, or why it may not be: the lowest total need not be it."""
+    if not scenario.feasible:
+        return f"not possible: {join_reasons(scenario.why_not)}"
+    if not scenario.allowed:
+        return f"not advised: {scenario.why_not_allowed}"
+    return "advised" if scenario.key == answer.recommendation.scenario else ""
 
 
 def _present(

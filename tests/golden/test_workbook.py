@@ -162,7 +162,7 @@ def test_the_summary_holds_each_scenario_s_figures(name: str) -> None:
             figures = (one.total_cost, one.net_present_cost, per_hour)
             assert shown[:3] == [float(figure) for figure in figures if figure is not None]
         else:
-            assert shown == [None, None, None, between_semicolons(one.why_not)]
+            assert shown == [None, None, None, f"not possible: {between_semicolons(one.why_not)}"]
     facts = {row[0]: row[1] for row in rows}
     advised = answer.recommendation.scenario
     best = TITLES[advised] if advised else "nothing is feasible"

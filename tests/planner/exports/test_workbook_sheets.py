@@ -167,11 +167,24 @@ def test_a_scenario_that_is_not_feasible_says_why_beside_the_others() -> None:
     unused: Any = None
     assert workbook._scenarios(book, unused, 5, answer, unused) == 9
     assert [written[5, i] for i in range(5)] == [
-        "Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Why not",
+        "Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Advice",
     ]  # fmt: skip
     for row in (6, 7):
-        assert (written[row, 0], written[row, 4]) == ("On demand", "a; b")
+        assert (written[row, 0], written[row, 4]) == ("On demand", "not possible: a; b")
     assert len(written) == 9
+
+
+def test_the_summary_says_which_total_is_advised_and_which_may_not_be() -> None:
+    answer = typed()
+    sheet = openpyxl.load_workbook(io.BytesIO(as_workbook(answer, Context())))["Summary"]
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows(max_col=5)]
+    advice = {row[0]: row[4] for row in rows if row[0] in KEYS}
+    assert advice[SCENARIO_TITLES[answer.recommendation.scenario]] == "advised"
+    barred = {SCENARIO_TITLES[one.key]: one for one in answer.feasible if not one.allowed}
+    assert barred
+    for title, scenario in barred.items():
+        assert advice[title] == f"not advised: {scenario.why_not_allowed}"
+    assert [*advice.values()].count("advised") == 1
 
 
 def test_what_is_known_of_the_prices_stands_on_a_sheet() -> None:
