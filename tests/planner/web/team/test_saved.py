@@ -99,6 +99,13 @@ def test_another_advice_is_told(work, signed_in):
     assert re.search(r"Advised then: Rent .* Advised now: Sign a 12-month", page)
 
 
+def test_the_tabs_of_a_team_are_not_printed(here, signed_in):
+    page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
+    tabs = re.search(r'<nav class="([^"]*)" aria-label="Team">', page)
+    assert tabs is not None
+    assert "d-print-none" in tabs[1].split()
+
+
 def test_nothing_changed_says_so(here, signed_in):
     page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
     assert "No offer used by these plans has changed in price" in page
