@@ -93,6 +93,16 @@ def value_name(field: str, value: Any) -> Any:
     return ", ".join(name(one) for one in value.split(", "))
 
 
+def choice_name(value: Any) -> Any:
+    """One of several choices in words; what is no such word stays.
+
+    >>> choice_name("straight_line"), choice_name("0.07"), choice_name(3)
+    ('straight line', '0.07', 3)
+    """
+    is_choice = isinstance(value, str) and "_" in value and value.isidentifier()
+    return _words(value) if is_choice else value
+
+
 def _name_of(field: str) -> Any:
     if field in _ACCELERATORS:
         return accelerator_name

@@ -10,6 +10,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.labels import cloud_title
 from planner.contract.shown_names import (
     accelerator_name,
+    choice_name,
     field_name,
     option_name,
     value_name,
@@ -124,7 +125,14 @@ def assumptions(book: Book, answer: ComparisonAnswer | PortfolioAnswer) -> None:
         *id_columns("Assumption"),
     )
     rows: list[list[Cell]] = [
-        [field_name(row.field), number(row.value), row.unit, row.given, row.source, row.field]
+        [
+            field_name(row.field),
+            number(choice_name(row.value)),
+            row.unit,
+            row.given,
+            row.source,
+            row.field,
+        ]
         for row in answer.assumptions
     ]
     book.table("Assumptions", columns, rows)

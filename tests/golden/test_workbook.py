@@ -14,7 +14,7 @@ import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import category_title, cloud_title
-from planner.contract.shown_names import field_name
+from planner.contract.shown_names import choice_name, field_name
 from planner.exports import Context, export
 from planner.exports.list_prices import describe_discounts
 from pricing.market.accelerators import get
@@ -116,7 +116,7 @@ def test_demand_assumptions_and_offers_are_the_answer_s(name: str) -> None:
     ]
     assert same(body(name, "Demand"), hours)
     rows = [
-        [field_name(r.field), r.value, r.unit, r.given, r.source, r.field]
+        [field_name(r.field), choice_name(r.value), r.unit, r.given, r.source, r.field]
         for r in answer.assumptions
     ]
     assert same(body(name, "Assumptions"), rows)
