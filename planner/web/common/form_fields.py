@@ -77,7 +77,7 @@ RUN = (
     _f("workload.runs.*.deadline", "Deadline", kind="month", typical="2027-05"),
     _f("workload.runs.*.count", "Runs", typical="1",
        help="Of this kind, in these months. Each takes machines of its own."),
-)
+)  # fmt: skip
 
 RULES = (
     _f("workload.software", "Software", kind="choice", choices="software",
