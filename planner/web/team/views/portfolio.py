@@ -13,6 +13,7 @@ from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
+from planner.exports import FORMATS
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.rows import Context
 from planner.exports.saved_context import context_of_portfolio
@@ -203,7 +204,7 @@ def _show_saved(
         "saved": saved,
         "page": _page_of(access, saved),
         "sees_all": visibility.sees_all(access, saved),
-        "formats": list(PORTFOLIO_FORMATS),
+        "formats": [(form, FORMATS[form].title) for form in PORTFOLIO_FORMATS],
         "is_draft": saved.state == State.DRAFT,
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": may_approve,

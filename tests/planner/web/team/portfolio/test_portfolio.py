@@ -238,13 +238,14 @@ def test_the_watch_of_an_approved_plan_is_changed_on_its_page(work, signed_in):
     market()
     saved = portfolios.approve_portfolio(work.access(), work.portfolio())
     browser, here = signed_in(), f"/portfolios/{saved.pk}/"
-    assert "watched: a move of more than 5.0% is reported" in text(browser.get(here))
+    page = text(browser.get(here))
+    assert "Watched: a move of more than 5.0% is reported after each refresh of prices." in page
     values = {"watch_threshold": "10", "version": saved.version}
     assert browser.post(f"{here}watch/", values | {"watch_threshold": "-1"}).status_code == 400
     browser.post(f"{here}watch/", values)
     saved.refresh_from_db()
     assert (saved.watched, saved.watch_threshold) == (False, 0.1)
-    assert "prices are not watched" in text(browser.get(here))
+    assert "Prices are not watched." in text(browser.get(here))
 
 
 def test_an_alert_of_a_plan_stands_on_its_page_and_on_the_team_s(work, signed_in):

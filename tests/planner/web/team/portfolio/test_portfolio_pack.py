@@ -107,3 +107,15 @@ def test_a_member_gets_no_more_than_the_page_shows(work, projects, signed_in):
     assert "speech" not in words
     assert "Cost of the plan" not in words
     assert "What the money is spent on" not in words
+
+
+def test_the_files_beside_it_go_by_the_names_of_those_of_a_comparison(work, projects, signed_in):
+    saved = work.portfolio()
+    page = text(signed_in(Role.OWNER).get(f"/portfolios/{saved.pk}/"))
+    for form, title in {
+        "csv": "CSV",
+        "xlsx": "Excel",
+        "json": "JSON",
+        "focus": "FOCUS 1.2",
+    }.items():
+        assert f'/portfolios/{saved.pk}/export/{form}/">{title}</a>' in page
