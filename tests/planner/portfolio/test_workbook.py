@@ -17,8 +17,9 @@ from tests.planner.portfolio.portfolios import TODAY, relay
 def test_it_holds_assumptions_with_their_sources_and_the_prices_used():
     answer = plan_portfolio(relay(2, 12), bundled_catalog(), today=TODAY)
     book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(answer)))
-    assumed = list(book["Assumptions"].iter_rows(min_row=2, values_only=True))
-    assert [row[0] for row in assumed] == [row.field for row in answer.assumptions]
+    head, *assumed = book["Assumptions"].iter_rows(values_only=True)
+    ids = [row[head.index("Assumption (id)")] for row in assumed]
+    assert ids == [row.field for row in answer.assumptions]
     assert [row[4] for row in assumed] == [row.source for row in answer.assumptions]
     offers = {row[0]: row for row in book["Offers"].iter_rows(min_row=2, values_only=True)}
     assert list(offers) == list(answer.offers)
@@ -26,7 +27,7 @@ def test_it_holds_assumptions_with_their_sources_and_the_prices_used():
         assert offers[offer_id][8] == pytest.approx(float(offer.native_price_per_hour))
         assert offers[offer_id][15] == offer.source
     facts = {row[0]: row[1] for row in book["Summary"].iter_rows(values_only=True)}
-    assert f"aws revision {answer.catalog[0].revision} of " in facts["Prices"]
+    assert f"AWS revision {answer.catalog[0].revision} of " in facts["Prices"]
     lines = list(book["Lines"].iter_rows(values_only=True))
     amounts = [row[lines[0].index("amount")] for row in lines[1:]]
     assert sum(amounts) == pytest.approx(float(answer.total_cost), abs=0.005)
