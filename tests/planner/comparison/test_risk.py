@@ -266,6 +266,7 @@ def test_the_same_request_gives_the_same_range_under_edition_2() -> None:
     assert compared(rules=2, risk={"seed": 8}).as_dict()["risk"] != first
 
 
+@pytest.mark.sweep
 def test_a_robust_plan_is_no_worse_than_a_scenario_under_edition_2() -> None:
     answer = compared(rules=2, hours=9000, risk={"samples": 500, "cvar_weight": 1}).as_dict()
     robust = answer["robust_plan"]

@@ -129,6 +129,7 @@ def test_the_same_request_gives_the_same_plan() -> None:
     assert planned.__wrapped__(1, 1).as_dict()["robust_plan"] == once
 
 
+@pytest.mark.sweep
 def test_seeds_agree_on_what_to_begin_first() -> None:
     units_started = [planned(3, seed).as_dict()["robust_plan"]["units_started"] for seed in SEEDS]
     assert all(one["server:hgx-h100-8"] == {"0": 2} for one in units_started)

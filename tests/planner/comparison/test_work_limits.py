@@ -54,6 +54,7 @@ def test_the_risk_takes_as_many_samples_as_there_is_work_for_and_says_so():
     assert work.done <= 300_000
 
 
+@pytest.mark.sweep
 def test_an_explanation_that_is_cut_short_says_so():
     free = WorkMeter()
     whole = answer(free, explain=True)

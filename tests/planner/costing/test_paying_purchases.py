@@ -96,6 +96,7 @@ def test_a_limit_on_servers_makes_nothing_cheaper() -> None:
     assert _verdict(_answer()).total == _verdict(_answer(max_units=1)).total
 
 
+@pytest.mark.sweep
 def test_credits_that_only_renting_uses_up_keep_out_the_servers_beyond() -> None:
     """Both servers save 525,600 USD of rent of 500,000 USD that are asked for; the credit that
     renting would use up besides makes that 485,600 USD. One server leaves rent for the credit."""

@@ -27,6 +27,7 @@ def test_it_is_not_made_in_production(settings):
     assert not Team.objects.filter(slug=demo_workspace.SLUG).exists()
 
 
+@pytest.mark.sweep
 def test_forced_in_production_it_prints_no_password(settings):
     settings.DEBUG = False
     market()

@@ -47,6 +47,7 @@ def test_a_project_that_rents_for_itself_alone_saves_and_costs_nothing(answer):
     assert small.saving == 0
 
 
+@pytest.mark.sweep
 def test_an_answer_of_before_replays_with_the_costs_of_its_searches(answer):
     (edition,) = (row for row in answer.assumptions if row.field == FIELD)
     assert edition.value == 3
@@ -118,6 +119,7 @@ def test_what_a_project_adds_first_is_less_than_alone_where_a_group_may_buy_more
     )
 
 
+@pytest.mark.sweep
 def test_shares_under_rules_5_are_of_edition_2():
     answer = relay_of_three_years([*RELAY, *STRANGERS], rules=5)
     (edition,) = (row for row in answer.assumptions if row.field == FIELD)

@@ -69,6 +69,7 @@ def test_where_nothing_at_all_fits_the_answer_says_so(count, limits, constraints
     assert words in " ".join(answer.why_not)
 
 
+@pytest.mark.sweep
 def test_what_comes_first_of_the_work_of_a_project_is_told_with_its_name():
     """A model of ten times the parameters of any published run has no range."""
     large = {"kind": "training", "parameters": 1e13, "tokens": 1e9, "stage": "pretraining"}

@@ -26,6 +26,7 @@ print(len(known.offers), sorted(loaded & {"django", "pandas", "httpx", "boto3", 
 """
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db
 def test_it_is_the_catalog_of_the_database() -> None:
     load()

@@ -58,6 +58,7 @@ def test_half_of_a_history_leaves_the_published_prices_and_is_named(server: Fake
     )
 
 
+@pytest.mark.sweep
 def test_a_history_without_any_earlier_price_is_read_and_named(server: FakeAws) -> None:
     """Nothing can be told of it: it may be a server that keeps none."""
 

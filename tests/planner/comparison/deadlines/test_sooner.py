@@ -143,6 +143,7 @@ def test_a_budget_that_is_too_low_for_months_apart_may_do_for_one_reservation() 
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("field", "asked_for", "needed"),
     [("total_budget", 20159, 20160), ("monthly_budget", 6000, 6720)],
@@ -159,6 +160,7 @@ def test_the_least_budget_is_that_of_the_months_that_need_least(
     assert enough.total == Decimal("20160.00")
 
 
+@pytest.mark.sweep
 def test_what_is_cheaper_without_a_budget_is_done_sooner_too() -> None:
     answer = answer_to(asked(constraints={"total_budget": 20159}, cheaper_if=True))
     (lifted,) = answer.cheaper_if

@@ -141,6 +141,7 @@ def test_what_is_signed_counts_in_the_month_of_a_resale_too() -> None:
         assert not plan.feasible or total_without_resale(plan) <= paid - 10_000
 
 
+@pytest.mark.sweep
 def test_the_plan_for_what_may_come_keeps_to_the_cent_too() -> None:
     """With 660,012.76 stated less a cent, the plan of 660,012.76 was named all the same."""
     draw = np.random.default_rng(0)
@@ -156,6 +157,7 @@ def test_the_plan_for_what_may_come_keeps_to_the_cent_too() -> None:
     assert total_without_resale(below.robust_plan.scenario) <= stated
 
 
+@pytest.mark.sweep
 def test_a_month_in_which_a_shortfall_is_due_asks_for_no_budget_below_what_is_stated() -> None:
     """A cent below the 70,144.44 USD that the plan needs, −13,964 was named as what would do."""
     aws = {"provider": "aws"}

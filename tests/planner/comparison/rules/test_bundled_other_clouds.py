@@ -91,6 +91,7 @@ def test_pages_have_them_in_the_market_and_not_in_the_head(client: Client) -> No
         assert "nebius" not in client.get("/readyz").content.decode()
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db
 def test_the_command_puts_them_into_the_market(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("load_catalog", "--no-other-clouds")

@@ -70,6 +70,7 @@ def solved(request: dict[str, Any]) -> Compared:
     return compared(**asked)
 
 
+@pytest.mark.sweep
 @examples(short=12, long=400)
 @given(requests())
 def test_a_sample_without_shocks_costs_what_the_plan_costs(request: dict[str, Any]) -> None:

@@ -85,6 +85,7 @@ def answer(request: dict[str, Any], **fields: Any) -> PortfolioAnswer:
     return plan_portfolio({**request, "what_if": False}, CATALOG, today=TODAY, **fields)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("request_of", "is_joint"),
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
@@ -29,6 +31,7 @@ def plan(*names: str, **fields: Any) -> PortfolioAnswer:
     return plan_portfolio(request | fields, bundled_catalog(), today=TODAY)
 
 
+@pytest.mark.sweep
 def test_a_training_beside_others_costs_no_more_than_by_itself() -> None:
     """Calendar-mode B200 for sixteen days serve it alone; beside others it had to take machines for
     all the hours that the reference would take, and no plan was called cheaper."""

@@ -55,6 +55,7 @@ def test_the_plan_of_all_costs_no_more_than_their_own_answers() -> None:
     assert alone.total == answer.projects[0].alone_total
 
 
+@pytest.mark.sweep
 def test_runs_stay_spread_where_all_together_pay_less_so() -> None:
     """One server does four runs side by side that are spread; done in January they take four."""
     node = {

@@ -161,6 +161,7 @@ def test_nobody_pauses_for_who_only_waits(monkeypatch: pytest.MonkeyPatch) -> No
         assert visit._paused == 0
 
 
+@pytest.mark.sweep
 def test_two_long_questions_of_newcomers_do_not_wait_for_each_other() -> None:
     """Both would pause at once, and nobody compute."""
     with somebody(LIGHT, lambda: compute(0.01)), Visit(HEAVY) as visit:

@@ -47,6 +47,7 @@ def test_shares_are_not_held_against_others_that_lack_of_work_gives(work, little
         repricing.reprice_portfolio(saved)
 
 
+@pytest.mark.sweep
 def test_a_plan_kept_by_use_for_lack_of_work_replays_and_is_priced_so(work, little_work):
     short_of_work(little_work, work.portfolio(request=IN_TURNS))
     saved = work.portfolio(request=IN_TURNS)

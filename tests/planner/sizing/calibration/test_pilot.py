@@ -147,6 +147,7 @@ OF_SAMPLES = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("kind", "work", "values"),
     [(Training, SEVEN, OF_ANY | OF_TRAININGS), (Samples, PER_SAMPLE, OF_ANY | OF_SAMPLES)],

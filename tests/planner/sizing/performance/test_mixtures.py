@@ -74,6 +74,7 @@ def test_no_unit_of_width_makes_a_jump(size):
     assert abs(line.at(size) - line.at(size * 1.01)) < 0.01
 
 
+@pytest.mark.sweep
 def test_large_mixtures_of_unseen_teams_are_near():
     names = {"deepseek-v3", "mlperf6-deepseek-v3-256-gb300", "glam-64b-64e"}
     found = hold_out([run for run in team_runs(6) if run.run in names])

@@ -41,6 +41,7 @@ def test_held_out_pre_trainings_are_close_and_covered(held_out):
     assert 0.76 <= covered <= 0.9
 
 
+@pytest.mark.sweep
 def test_held_out_fine_tunings_are_covered_by_a_wide_range(held_out):
     runs = [row for row in held_out if row[0].stage == "fine_tuning" and not row[0].is_rate]
     assert len(runs) >= 10

@@ -46,6 +46,7 @@ def tree(root, inner):
     return f'<{root} xmlns="{SHEET}">{inner}</{root}>'
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("part", "content", "problem"),
     [

@@ -10,6 +10,7 @@ from planner.web.answer.verdict_facts import decision_parts
 from tests.golden.answers import REQUESTS, answered
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_hours_of_a_decision_add_up_on_the_page(name):
     shown = decision_parts(answered(name))

@@ -80,6 +80,7 @@ def test_every_caller_gets_what_the_table_says(page: Page, callers: str, world: 
     assert {p: outcome(called(page, world, p)) for p in expected} == expected
 
 
+@pytest.mark.sweep
 def test_who_is_refused_is_refused_everywhere(world: World) -> None:
     """At every page the last who is refused, and a stranger; who is let in at one of five here, and
     everybody at all of them in `make sweep`."""
