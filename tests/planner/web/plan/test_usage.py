@@ -110,7 +110,7 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
         (sacct({}), {"start": "soon"}, "is not a month like 2027-01"),
         (sacct({}), {"accelerator": "T4"}, "was not used"),
         (sacct({}), {"add_run": "x"}, "is not a run like"),
-        (sacct({}), {"months": "-1"}, "greater than or equal to 0"),
+        (sacct({}), {"months": "-1"}, "cannot be '-1' months; type 0 to 120"),
     ],
 )
 def test_a_refusal_stands_beside_its_field(client, db, content, fields, words):
