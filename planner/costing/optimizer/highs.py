@@ -103,6 +103,12 @@ class LinearProgram:
             rows.size, rows.astype(np.int32), lower, upper
         )
 
+    def forget(self) -> None:
+        """Begin the next run from nothing: a search for whole columns that goes on from the basis
+        of a run leaves, in HiGHS 1.16, costs of columns out and calls a dear solution an optimum.
+        """
+        self._highs.clearSolver()
+
     def run(self) -> bool:
         """Solve from the last basis; False when nothing satisfies every row.
 

@@ -218,6 +218,7 @@ class _Model:
         whole = np.flatnonzero(~is_source)
         parts = values[count + whole]
         if (np.abs(parts - np.round(parts)) > _WHOLE).any():
+            program.forget()
             hours = program.solve_milp(count + whole, gap=_HOUR_GAP, node_limit=_HOUR_NODES).values
             if hours is None:
                 return None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.planner.comparison.compared import compared
 from tests.planner.comparison.existing.test_pools_of_one_provider import BOTH, BOX, GOOGLE
-from tests.planner.costing.market_of import catalog, offer
+from tests.planner.costing.market_of import H100, catalog, offer
 
 
 def test_a_small_market_is_proven_with_its_pools() -> None:
@@ -77,3 +79,32 @@ def test_rules_before_6_go_on_where_a_first_plan_is_nearly_the_best() -> None:
                  "cloud_price_trend_per_year": 0},
     )  # fmt: skip
     assert round(found.scenarios["hybrid"].net_present_cost) == 110_578
+
+
+def test_hours_beside_a_credit_are_the_cheapest_of_their_month() -> None:
+    """The solver, going on from the basis of a programme in fractions, called an optimum a machine
+    of eight for the work of two, so that the credit was left: 77,315 USD, 5 % from its bound."""
+    prices = catalog(
+        offer("6.22", count=1, provider="azure", region="eastus", instance_type="n1"),
+        offer("37.36", instance_type="n8"),
+        offer("5.36", count=1, instance_type="n1"),
+        offer("24.12", count=4, region="us-west-2", instance_type="n4"),
+    )
+    credit = {"label": "Grant", "amount": 9_018, "provider": "azure", "expires": "2027-01"}
+    work = {
+        "kind": "accelerator_hours",
+        "accelerator": H100,
+        "hours_per_month": [11_680, 1_460, 3_200],
+        "peak_accelerators": [16, 2, 16],
+    }
+    found = compared(
+        prices,
+        workload=work,
+        horizon_months=3,
+        existing={"credits": [credit]},
+        on_prem={"servers": []},
+        finance={"discount_rate_per_year": 0, "cloud_price_trend_per_year": 0},
+    )
+    plan = found.scenarios["on_demand"]
+    assert float(plan.total_cost) == pytest.approx(73_573.66)
+    assert plan.gap < 0.001
