@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
-from planner.contract.answer.scenario import Purchase
+from planner.contract.answer.scenario import Purchase, ScenarioAnswer
 from planner.contract.money import decimals_of
 from planner.contract.months import format_month
 from planner.contract.purchase_options import TRAITS
@@ -22,6 +22,7 @@ from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from planner.exports.rows import Context
 from pricing.market.offers import HOURS_PER_MONTH
 
+_DECIMALS = Decimal("1e-6")
 ADDED_COLUMNS = (
     "AllocatedMethodDetails",
     "AllocatedMethodId",
@@ -71,14 +72,21 @@ def as_commitments(answer: ComparisonAnswer, context: Context) -> bytes:
 
 def commitment_rows(answer: ComparisonAnswer, context: Context) -> Iterator[dict[str, Any]]:
     scenario = choose_scenario(answer, context)
-    for number, purchase in enumerate(scenario.purchases if scenario else (), 1):
+    if scenario is None:
+        return
+    for number, purchase in enumerate(scenario.purchases, 1):
         offer = answer.offers.get(purchase.source)
         if purchase.kind != "commitment" or offer is None or not offer.term_months:
             continue
-        yield _row(answer, purchase, offer, number) | {
-            "x_IsForecast": "true",
-            "x_ScenarioId": scenario.key.value if scenario else None,
-        }
+        row = _row(answer, purchase, offer, number)
+        yield (
+            row
+            | _cost(answer, scenario, purchase, offer)
+            | {
+                "x_IsForecast": "true",
+                "x_ScenarioId": scenario.key.value,
+            }
+        )
 
 
 def _row(
@@ -87,7 +95,6 @@ def _row(
     """A commitment over its whole term, what the plan leaves owed after its horizon included."""
     months = offer.term_months or 0
     option = TRAITS[offer.purchase_option]
-    cost = (purchase.due_at_start or Decimal(0)) + _monthly_bills(answer, purchase, offer)
     identifier = f"{purchase.source}:{answer.month(purchase.month):%Y-%m}:{number}"
     start, end = answer.month(purchase.first), answer.month(purchase.first + months)
     is_spend = option.focus_commitment_category == "Spend"
@@ -96,7 +103,6 @@ def _row(
     return {
         "BillingCurrency": answer.currency,
         "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
-        "ContractCommitmentCost": round(cost, decimals_of(answer.currency)),
         "ContractCommitmentDescription": purchase.label or offer.label,
         "ContractCommitmentId": identifier,
         "ContractCommitmentPeriodStart": period["Start"],
@@ -112,13 +118,38 @@ def _row(
     }
 
 
-def _monthly_bills(answer: ComparisonAnswer, purchase: Purchase, offer: OfferUsed) -> Decimal:
-    """What is due by the month over the whole term, at the contract discount of each month."""
-    each, first = purchase.due_per_month or Decimal(0), purchase.first
-    factors = [
-        Decimal(str(offer.multiplier_in(format_month(answer.month(month)))))
-        for month in range(first, first + (offer.term_months or 0))
-    ]
-    if len(set(factors)) == 1 or not factors[0]:
+def _cost(
+    answer: ComparisonAnswer, scenario: ScenarioAnswer, purchase: Purchase, offer: OfferUsed
+) -> dict[str, Any]:
+    """What the whole term costs; nothing where the answer does not say what it does."""
+    monthly = _monthly_bills(answer, scenario, purchase, offer)
+    if monthly is None:
+        return {"ContractCommitmentCost": None}
+    cost = (purchase.due_at_start or Decimal(0)) + monthly
+    return {"ContractCommitmentCost": round(cost, decimals_of(answer.currency))}
+
+
+def _monthly_bills(
+    answer: ComparisonAnswer, scenario: ScenarioAnswer, purchase: Purchase, offer: OfferUsed
+) -> Decimal | None:
+    """What is due by the month over the whole term, at the contract discount of each month; None
+    where nothing is due at first and no bill of the plan says what is later."""
+    each = purchase.due_per_month or Decimal(0)
+    months = range(purchase.first, purchase.first + (offer.term_months or 0))
+    factors = {month: _factor(answer, offer, month) for month in months}
+    if len(set(factors.values())) == 1:
         return each * len(factors)
-    return each * sum(factors, Decimal(0)) / factors[0]
+    if factors[purchase.first]:
+        return each * sum(factors.values(), Decimal(0)) / factors[purchase.first]
+    hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH
+    prices = {
+        (line.unit_price / factors[line.month]).quantize(_DECIMALS)
+        for line in scenario.lines
+        if (line.source, line.category) == (purchase.source, "commitment")
+        if factors.get(line.month)
+    }
+    return hours * prices.pop() * sum(factors.values()) if len(prices) == 1 else None
+
+
+def _factor(answer: ComparisonAnswer, offer: OfferUsed, month: int) -> Decimal:
+    return Decimal(str(offer.multiplier_in(format_month(answer.month(month)))))

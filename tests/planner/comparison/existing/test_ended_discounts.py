@@ -11,13 +11,16 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.analysis.break_even import compute_rent
+from planner.costing.analysis.in_samples.planned_units import measure_units
+from planner.costing.analysis.plan_costs import list_priced_sources, measure_plan
 from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.analysis.rent_mix import planned_rent
 from planner.costing.analysis.simulation import planned_simulation
 from planner.exports.focus_commitments import commitment_rows
 from planner.exports.rows import Context
 from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
+from tests.planner.costing.market_of import H100, TODAY, catalog, offer, request_of
 
 HALF = {"label": "EDP", "provider": "aws", "amount": 1, "first": "2027-01", "last": "2027-06"}
 GCP = {"provider": "gcp", "region": "us-west1", "instance_type": "a3"}
@@ -70,6 +73,15 @@ def test_a_commitment_is_billed_at_the_discount_of_each_month() -> None:
     assert row["ContractCommitmentCost"] == plan.total_cost
 
 
+def test_discounts_on_an_offer_of_your_own_end_with_nothing() -> None:
+    """The contract takes nothing off the price of a quote, so that nothing is lost with it."""
+    quote = {"label": "Quote", "provider": "aws", "accelerator": H100, "accelerator_count": 8,
+             "usd_per_hour": 20, "purchase_option": "on_demand"}  # fmt: skip
+    answer = asked(offer("50"), custom_offers=[quote])
+    assert answer.by_key[ScenarioKey.ON_DEMAND].total_cost == 12 * 730 * 20
+    assert not [text for text in answer.warnings if "discount of 20%" in text]
+
+
 @pytest.mark.parametrize(("tax", "support"), [(0, 0), (0.25, 0), (0, 0.1)])
 def test_what_is_owed_after_the_plan_is_at_the_discount_of_its_month(
     tax: float, support: float
@@ -86,6 +98,40 @@ def test_what_is_owed_after_the_plan_is_at_the_discount_of_its_month(
     assert f"{owed:,.0f} USD more is owed after June 2027" in answer.verdict.sentence
     (row,) = commitment_rows(answer, Context(scenario="committed"))
     assert row["ContractCommitmentCost"] == 9 * 730 * 24 + 3 * 730 * 30
+
+
+@pytest.mark.parametrize(("term_end", "months", "cost"), [("full", 12, 9), ("prorate", 3, None)])
+def test_a_commitment_that_is_free_at_first_is_not_free_to_its_end(
+    term_end: str, months: int, cost: int | None
+) -> None:
+    """Three months are paid in full by the agreement, nine are not; a plan of the three alone has
+    no bill that says what those cost, and none is better than 0."""
+    free = HALF | {"last": "2027-03", "discount_rate": 1}
+    paid = replace(YEAR, upfront=Decimal(10))
+    answer = asked(
+        offer("90", **GCP), offer("90"), paid, existing={"minimum_spend": [free]},
+        horizon_months=months, term_end=term_end, constraints={"purchase_options": ["reserved"]},
+    )  # fmt: skip
+    (row,) = commitment_rows(answer, Context(scenario="committed"))
+    assert row["ContractCommitmentCost"] == (cost and cost * 730 * 30)
+
+
+def test_an_upfront_payment_after_the_agreement_is_in_full() -> None:
+    paid = offer("0", "reserved", term_months=6, payment_option="all_upfront",
+                 upfront=Decimal(90_000))  # fmt: skip
+    existing = {"minimum_spend": [HALF | {"discount_rate": 0.2}]}
+    hours = [0] * 6 + [5840] * 6
+    request = request_of(hours, horizon_months=12, existing=existing, on_prem={"servers": []})
+    answer = compare(request, catalog(offer("50"), paid), today=TODAY)
+    assert answer.by_key[ScenarioKey.COMMITTED].cost_by_category["upfront"] == 90_000
+
+
+def test_the_break_even_takes_the_mean_of_a_commitment_s_months() -> None:
+    request = {"horizon_months": 12, "on_prem": {"servers": []},
+               "existing": {"minimum_spend": [HALF | {"discount_rate": 0.2}]}}  # fmt: skip
+    found = compared(catalog(offer("50"), YEAR), 5840, **request)
+    (source,) = (one for one in found.inputs.sources if one.term is not None)
+    assert compute_rent(source, found.inputs.calendar).per_hour == pytest.approx(27)
 
 
 @pytest.mark.parametrize("term_end", ["full", "prorate"])
@@ -118,5 +164,11 @@ def test_hours_beyond_the_plan_are_paid_where_they_are_cheapest_over_it() -> Non
     plan = found.scenarios[ScenarioKey.COMMITTED]
     mix = planned_rent(plan, found.inputs)
     assert {part.source.provider for part in mix.parts} == {"gcp"}
+    terms = [one for one in found.inputs.sources if one.term is not None]
+    units = {one.key: measure_units(one, found.inputs.calendar) for one in terms}
+    (on_demand,) = measure_plan(plan, found.inputs, units).on_demand.parts
+    assert on_demand.source.provider == "gcp"
+    priced = [found.inputs.by_key[key] for key in list_priced_sources([plan], found.inputs)]
+    assert {one.provider for one in priced if one.term is None} == {"gcp"}
     exposure = measure_exposures([plan], found.inputs)[0]
     assert exposure.on_demand_rent[1] * 8 == pytest.approx(45 * 1.1 ** (-1 / 12), rel=0.02)
