@@ -32,6 +32,17 @@ def test_eight_of_one_are_one_of_eight() -> None:
     assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == Decimal(7 * (5840 + 11680))
 
 
+@pytest.mark.parametrize("limit", [{"max_provider_share": 1}, {"max_spot_share": 0.5}])
+def test_eight_are_one_beside_a_limit_that_parts_machines(limit: dict[str, float]) -> None:
+    """Machines of both sizes are sources of the plan there, each once."""
+    spot = offer("20", "spot", count=8, instance_type="large", zone="us-east-1a")
+    found = compared(catalog(SMALL, LARGE, spot), [5840, 0, 11680], constraints=limit, **ALONE)
+    used = {name: hours for name, hours in rented(found).items() if any(hours)}
+    assert used == {"large": [730, 0, 1460]}
+    keys = [source.key for source in found.inputs.sources]
+    assert len(keys) == len(set(keys))
+
+
 @pytest.mark.parametrize("hours", [[4 * 730] * 3, [5840, 6570, 5840]])
 def test_the_small_one_stays_where_no_whole_number_of_large_ones_fits(hours: list[int]) -> None:
     assert set(rented(compared(catalog(SMALL, LARGE), hours, **ALONE))) == {"small"}
@@ -51,7 +62,9 @@ def test_parts_of_machines_need_no_larger_one() -> None:
 
 
 @pytest.mark.parametrize("peak", [{}, {"peak_accelerators": 8}])
-@pytest.mark.parametrize("limit", [{"max_spot_share": 0.5}, {"max_provider_share": 0.5}])
+@pytest.mark.parametrize(
+    "limit", [{"max_spot_share": 0.5}, {"max_provider_share": 0.5}, {"min_providers": 2}]
+)
 def test_a_cheaper_small_one_makes_no_plan_dearer(
     peak: dict[str, int], limit: dict[str, float]
 ) -> None:
@@ -61,8 +74,12 @@ def test_a_cheaper_small_one_makes_no_plan_dearer(
     other = offer("41", provider="gcp", region="us-west1", instance_type="a3")
     prices = offer("40"), offer("8", "spot", zone="us-east-1a"), other
 
-    def cheapest(*offers: Offer) -> Decimal:
-        found = compared(catalog(*offers), workload=work, constraints=limit, **ALONE)
+    def cheapest(*offers: Offer, rules: int = 6) -> Decimal:
+        asked = ALONE | {"workload": work, "constraints": limit, "rules": rules}
+        found = compared(catalog(*offers), **asked)
         return found.answer.by_key[ScenarioKey.CLOUD_MIX].require_total()
 
     assert cheapest(*prices, offer("4.9", count=1)) <= cheapest(*prices)
+    if limit == {"max_spot_share": 0.5}:
+        before = cheapest(*prices, offer("4.9", count=1), rules=5)
+        assert before == Decimal("85848"), "as it was answered before"
