@@ -73,6 +73,21 @@ def test_a_commitment_is_billed_at_the_discount_of_each_month() -> None:
     assert row["ContractCommitmentCost"] == plan.total_cost
 
 
+def test_an_agreement_after_the_plan_changes_what_a_commitment_is_billed_then() -> None:
+    """Six months within the plan at 30 USD, and six after it at 24; the discount of the plan is
+    none."""
+    later = HALF | {"first": "2027-07", "last": "2027-12", "discount_rate": 0.2}
+    answer = asked(
+        offer("90"), YEAR, existing={"minimum_spend": [later]}, horizon_months=6, term_end="full"
+    )
+    plan = answer.by_key[ScenarioKey.COMMITTED]
+    assert plan.total_cost == 6 * 730 * (30 + 24)
+    (signed,) = plan.purchases
+    used = answer.offers[signed.source]
+    assert used.multiplier == 1
+    assert [one.multiplier for one in used.multiplier_changes] == [1, 0.8, 1]
+
+
 def test_discounts_on_an_offer_of_your_own_end_with_nothing() -> None:
     """The contract takes nothing off the price of a quote, so that nothing is lost with it."""
     quote = {"label": "Quote", "provider": "aws", "accelerator": H100, "accelerator_count": 8,
