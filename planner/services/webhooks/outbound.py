@@ -135,15 +135,32 @@ def check_literal(parts: SplitResult, field: str = "url") -> None:
         reason = str(refusal).rstrip(".")
         raise InvalidInput(field, f"{shorten(host)}: {reason}; {_PUBLIC}") from None
     except ValueError:
-        if not settings.WEBHOOK_ALLOWED_NETWORKS and _is_inner_name(host):
-            problem = "is a name that only a network of its own knows"
-            raise InvalidInput(field, f"{shorten(host)} {problem}; {_PUBLIC}") from None
+        if problem := _problem_of_name(host):
+            raise InvalidInput(field, f"{shorten(host)} is {problem}; {_PUBLIC}") from None
 
 
 _PUBLIC = "give a host that the public internet reaches"
-_INNER_NAMES = ("internal", "local", "localdomain", "home.arpa", "lan", "onion", "invalid")
-"""What names of no public host end in: RFC 6761, 6762, 7686 and 8375, ICANN's board of July 2024,
-and the endings that routers hand out."""
+_INNER_NAMES = (
+    *("internal", "local", "localdomain", "localdomain6", "home.arpa", "lan", "onion", "invalid"),
+    *("alt", "corp", "home", "intranet", "private"),
+)
+"""What names of no public host end in: RFC 6761, 6762 (with its appendix G), 7686, 8375 and 9476,
+ICANN's board of July 2024, and the endings that routers hand out."""
+
+
+def _problem_of_name(host: str) -> str:
+    """Why no public name server can know a name; empty where one may.
+
+    >>> _problem_of_name("256.1.1.1"), _problem_of_name("a..com"), _problem_of_name("a.com")
+    ('no name that a server can have', 'no name that a server can have', '')
+    """
+    labels = host.split(".")
+    is_name = len(host) <= 253 and all(1 <= len(label) <= 63 for label in labels)
+    if not is_name or labels[-1].isdigit():
+        return "no name that a server can have"
+    if not settings.WEBHOOK_ALLOWED_NETWORKS and _is_inner_name(host):
+        return "a name that only a network of its own knows"
+    return ""
 
 
 def _is_inner_name(host: str) -> bool:

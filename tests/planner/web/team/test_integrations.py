@@ -98,6 +98,18 @@ def test_a_webhook_is_switched_off(work, endpoint, signed_in):
     assert not endpoint.active
 
 
+def test_a_webhook_to_a_host_that_is_refused_by_now_can_be_switched_off(work, endpoint, signed_in):
+    WebhookEndpoint.objects.update(url="https://hooks.intranet/a")
+    typed = {"url": "https://hooks.intranet/a", "events": endpoint.events, "version": 1}
+    here = f"/team/alpha/settings/webhooks/{endpoint.pk}/"
+    assert signed_in().post(here, typed).status_code == 302
+    endpoint.refresh_from_db()
+    assert not endpoint.active
+    moved = typed | {"url": "https://hooks.intranet/b", "version": endpoint.version}
+    page = text(signed_in().post(here, moved))
+    assert "'hooks.intranet' is a name that only a network of its own knows" in page
+
+
 def test_a_new_signing_secret_is_shown_once(work, endpoint, signed_in):
     old = endpoint.secret
     page = text(signed_in().post(f"{HOOKS}{endpoint.pk}/rotate/"))
