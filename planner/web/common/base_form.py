@@ -44,6 +44,17 @@ class BudgetField(NumberField):
         return "" if amount is None else str(amount)
 
 
+class LinesField(forms.CharField):
+    """Text of several lines, whose ends are one character, as the box counts; browsers send two."""
+
+    def __init__(self, rows: int = 2, **options: Any) -> None:
+        super().__init__(widget=forms.Textarea(attrs={"rows": rows}), **options)
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        return "\n".join(text.split("\r\n")) if isinstance(text, str) else text
+
+
 class Form(forms.Form):
     """Fields with a unit behind the box, ids that stay apart on a page with several forms."""
 

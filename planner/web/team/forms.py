@@ -12,7 +12,7 @@ from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
-from planner.web.common.base_form import BudgetField, Form
+from planner.web.common.base_form import BudgetField, Form, LinesField
 from planner.web.common.choices import list_choices
 from planner.web.team.watch_form import WatchForm, version_field
 from pricing.discovery import all_providers
@@ -49,8 +49,7 @@ def _name(label: str, **options: Any) -> forms.CharField:
 
 
 def _note(label: str = "Note") -> forms.CharField:
-    widget = forms.Textarea(attrs={"rows": 2})
-    return forms.CharField(label=label, required=False, max_length=NOTE_LENGTH, widget=widget)
+    return LinesField(label=label, required=False, max_length=NOTE_LENGTH)
 
 
 class TeamForm(Form):
@@ -220,11 +219,8 @@ class NoteForm(Form):
 class SendBackForm(Form):
     """Why a submitted plan becomes a draft again."""
 
-    reason = forms.CharField(
-        label="Reason, for whoever submitted it",
-        required=False,
-        max_length=REASON_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2}),
+    reason = LinesField(
+        label="Reason, for whoever submitted it", required=False, max_length=REASON_LENGTH
     )
 
 

@@ -74,7 +74,8 @@ def _describe_missing(field: BoundField, name: str) -> str:
 
 
 def _describe_length(field: BoundField, name: str, error: ValidationError) -> str:
-    length, most = len(_typed(field)), field.field.max_length  # type: ignore[attr-defined]
+    params, most = error.params or {}, field.field.max_length  # type: ignore[attr-defined]
+    length = params.get("show_value") or params.get("length") or len(_typed(field))
     return (
         f"{name} has {length:,} characters, of which at most {most:,} are allowed; take out "
         f"{length - most:,}."

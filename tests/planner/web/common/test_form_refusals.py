@@ -57,6 +57,7 @@ def test_no_box_answers_in_the_words_of_the_framework(form: type[Form]) -> None:
     [
         (NoteForm({}), "name", "“Name” is empty; fill it in."),
         (NoteForm({"name": "a" * 123}), "name", "at most 120 are allowed; take out 3."),
+        (NoteForm({"name": f"  {'a' * 123}  "}), "name", "123 characters, of which at most 120"),
         (InviteForm({"days": "1000"}), "days", "“Valid for” cannot be '1000' days; type 1 to 90."),
         (InviteForm({"days": "x"}), "days", "'x' days, which is not a whole number; type one such"),
         (InviteForm({"role": "boss"}), "role", "'boss' is no choice under “Role”; choose Viewer: "),

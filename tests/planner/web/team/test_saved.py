@@ -141,6 +141,38 @@ def test_a_submitted_one_is_sent_back(work, kept, here, signed_in):
     assert state_of(kept) == State.DRAFT
 
 
+def test_a_reason_of_as_many_characters_as_its_box_takes_is_kept(work, kept, here, signed_in):
+    """Browsers count the end of a line as one character and send two."""
+    saved_comparisons.submit(work.access(), kept)
+    reason = "Too dear.\r\n" + "a" * 490
+    approver = signed_in(Role.APPROVER)
+    assert approver.post(f"{here}send-back/", {"reason": reason}).status_code == 302
+    assert state_of(kept) == State.DRAFT
+    assert kept.sent_back_reason == reason.replace("\r\n", "\n")
+    assert "Sent back: “Too dear.<br>aaa" in approver.get(here).content.decode()
+
+
+def test_a_reason_of_sending_back_is_text_and_nothing_else(work, kept, here, signed_in):
+    version = saved_comparisons.submit(work.access(Role.EDITOR), kept).version
+    typed = {"reason": "<script>alert(1)</script>=1+1", "version": version}
+    approver = signed_in(Role.APPROVER)
+    stale = approver.post(f"{here}send-back/", typed | {"version": version - 1})
+    approver.post(f"{here}send-back/", typed)
+    pages = (stale, *(signed_in(Role.EDITOR).get(page) for page in (here, "/team/alpha/")))
+    for page in pages:
+        shown = page.content.decode()
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;=1+1" in shown
+        assert "<script>alert(1)" not in shown
+
+
+def test_the_plans_of_a_page_that_refused_a_reason_can_be_shown(work, kept, here, signed_in):
+    saved_comparisons.submit(work.access(), kept)
+    refused = signed_in().post(f"{here}send-back/", {"reason": "a" * 501})
+    assert refused.status_code == 400
+    assert f'href="{here}?scenario=on_demand#answer"' in refused.content.decode()
+    assert 'href="?' not in refused.content.decode()
+
+
 def test_an_editor_is_not_offered_to_approve(work, kept, here, signed_in):
     saved_comparisons.submit(work.access(), kept)
     assert f"{here}approve/" not in text(signed_in(Role.EDITOR).get(here))
