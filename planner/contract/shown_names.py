@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from planner.contract.answer.comparison import OfferUsed
@@ -109,13 +110,16 @@ def _name_of(field: str) -> Any:
     return cloud_title if field in _PROVIDERS else option_name
 
 
-def source_name(source: str, offer: OfferUsed | None) -> str:
+def source_name(source: str, offers: Mapping[str, OfferUsed], labels: Mapping[str, str]) -> str:
     """Where capacity comes from: a machine at a provider, or a server by its name.
 
-    >>> source_name("server:HGX H100, quoted", None)
+    >>> source_name("server:HGX H100, quoted", {}, {})
     'HGX H100, quoted'
+    >>> source_name("server:dgx-h100", {}, {"server:dgx-h100": "DGX H100 (8x H100)"})
+    'DGX H100 (8x H100)'
     """
+    offer = offers.get(source)
     if offer is None:
-        return source.removeprefix(_SERVER)
+        return labels.get(source) or source.removeprefix(_SERVER)
     where = f"{cloud_title(offer.provider)} {offer.zone or offer.region}".strip()
     return f"{offer.instance_type} at {where}, {option_name(offer.purchase_option)}"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.labels import category_title
+from planner.contract.shown_names import source_name, value_name
 from planner.exports.portfolio_csv import TABLE_MODELS, portfolio_csv, written
 
 
@@ -34,7 +36,6 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
     # A plain install of the library has no XlsxWriter.
     import xlsxwriter
 
-    from planner.contract.shown_names import NAMED, value_name
     from planner.exports import workbook_inputs as inputs
     from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, id_columns
 
@@ -46,16 +47,29 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
         book.table("Summary", (Column("What", 44), Column("Figure", 60)), facts)
         for name, (model, field) in TABLE_MODELS.items():
             fields = [f for f in model.model_fields if f != "busy_months"]
-            named = [f for f in fields if f in NAMED]
+            named = [f for f in fields if f in _NAMED]
             columns = [Column(title.replace("_", " "), 18) for title in fields]
             columns += id_columns(*(title.replace("_", " ") for title in named))
-            rows = [[*(value_name(f, written(answer, f, getattr(part, f))) for f in fields),
+            rows = [[*(_shown(answer, f, getattr(part, f)) for f in fields),
                      *(getattr(part, f) for f in named)]
                     for part in getattr(answer, field)]  # fmt: skip
             book.table(name.capitalize(), columns, rows)
         inputs.assumptions(book, answer)
         inputs.offers(book, answer)
     return buffer.getvalue()
+
+
+_NAMED = frozenset({"accelerator", "category", "provider", "purchase_option", "source"})
+"""Fields of the tables that hold ids of something that has a name."""
+
+
+def _shown(answer: PortfolioAnswer, field: str, value: Any) -> Any:
+    """A value of a table by the name that people know."""
+    if field == "source":
+        return source_name(value, answer.offers, answer.labels)
+    if field == "category":
+        return category_title(value)
+    return value_name(field, written(answer, field, value))
 
 
 def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:

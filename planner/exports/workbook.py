@@ -324,7 +324,7 @@ def _capacity(book: Book, answer: ComparisonAnswer) -> None:
         [
             _title(scenario.key),
             answer.month(row.month),
-            source_name(row.source, answer.offers.get(row.source)),
+            source_name(row.source, answer.offers, answer.labels),
             row.accelerators,
             row.hours_available,
             row.hours_used,

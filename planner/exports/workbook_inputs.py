@@ -70,7 +70,7 @@ def request(book: Book, answer: ComparisonAnswer, context: Context) -> None:
         [
             field_name(field.partition(".")[0]),
             field_name(field),
-            value_name(field, value),
+            _value(field, value, answer.labels),
             _source(field, sources),
             field,
             value,
@@ -93,6 +93,13 @@ def _fields(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
         yield name, ", ".join(map(str, value)) or "none"
     elif value is not None:
         yield name, value
+
+
+def _value(field: str, value: Cell, labels: Mapping[str, str]) -> Cell:
+    """A value by the name that people know, servers by what this answer calls them."""
+    is_server = field.endswith(".server")
+    label = labels.get(f"server:{value}") if is_server else None
+    return label or value_name(field, value)
 
 
 def _source(field: str, sources: Mapping[str, str]) -> str:

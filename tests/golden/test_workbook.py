@@ -83,7 +83,7 @@ def test_the_lines_are_the_answer_s(name: str) -> None:
 def _source(answer: ComparisonAnswer, source: str) -> str:
     offer = answer.offers.get(source)
     if offer is None:
-        return source.removeprefix("server:")
+        return next(server.label for server in answer.servers if server.key == source)
     place = f"{cloud_title(offer.provider)} {offer.zone or offer.region}".strip()
     return f"{offer.instance_type} at {place}, {offer.purchase_option.replace('_', ' ')}"
 

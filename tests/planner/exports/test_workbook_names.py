@@ -11,7 +11,7 @@ from planner.exports import Context
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
-from tests.planner.exports.answers import answer
+from tests.planner.exports.answers import answer, plain_book
 from tests.planner.exports.test_tables import REQUEST, sheets
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project
 
@@ -22,6 +22,13 @@ def test_the_request_stands_in_words_beside_its_fields() -> None:
     provider = next(row for row in rows if row[4] == "price_adjustments.0.provider")
     assert provider[:3] == ["contract discounts", "contract discounts 1: provider", "AWS"]
     assert provider[5] == "aws"
+    bought = {"on_prem": {"servers": [{"server": "dgx-h100"}]}}
+    book = sheets(answer(), context=Context(request=bought))
+    (server,) = book["Request"].iter_rows(min_row=2, max_row=2, values_only=True)
+    assert (server[2], server[4:]) == (
+        "DGX H100 (8x H100)",
+        ("on_prem.servers.0.server", "dgx-h100"),
+    )
     kind = next(row for row in rows if row[4] == "workload.kind")
     assert kind[1:3] == ["work: kind", "accelerator hours"]
     counted = answer() | {"inherited": [{"field": "price_adjustments", "source": "2 of the team"}]}
@@ -37,6 +44,8 @@ def test_no_sheet_shows_an_id_outside_its_columns_of_ids() -> None:
         for row in rows:
             shown = [v for title, v in zip(head, row, strict=True) if "(id)" not in str(title)]
             assert not set(ids) & set(shown), sheet.title
+    sources = {row[2].value: row[6].value for row in plain_book()["Capacity"].iter_rows(min_row=2)}
+    assert sources["DGX H100 (8x H100)"] == "server:dgx-h100"
 
 
 def test_the_workbook_of_a_portfolio_shows_names_beside_its_ids() -> None:
@@ -56,5 +65,15 @@ def test_the_workbook_of_a_portfolio_shows_names_beside_its_ids() -> None:
     assert {one["provider"] for one in lines} == {
         cloud_title(one["provider (id)"]) for one in lines
     }
+    assert {one["category"] for one in lines if one["category (id)"] == "compute"} == {
+        "machines rented"
+    }
+    head, *uses = book["Uses"].iter_rows(values_only=True)
+    used = dict(zip(head, uses[0], strict=True))
+    assert used["source"] == "p5.48xlarge at AWS us-east-1, on demand"
+    assert used["source (id)"] == "aws:us-east-1:p5.48xlarge:on_demand"
+    counted = [cell.value for cell in book["Machines"][1]]
+    assert "accelerators" in counted
+    assert "accelerators (id)" not in counted
     assert {one["purchase option"] for one in lines} == {"on demand"}
     assert {one["purchase option (id)"] for one in lines} == {"on_demand"}
