@@ -122,6 +122,10 @@ def _describe_empty_file(field: BoundField, name: str, error: ValidationError) -
     return f"The file {shorten(file)} under {name} is empty; choose another."
 
 
+def _describe_nul(field: BoundField, name: str, error: ValidationError) -> str:
+    return f"{name} holds a NUL character, which nobody sees; type it again."
+
+
 _BY_CODE: dict[str, Callable[[BoundField, str, ValidationError], str]] = {
     "max_length": _describe_length,
     "min_value": _describe_bounds,
@@ -131,6 +135,7 @@ _BY_CODE: dict[str, Callable[[BoundField, str, ValidationError], str]] = {
     "invalid_list": _describe_choice,
     "empty": _describe_empty_file,
     "missing": _describe_kind,
+    "null_characters_not_allowed": _describe_nul,
 }
 
 

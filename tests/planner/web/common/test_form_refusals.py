@@ -24,7 +24,7 @@ from tests.planner.web.team.texts import text
 _OF_DJANGO = re.compile(
     "(This |Ensure |Enter |Select |The submitted |No file was|Upload |List of|Null|Date |Value )"
 )
-_WRONG = ("", " ", "x", "-1", "1e99", "nan", "a" * 3000, "2026-99-99", "é è")
+_WRONG = ("", " ", "x", "-1", "1e99", "nan", "a" * 3000, "2026-99-99", "é è", "a\x00b")
 
 
 def every_form() -> Iterator[type[Form]]:
@@ -58,6 +58,7 @@ def test_no_box_answers_in_the_words_of_the_framework(form: type[Form]) -> None:
         (NoteForm({}), "name", "“Name” is empty; fill it in."),
         (NoteForm({"name": "a" * 123}), "name", "at most 120 are allowed; take out 3."),
         (NoteForm({"name": f"  {'a' * 123}  "}), "name", "123 characters, of which at most 120"),
+        (NoteForm({"name": "a\x00b"}), "name", "“Name” holds a NUL character, which nobody sees;"),
         (InviteForm({"days": "1000"}), "days", "“Valid for” cannot be '1000' days; type 1 to 90."),
         (InviteForm({"days": "x"}), "days", "'x' days, which is not a whole number; type one such"),
         (InviteForm({"role": "boss"}), "role", "'boss' is no choice under “Role”; choose Viewer: "),
