@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.core.validators import RegexValidator
 
 from planner.models import BudgetPeriod, Project, Role, Scope, WebhookEvent
 from planner.models.project import REASON_LENGTH
@@ -278,8 +279,15 @@ class TokenForm(Form):
         self.unit(days="days")
 
 
+class _HookField(forms.URLField):
+    """An address of any host, as networks that the operator opened have names of one word; which
+    host may be sent to, the service says."""
+
+    default_validators = [RegexValidator(r"^[a-z]+://[^/\s]+(/\S*)?$")]  # noqa: RUF012
+
+
 class WebhookForm(Form):
-    url = forms.URLField(
+    url = _HookField(
         label="Address", max_length=500, assume_scheme="https", help_text="Public HTTPS address."
     )
     description = _name("Purpose", required=False)

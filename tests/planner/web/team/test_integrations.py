@@ -87,6 +87,18 @@ def test_an_address_inside_the_network_is_refused_beside_its_box(work, signed_in
     assert not WebhookEndpoint.objects.exists()
 
 
+def test_a_host_of_one_word_is_taken_where_its_network_is_open(work, signed_in, settings):
+    inner = {**HOOK, "url": "http://collector:8080/hook"}
+    assert "a name that only a network" in text(
+        signed_in().post(HOOKS, inner | {"url": "https://collector/"})
+    )
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["10.0.0.0/8"]
+    assert signed_in().post(HOOKS, inner).status_code == 200
+    assert WebhookEndpoint.objects.get().url == "http://collector:8080/hook"
+    for wrong in ("javascript:alert(1)", "ftp://example.com/", "https://", "https://a b.com/"):
+        assert signed_in().post(HOOKS, inner | {"url": wrong}).status_code == 400
+
+
 @pytest.fixture
 def endpoint(work) -> WebhookEndpoint:
     return webhooks.add_endpoint(work.access(), work.team, HOOK)
