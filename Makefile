@@ -60,7 +60,7 @@ check: .make/venv-dev .make/npm ## Linters, types, import contracts, migrations,
 	@$(BIN)/djlint templates --check --quiet
 	@$(BIN)/djlint templates --lint --quiet
 	@.ci/npm exec --no -- eslint static
-	@$(BIN)/mypy planner pricing gpu_cost_planner docs_build
+	@$(BIN)/mypy planner pricing gpu_cost_planner docs_build tools
 	@$(BIN)/lint-imports
 	@$(MANAGE) makemigrations --check --dry-run
 	@$(BIN)/python -m mkdocs build --strict --quiet

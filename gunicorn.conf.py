@@ -13,7 +13,7 @@ forwarder_headers = ""
 """None may say where the site lies or which path is meant: SCRIPT_NAME of a visitor, which a proxy
 other than nginx may pass on, would be answered with 500, or with another page."""
 
-worker_class = "planner.balanced_worker.BalancedWorker"
+worker_class = "planner.web_server.BalancedWorker"
 """Threads, and new connections to the worker that has the fewest."""
 SWITCH_INTERVAL_SECONDS = 0.0005
 """After how long a thread that computes lets another one go on. With Python's 5 ms a short request
@@ -31,7 +31,7 @@ def post_worker_init(worker: object) -> None:
     import sys
 
     from planner.services.timer import start_timer
-    from planner.web.common.preload import load_pages
+    from planner.web.common.front_end import load_pages
 
     load_pages()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
@@ -50,7 +50,7 @@ if os.environ.get("LOG_FORMAT") == "json":
     logconfig_dict = {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"json": {"()": "planner.services.observability.log_format.JsonFormatter"}},
+        "formatters": {"json": {"()": "planner.services.observability.logs.JsonFormatter"}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["console"], "level": "INFO"},
         "loggers": {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docs_build.markdown_table import format_table
-from planner.costing.assumptions.defaults import all_defaults
+from planner.costing.assumptions.assumptions import all_defaults
 from planner.costing.assumptions.reference_servers import all_servers
 
 

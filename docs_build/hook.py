@@ -28,6 +28,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Called by MkDocs with the body of each page."""
-    from planner.web.method.tables import stack_tables
+    from docs_build.stacked_tables import stack_tables
 
     return stack_tables(html)

@@ -16,12 +16,9 @@ from typing import Any
 
 from gpu_cost_planner.catalog_option import add_server, load_catalog
 from gpu_cost_planner.version import read_version
-from planner.commands.calibrate import CALIBRATE
+from planner.commands.ask import CALIBRATE, COMPARE, ESTIMATE, PORTFOLIO
 from planner.commands.command import REFUSED, Command
-from planner.commands.compare import COMPARE
-from planner.commands.estimate import ESTIMATE
 from planner.commands.job_file import JOB_FILE
-from planner.commands.portfolio import PORTFOLIO
 from planner.commands.prices import PRICES
 from planner.commands.usage import USAGE
 from pricing.common.invalid_input import InvalidInput

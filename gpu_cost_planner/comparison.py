@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from importlib.util import find_spec
+from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpu_cost_planner.table import Table
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.estimate import EstimateAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.verdict import Recommendation, Verdict
+from planner.contract.labels import SCENARIO_TITLES
+from planner.sizing.estimate import Estimate
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.offer_filters import search_offers
+from pricing.market.offer_rows import offer_json
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+if TYPE_CHECKING:
+    import pandas as pd
+if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
@@ -96,15 +111,11 @@ class Comparison:
 
     def plot_scenarios(self) -> Axes:
         """The total of each scenario as a bar; needs matplotlib."""
-        from gpu_cost_planner import plots
-
-        return plots.plot_scenarios(self.answer)
+        return plot_scenarios(self.answer)
 
     def plot_cash(self) -> Axes:
         """What each scenario has cost up to each month; needs matplotlib."""
-        from gpu_cost_planner import plots
-
-        return plots.plot_cash(self.answer)
+        return plot_cash(self.answer)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values, the same as the API's."""
@@ -151,3 +162,250 @@ def _scenarios_html(answer: ComparisonAnswer) -> str:
         rows.append(f'<tr><td>{name}</td><td style="text-align:right">{total}</td></tr>')
     head = f"<tr><th>scenario</th><th>total, {escape(answer.currency)}</th></tr>"
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A workload sized on one accelerator, and every other beside it."""
+
+    estimate: Estimate
+
+    @property
+    def answer(self) -> EstimateAnswer:
+        """The whole answer, typed; the same as the API's."""
+        return self.estimate.answer
+
+    @property
+    def candidates(self) -> Table:
+        """A row for each accelerator, best first, then those that cannot do the work."""
+        return Table("candidates", self._candidates)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values, the same as the API's."""
+        return self.answer.to_json()
+
+    def __str__(self) -> str:
+        from planner.commands.tables import estimate_tables
+
+        return estimate_tables(self.estimate)
+
+    def __repr__(self) -> str:
+        answer = self.answer
+        hours = f"{answer.accelerator_hours.p50:,.0f} accelerator-hours"
+        return f"<Estimate: {hours} on {answer.accelerators:,} × {answer.accelerator}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def _candidates(self) -> pd.DataFrame:
+        from planner.exports.frames import candidates_frame
+
+        return candidates_frame(self.answer)
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """`answer` is the whole answer, typed; the tables of it are frames by `.to_frame()`."""
+
+    answer: PortfolioAnswer
+
+    @property
+    def headline(self) -> str:
+        """What to do, what it costs, what it saves."""
+        return self.answer.headline
+
+    @property
+    def shares(self) -> tuple[ProjectShare, ...]:
+        """What each project pays, and why."""
+        return self.answer.projects
+
+    @property
+    def projects(self) -> Table:
+        """A row for each project: alone, share, saving."""
+        return self._table("projects")
+
+    @property
+    def purchases(self) -> Table:
+        """A row for each purchase and commitment."""
+        return self._table("purchases")
+
+    @property
+    def machines(self) -> Table:
+        """A row for each month and machine held: hours available and used."""
+        return self._table("machines")
+
+    @property
+    def uses(self) -> Table:
+        """A row for each month, project and machine: hours used."""
+        return self._table("uses")
+
+    @property
+    def kinds(self) -> Table:
+        """A row for each project and kind of machine: what it uses of it over the plan."""
+        return self._table("kinds")
+
+    @property
+    def lines(self) -> Table:
+        """A row for each cost line; `amount` sums to the total."""
+        return self._table("lines")
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values, the same as the API's."""
+        return self.answer.to_json()
+
+    def __str__(self) -> str:
+        from planner.commands.tables import portfolio_tables
+
+        return portfolio_tables(self.answer)
+
+    def __repr__(self) -> str:
+        return f"<Portfolio: {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            f"<tr><td>{escape(one.name)}</td><td>{escape(one.explanation)}</td></tr>"
+            for one in self.shares
+        ]
+        return (
+            f"<p><strong>{escape(self.headline)}</strong></p>"
+            f"<table><thead><tr><th>project</th><th>what it pays</th></tr></thead>"
+            f"<tbody>{''.join(rows)}</tbody></table>"
+        )
+
+    def _table(self, name: str) -> Table:
+        return Table(name, lambda: _build_portfolio_table(self.answer, name))
+
+
+def _build_portfolio_table(answer: PortfolioAnswer, name: str) -> pd.DataFrame:
+    # pandas takes longer to import than a small portfolio takes to plan.
+    from planner.exports.frames import build_frame
+    from planner.exports.portfolio_exports import TABLE_MODELS
+
+    model, field = TABLE_MODELS[name]
+    return build_frame(model, getattr(answer, field), answer)
+
+
+@dataclass(frozen=True)
+class OfferList:
+    """Some offers of a catalog in order of price; iterate for the offers themselves."""
+
+    catalog: Catalog
+    rows: tuple[int, ...]
+    """Rows of the catalog's table."""
+    count: int
+    """Offers that meet the filters, with those beyond `limit`."""
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Each offer with the fields that the API gives, money as decimal text."""
+        revisions = {info.provider: info.revision for info in self.catalog.revisions}
+        return [offer_json(self.catalog, row, revisions) for row in self.rows]
+
+    def to_frame(self, *, floats: bool = False) -> pd.DataFrame:
+        """A row for each offer; money is exact `Decimal`, or `float64` with `floats=True`."""
+        return self._table.to_frame(floats=floats)
+
+    def to_csv(self) -> str:
+        """The offers as CSV with exact amounts."""
+        return self._table.to_csv()
+
+    def __iter__(self) -> Iterator[Offer]:
+        return (self.catalog.offers.offer(row) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} of {self.count} offers; .to_frame() is a pandas frame>"
+
+    def _repr_html_(self) -> str:
+        return self._table._repr_html_()
+
+    @property
+    def _table(self) -> Table:
+        return Table("offers", self._build)
+
+    def _build(self) -> pd.DataFrame:
+        from planner.exports.frames import offers_frame
+
+        return offers_frame(self.to_json())
+
+
+def find_offers(
+    catalog: Catalog,
+    names: Mapping[str, str | Sequence[str]],
+    *,
+    limit: int | None = None,
+    **limits: Any,
+) -> OfferList:
+    """The offers of `catalog` that meet every filter (`pricing.market.offer_filters`)."""
+    rows, count = search_offers(catalog, names, limit=limit, **limits)
+    return OfferList(catalog, rows, count)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table; pandas is imported when it is first looked at."""
+
+    name: str
+    _build: Callable[[], pd.DataFrame]
+
+    def to_frame(self, *, floats: bool = False) -> pd.DataFrame:
+        """The table as a frame; money is exact `Decimal`, or `float64` with `floats=True`."""
+        from planner.exports.frames import convert_money
+
+        return convert_money(self._build()) if floats else self._build()
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The table as CSV with exact amounts, written to `path` where one is given."""
+        from planner.exports.frames import format_csv
+
+        text = format_csv(self._build())
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def __len__(self) -> int:
+        return len(self._build())
+
+    def __repr__(self) -> str:
+        return f"<table {self.name}: {len(self)} rows; .to_frame() is a pandas frame>"
+
+    def _repr_html_(self) -> str:
+        html: str = self._build().to_html(max_rows=20, border=0)
+        return html
+
+
+def plot_scenarios(answer: ComparisonAnswer) -> Axes:
+    """The total of each feasible scenario as a bar, the advised one filled."""
+    axes = _make_axes()
+    scenarios = [one for one in answer.scenarios if one.feasible]
+    names = [SCENARIO_TITLES[one.key] for one in scenarios]
+    advised = answer.recommendation.scenario
+    colours = ["tab:blue" if one.key == advised else "lightgray" for one in scenarios]
+    axes.barh(names, [float(one.require_total()) for one in scenarios], color=colours)
+    axes.invert_yaxis()
+    axes.set_xlabel(f"total, {answer.currency}")
+    return axes
+
+
+def plot_cash(answer: ComparisonAnswer) -> Axes:
+    """What each feasible scenario has cost up to each month, from the start on."""
+    axes = _make_axes()
+    for one in answer.feasible:
+        months = range(len(one.cash_per_month))
+        total = list(accumulate(float(amount) for amount in one.cash_per_month))
+        axes.plot(months, total, label=SCENARIO_TITLES[one.key])
+    axes.set_xlabel(f"months from {answer.start}; last: the end, with resale")
+    axes.set_ylabel(f"paid so far, {answer.currency}")
+    axes.legend()
+    return axes
+
+
+def _make_axes() -> Axes:
+    if find_spec("matplotlib") is None:
+        hint = "install it with pip install 'gpu-cost-planner[notebook]'"
+        raise InvalidInput("plot", f"needs matplotlib; {hint}")
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(layout="constrained")
+    return axes

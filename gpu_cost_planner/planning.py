@@ -15,10 +15,7 @@ from gpu_cost_planner.plain import plain_values
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpu_cost_planner.comparison import Comparison
-    from gpu_cost_planner.estimated import Estimated
-    from gpu_cost_planner.offer_list import OfferList
-    from gpu_cost_planner.portfolio import Portfolio
+    from gpu_cost_planner.comparison import Comparison, Estimated, OfferList, Portfolio
     from planner.contract.request.comparison import ComparisonRequest
     from planner.contract.request.portfolio import PortfolioRequest
     from planner.sizing.estimate import EstimateRequest
@@ -62,7 +59,7 @@ def estimate(request: Mapping[str, object] | EstimateRequest | str | Path) -> Es
     >>> sized.answer.accelerator, sized.answer.training_flops
     ('nvidia-a100-80gb-sxm', 4.2e+21)
     """
-    from gpu_cost_planner.estimated import Estimated
+    from gpu_cost_planner.comparison import Estimated
     from planner.sizing.estimate import estimate as size_workload
 
     return Estimated(size_workload(read_file(request)))
@@ -93,7 +90,7 @@ def offers(
     >>> [offer.provider for offer in cheapest]
     ['aws', 'aws', 'aws']
     """
-    from gpu_cost_planner.offer_list import find_offers
+    from gpu_cost_planner.comparison import find_offers
 
     filters = {
         "accelerator": accelerator,
@@ -143,8 +140,7 @@ def sweep(
     >>> frame[["horizon_months", "recommended"]].values.tolist()
     [[6, 'on_demand'], [36, 'on_prem']]
     """
-    from gpu_cost_planner.sweeps.market import Market
-    from gpu_cost_planner.sweeps.sweep import run_sweep
+    from gpu_cost_planner.sweeps.sweep import Market, run_sweep
 
     market = Market(catalog or bundled_catalog(), today or dt.datetime.now(dt.UTC).date())
     return run_sweep(
@@ -179,7 +175,7 @@ def plan_portfolio(
     >>> sum(one.share for one in together.shares) == together.answer.net_present_cost
     True
     """
-    from gpu_cost_planner.portfolio import Portfolio
+    from gpu_cost_planner.comparison import Portfolio
     from planner.portfolio.portfolio import plan_portfolio as answer_request
     from planner.portfolio.processes import open_in_processes
 
@@ -193,7 +189,7 @@ def read_file(
     """The request, read from its file where it is the name of one; of a mapping, numbers and arrays
     of NumPy and pandas as plain ones."""
     if isinstance(request, str | Path):
-        from planner.commands.reading import read_request
+        from planner.commands.command import read_request
 
         return read_request(str(request))
     if isinstance(request, Mapping):

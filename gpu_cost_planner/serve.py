@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from planner.places import BASE_DIR, DATA_DIR
-from pricing.common.arguments import MOST_PORT, whole_number_from
+from pricing.common.bounded import MOST_PORT, whole_number_from
 from pricing.common.invalid_input import InvalidInput
 
 HELP = "Serve the pages and the API on this machine (needs the extra server)."

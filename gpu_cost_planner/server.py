@@ -46,7 +46,7 @@ def server_catalog(url: str, token: str = "", *, timeout_s: float = TIMEOUT_S) -
 
 
 def _read(url: str, response: httpx.Response) -> Catalog:
-    from pricing.market.catalog_document import from_document
+    from pricing.market.offer_rows import from_document
 
     if response.status_code != HTTPStatus.OK:
         status = HTTPStatus(response.status_code)

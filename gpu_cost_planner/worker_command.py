@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from gpu_cost_planner.catalog_option import add_server
-from gpu_cost_planner.sweeps.needs import check_celery
+from gpu_cost_planner.sweeps.sweep import check_celery
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ class PlannerConfig(AppConfig):
         from allauth.account.signals import user_logged_in
 
         from planner.services.alerts.price_notices import tell
-        from pricing.publish.signals import refresh_ended, revision_published
+        from pricing.publish.publication import refresh_ended, revision_published
 
         user_logged_in.connect(_follow_groups, dispatch_uid="company-groups")
         revision_published.connect(_start_watch, dispatch_uid="budget-watch")
@@ -26,7 +26,7 @@ class PlannerConfig(AppConfig):
 
 def _follow_groups(**signal: Any) -> None:
     """Read in when somebody signs in: a command needs none of it."""
-    from planner.web.common.sign_in.accounts import follow_groups
+    from planner.web.common.adapters import follow_groups
 
     follow_groups(**signal)
 

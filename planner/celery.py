@@ -14,7 +14,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from planner.allocator import map_large_blocks
-from planner.services.jobs import background
 
 map_large_blocks()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
@@ -39,23 +38,23 @@ app.conf.update(
     broker_connection_timeout=2,
     broker_transport_options={"socket_connect_timeout": 2, "socket_timeout": 30},
     task_publish_retry_policy=RETRY_PUBLISHING,
-    task_default_queue=background.COMPARISONS,
+    task_default_queue=settings.JOB_QUEUES[0],
     # A worker takes from all of them, one that is started with `-Q prices` from that one alone.
-    task_queues={name: {} for name in background.QUEUES},
+    task_queues={name: {} for name in settings.JOB_QUEUES},
     timezone="UTC",
     beat_schedule={
         "timer": {
             "task": "planner.tasks.look_after",
-            "schedule": background.LOOK_EVERY_SECONDS,
+            "schedule": settings.TIMER_SECONDS,
             # A message that nobody took ends when the next one comes.
-            "options": {"queue": background.TIMER, "expires": background.LOOK_EVERY_SECONDS},
+            "options": {"queue": "timer", "expires": settings.TIMER_SECONDS},
         },
         **(
             {
                 "prices": {
                     "task": "planner.tasks.refresh_prices",
                     "schedule": crontab.from_string(settings.PRICE_REFRESH_SCHEDULE),
-                    "options": {"queue": background.PRICES},
+                    "options": {"queue": "prices"},
                 }
             }
             if settings.PRICE_REFRESH_SCHEDULE
@@ -66,7 +65,7 @@ app.conf.update(
                 "housekeeping": {
                     "task": "planner.tasks.housekeeping",
                     "schedule": crontab.from_string(settings.HOUSEKEEPING_SCHEDULE),
-                    "options": {"queue": background.TIMER},
+                    "options": {"queue": "timer"},
                 }
             }
             if settings.HOUSEKEEPING_SCHEDULE
@@ -86,7 +85,7 @@ def configure_logging(**_: Any) -> None:
 def serve_what_is_counted(**_: Any) -> None:
     """The worker's own measures, for Prometheus."""
     if settings.METRICS_PORT:
-        from planner.services.observability.exposition import serve_measures
+        from planner.services.observability.measures import serve_measures
 
         serve_measures(settings.METRICS_PORT)
 
@@ -94,6 +93,6 @@ def serve_what_is_counted(**_: Any) -> None:
 @worker_process_init.connect  # type: ignore[untyped-decorator]
 def report_errors_and_traces(**_: Any) -> None:
     """Each process that does jobs reports by itself."""
-    from planner.services.observability.reports import start_reports
+    from planner.services.observability.logs import start_reports
 
     start_reports()

@@ -11,13 +11,11 @@ from urllib.parse import urlsplit
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as message_levels
 
+from planner.backends import choose_mail_backend, choose_upload_storage, is_collected
 from planner.environment import LOG_LEVELS, Environment
 from planner.places import BASE_DIR, DATA_DIR
-from planner.services.observability.log_format import configure_logging
-from planner.static_files import is_collected
-from planner.unsent_mail import choose_mail_backend
-from planner.upload_storage import choose_upload_storage
-from pricing.common.arguments import MOST_DAYS, MOST_PORT
+from planner.services.observability.logs import configure_logging
+from pricing.common.bounded import MOST_DAYS, MOST_PORT
 
 env = Environment()
 
@@ -52,12 +50,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "planner.web.request_log.RequestLog",
-    "planner.web.probes.Probes",
+    "planner.web.middleware.RequestLog",
+    "planner.web.middleware.Probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "planner.web.private_pages.PrivatePages",
-    "planner.web.input_limits.TypedText",
+    "planner.web.middleware.PrivatePages",
+    "planner.web.middleware.TypedText",
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -68,9 +66,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "planner.web.fair_use.FairUse",
-    "planner.web.input_limits.UploadLimit",
-    "planner.web.work_budget.WorkBudget",
+    "planner.web.middleware.FairUse",
+    "planner.web.middleware.UploadLimit",
+    "planner.web.middleware.WorkBudget",
 ]
 
 ROOT_URLCONF = "planner.urls"
@@ -86,17 +84,14 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "planner.web.common.context.page",
+                "planner.web.common.views.page",
             ],
-            "builtins": ["planner.web.days"],
-            "libraries": {
-                "planner_format": "planner.web.common.formatting",
-                "planner_forms": "planner.web.common.widgets",
-                "planner_market": "planner.web.market.sentences",
-                "planner_plan": "planner.web.plan.sentences",
-                "planner_team": "planner.web.team.template_tags",
-                "planner_team_words": "planner.web.team.sentences",
-            },
+            "builtins": [
+                "planner.web.common.formatting",
+                "planner.web.common.forms",
+                "planner.web.market.sentences",
+                "planner.web.team.sentences",
+            ],
         },
     },
 ]
@@ -126,10 +121,10 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG  # On http://localhost while developing.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
-MFA_ADAPTER = "planner.web.common.sign_in.two_factor.TwoFactorAdapter"
-ACCOUNT_ADAPTER = "planner.web.common.sign_in.accounts.AccountAdapter"
-SOCIALACCOUNT_ADAPTER = "planner.web.common.sign_in.accounts.CompanyAdapter"
-CSRF_FAILURE_VIEW = "planner.web.common.resume.csrf_failure"
+MFA_ADAPTER = "planner.web.common.adapters.TwoFactorAdapter"
+ACCOUNT_ADAPTER = "planner.web.common.adapters.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "planner.web.common.adapters.CompanyAdapter"
+CSRF_FAILURE_VIEW = "planner.web.common.views.csrf_failure"
 MESSAGE_TAGS = {message_levels.ERROR: "danger"}
 OIDC_ORIGINS = [
     f"{url.scheme}://{url.netloc}"
@@ -246,16 +241,16 @@ NUM_PROXIES = env.number("NUM_PROXIES", 0, most=100)
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "planner.api.schema.PlannerSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "planner.api.authentication.BearerAuthentication",
+        "planner.api.callers.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["planner.api.permissions.MarketAccess"],
-    "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttles.PerMinute"],
-    "DEFAULT_RENDERER_CLASSES": ["planner.api.renderers.AnswerRenderer"],
+    "DEFAULT_PERMISSION_CLASSES": ["planner.api.callers.MarketAccess"],
+    "DEFAULT_THROTTLE_CLASSES": ["planner.api.callers.PerMinute"],
+    "DEFAULT_RENDERER_CLASSES": ["planner.api.responses.AnswerRenderer"],
     "DEFAULT_PARSER_CLASSES": ["pricing.api.rest.GuardedJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "pricing.api.pages.CursorPages",
     "DEFAULT_METADATA_CLASS": None,
-    "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
+    "EXCEPTION_HANDLER": "planner.api.responses.exception_handler",
     "NUM_PROXIES": NUM_PROXIES,
 }
 API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000, least=1)
@@ -288,14 +283,14 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
-    "POSTPROCESSING_HOOKS": ["planner.api.field_meanings.describe_fields"],
+    "POSTPROCESSING_HOOKS": ["planner.api.schema.describe_fields"],
     "ENUM_NAME_OVERRIDES": {
         "SavedComparisonState": "planner.models.project.State",
         "JobState": "planner.models.bookkeeping.JobState",
-        "DeliveryState": "planner.models.watch.DeliveryState",
+        "DeliveryState": "planner.models.bookkeeping.DeliveryState",
         "PriceState": "pricing.market.coverage.PriceState",
-        "MachineKind": "planner.portfolio.kind_uses.KINDS",
-        "PayingWhen": "planner.contract.answer.break_even.PAYING_WHEN",
+        "MachineKind": "planner.portfolio.build_answer.KINDS",
+        "PayingWhen": "planner.contract.answer.risk.PAYING_WHEN",
     },
 }
 
@@ -306,10 +301,14 @@ JOBS_BACKEND = env.choice(
 )
 if JOBS_BACKEND == "celery":
     env.needs("CELERY_BROKER_URL", "JOBS_BACKEND=celery", "no job would run")
+JOB_QUEUES = ("comparisons", "prices", "webhooks", "mail", "timer")
+"""What waits for others in one of them holds up nothing in another."""
+TIMER_SECONDS = 10.0
+"""How often the timer looks for what no process is at."""
 CACHE_URL = env.address("CACHE_URL")
 CACHES = {
     "default": {
-        "BACKEND": "planner.shared_cache.SharedCache",
+        "BACKEND": "planner.backends.SharedCache",
         "LOCATION": CACHE_URL,
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }

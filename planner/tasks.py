@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from planner.celery import app
 from planner.services import timer
-from planner.services.housekeeping import schedule
-from planner.services.jobs import jobs, mail, price_schedule
+from planner.services.housekeeping import retention as schedule
+from planner.services.jobs import background as mail
+from planner.services.jobs import jobs
+from planner.services.jobs import price_refreshes as price_schedule
 from planner.services.webhooks import webhooks
 
 

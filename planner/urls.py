@@ -8,7 +8,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-handler500 = "planner.web.failures.server_error"
+handler500 = "planner.web.middleware.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),

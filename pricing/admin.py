@@ -1,22 +1,17 @@
-"""What an operator looks at: revisions, batches held for review, refresh runs, reference data."""
+"""What an operator looks at: revisions, quarantined batches, refresh runs, reference data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin, messages
-from django.db import DatabaseError
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from pricing import models
-from pricing.common.invalid_input import InvalidInput
-from pricing.ingest.provider import ProviderUnavailable
 from pricing.models import HeldBatch
-from pricing.publish import publication
-from pricing.storage.locks import AlreadyRunning
 
 BREAK = mark_safe("<br>")
 """Between lines; a constant of ours, nothing from outside."""
@@ -64,48 +59,19 @@ class RevisionAdmin(ReadOnly):
 
 @admin.register(HeldBatch)
 class HeldBatchAdmin(ReadOnly):
-    """Batches that the checks did not let through. Releasing publishes one as it was fetched.
-
-    Who decided stands in the history of the batch; the audit log holds the decisions that
-    are made on the page /operator/ and by the API.
-    """
+    """Batches that the checks did not let through: decided on the page /operator/ or by the API."""
 
     list_display = ("provider", "state", "created_at", "offer_count", "why")
     list_filter = ("state", "provider")
     exclude = ("payload", "reasons")
     readonly_fields = ("why",)
-    actions = ("release", "discard")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldBatch]:
         return super().get_queryset(request).defer("payload")
 
-    @admin.display(description="why it is held")
+    @admin.display(description="why it is quarantined")
     def why(self, held_batch: HeldBatch) -> SafeString:
         return format_html_join(BREAK, "{}", ((reason,) for reason in held_batch.reasons))
-
-    @admin.action(description="Release: publish as fetched", permissions=["release"])
-    def release(self, request: HttpRequest, queryset: Any) -> None:
-        for held_batch in queryset.order_by("pk"):
-            try:
-                result = publication.release(held_batch)
-            except (InvalidInput, AlreadyRunning, ProviderUnavailable, DatabaseError) as error:
-                self.message_user(request, f"{held_batch}: {error}", messages.ERROR)
-            else:
-                message = f"Published {result.revision} from batch {held_batch.pk}"
-                self.log_change(request, held_batch, message)
-                self.message_user(request, message, messages.SUCCESS)
-
-    @admin.action(description="Discard: keep, but do not publish", permissions=["release"])
-    def discard(self, request: HttpRequest, queryset: Any) -> None:
-        waiting = list(queryset.filter(state=HeldBatch.State.WAITING))
-        queryset.filter(pk__in=[one.pk for one in waiting]).update(state=HeldBatch.State.DISCARDED)
-        for held_batch in waiting:
-            self.log_change(request, held_batch, "Discarded")
-        self.message_user(request, f"{len(waiting)} discarded", messages.SUCCESS)
-
-    def has_release_permission(self, request: HttpRequest) -> bool:
-        """Whoever may change held batches may decide on them, though not edit them."""
-        return bool(super(ReadOnly, self).has_change_permission(request))
 
 
 @admin.register(models.RefreshRun)

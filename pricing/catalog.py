@@ -6,21 +6,27 @@ published, and so are those of a few days; asking again costs one small query, f
 
 from __future__ import annotations
 
+import base64
+import binascii
 import datetime as dt
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db.models import Count, Max, QuerySet, Subquery
 
-from pricing import models
+from pricing import discovery, models
+from pricing.common import bounded
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.dated_price import DatedPrice
+from pricing.market.coverage import CoverageRow, compute_coverage
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.offer_filters import OfferSearch
+from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
-from pricing.market.snapshot import Catalog, RevisionInfo
+from pricing.market.snapshot import Catalog, DatedPrice, RevisionInfo
 from pricing.models import PastPrice, Price, Revision
 from pricing.revisions import newest_revisions, summarize_revision
 from pricing.storage import reference, store
@@ -112,7 +118,6 @@ def price_histories(offer_ids: Iterable[str]) -> dict[str, tuple[DatedPrice, ...
 
 
 def _select_of_offers(model: type[AnyPrice], offer_ids: Collection[str]) -> QuerySet[AnyPrice]:
-    """The prices of these offers; the id of an offer begins with its provider."""
     return model._default_manager.filter(
         listing__provider__in={offer_id.partition(":")[0] for offer_id in offer_ids},
         listing__offer_id__in=list(offer_ids),
@@ -120,7 +125,6 @@ def _select_of_offers(model: type[AnyPrice], offer_ids: Collection[str]) -> Quer
 
 
 def _read_published_histories(offer_ids: Collection[str]) -> dict[str, list[DatedPrice]]:
-    """Of the offers that were ever published: each price and, where one ended, that it did."""
     prices: dict[str, list[Price]] = defaultdict(list)
     for row in _select_of_offers(Price, offer_ids).order_by("first_revision"):
         prices[row.listing.offer_id].append(row)
@@ -130,7 +134,6 @@ def _read_published_histories(offer_ids: Collection[str]) -> dict[str, list[Date
 
 
 def _read_revision_days(prices: Sequence[Price]) -> dict[tuple[str, int], dt.date]:
-    """(provider, number) → day, of the revisions with which `prices` began and after they ended."""
     ends = {p.first_revision for p in prices} | {p.last_revision + 1 for p in prices}
     revisions = Revision.objects.filter(
         provider__in={price.listing.provider for price in prices}, number__in=ends
@@ -142,7 +145,6 @@ def _read_revision_days(prices: Sequence[Price]) -> dict[tuple[str, int], dt.dat
 def _date_prices(
     prices: Sequence[Price], days: Mapping[tuple[str, int], dt.date]
 ) -> Iterable[DatedPrice]:
-    """The prices of one offer, in the order of their revisions, on their days."""
     starts = {price.first_revision for price in prices}
     for price in prices:
         provider = price.listing.provider
@@ -154,7 +156,6 @@ def _date_prices(
 
 
 def _drop_repeats(prices: Iterable[DatedPrice]) -> Iterable[DatedPrice]:
-    """Leaves out an entry whose price is that of the entry before it."""
     before: tuple[object, ...] | None = None
     for entry in prices:
         offer = entry.offer
@@ -185,14 +186,12 @@ def _read_state() -> State:
 
 
 def _read_reference_state() -> tuple[dt.datetime | None, ...]:
-    """`State.reference` before the first revision, whose query gives it otherwise."""
     tables = (models.ExchangeRate.objects.all(), models.Region.objects.all())
     return tuple(table.aggregate(at=Max("updated_at"))["at"] for table in tables)
 
 
 @cache
 def _build_state_query() -> QuerySet[Revision, tuple[Any, ...]]:
-    """Only copies of it are run: to build it takes as long as to run it, and every request asks."""
     rates = models.ExchangeRate.objects.order_by("-updated_at").values("updated_at")[:1]
     regions = models.Region.objects.order_by("-updated_at").values("updated_at")[:1]
     return (
@@ -241,7 +240,6 @@ def _get_revision(provider: str, number: int) -> Revision:
 
 @lru_cache(maxsize=4)
 def _load_day(day: dt.date, state: State, past: tuple[int, int]) -> Catalog:
-    """A day's catalog depends on what was published or loaded since too, which both states name."""
     return _build_day(day)
 
 
@@ -273,7 +271,6 @@ def _read_past_state() -> tuple[int, int]:
 
 
 def _read_past_offers(day: dt.date, excluding: Mapping[str, int]) -> list[Offer]:
-    """The last dated price by that day of every offer of a provider without a revision then."""
     rows = (
         PastPrice.objects.filter(date__lte=day)
         .exclude(listing__provider__in=list(excluding))
@@ -297,3 +294,80 @@ def _describe_first_day() -> str:
     first_revision_day = Revision.objects.order_by("as_of").values_list("as_of", flat=True).first()
     days = [day for day in (first_past_day, first_revision_day) if day]
     return f"the first known day is {min(days)}" if days else "the catalog is empty"
+
+
+def check_known_names(search: OfferSearch, known: Catalog) -> None:
+    """Raise `InvalidInput` for a name that neither catalog nor adapters have."""
+    search.check_known_names(known, discovery.all_providers() if search.provider else ())
+
+
+def search_coverage(search: OfferSearch, table: OfferTable) -> tuple[CoverageRow, ...]:
+    """What is known of the prices that a search asks for, in its places."""
+    places = OfferSearch(
+        provider=search.provider,
+        region=search.region,
+        geography=search.geography,
+        accelerator=search.accelerator,
+        sold_now=True,
+    )
+    return compute_coverage(
+        table,
+        places.rows(table),
+        accelerators=search.accelerator,
+        providers=search.provider,
+        purchase_options=search.purchase_option,
+    )
+
+
+# Pages ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PagePosition:
+    """Where a page begins, and in which revisions: pages fit together while others publish."""
+
+    start: int
+    revisions: tuple[tuple[str, int], ...]
+
+
+def catalog_for(search: OfferSearch, position: PagePosition | None, now: State) -> Catalog:
+    """The catalog that a search looks at: of its day, of its cursor, or the one in force."""
+    if search.as_of is not None:
+        return as_of(search.as_of)
+    return at(dict(position.revisions)) if position else current(now)
+
+
+def to_cursor(search: OfferSearch, start: int, known: Catalog) -> str:
+    """An opaque cursor to the page of `search` that begins at `start`."""
+    revisions = [[info.provider, info.revision] for info in known.revisions]
+    text = json.dumps([start, search.key, revisions], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def from_cursor(search: OfferSearch, cursor: str) -> PagePosition:
+    """The place that `to_cursor` named; `InvalidInput` for one that is not of this search."""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        text = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
+        start, key, revisions = cast(list[Any], bounded.loads(text))
+        position = PagePosition(
+            _parse_count(start),
+            tuple((_parse_name(name), _parse_count(n)) for name, n in revisions),
+        )
+    except (ValueError, TypeError, binascii.Error):
+        raise InvalidInput("cursor", "is not one of ours; follow `next` links") from None
+    if key != search.key:
+        raise InvalidInput("cursor", "belongs to other filters; follow `next` links")
+    return position
+
+
+def _parse_count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 2**31:
+        raise ValueError(value)
+    return value
+
+
+def _parse_name(value: Any) -> str:
+    if not isinstance(value, str) or "\x00" in value:
+        raise ValueError(value)
+    return value

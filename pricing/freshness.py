@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from pricing import catalog
 from pricing.discovery import all_providers, is_read_by_default
-from pricing.market.price_age import AgeLimits, PartDates, PricePart
+from pricing.market.snapshot import AgeLimits, PartDates, PricePart
 from pricing.models import HeldBatch, RefreshRun, Revision
 from pricing.revisions import (
     Freshness,
@@ -116,7 +116,6 @@ def _build_freshness(
 
 
 def _read_activity() -> dict[str, _Activity]:
-    """By provider, in two queries however many there are: every page asks for it."""
     newest = RefreshRun.objects.order_by().values("provider").annotate(newest=Max("pk"))
     runs = {r.provider: r for r in RefreshRun.objects.filter(pk__in=newest.values("newest"))}
     waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).order_by()

@@ -32,7 +32,7 @@ class Revision(models.Model):
     oldest_price_as_of = models.DateField(null=True)
     undated_prices = models.PositiveIntegerField(default=0)
     dates = models.BinaryField(default=b"")
-    """Days of the prices where they are not all `as_of`; see `pricing.storage.price_dates`."""
+    """Days of the prices where they are not all `as_of`; see `pricing.storage.store`."""
     digest = models.CharField(max_length=64)
     """SHA-256 of the content, to prove that it reads back exactly."""
     added = models.PositiveIntegerField(default=0)

@@ -89,7 +89,6 @@ def list_newly_unread(revision: Revision) -> tuple[str, ...]:
 
 
 def _name_part(warning: str) -> str:
-    """The part that a warning of `list_unread` is about, without the cause."""
     if warning.startswith(LEFT):
         return warning.removeprefix(LEFT).partition(" ")[0]
     return warning.removeprefix(NOT_READ).partition(":")[0]

@@ -153,6 +153,6 @@ def let_tests_empty_the_audit_log() -> None:
 def expected_market(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clouds of the tests sell less than the real ones, which the bundled prices list: what
     a first refresh is held against is tested in `tests/pricing/publish/test_first_refresh.py`."""
-    from pricing.publish import expected_market
+    from pricing.publish import batch
 
-    monkeypatch.setattr(expected_market, "read_expected_offers", lambda _provider: [])
+    monkeypatch.setattr(batch, "read_expected_offers", lambda _provider: [])

@@ -19,11 +19,9 @@ FOREIGN_TO_THE_CORE = re.compile("django|drf|celery|boto|azure|google|psycopg|re
 NAMESPACES = {"google", "azure"}
 """Packages that many distributions share."""
 USED_BY_NAME = {
-    "defusedxml": "openpyxl reads workbooks safely where it is installed",
     "django-storages": "the settings name it where uploads are kept in a bucket",
     "gunicorn": "serves the application",
     "ipykernel": "notebooks run in it",
-    "openpyxl": "pandas reads workbooks with it",
     "psycopg": "Django's PostgreSQL backend imports it",
     "pyarrow": "pandas reads parquet with it",
     "redis": "Celery's broker and Django's cache import it",

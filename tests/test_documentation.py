@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import tomllib
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,15 +17,14 @@ from docs_build.commands_reference import read_arguments, read_command_line, rea
 from docs_build.models_reference import read_fields
 from docs_build.reference import ANSWERS, REQUESTS, render_pages
 from docs_build.settings_reference import read_variables
+from docs_build.stacked_tables import stack_tables
 from docs_build.targets_reference import read_make_variables, read_targets
 from planner.contract.request.comparison import read_request
 from planner.contract.validation import parse
 from planner.environment import VARIABLES
 from planner.sizing.estimate import EstimateRequest
-from planner.web.method.methodology import ORDER, read_sections
-from planner.web.method.tables import stack_tables
-from planner.web.plan.calibration import LOG_COMMAND
-from planner.web.team.template_tags import TAB_TITLES
+from planner.web.plan.usage import LOG_COMMAND
+from planner.web.team.sentences import TAB_TITLES
 
 ROOT = Path(settings.BASE_DIR)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -106,16 +104,6 @@ def test_every_field_of_the_contract_is_described(models, mode):
     assert [f"{row.model}.{row.name}" for row in fields if not row.meaning.strip()] == []
 
 
-def test_every_page_of_the_methodology_is_on_the_method_page():
-    assert {path.stem for path in (ROOT / "docs" / "methodology").glob("*.md")} == set(ORDER)
-    html = "".join(section.html for section in read_sections())
-    assert html.count("<math") > 50
-    assert "$$" not in html
-    assert 'href="#costing"' in html
-    assert ".md" not in html
-    assert re.search(r"\sstyle=", html) is None
-
-
 def test_links_of_the_repository_s_own_pages_lead_somewhere():
     for path in IN_THE_REPOSITORY:
         targets = [link for link in LINK.findall(path.read_text()) if "://" not in link]
@@ -171,12 +159,6 @@ def test_names_that_a_page_uses_are_names_of_the_program(written):
     assert sorted(names - known) == []
 
 
-def test_the_method_page_names_no_field_of_the_api():
-    text = re.sub(r"<[^>]+>", " ", "".join(section.html for section in read_sections()))
-    fields = {row.name for rows in read_fields(REQUESTS, "validation").values() for row in rows}
-    assert sorted(name for name in fields if "_" in name and re.search(rf"\b{name}\b", text)) == []
-
-
 @pytest.mark.sweep
 def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):
     done = subprocess.run(
@@ -211,48 +193,3 @@ def test_a_tab_of_the_team_that_a_page_names_is_there(written: str) -> None:
 
 def test_the_command_that_the_guide_logs_with_is_the_page_s() -> None:
     assert f"\n{LOG_COMMAND} > run.csv\n" in (ROOT / "docs/guides/calibrate.md").read_text()
-
-
-def test_the_page_on_accuracy_tells_what_the_method_tells() -> None:
-    """Kind by kind, found by its runs and teams: median, share within 50 % and inside the range."""
-    rows = {
-        page: [
-            [cell.strip() for cell in line.strip("|").split("|")]
-            for line in (ROOT / "docs" / page).read_text().splitlines()
-            if line.startswith("|")
-        ]
-        for page in ("accuracy.md", "methodology/sizing.md")
-    }
-    silent = {row[0]: row[1:] for row in rows["methodology/sizing.md"] if len(row) == 5}
-    stated = {row[0]: row[1:] for row in rows["methodology/sizing.md"] if len(row) == 4}
-    told, compared = rows["accuracy.md"], 0
-    for kind, (runs, *figures) in silent.items():
-        for said, as_stated in pairwise(told):
-            if said[1:3] == [runs, "nothing said"]:
-                assert said[3:] == figures, kind
-                assert as_stated[2] == "as stated"
-                assert [re.split(r",| \(", cell)[0] for cell in as_stated[3:]] == stated[kind]
-                compared += 1
-    assert compared == 8
-
-
-def test_the_first_page_of_the_method_tells_the_accuracy_of_its_pages() -> None:
-    """How far hours can be trusted stands there in short: the same figures, kind by kind."""
-
-    def rows(page: str) -> list[tuple[str, list[str]]]:
-        text = (ROOT / "docs" / "methodology" / page).read_text()
-        found = TABLE_ROW.findall(text)
-        return [(kind, [cell.strip() for cell in cells.split("|")]) for kind, cells in found]
-
-    silent, stated = {}, {}
-    for kind, cells in rows("sizing.md"):
-        if len(cells) == 4 and re.fullmatch(r"\d+, \d+", cells[0]):
-            silent[kind] = cells
-        elif len(cells) == 3 and kind in silent:
-            stated[kind] = cells
-    told = {kind: cells for kind, cells in rows("index.md") if kind in silent}
-    assert len(told) == 8
-    for kind, (runs, median, with_code, inside) in told.items():
-        of_code = stated.get(kind, ["", "", ""])
-        assert (runs, median, with_code) == (silent[kind][0], silent[kind][1], of_code[0])
-        assert inside == ", ".join(filter(None, (silent[kind][3], of_code[2])))

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gpu_cost_planner.catalog_option import add_server, load_catalog
-from pricing.common.arguments import MOST_PORT, whole_number_from
+from pricing.common.bounded import MOST_PORT, whole_number_from
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:
-    from gpu_cost_planner.assistants.tokens import Application
+    from gpu_cost_planner.assistants.server import Application
     from pricing.market.snapshot import Catalog
 
 HELP = "Serve the planner as tools of an assistant (MCP); read-only. Needs the extra mcp."
@@ -66,8 +66,7 @@ def check_options(options: Namespace) -> None:
 
 def build_application(catalog: Catalog, host: str, server: str | None) -> Application:
     """The tools over HTTP; with a server, only for holders of its tokens."""
-    from gpu_cost_planner.assistants.server import build_server
-    from gpu_cost_planner.assistants.tokens import TokenGate
+    from gpu_cost_planner.assistants.server import TokenGate, build_server
 
     application: Application = build_server(catalog).streamable_http_app(
         host=host, stateless_http=True, json_response=True

@@ -18,8 +18,7 @@ from celery.exceptions import TimeoutError as NothingYet
 from celery.result import ResultSet
 from kombu.exceptions import KombuError, OperationalError
 
-from gpu_cost_planner.sweeps.grid import Fields, Variation
-from gpu_cost_planner.sweeps.market import Market, Row
+from gpu_cost_planner.sweeps.sweep import Fields, Market, Row, Variation
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import copy
+import datetime as dt
+import hashlib
+import json
 import multiprocessing
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import partial
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, partial
+from importlib.util import find_spec
+from itertools import product
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
+from gpu_cost_planner.plain import plain_values
 from gpu_cost_planner.planning import read_file
-from gpu_cost_planner.sweeps.grid import Fields, Variation, list_variations
-from gpu_cost_planner.sweeps.journal import Journal
-from gpu_cost_planner.sweeps.market import Market, Row
-from gpu_cost_planner.sweeps.needs import check_celery
-from gpu_cost_planner.sweeps.progress import show_progress
-from gpu_cost_planner.sweeps.summary import build_frame
+from gpu_cost_planner.version import read_version
+from planner.comparison import compare
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,3 +132,268 @@ def _end_with(parent: int) -> None:
 def _summarize(request: Fields) -> Row:
     """In a worker: the row of a request at the prices that the worker was started with."""
     return Market.installed[0].summarize(request)
+
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Variation:
+    """One request of a sweep."""
+
+    values: Mapping[str, Any]
+    """Dotted field → its value here."""
+    request: Fields
+
+    def key(self, context: str) -> str:
+        """Name of its result in a journal: the same for the same request in the same context."""
+        text = json.dumps([context, self.request], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def list_variations(
+    request: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]
+) -> list[Variation]:
+    """A request for each combination of the grid's values, the last field varying fastest.
+
+    A field is a dotted path, a number in it a place in a list: `on_prem.servers.0.unit_price`.
+    Raises `InvalidInput` for a field without values, a path that leads nowhere, and a request
+    whose fields are refused; what the market refuses is found when it is compared.
+
+    >>> work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 100}
+    >>> grid = {"finance.discount_rate_per_year": [0.05, 0.1], "horizon_months": [12]}
+    >>> [dict(one.values) for one in list_variations({"workload": work}, grid)]
+    [{'finance.discount_rate_per_year': 0.05, 'horizon_months': 12},
+     {'finance.discount_rate_per_year': 0.1, 'horizon_months': 12}]
+    """
+    if not grid:
+        raise InvalidInput("grid", "is empty; give at least one field with its values")
+    return list(_build(request, {name: _list(name, values) for name, values in grid.items()}))
+
+
+def _list(field: str, values: Any) -> list[Any]:
+    """The values of a field: of a list, a range, an array or a series."""
+    is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
+    listed = [plain_values(one) for one in values] if is_list else []
+    if not listed:
+        raise InvalidInput(field, f"{values!r} is no list of values; give at least one")
+    return listed
+
+
+def _build(request: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Iterator[Variation]:
+    for combination in product(*grid.values()):
+        values = dict(zip(grid, combination, strict=True))
+        varied = copy.deepcopy(dict(request))
+        for field, value in values.items():
+            _set(varied, field, value)
+        read_request(varied)
+        yield Variation(values, varied)
+
+
+def _set(fields: Fields, path: str, value: Any) -> None:
+    """Set a dotted field; sections that are absent are made, lists are not."""
+    *sections, last = path.split(".")
+    place: Any = fields
+    for name in sections:
+        place = _enter(place, name, path)
+    if isinstance(place, list):
+        place[_index(place, last, path)] = value
+    elif isinstance(place, dict):
+        place[last] = value
+    else:
+        raise InvalidInput(path, f"{last!r} is not inside a section or a list of the request")
+
+
+def _enter(place: Any, name: str, path: str) -> Any:
+    if isinstance(place, list):
+        return place[_index(place, name, path)]
+    if isinstance(place, dict):
+        if place.get(name) is None:
+            place[name] = {}
+        return place[name]
+    raise InvalidInput(path, f"{name!r} is not inside a section or a list of the request")
+
+
+def _index(place: list[Any], name: str, path: str) -> int:
+    if not name.isdecimal() or int(name) >= len(place):
+        allowed = f"0 to {len(place) - 1}" if place else "none, the list is empty"
+        raise InvalidInput(path, f"{name!r} is no place in the list; allowed are {allowed}")
+    return int(name)
+
+
+class Journal:
+    """Rows by key; use as a context. Without a path nothing is kept."""
+
+    def __init__(self, path: str | Path | None) -> None:
+        self._path = None if path is None else Path(path)
+        self._file: IO[bytes] | None = None
+        self.rows: dict[str, dict[str, Any]] = {}
+        """Rows of this and of earlier sweeps that wrote the file, by key."""
+
+    def __enter__(self) -> Self:
+        if self._path is not None:
+            self._file = self._path.open("a+b")
+            self._read(self._file)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def add(self, key: str, row: dict[str, Any]) -> None:
+        """Keep the row of a comparison that is done."""
+        self.rows[key] = row
+        if self._file is not None:
+            self._file.write(json.dumps([key, row], ensure_ascii=False).encode() + b"\n")
+            self._file.flush()
+
+    def _read(self, file: IO[bytes]) -> None:
+        file.seek(0)
+        end = 0
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                key, row = json.loads(line)
+                self.rows[key] = dict(row)
+            except (ValueError, TypeError):
+                raise InvalidInput(
+                    "journal",
+                    f"{self._path} line {number} is no line of a journal; name another file",
+                ) from None
+            end += len(line)
+        file.truncate(end)
+        file.seek(0, 2)
+
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Market:
+    """What all comparisons of a sweep are made with."""
+
+    catalog: Catalog
+    today: dt.date
+    installed: ClassVar[list[Market]] = []
+    """In a worker: that of its sweep."""
+
+    def summarize(self, request: Fields) -> Row:
+        """The row of a request, or of its refusal."""
+        try:
+            return summarize(compare(request, self.catalog, today=self.today))
+        except InvalidInput as refusal:
+            return refuse("; ".join(str(one) for one in refusal.all()))
+
+    def install(self) -> None:
+        """Make it the one of this process."""
+        self.installed[:] = [self]
+
+    def describe(self, request: Fields) -> str:
+        """All that an answer depends on besides its request: prices, program, default start."""
+        start = "" if request.get("start") else f"{self.today:%Y-%m}"
+        return f"{read_version()} {start} {self._digest}"
+
+    @cached_property
+    def _digest(self) -> str:
+        """SHA-256 of every price and of the rates that convert them."""
+        offers = self.catalog.offers.offers
+        prices = [(o.id, str(o.price_per_hour), str(o.upfront), o.sold_now) for o in offers]
+        text = repr((prices, self.catalog.exchange_rates.latest))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_celery(field: str) -> None:
+    """Raise `InvalidInput` where what workers need is not installed."""
+    if find_spec("celery") is None:
+        hint = "install it with pip install 'gpu-cost-planner[cluster]'"
+        raise InvalidInput(field, f"needs Celery; {hint}")
+
+
+Report = Callable[[int], object]
+"""Takes how many more comparisons are done."""
+
+
+@contextmanager
+def show_progress(is_wanted: bool, total: int) -> Iterator[Report]:
+    """Gives what is to be told of each comparison that is done; shows nothing unless wanted."""
+    if not is_wanted:
+        yield lambda _count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = ("Comparing", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+_FIGURES = (
+    *("total_cost", "within_horizon", "owed_after", "net_present_cost"),
+    "levelised_cost_per_accelerator_hour",
+)
+"""Of the advised scenario."""
+_VERDICT = ("capital_to_approve", "obligation_to_sign")
+_TOTALS = tuple(f"total_{key.value}" for key in ScenarioKey)
+_MONEY = (*_FIGURES, "saving", *_VERDICT, *_TOTALS)
+COLUMNS = ("recommended", *_MONEY, "payback", "confidence", "headline", "currency", "refused")
+"""Columns of a sweep after those of the grid."""
+
+
+def summarize(answer: ComparisonAnswer) -> dict[str, Any]:
+    """The row of an answer as plain JSON values; null where a figure has no meaning."""
+    best = answer.recommendation
+    advised = next((one for one in answer.scenarios if one.key == best.scenario), None)
+    verdict = answer.verdict
+    totals = {one.key: one.total_cost for one in answer.scenarios}
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
+    row |= {name: _text(getattr(advised, name, None)) for name in _FIGURES}
+    row |= {name: _text(getattr(verdict, name, None)) for name in _VERDICT}
+    row |= {f"total_{key.value}": _text(totals.get(key)) for key in ScenarioKey}
+    return row | {
+        "recommended": best.scenario.value if best.scenario else None,
+        "saving": _text(best.saving) if best.scenario else None,
+        "payback": verdict.payback if verdict else None,
+        "confidence": verdict.confidence if verdict else None,
+        "headline": verdict.headline if verdict else best.headline,
+        "currency": answer.currency,
+    }
+
+
+def refuse(reason: str) -> dict[str, Any]:
+    """The row of a request that was refused."""
+    return {**dict.fromkeys(COLUMNS), "refused": reason}
+
+
+def build_frame(
+    values: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]], *, floats: bool
+) -> pd.DataFrame:
+    """A row for each combination: its values, then `COLUMNS`; money exact unless `floats`."""
+    import pandas as pd
+
+    table, given_values = list(rows), list(values)
+    fields = list(given_values[0]) if given_values else []
+    columns: dict[str, Any] = {name: [one[name] for one in given_values] for name in fields}
+    for name in COLUMNS:
+        cells = [row[name] for row in table]
+        if name in _MONEY:
+            exact = [None if cell is None else Decimal(cell) for cell in cells]
+            columns[name] = pd.Series(exact, dtype="float64" if floats else "object")
+        elif name == "confidence":
+            columns[name] = pd.Series(cells, dtype="float64")
+        elif name == "recommended":
+            columns[name] = pd.Categorical(cells, [key.value for key in ScenarioKey])
+        else:
+            columns[name] = pd.Series(cells, dtype="str")
+    return pd.DataFrame(columns)
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:f}"

@@ -15,14 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from planner.api.authentication import access_of_request
-from planner.api.errors import require_length
+from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.permissions import SignedIn
+from planner.api.responses import require_length
 from planner.models import Access, Team
-from planner.services.teams.permissions import EDIT, VIEW, Need, require, require_scope
-from pricing.api.pages import PAGE_PARAMETERS
-from pricing.api.plain_view import METHODS
+from planner.services.teams.access import EDIT, VIEW, Need, require, require_scope
+from pricing.api.pages import METHODS, PAGE_PARAMETERS
 from pricing.api.rest import Query, check_if_match, is_not_modified, make_etag, not_modified
 from pricing.common.invalid_input import InvalidInput
 
@@ -216,24 +214,28 @@ class CreateMixin(TeamViewSet):
 
 
 class ChangeMixin(TeamViewSet):
+    change_serializer: ClassVar[type[serializers.Serializer[Any]]]
+    change: ClassVar[Callable[..., Any]]
+    """The service `f(access, row, changes, seen_version)`, as a staticmethod."""
+
     def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         row = self.get_object()
         seen = self.seen_version(row)
         return self.answer(self.change_row(row, seen))
 
     def change_row(self, row: Any, seen: int | None) -> Any:
-        raise NotImplementedError
+        return self.change(self.access, row, self.read_body(self.change_serializer), seen)
 
 
 class DeleteMixin(TeamViewSet):
+    delete_row: ClassVar[Callable[..., Any]]
+    """The service `f(access, row)`, as a staticmethod."""
+
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         row = self.get_object()
         self.seen_version(row)
-        self.delete_row(row)
+        self.delete_row(self.access, row)
         return Response(status=HTTPStatus.NO_CONTENT)
-
-    def delete_row(self, row: Any) -> None:
-        raise NotImplementedError
 
 
 class InTeam(TeamViewSet):

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal
 
 from django.conf import settings
-from drf_spectacular.extensions import (
-    OpenApiSerializerExtension,
-    OpenApiSerializerFieldExtension,
-)
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
+from drf_spectacular.hooks import postprocess_schema_enums
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
+from planner.api.callers import MarketAccess
 from planner.api.idempotency import HEADER
-from planner.api.operation_ids import make_operation_id
-from planner.api.permissions import MarketAccess
 from planner.contract.answer.common import AnswerModel
-from planner.contract.json_schema import to_json_schema
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
+from planner.contract.validation import to_json_schema
+from pricing.api.pages import CursorPages
 from pricing.api.rest import PROBLEM_JSON, ProblemSerializer, StrictSerializer
 
 _KEY = OpenApiParameter(
@@ -185,7 +186,7 @@ class AnswerModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-
 class ModelFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     """A field that holds a part of an answer: a reference to its component."""
 
-    target_class = "planner.api.serializers.fields.ModelField"
+    target_class = "planner.api.serializers.teams.ModelField"
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
         name = self.target.model.__name__
@@ -198,7 +199,7 @@ class ModelFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unty
 class ObjectFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     """A field that takes an object: a reference to its model's component, where it has one."""
 
-    target_class = "planner.api.serializers.fields.ObjectField"
+    target_class = "planner.api.serializers.teams.ObjectField"
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
         return _object_schema(self.target.model, auto_schema)
@@ -207,7 +208,7 @@ class ObjectFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unt
 class ObjectsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     """A field that takes a list of objects."""
 
-    target_class = "planner.api.serializers.fields.ObjectsField"
+    target_class = "planner.api.serializers.teams.ObjectsField"
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
         return {"type": "array", "items": _object_schema(self.target.model, auto_schema)}
@@ -278,3 +279,120 @@ def _answer_schema(part: Any) -> Any:
     if isinstance(part, dict) and "properties" in part:
         return part | {"required": list(part["properties"])}
     return part
+
+
+_VERBS = {"GET": "get", "POST": "create", "PATCH": "update", "DELETE": "delete"}
+_NOUNS = {"actuals": "actuals_uploads", "audit-log": "audit_entries"}
+"""Segments of a path that are not the plural of what they hold."""
+_NAMES = {
+    "POST comparisons": "compare",
+    "POST comparisons/batch": "compare_batch",
+    "POST comparisons/exports/{form}": "export_comparison",
+    "POST estimates": "estimate",
+    "POST calibrations": "calibrate",
+    "POST invitations/accept": "accept_invitation",
+    "POST refreshes": "start_refresh",
+    "POST teams/{team}/webhooks/{id}/rotate-secret": "rotate_team_webhook_secret",
+    "GET saved-comparisons/{id}/exports/{form}": "export_saved_comparison",
+}
+
+
+def make_operation_id(method: str, path: str, is_list: bool) -> str:
+    """The name of what `method` does at `path`, below `/api/v1/`.
+
+    >>> make_operation_id("GET", "projects/", True), make_operation_id("PATCH", "jobs/{id}/", False)
+    ('list_projects', 'update_job')
+    >>> make_operation_id("POST", "held-batches/{id}/release/", False)
+    'release_held_batch'
+    >>> make_operation_id("GET", "projects/{id}/variance/", False)
+    'get_project_variance'
+    >>> make_operation_id("GET", "teams/{team}/webhooks/{webhook}/deliveries/{id}/", False)
+    'get_team_webhook_delivery'
+    """
+    path = path.strip("/")
+    if name := _NAMES.get(f"{method} {path}"):
+        return name
+    parts = path.split("/")
+    nouns = [_NOUNS.get(part, part).replace("-", "_") for part in parts if part[0] != "{"]
+    *outer, last = nouns
+    owner = "_".join(map(_singular, outer))
+    if is_list:
+        return "_".join(filter(None, ("list", owner, last)))
+    is_of_one = parts[-1][0] != "{" and len(parts) > 1 and parts[-2][0] == "{"
+    is_action = is_of_one and parts[-1] not in _NOUNS and not last.endswith("s")
+    if is_action:
+        words = (last, owner) if method == "POST" else (_VERBS[method], owner, last)
+        return "_".join(words)
+    return "_".join(filter(None, (_VERBS[method], owner, _singular(last))))
+
+
+def _singular(noun: str) -> str:
+    """
+    >>> [_singular(noun) for noun in ("saved_comparisons", "deliveries", "held_batches", "me")]
+    ['saved_comparison', 'delivery', 'held_batch', 'me']
+    """
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    if noun.endswith("ches"):
+        return noun[:-2]
+    return noun.removesuffix("s")
+
+
+CONVENTIONS = f"""What deep-learning accelerators should cost: rented, owned or mixed.
+
+- **Callers** send `Authorization: Bearer gcp_…`, a token of a team, or have a session. Prices, \
+estimates and comparisons need neither unless the operator closed them.
+- **Amounts** are decimal text, such as `"1524336.00"`, in the `currency` beside them, or in US \
+dollars where the name has `usd` in it; planning values of accelerators and estimates are numbers. \
+What nobody knows is null, never 0. Requests take amounts as numbers or text.
+- **Other values**: months such as `2027-01`, days such as `2027-01-31`, times in UTC; shares and \
+rates as fractions (0.05 is 5 %).
+- **Refusals** are problem details (RFC 9457). `errors` names each field by its path, such as \
+`workload.hours_per_month` or `items.0.key`; the path is empty for the body as a whole. Unknown \
+fields and query parameters are refused.
+- **Pages**: `next` is the address of the next one, null on the last. A page has \
+{CursorPages.page_size} rows, or `page_size`, which is at most {CursorPages.max_page_size}. Lists \
+without these parameters come whole.
+- **Versions**: what can be changed has an `ETag`. With it in `If-Match` an edit of something that \
+was changed since fails (412); with it in `If-None-Match` what did not change is not sent again \
+(304).
+- **Repeats**: a creation with an `Idempotency-Key` is done once, however often it is sent within \
+24 hours.
+- **Jobs**: 202 names a job in `Location`. Ask for it again after `Retry-After` until its `state` \
+is `succeeded`, `failed` or `cancelled`; `result` is what the operation would have answered at \
+once.
+- **Limits**: 429 says in `Retry-After` when to come back.
+"""
+
+
+TABLE = "field_meanings.csv"
+PAGE_SIZE = {"minimum": 1, "maximum": CursorPages.max_page_size, "default": CursorPages.page_size}
+
+
+def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
+    """The document with enums as components of their own, what holds for all operations, and a
+    meaning for every field."""
+    document = postprocess_schema_enums(result, generator, **options)  # type: ignore[no-untyped-call]
+    document["info"]["description"] = CONVENTIONS
+    meanings = read_meanings()
+    for name, component in document["components"]["schemas"].items():
+        for field, schema in component.get("properties", {}).items():
+            meaning = meanings.get((name, field)) or meanings.get(("", field))
+            if meaning and "description" not in schema:
+                schema["description"] = meaning
+            if {"type": "string", "maxLength": 0} in schema.get("oneOf", ()):
+                # Empty text is of both kinds for whoever does not look at formats, as by default.
+                schema["anyOf"] = schema.pop("oneOf")
+    for operation in (o for path in document["paths"].values() for o in path.values()):
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] == CursorPages.page_size_query_param:
+                parameter["schema"] |= PAGE_SIZE
+    return document
+
+
+@cache
+def read_meanings() -> Mapping[tuple[str, str], str]:
+    """Component and field → meaning; no component: wherever the field stands."""
+    lines = files("planner.api").joinpath(TABLE).read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(lines))
+    return MappingProxyType({(row["component"], row["field"]): row["meaning"] for row in rows})

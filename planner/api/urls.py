@@ -5,19 +5,10 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, re_path, register_converter
 from rest_framework.routers import SimpleRouter
 
-from planner.api.views import (
-    comparisons,
-    documents,
-    held,
-    operations,
-    portfolios,
-    projects,
-    quarantined,
-    saved,
-    servers,
-    teams,
-    usage,
-)
+from planner.api.views import comparisons, documents, operations, portfolios, projects, teams
+from planner.api.views import comparisons as servers
+from planner.api.views import comparisons as usage
+from planner.api.views import projects as saved
 from planner.exports import FORMATS
 from planner.exports.address_format import address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
@@ -40,11 +31,12 @@ router.register(
 router.register("projects", projects.ProjectsView, "project")
 router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actuals")
 router.register("variants", projects.VariantsView, "variant")
-router.register("scenarios", projects.FormerVariantsView, "scenario")
 router.register("saved-comparisons", saved.SavedComparisonsView, "saved-comparison")
 router.register("saved-portfolios", portfolios.SavedPortfoliosView, "saved-portfolio")
 router.register("jobs", operations.JobsView, "job")
 router.register("alerts", operations.AlertsView, "alert")
+router.register("held-batches", operations.HeldBatchesView, "held-batch")
+router.register("quarantined-prices", operations.QuarantinedPricesView, "quarantined-price")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("comparisons/", comparisons.ComparisonsView.as_view(), name="comparisons"),
@@ -68,30 +60,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("me/", teams.MeView.as_view(), name="me"),
     path("invitations/accept/", teams.AcceptInvitationView.as_view(), name="invitation-accept"),
     path("refreshes/", operations.RefreshesView.as_view(), name="refreshes"),
-    path("held-batches/", held.HeldBatchesView.as_view(), name="held-batches"),
-    path("held-batches/<int:pk>/", held.HeldBatchView.as_view(), name="held-batch"),
-    path("held-batches/<int:pk>/release/", held.ReleaseView.as_view(), name="held-batch-release"),
-    path("held-batches/<int:pk>/reject/", held.RejectView.as_view(), name="held-batch-reject"),
-    path(
-        "quarantined-prices/",
-        quarantined.QuarantinedPricesView.as_view(),
-        name="quarantined-prices",
-    ),
-    path(
-        "quarantined-prices/<int:pk>/",
-        quarantined.QuarantinedPriceView.as_view(),
-        name="quarantined-price",
-    ),
-    path(
-        "quarantined-prices/<int:pk>/release/",
-        quarantined.ReleaseView.as_view(),
-        name="quarantined-price-release",
-    ),
-    path(
-        "quarantined-prices/<int:pk>/reject/",
-        quarantined.RejectView.as_view(),
-        name="quarantined-price-reject",
-    ),
     path("schema/", documents.SchemaView.as_view(), name="schema"),
     path("docs/", documents.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),

@@ -7,8 +7,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from planner.commands.command import Command, LoadCatalog, Options
-from planner.commands.reading import read_text
+from planner.commands.command import Command, LoadCatalog, Options, read_text
 from pricing.common.invalid_input import InvalidInput
 
 MAX_FILE_BYTES = 4_000_000
@@ -41,7 +40,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 
 def _answer(options: Options, _: LoadCatalog) -> str:
-    from planner.usage.job_files.reading import read_job_file
+    from planner.usage.job_files import read_job_file
 
     text = read_text(options["file"], MAX_FILE_BYTES)
     facts = read_job_file(text, Path(options["file"]).name)
@@ -123,7 +122,7 @@ def _describe(facts: dict[str, Any], request: dict[str, Any], runs: float) -> st
 
 
 JOB_FILE = Command(
-    help="Read a job file (Slurm, Kubernetes, Terraform, SkyPilot, dstack, training) as a request.",
+    help="Read a job file (Slurm, Kubernetes, Terraform, SkyPilot, training) as a request.",
     add_arguments=_add_arguments,
     answer=_answer,
 )

@@ -11,8 +11,7 @@ from typing import Any
 from planner.commands.command import NONE_LOADED, Command, LoadCatalog, Options
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offer_filters import ORDERINGS, search_offers
-from pricing.market.offer_json import offer_json
-from pricing.market.snapshot import Catalog
+from pricing.market.offer_rows import offer_json
 
 FILTERS = {
     "accelerator": "slug or usual name, for example H100-80GB-SXM",
@@ -65,11 +64,13 @@ def _answer(options: Options, load_catalog: LoadCatalog) -> str:
         return json.dumps({"count": count, "results": offers}, indent=2, default=str)
     if options["csv"]:
         return _format_csv(offers)
-    return _format_tables(catalog, offers, count)
+    from planner.commands.tables import price_tables
+
+    return price_tables(catalog.revisions, offers, count)
 
 
 def _format_csv(offers: list[dict[str, Any]]) -> str:
-    from planner.exports.spreadsheet_text import text_cell
+    from planner.exports.csv_export import text_cell
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -77,12 +78,6 @@ def _format_csv(offers: list[dict[str, Any]]) -> str:
     for offer in offers:
         writer.writerow(text_cell(v) if isinstance(v, str) else v for v in offer.values())
     return text.getvalue()
-
-
-def _format_tables(catalog: Catalog, offers: list[dict[str, Any]], count: int) -> str:
-    from planner.commands.price_tables import price_tables
-
-    return price_tables(catalog.revisions, offers, count)
 
 
 PRICES = Command(

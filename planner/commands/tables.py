@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from planner.contract.amounts import (
+    NOISE,
+    decimals_of,
+    format_money,
+    format_month,
+    format_named_shares,
+)
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.relaxation import least_changes
-from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.money import decimals_of
-from planner.costing.advice.limit_words import describe_alternative, describe_budget
+from planner.contract.answer.estimate import (
+    EstimateAnswer,
+    EstimateCandidate,
+    Parallelism,
+    ServingPlan,
+)
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.scenario import ScenarioAnswer, least_changes
+from planner.contract.labels import NO_RANGE_HERE
+from planner.costing.advice.verdict import describe_alternative, describe_budget
+from planner.portfolio.words import METHOD_TITLES, describe_range
+from planner.sizing.calibration.calibration import Calibration
+from planner.sizing.estimate import Estimate
 from pricing.common.pluralize import pluralize
+from pricing.market.snapshot import RevisionInfo
 
 WIDTH = 110
 """Characters of a line; the same on every terminal, so that outputs can be compared."""
@@ -102,3 +121,305 @@ def _break_even(answer: ComparisonAnswer) -> Table:
             "" if months is None else f"{months:,.1f}",
         )
     return table
+
+
+def price_tables(
+    revisions: Iterable[RevisionInfo], offers: Sequence[dict[str, Any]], count: int
+) -> str:
+    """The age of each provider's prices, and the offers, the cheapest first."""
+    out = StringIO()
+    console = make_console(out)
+    console.print(_revisions(revisions))
+    console.print(_offers(offers, count))
+    return out.getvalue().rstrip()
+
+
+def _revisions(revisions: Iterable[RevisionInfo]) -> Table:
+    table = Table(title="Prices known", title_justify="left")
+    for head in ("provider", "origin", "newest", "oldest sold now"):
+        table.add_column(head)
+    for head in ("revision", "offers", "undated"):
+        table.add_column(head, justify="right")
+    for info in revisions:
+        table.add_row(
+            info.provider,
+            info.origin,
+            str(info.as_of or ""),
+            str(info.oldest_price_as_of or ""),
+            str(info.revision),
+            f"{info.offer_count:,}",
+            f"{info.undated_prices:,}",
+        )
+    return table
+
+
+def _offers(offers: Sequence[dict[str, Any]], count: int) -> Table:
+    table = Table(title=f"{len(offers):,} of {count:,} offers", title_justify="left")
+    for head in ("region", "machine", "accelerators", "option"):
+        table.add_column(head, no_wrap=head == "accelerators")
+    for head in ("USD/h", "per accelerator"):
+        table.add_column(head, justify="right")
+    table.add_column("as of")
+    for offer in offers:
+        term = f" {offer['term_months']} m" if offer["term_months"] else ""
+        table.add_row(
+            f"{offer['provider']} {offer['zone'] or offer['region']}",
+            offer["instance_type"],
+            f"{offer['accelerator_count']:g} × {offer['accelerator']}",
+            f"{offer['purchase_option']}{term}",
+            f"{float(offer['usd_per_hour']):,.4f}",
+            f"{float(offer['usd_per_accelerator_hour']):,.4f}",
+            str(offer["as_of"] or ""),
+        )
+    return table
+
+
+CANDIDATES_TITLE = "Accelerators: fewest that are in time (or 500 h) first, then the fastest"
+FEW_HOURS = 10.0
+"""Hours below which a digit after the point is told."""
+SHOWN_CANDIDATES = 15
+"""Accelerators that the table ranks; the JSON answer has all of them."""
+
+
+def estimate_tables(estimate: Estimate) -> str:
+    """The estimate, the ranking and the warnings."""
+    out = StringIO()
+    console = make_console(out)
+    answer = estimate.answer
+    console.print(_estimate(answer))
+    if answer.candidates:
+        console.print(_candidates(answer.candidates))
+    console.print(f"Method: {answer.method}")
+    for note in (*answer.notes, answer.cpu.note, *answer.other_chips):
+        console.print(f"Note: {note}")
+    for warning in answer.warnings:
+        console.print(f"Warning: {warning}")
+    return out.getvalue().rstrip()
+
+
+def calibration_tables(calibration: Calibration) -> str:
+    """Use of each GPU, and what it changes."""
+    out = StringIO()
+    console = make_console(out)
+    table = Table(title="GPUs", title_justify="left")
+    table.add_column("GPU")
+    heads = (
+        "samples",
+        "utilisation",
+        "memory peak GiB",
+        "free",
+        "power W",
+        "clock MHz",
+        "throttled",
+    )
+    for head in heads:
+        table.add_column(head, justify="right")
+    for use in calibration.gpus:
+        table.add_row(
+            f"{use.gpu} {use.name}".strip(),
+            str(use.samples),
+            f"{use.sustained_utilisation:.0%}",
+            _number(use.memory_peak_gib, ",.1f"),
+            _number(use.memory_headroom, ".0%"),
+            _number(use.power_mean_w, ",.0f"),
+            _number(use.clock_median_mhz, ",.0f"),
+            _number(use.thermally_throttled_share, ".0%"),
+        )
+    console.print(table)
+    for change in calibration.changes:
+        console.print(f"{change.kind}: {change.message}")
+    return out.getvalue().rstrip()
+
+
+def _estimate(answer: EstimateAnswer) -> Table:
+    hours = answer.accelerator_hours
+    table = Table(title=f"{answer.accelerators:,} × {answer.accelerator}", show_header=False)
+    table.title_justify = "left"
+    rows = {
+        "accelerator-hours, p10 to p90": _hours_between(hours.p10, hours.p90)
+        + ("" if hours.holds else f" ({NO_RANGE_HERE})"),
+        "accelerator-hours, p50": hours_words(hours.p50),
+        "wall clock of one run, h": hours_words(answer.wall_clock_hours),
+        "FLOPs of one run": _number(answer.training_flops, ".3g"),
+        "MFU": _number(answer.mfu, ".1%"),
+        "goodput": _number(answer.goodput, ".1%"),
+        "memory per accelerator, GiB": _number(answer.memory_per_accelerator_gib, ",.1f"),
+        "least accelerators": _number(answer.min_accelerators, ",d"),
+        "layout": _layout(answer.parallelism),
+        "weights": _weights(answer.weights_gb),
+        "tier": f"{(answer.tier or '').replace('_', ' ')}: {answer.tier_cards}"
+        if answer.tier
+        else "",
+        "energy of one run, kWh": _kwh(answer.energy_kwh),
+        "answers written, accelerator-hours": hours_words(
+            answer.rollouts.writing_hours if answer.rollouts else None
+        ),
+        "serving, accelerators": _serving(answer.serving),
+    }
+    for name, text in rows.items():
+        if text:
+            table.add_row(name, text)
+    return table
+
+
+def _weights(weights_gb: Mapping[str, float] | None) -> str:
+    """Weights by precision, the first question of memory; empty for other kinds of work."""
+    return ", ".join(f"{gb:,.4g} GB in {name}" for name, gb in (weights_gb or {}).items())
+
+
+def _serving(plan: ServingPlan | None) -> str:
+    """Accelerators and hours a month of what is served; empty where nothing is."""
+    if plan is None:
+        return ""
+    low, high = plan.accelerator_hours_per_month_p10, plan.accelerator_hours_per_month_p90
+    return (
+        f"{plan.accelerators:,} at {plan.precision}, "
+        f"{plan.accelerator_hours_per_month:,.0f} h a month ({low:,.0f} to {high:,.0f})"
+    )
+
+
+def _layout(layout: Parallelism | None) -> str:
+    if layout is None:
+        return ""
+    kind = f" ({layout.checkpointing})" if layout.checkpointing else ""
+    checkpointing = f", activation checkpointing{kind}" if layout.activation_checkpointing else ""
+    more = {"context": layout.context, "expert": layout.expert}
+    others = "".join(f" · {name} {size}" for name, size in more.items() if size and size > 1)
+    batch = f", micro-batch {layout.micro_batch_size}" if layout.micro_batch_size else ""
+    return (
+        f"tensor {layout.tensor} · pipeline {layout.pipeline}{others} · data {layout.data}, "
+        f"ZeRO stage {layout.zero_stage}{checkpointing}{batch}"
+    )
+
+
+def _candidates(candidates: Sequence[EstimateCandidate]) -> Table:
+    table = Table(title=CANDIDATES_TITLE, title_justify="left")
+    table.add_column("accelerator")
+    for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
+        table.add_column(head, justify="right")
+    for one in [c for c in candidates if c.fits][:SHOWN_CANDIDATES]:
+        table.add_row(
+            one.accelerator,
+            f"{one.accelerators:,}",
+            hours_words(one.accelerator_hours),
+            hours_words(one.wall_clock_hours),
+            _number(one.memory_headroom, ".0%"),
+            _kwh(one.energy_kwh),
+        )
+    return table
+
+
+def hours_words(hours: float | None) -> str:
+    """Hours, with one digit below ten, or minutes where there is not one hour."""
+    if hours is None:
+        return ""
+    if hours < 1:
+        return f"{hours * 60:,.1f} min"
+    return f"{hours:,.1f}" if round(hours, 1) < FEW_HOURS else f"{hours:,.0f}"
+
+
+def _hours_between(least: float, most: float) -> str:
+    """A range of hours, its unit said where one end is in minutes and the other is not."""
+    unit = " h" if least < 1 <= most else ""
+    return f"{hours_words(least)} to {hours_words(most)}{unit}"
+
+
+def _kwh(energy: float | None) -> str:
+    """Energy, with three digits below ten, where whole ones would be none."""
+    return _number(energy, ",.3g" if (energy or 0) < 10 else ",.0f")
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+LEAST_SHOWN = 0.0001
+"""Least share that two digits of per cent show."""
+
+
+def portfolio_tables(answer: PortfolioAnswer) -> str:
+    """What to do, what each project pays and why, what is bought when."""
+    out = StringIO()
+    console = make_console(out)
+    months = pluralize(answer.horizon_months, "month")
+    console.print(f"{answer.name or 'Portfolio'}: {months} from {answer.start}")
+    console.print(f"  {answer.headline}")
+    for sentence in _facts(answer):
+        console.print(f"  {sentence}")
+    console.print(_projects(answer))
+    if answer.purchases:
+        console.print(_purchases(answer))
+    for one in answer.projects:
+        console.print(f"{one.name}: {one.explanation}")
+    for text in (*answer.why_not, *answer.warnings):
+        console.print(f"Note: {text}")
+    return out.getvalue().rstrip()
+
+
+def _facts(answer: PortfolioAnswer) -> list[str]:
+    facts = []
+    if answer.gap is not None:
+        by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
+        of = " for the months in which it does the work" if answer.is_laid_anew else ""
+        facts.append(f"Proven: no plan is {by}cheaper{of}.")
+    if answer.range is not None:
+        ends = describe_range(answer.range, answer.currency)
+        facts.append(f"All payments, not discounted, come to {ends}.")
+    if answer.why_no_range:
+        facts.append(f"The total has no range. {answer.why_no_range}")
+    if answer.utilisation is not None:
+        facts.append(f"Machines held are in use for {answer.utilisation:.0%} of their hours.")
+    if answer.shares_method is not None:
+        facts.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}.")
+    if answer.next_order is not None:
+        month = format_month(answer.month(answer.next_order.month))
+        facts.append(f"Next server to order: {answer.next_order.label}, in {month}.")
+    if answer.capital_to_approve is not None:
+        capital = format_money(answer.capital_to_approve, answer.currency)
+        facts.append(f"Capital to approve now, with network, spares and installation: {capital}.")
+    if answer.resale:
+        resale = format_money(answer.resale, answer.currency)
+        facts.append(f"Its cost is net of {resale} of resale at the end, which nobody guarantees.")
+    return facts
+
+
+def _projects(answer: PortfolioAnswer) -> Table:
+    table = Table(title=f"Shares of the plan, net present {answer.currency}", title_justify="left")
+    table.add_column("project")
+    table.add_column("alone it would")
+    for head in ("alone", "share", "saves", "of the plan", "others without it"):
+        table.add_column(head, justify="right")
+    known = {one.name: one.fraction for one in answer.projects if one.fraction is not None}
+    fractions = format_named_shares(known, 1)
+    for one in answer.projects:
+        table.add_row(
+            one.name,
+            one.alone_way,
+            _money(one.alone, answer.currency),
+            "waits" if one.waits else _money(one.share, answer.currency),
+            _money(one.saving, answer.currency),
+            fractions.get(one.name, ""),
+            _money(one.without, answer.currency),
+        )
+    return table
+
+
+def _purchases(answer: PortfolioAnswer) -> Table:
+    table = Table(title="Bought and committed to", title_justify="left")
+    for head in ("ordered", "in service", "what"):
+        table.add_column(head)
+    for head in ("units", f"due at start, {answer.currency}"):
+        table.add_column(head, justify="right")
+    for row in answer.purchases:
+        table.add_row(
+            format_month(answer.month(row.month)),
+            f"{format_month(answer.month(row.first))} to {format_month(answer.month(row.last))}",
+            row.label,
+            f"{row.units:g}",
+            _money(row.due_at_start, answer.currency),
+        )
+    return table
+
+
+def _money(amount: object, currency: str) -> str:
+    return "" if amount is None else f"{amount:,.{decimals_of(currency)}f}"

@@ -6,23 +6,28 @@ import datetime as dt
 import json
 import shlex
 import sys
+import time
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from io import StringIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from rich.console import Console
+from rich.table import Table
 
 from planner.commands.command import Command, LoadCatalog, Options, Warned
+from planner.commands.tables import make_console
+from planner.contract.amounts import shift_month
+from planner.usage.demand import Demand
+from planner.usage.ledger import REASONS
 from planner.usage.projects import DEFAULT_SOURCES
-from planner.usage.question import (
-    DEFAULT_BY,
-    UsageAnswer,
-    UsageQuestion,
-    answer_usage,
-    split_list,
-)
+from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
 from planner.usage.reading import UnmappedColumns
-from planner.usage.summary import DIMENSIONS
+from planner.usage.summary import DIMENSIONS, TakenOver, Usage, UseLine
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 
 MAX_FILES = 1_000
 
@@ -44,13 +49,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
         "--project-by",
         default=",".join(DEFAULT_SOURCES),
         help="where a project's name stands, in order: tag:NAME, account, user",
-    )
-    parser.add_argument(
-        "--rename",
-        action="append",
-        default=[],
-        metavar="PATTERN=NAME",
-        help="call the projects of a pattern such as ml-* by one name; may be repeated",
     )
     parser.add_argument(
         "--rule",
@@ -81,21 +79,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
         help="read a column of one's own table by another name; may be repeated",
     )
     parser.add_argument("--fields", default="", help="columns of a log of Slurm without a header")
-    parser.add_argument("--unit", default="", help="unit of a report that does not state it")
-    parser.add_argument("--month", default="", help="month of a report that does not state it")
-    _add_demand_arguments(parser)
-    parser.add_argument(
-        "--watch", default="", metavar="DIR", help="read a folder whenever it changes"
-    )
-    parser.add_argument(
-        "--interval", type=int, default=30, metavar="S", help="seconds between looks at the folder"
-    )
-    parser.add_argument(
-        "--out", default="", metavar="FILE", help="with --watch: keep the JSON in this file"
-    )
-
-
-def _add_demand_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--forecast",
         type=int,
@@ -122,6 +105,15 @@ def _add_demand_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--request", default="", metavar="FILE", help="write the demand as a request for compare"
     )
+    parser.add_argument(
+        "--watch", default="", metavar="DIR", help="read a folder whenever it changes"
+    )
+    parser.add_argument(
+        "--interval", type=int, default=30, metavar="S", help="seconds between looks at the folder"
+    )
+    parser.add_argument(
+        "--out", default="", metavar="FILE", help="with --watch: keep the JSON in this file"
+    )
 
 
 def read_question(options: Options) -> UsageQuestion:
@@ -129,14 +121,11 @@ def read_question(options: Options) -> UsageQuestion:
     return UsageQuestion(
         by=split_list(options["by"]),
         project_by=split_list(options["project_by"]),
-        rename=tuple(options["rename"]),
         rule=tuple(options["rule"]),
         idle_price=options["idle_price"],
         commitment_end=tuple(options["commitment_end"]),
         map=tuple(options["map"]),
         fields=split_list(options["fields"]),
-        unit=options["unit"],
-        month=options["month"],
         forecast_months=options["forecast"],
         start=options["start"],
         accelerator=options["accelerator"],
@@ -186,7 +175,7 @@ class _Files:
 
 def describe(answer: UsageAnswer, as_json: bool) -> str:
     """What the command prints."""
-    from planner.commands.usage_tables import usage_tables
+    from planner.commands.usage import usage_tables
 
     if as_json:
         return json.dumps(answer.as_dict(), indent=2, allow_nan=False)
@@ -208,8 +197,6 @@ def _write_request(answer: UsageAnswer, name: str) -> None:
 
 def _answer(options: Options, _: LoadCatalog) -> str | Warned:
     if options["watch"]:
-        from planner.commands.usage_watch import watch
-
         watch(options["watch"], options, lambda text: print(text, flush=True))
         return ""
     answer = answer_paths(options["files"], options)
@@ -223,3 +210,253 @@ USAGE = Command(
     add_arguments=_add_arguments,
     answer=_answer,
 )
+
+
+SHOWN_LINES = 60
+"""Lines of use that the table shows; JSON has all of them."""
+SHOWN_PROBLEMS = 10
+UNKNOWN = "not stated"
+
+
+def usage_tables(answer: UsageAnswer) -> str:
+    """Files, what became of their rows, use, commitments, and the demand that follows."""
+    usage, by, demand = answer.usage, answer.by, answer.demand
+    out = StringIO()
+    console = make_console(out)
+    for file in usage.files:
+        console.print(f"{file.name}: {file.title}, {pluralize(file.rows, 'row')}")
+    _print_rows(console, usage)
+    if usage.ledger.uses:
+        console.print(_use(usage.lines(*by), by))
+    console.print("\n".join(_totals(usage)), end="\n" if usage.ledger.charges else "")
+    if usage.ledger.commitments:
+        console.print(_commitments(usage))
+    if answer.idle:
+        console.print(_idle(answer.idle))
+    if answer.taken_over:
+        console.print(_taken_over(answer.taken_over))
+    if demand is not None:
+        name = demand.history.accelerator or "accelerators"
+        length = pluralize(len(demand.history.hours), "month")
+        console.print(f"Demand of {name} by {demand.method}, from {length}")
+        console.print(_demand(demand))
+    notes = [*usage.notes(), *(demand.notes if demand else ())]
+    if answer.no_demand_because:
+        notes.append(f"No forecast: {answer.no_demand_because}")
+    for note in notes:
+        console.print(f"Note: {note}")
+    return out.getvalue().rstrip()
+
+
+def _print_rows(console: Console, usage: Usage) -> None:
+    """What became of the rows, and which are not understood and why."""
+    console.print(_rows(usage))
+    for warning in usage.warnings():
+        console.print(f"Warning: {warning}")
+    for problem, count in usage.ledger.problems.most_common(SHOWN_PROBLEMS):
+        console.print(f"{count:,} × {problem}")
+    for named in usage.ledger.not_understood:
+        console.print(f"Not understood: {named}")
+
+
+def _totals(usage: Usage) -> list[str]:
+    """A sentence for each currency: all rows of the bills, in each view."""
+    lines = []
+    for row in usage.totals():
+        amounts = ((view, row[view]) for view in ("billed", "amortised"))
+        views = (
+            f"{view} {UNKNOWN if amount is None else f'{Decimal(amount):,.2f}'}"
+            for view, amount in amounts
+        )
+        lines.append(f"All rows, in {row['currency'] or 'no stated currency'}: {', '.join(views)}")
+    return lines
+
+
+def _rows(usage: Usage) -> Table:
+    table = Table(title="Rows", title_justify="left")
+    table.add_column("rows", justify="right")
+    table.add_column("what became of them")
+    for reason, count in usage.ledger.reasons.most_common():
+        table.add_row(f"{count:,}", REASONS[reason])
+    table.add_row(f"{usage.ledger.rows:,}", "all rows", style="bold")
+    return table
+
+
+def _use(lines: Sequence[UseLine], by: Sequence[str]) -> Table:
+    table = Table(title="Use", title_justify="left")
+    for name in by:
+        table.add_column(name, overflow="fold")
+    has_slices = any(line.slice_hours for line in lines)
+    slices = ("slice hours",) if has_slices else ()
+    for head in ("accelerator hours", *slices, "machine hours", "billed", "amortised"):
+        table.add_column(head, justify="right")
+    for line in lines[:SHOWN_LINES]:
+        table.add_row(
+            *(line.group[name] for name in by),
+            f"{line.accelerator_hours:,.2f}",
+            *((f"{line.slice_hours:,.2f}",) if has_slices else ()),
+            UNKNOWN if line.instance_hours is None else f"{line.instance_hours:,.2f}",
+            _money(line.billed),
+            _money(line.amortised),
+        )
+    if len(lines) > SHOWN_LINES:
+        table.caption = f"{len(lines) - SHOWN_LINES:,} more lines: --json has them"
+    return table
+
+
+def _money(amounts: Mapping[str, Decimal | None]) -> str:
+    if not amounts:
+        return UNKNOWN
+    parts = (
+        f"{UNKNOWN} in {currency}"
+        if amount is None and len(amounts) > 1
+        else UNKNOWN
+        if amount is None
+        else f"{amount:,.2f} {currency}"
+        for currency, amount in sorted(amounts.items())
+    )
+    return "\n".join(parts)
+
+
+def _commitments(usage: Usage) -> Table:
+    table = Table(title="Commitments", title_justify="left")
+    table.add_column("commitment", overflow="fold")
+    table.add_column("kind")
+    for head in ("billed", "used", "not used"):
+        table.add_column(head, justify="right")
+    for identifier, sums in sorted(usage.ledger.commitments.items()):
+        table.add_row(
+            identifier,
+            sums.kind,
+            *(
+                UNKNOWN if money.known is None else f"{money.known:,.2f} {sums.currency}"
+                for money in (sums.billed, sums.amortised_used, sums.amortised_unused)
+            ),
+        )
+    return table
+
+
+def _idle(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title="Paid for and not used", title_justify="left")
+    for head in ("month", "machine", "why"):
+        table.add_column(head, overflow="fold")
+    for head in ("accelerator hours", "cost"):
+        table.add_column(head, justify="right")
+    for row in rows[:SHOWN_LINES]:
+        hours, cost = row["accelerator_hours"], row["cost"]
+        table.add_row(
+            row["month"],
+            row["machine"],
+            row["meaning"],
+            UNKNOWN if hours is None else f"{hours:,.2f}",
+            UNKNOWN if cost is None else f"{Decimal(cost):,.2f} {row['currency']}",
+        )
+    if any(row["cost"] is None for row in rows):
+        table.caption = "--idle-price says what an accelerator-hour costs where no bill does"
+    return table
+
+
+def _taken_over(rows: Sequence[TakenOver]) -> Table:
+    """Commitments as a plan takes them over; what is missing keeps one out of --request."""
+    table = Table(title="Signed already", title_justify="left")
+    for head in ("commitment", "machines", "a month each", "ends", "not stated"):
+        table.add_column(head, overflow="fold")
+    for row in rows[:SHOWN_LINES]:
+        entry = row.entry
+        units = entry.get("units")
+        price = entry.get("price_per_month")
+        table.add_row(
+            entry["label"],
+            UNKNOWN if units is None else _machines(row, units),
+            UNKNOWN if price is None else f"{price:,.2f}",
+            entry.get("ends", UNKNOWN),
+            "; ".join(row.missing.values()),
+        )
+    return table
+
+
+def _machines(row: TakenOver, units: int) -> str:
+    """`2 machines of 8 nvidia-a100-40gb-sxm`; of a commitment of money, what it covers."""
+    of = f"{row.entry.get('accelerator_count', 0):g} {row.entry.get('accelerator', '')}".rstrip()
+    machines = f"{pluralize(units, 'machine')} of {of}"
+    return f"money that covers {machines} on average" if row.is_of_money else machines
+
+
+def _demand(demand: Demand) -> Table:
+    table = Table()
+    table.add_column("month")
+    for head in ("accelerator hours", "p10", "p90", "peak"):
+        table.add_column(head, justify="right")
+    for step, hours in enumerate(demand.hours_per_month):
+        table.add_row(
+            shift_month(demand.start, step),
+            f"{hours:,.0f}",
+            UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
+            UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",
+            f"{demand.peak_accelerators[step]:,}",
+        )
+    return table
+
+
+MIN_INTERVAL_S, MAX_INTERVAL_S = 1, 86_400
+State = dict[str, tuple[int, int]]
+
+
+def watch(
+    folder: str,
+    options: Options,
+    write: Callable[[str], object],
+    rounds: int | None = None,
+    sleep: Callable[[float], object] = time.sleep,
+) -> None:
+    """Reads all files of the folder as one sum when two looks in a row see the same new state, so
+    that a file that is still being written is left alone. Goes on until it is interrupted."""
+    interval_s = options["interval"]
+    if not MIN_INTERVAL_S <= interval_s <= MAX_INTERVAL_S:
+        allowed = f"allowed are {MIN_INTERVAL_S} to {MAX_INTERVAL_S} s"
+        raise InvalidInput("interval", f"{interval_s} cannot be used; {allowed}")
+    done: State = {}
+    before: State | None = None
+    while rounds is None or rounds > 0:
+        state = look(folder)
+        if state and state == before and state != done:
+            done = state
+            write(_read(sorted(state), options))
+        before = state
+        rounds = None if rounds is None else rounds - 1
+        if rounds != 0:
+            sleep(interval_s)
+
+
+def look(folder: str) -> State:
+    """Size and time of each file of the folder; hidden files and folders are passed over."""
+    try:
+        entries = [one for one in Path(folder).iterdir() if not one.name.startswith(".")]
+        files = {str(one): one.stat() for one in entries if one.is_file()}
+    except OSError as error:
+        raise InvalidInput("watch", f"{folder} cannot be read: {error.strerror}") from error
+    if len(files) > MAX_FILES:
+        raise InvalidInput("watch", f"{folder} holds {len(files):,} files; at most {MAX_FILES:,}")
+    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in files.items()}
+
+
+def _read(names: list[str], options: Options) -> str:
+    """The sums of these files; a refusal is said, and the folder watched on."""
+    try:
+        answer = answer_paths(names, options)
+        text = describe(answer, options["json"])
+        if options["out"]:
+            _replace(Path(options["out"]), describe(answer, as_json=True))
+    except InvalidInput as refusal:
+        return "\n".join(str(one) for one in refusal.all())
+    return text
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes the whole file or leaves the old one."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InvalidInput("out", f"{path} cannot be written: {error.strerror}") from error

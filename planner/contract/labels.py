@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pricing.market.accelerators import get
+from pricing.market.offers import PurchaseOption
+
 SCENARIO_TITLES = {
     "on_demand": "On demand",
     "spot": "Spot",
@@ -191,3 +198,258 @@ def comes_first(warning: str) -> bool:
     False
     """
     return any(words in warning for words in _FIRST)
+
+
+_SECTIONS = {
+    "constraints": "limits",
+    "custom_offers": "private offers",
+    "existing": "what is there",
+    "on_prem": "own servers",
+    "price_adjustments": "contract discounts",
+    "workload": "work",
+}
+"""Parts of a request whose own name is not what the pages call them."""
+_SIGNS = {
+    "fte": "FTE", "gbit": "Gbit", "gib": "GiB", "kw": "kW", "kwh": "kWh", "mfu": "MFU",
+    "pue": "PUE", "sd": "standard deviation", "usd": "USD", "co2e": "CO2e",
+}  # fmt: skip
+_ACCELERATORS = frozenset({"accelerator", "accelerators"})
+_PROVIDERS = frozenset({"provider", "providers"})
+_OPTIONS = frozenset({"purchase_option", "purchase_options"})
+NAMED = _ACCELERATORS | _PROVIDERS | _OPTIONS
+"""Fields whose values are ids of something that has a name."""
+
+
+def accelerator_name(slug: str) -> str:
+    """
+    >>> accelerator_name("nvidia-h100-80gb-sxm"), accelerator_name("of our own")
+    ('H100 SXM5 80 GB', 'of our own')
+    """
+    try:
+        return get(slug).name
+    except KeyError:
+        return slug
+
+
+def option_name(option: str) -> str:
+    """
+    >>> option_name("on_demand"), option_name("owned"), option_name("")
+    ('on demand', 'owned', '')
+    """
+    try:
+        return traits(option).label if option else ""
+    except KeyError:
+        return option.replace("_", " ")
+
+
+def field_name(path: str) -> str:
+    """A field of a request in words, the rows of its lists counted from 1.
+
+    >>> field_name("on_prem.electricity_per_kwh"), field_name("price_adjustments.0.provider")
+    ('own servers: electricity per kWh', 'contract discounts 1: provider')
+    >>> field_name("horizon_months"), field_name("on_prem.pue")
+    ('horizon months', 'own servers: PUE')
+    """
+    parts: list[str] = []
+    for part in path.split("."):
+        if part.isdigit() and parts:
+            parts[-1] = f"{parts[-1]} {int(part) + 1}"
+        else:
+            parts.append(_SECTIONS.get(part) or _words(part))
+    return ": ".join(parts)
+
+
+def _words(name: str) -> str:
+    return " ".join(_SIGNS.get(word, word) for word in name.split("_"))
+
+
+def value_name(field: str, value: Any) -> Any:
+    """A value of a field by the name that people know, several one by one.
+
+    >>> value_name("constraints.accelerators", "nvidia-t4, nvidia-l4")
+    'Tesla T4, L4'
+    >>> value_name("workload.kind", "accelerator_hours"), value_name("seed", 1)
+    ('accelerator hours', 1)
+    """
+    last = field.rpartition(".")[2]
+    if not isinstance(value, str) or last not in NAMED | {"kind", "server"}:
+        return value
+    if last == "kind":
+        return _words(value)
+    if last == "server":
+        return "a server of its own" if value == "custom" else value
+    name = _name_of(last)
+    return ", ".join(name(one) for one in value.split(", "))
+
+
+def choice_name(value: Any) -> Any:
+    """One of several choices in words; what is no such word stays.
+
+    >>> choice_name("straight_line"), choice_name("0.07"), choice_name(3)
+    ('straight line', '0.07', 3)
+    """
+    is_choice = isinstance(value, str) and "_" in value and value.isidentifier()
+    return _words(value) if is_choice else value
+
+
+def _name_of(field: str) -> Any:
+    if field in _ACCELERATORS:
+        return accelerator_name
+    return cloud_title if field in _PROVIDERS else option_name
+
+
+_QUESTION = "It is not known "
+
+
+def join_reasons(reasons: Iterable[str]) -> str:
+    """Reasons between semicolons, whether or not each is a sentence of its own.
+
+    >>> join_reasons(["no spot offer fits", "It is not known whether AWS sells spot."])
+    'no spot offer fits; it is not known whether AWS sells spot'
+    """
+    parts = [reason.rstrip(".") for reason in reasons]
+    lowered = [p[0].lower() + p[1:] if p.startswith(_QUESTION) else p for p in parts[1:]]
+    return "; ".join([*parts[:1], *lowered])
+
+
+OWNED = "owned"
+"""Purchase option of servers, bought or already in service."""
+
+ChartRole = Literal["owned", "committed", "capacity_block", "on_demand", "spot"]
+CHART_ROLES: tuple[ChartRole, ...] = ("owned", "committed", "capacity_block", "on_demand", "spot")
+"""Kinds of capacity in the order in which charts stack them."""
+ROLE_TITLES: Mapping[str, str] = {
+    "owned": "owned",
+    "committed": "committed",
+    "capacity_block": "reserved by date",
+    "on_demand": "on demand",
+    "spot": "spot",
+}
+"""What charts call each kind of capacity."""
+
+
+@dataclass(frozen=True)
+class OptionTraits:
+    """What one purchase option means."""
+
+    label: str
+    """What people read."""
+    chart_role: ChartRole
+    """Colour and stack in charts."""
+    is_commitment: bool = False
+    """Whether whole nodes are paid for a fixed term, used or not."""
+    is_interruptible: bool = False
+    """Whether the provider may take the machine back at any time."""
+    is_paid_ahead: bool = False
+    """Whether its hours are reserved by date and paid before they are used."""
+    focus_category: str = "Standard"
+    """FOCUS 1.2 PricingCategory."""
+    focus_commitment_type: str = ""
+    """FOCUS 1.2 CommitmentDiscountType; empty where nothing is committed."""
+    focus_commitment_category: str = ""
+    """FOCUS 1.2 CommitmentDiscountCategory: Usage, or Spend for an amount of money."""
+
+
+_O = PurchaseOption
+
+
+def _flexible(label: str) -> OptionTraits:
+    return OptionTraits(label, "on_demand")
+
+
+def _interruptible(label: str) -> OptionTraits:
+    return OptionTraits(label, "spot", is_interruptible=True, focus_category="Dynamic")
+
+
+def _committed(label: str, focus_type: str, category: str = "Usage") -> OptionTraits:
+    return OptionTraits(
+        label,
+        "committed",
+        is_commitment=True,
+        focus_category="Committed",
+        focus_commitment_type=focus_type,
+        focus_commitment_category=category,
+    )
+
+
+def _reserved_by_date(label: str) -> OptionTraits:
+    return OptionTraits(label, "capacity_block", is_paid_ahead=True, focus_category="Other")
+
+
+TRAITS: Mapping[str, OptionTraits] = {
+    _O.ON_DEMAND: _flexible("on demand"),
+    _O.SPOT: _interruptible("spot"),
+    _O.LOW_PRIORITY: _interruptible("low priority"),
+    _O.RESERVED: _committed("reserved", "Reserved Instance"),
+    _O.RESERVED_CONVERTIBLE: _committed("reserved, convertible", "Convertible Reserved Instance"),
+    _O.SAVINGS_PLAN: _committed("savings plan", "Savings Plan", "Spend"),
+    _O.COMMITTED_USE: _committed("committed use", "Committed Use Discount"),
+    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block"),
+    _O.DWS_FLEX_START: _flexible("flex start"),
+    _O.DWS_CALENDAR_MODE: _reserved_by_date("calendar mode"),
+    OWNED: OptionTraits("owned", "owned"),
+}
+"""Every purchase option of the market, and `owned`."""
+
+
+SAVINGS_PLANS: Mapping[str, str] = {
+    "ComputeSavingsPlans": "Compute savings plan",
+    "EC2InstanceSavingsPlans": "EC2 Instance savings plan",
+}
+"""Kinds of savings plan by the plan type that AWS names; an offer has it as its SKU."""
+
+
+def savings_plan_label(sku: str) -> str:
+    """What a savings plan is called: by its kind, where the offer names it.
+
+    >>> savings_plan_label("EC2InstanceSavingsPlans"), savings_plan_label("")
+    ('EC2 Instance savings plan', 'savings plan')
+    """
+    return SAVINGS_PLANS.get(sku, traits(PurchaseOption.SAVINGS_PLAN).label)
+
+
+_HOW = {
+    _O.SPOT: "on spot",
+    _O.LOW_PRIORITY: "at low priority",
+    _O.DWS_FLEX_START: "through flex start",
+}
+"""How machines are rented, where the label of the option alone would not say it."""
+
+
+def rented_how(purchase_option: str) -> str:
+    """How a machine is rented, as a sentence says it.
+
+    >>> rented_how("on_demand"), rented_how("spot")
+    ('on demand', 'on spot')
+    """
+    return _HOW.get(PurchaseOption(purchase_option), traits(purchase_option).label)
+
+
+def traits(purchase_option: str) -> OptionTraits:
+    """What a purchase option means; `KeyError` for a text that is none.
+
+    >>> traits("savings_plan").focus_commitment_category, traits("capacity_block").chart_role
+    ('Spend', 'capacity_block')
+    """
+    return TRAITS[purchase_option]
+
+
+def options_where(**values: bool) -> frozenset[str]:
+    """Keys of the market's options with these traits.
+
+    >>> sorted(options_where(is_interruptible=True))
+    ['low_priority', 'spot']
+    """
+    return frozenset(
+        option.value
+        for option in PurchaseOption
+        if all(getattr(TRAITS[option], name) == value for name, value in values.items())
+    )
+
+
+ON_DEMAND = frozenset({_O.ON_DEMAND.value})
+SPOT = options_where(is_interruptible=True)
+COMMITTED = options_where(is_commitment=True) | options_where(is_paid_ahead=True)
+"""Paid for whether used or not: commitments, and capacity reserved by date."""
+FLEXIBLE = frozenset({_O.DWS_FLEX_START.value})
+"""Started when the provider has room, for as long as the work takes."""

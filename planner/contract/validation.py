@@ -7,15 +7,17 @@ errors into one `InvalidInput` that names the field, what is wrong and what is a
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 
 from pydantic import (
     AllowInfNan,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     Strict,
@@ -24,7 +26,6 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import ErrorDetails, core_schema
 
-from planner.contract.unknown_fields import describe_unknown, models_in, tags
 from pricing.common.bounded import (
     MAX_EXPONENT,
     MAX_NUMBER_LENGTH,
@@ -36,6 +37,55 @@ from pricing.common.bounded import (
     shorten,
 )
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
+from pricing.market.offers import PurchaseOption
+
+Slug = Annotated[str, Field(min_length=1, max_length=100)]
+_MONTH = {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$"}
+_LENGTHS = {"minLength": "minItems", "maxLength": "maxItems"}
+"""pydantic gives a converted array's bounds in the words for text."""
+_JSON_SCHEMA_BOUNDS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+}
+
+
+def to_json_schema(part: Any) -> Any:
+    """pydantic's schema in JSON Schema's words: bounds that it left in its own, months as
+    they are written (the request models hold no other dates)."""
+    if isinstance(part, list):
+        return [to_json_schema(entry) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    if part.get("type") == "array":
+        part = {_LENGTHS.get(name, name): value for name, value in part.items()}
+    if part.get("format") == "date":
+        return {k: v for k, v in part.items() if k not in ("format", "type")} | _MONTH
+    if "properties" in part:
+        part = part | {"properties": _with_short_forms(part["properties"])}
+    return {
+        _JSON_SCHEMA_BOUNDS.get(name, name): to_json_schema(value) for name, value in part.items()
+    }
+
+
+def _with_short_forms(fields: dict[str, Any]) -> dict[str, Any]:
+    """What the request models' readers also take, which pydantic's schema leaves out."""
+    hours = fields.get("hours_per_month", {})
+    if "items" in hours:
+        every = hours["items"] | {"description": "The same in every month."}
+        fields = fields | {"hours_per_month": {"anyOf": [every, hours]}}
+    peak = fields.get("peak_accelerators", {})
+    for kind in peak.get("anyOf", ()):
+        if "items" in kind:
+            every = kind["items"] | {"description": "The same in every month with hours."}
+            fields = fields | {"peak_accelerators": peak | {"anyOf": [every, *peak["anyOf"]]}}
+    rates = fields.get("exchange_rates", {})
+    if isinstance(rate := rates.get("additionalProperties"), dict) and "$ref" in rate:
+        plain = {"type": "number", "gt": 0, "description": "Units of the currency per US dollar."}
+        wider = {"additionalProperties": {"anyOf": [plain, rate]}}
+        fields = fields | {"exchange_rates": rates | wider}
+    return fields
 
 
 class RequestModel(BaseModel):
@@ -325,3 +375,216 @@ def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseMode
         elif isinstance(part, str):
             here = [m for m in here if part == m.__name__ or part in tags(m)] or here
     return here[0] if len(here) == 1 else None
+
+
+MAX_MONEY = 1e12
+"""Most that one amount may be, in any currency."""
+
+
+def entries(value: object) -> object:
+    """A JSON list as the tuple that frozen models hold."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _purchase_option(value: object) -> object:
+    if isinstance(value, str):
+        allowed = [option.value for option in PurchaseOption]
+        if value not in allowed:
+            known = ", ".join(allowed)
+            raise ValueError(f"{shown(value)} is not a purchase option; allowed are {known}")
+        return PurchaseOption(value)
+    return value
+
+
+def _currency(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"[A-Z]{3}", value):
+        raise ValueError(f"{shown(value)} is not a currency code of three capitals, such as EUR")
+    return value
+
+
+Money = Annotated[Number, Field(ge=0, le=MAX_MONEY), DECIMAL_TEXT]
+Price = Annotated[Number, Field(ge=0, le=1e9), DECIMAL_TEXT]
+"""Money for an hour, a kW-month or the like."""
+Rate = Annotated[Number, Field(ge=0, le=1), DECIMAL_TEXT]
+Trend = Annotated[Number, Field(ge=-0.9, le=1), DECIMAL_TEXT]
+"""Change per year as a fraction: −0.15 falls by 15 % a year."""
+CostRate = Annotated[Number, Field(ge=0, le=10), DECIMAL_TEXT]
+"""A cost as a fraction of another one, which it may exceed."""
+Deviation = Annotated[Number, Field(ge=0, le=3), DECIMAL_TEXT]
+"""A standard deviation, as a fraction."""
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+Option = Annotated[PurchaseOption, BeforeValidator(_purchase_option)]
+Currency = Annotated[str, BeforeValidator(_currency), Field(pattern=r"^[A-Z]{3}$")]
+Names = Annotated[
+    tuple[Slug, ...], BeforeValidator(entries), Field(strict=False, min_length=1, max_length=200)
+]
+Options = Annotated[
+    tuple[Option, ...], BeforeValidator(entries), Field(strict=False, min_length=1, max_length=20)
+]
+
+
+_ALL_EPOCHS = "tokens, those of all epochs together"
+_ADAPTERS = 'optimizer, "lora" or "qlora" for adapters'
+_DEADLINE = "runs, each with a start and a deadline"
+_BUDGET = "constraints.total_budget or constraints.capex_budget"
+_COUNT = "accelerators_per_job, the accelerators of one job"
+_RANK = "trainable_parameters, about 18 x rank x layers x hidden_size on all linear layers"
+_SPLIT = 'layout, such as {"tensor": 8, "pipeline": 2}'
+_STEPS = "tokens, steps times the tokens of one"
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "adapter_parameters": ("trainable_parameters",),
+    "batch_size": ("global_batch_tokens or micro_batch_size",),
+    "budget": (_BUDGET,),
+    "capex": (_BUDGET,),
+    "context_length": ("sequence_length",),
+    "context_window": ("sequence_length",),
+    "max_seq_length": ("sequence_length",),
+    "count": ("peak_accelerators",),
+    "country": ("constraints.countries",),
+    "d_model": ("hidden_size",),
+    "dataset": ("tokens", "samples"),
+    "dataset_size": ("tokens", "samples"),
+    "deadline": (_DEADLINE, "horizon_months, or a deadline in workload.runs"),
+    "discount_rate": ("discount_rate_per_year", "finance.discount_rate_per_year"),
+    "dtype": ("precision",),
+    "duration": ("horizon_months",),
+    "epochs": (_ALL_EPOCHS,),
+    "examples": (f"tokens_per_example and {_ALL_EPOCHS}", "samples"),
+    "framework": ("code", "software"),
+    "geography": ("constraints.geographies",),
+    "gradient_accumulation_steps": ("global_batch_tokens, all micro-batches together",),
+    "gpu": ("accelerator", "workload.accelerator"),
+    "gpu_count": ("peak_accelerators", _COUNT),
+    "gpu_hours": ("hours_per_month", "measured_accelerator_hours"),
+    "gpu_type": ("accelerator", "workload.accelerator"),
+    "gpus": ("peak_accelerators", _COUNT),
+    "hours": ("hours_per_month", "measured_accelerator_hours"),
+    "images": ("samples",),
+    "load_in_4bit": (_ADAPTERS,),
+    "lora": (_ADAPTERS,),
+    "lora_rank": (_RANK,),
+    "max_steps": (_STEPS,),
+    "max_spot": ("max_spot_share", "constraints.max_spot_share"),
+    "method": (_ADAPTERS,),
+    "model": ("benchmark",),
+    "model_size": ("parameters",),
+    "n_gpus": ("peak_accelerators", _COUNT),
+    "num_gpus": ("peak_accelerators", _COUNT),
+    "num_tokens": ("tokens",),
+    "peak": ("peak_accelerators",),
+    "peft": (_ADAPTERS,),
+    "per_device_train_batch_size": ("micro_batch_size",),
+    "pipeline_parallel": (_SPLIT,),
+    "provider": ("constraints.providers",),
+    "qlora": (_ADAPTERS,),
+    "quantization": (_ADAPTERS,),
+    "rank": (_RANK,),
+    "region": ("constraints.regions",),
+    "spot": ("interruptible", "workload.interruptible"),
+    "steps": (_STEPS,),
+    "tensor_parallel": (_SPLIT,),
+    "tensor_parallel_size": (_SPLIT,),
+    "training_tokens": ("tokens",),
+    "use_lora": (_ADAPTERS,),
+}
+"""Word → what a request calls it, the first that its place has, or a path from the request."""
+
+
+def describe_unknown(
+    root: type[BaseModel], owner: type[BaseModel] | None, loc: Sequence[int | str]
+) -> str:
+    """That the field at `loc` of `root` is not known, with what was meant or what is allowed; in
+    `owner`, the model that it stands in."""
+    name = str(loc[-1])[:SHOWN_LENGTH]
+    fields = owner.model_fields if owner else {}
+    allowed = sorted(field.alias or key for key, field in fields.items())
+    meant = _meant(name, allowed, root) or " or ".join(sorted(set(_paths_named(root, name, loc))))
+    hint = f"; did you mean {meant}?" if meant else _of_kind(root, name, loc)
+    listed = f"; allowed are {', '.join(allowed)}" if allowed else ""
+    return f"is not a known field{hint or closest(name, allowed) or listed}"
+
+
+def closest(value: str, allowed: Sequence[str]) -> str:
+    """`; did you mean …?` when something allowed is close, else nothing.
+
+    >>> closest("tokns", ("tokens", "layers"))
+    '; did you mean tokens?'
+    """
+    near = difflib.get_close_matches(value, allowed, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _meant(name: str, allowed: Sequence[str], root: type[BaseModel]) -> str:
+    """What a word stands for here; "" where it is no such word."""
+    meanings = (words for words in _WORDS.get(name.lower(), ()) if _is_here(words, allowed, root))
+    return next(meanings, "")
+
+
+def _is_here(words: str, allowed: Sequence[str], root: type[BaseModel]) -> bool:
+    """Whether the field that `words` begin with is allowed, or its path is one of the request."""
+    path = words.partition(" ")[0].rstrip(",")
+    first, _, inner = path.partition(".")
+    return first in root.model_fields if inner else path in allowed
+
+
+def _paths_named(root: type[BaseModel], name: str, loc: Sequence[int | str]) -> Iterator[str]:
+    """Where else than at `loc` a request has a field of this name: at its top, or one step below
+    it."""
+    if name in root.model_fields:
+        yield f"{name}, at the top of the request"
+    for key, field in root.model_fields.items():
+        if key == loc[0] or _is_list(field.annotation):
+            continue
+        for model in models_in(field.annotation):
+            if name in model.model_fields:
+                yield f"{key}.{name}"
+
+
+def _of_kind(root: type[BaseModel], name: str, loc: Sequence[int | str]) -> str:
+    """`; it belongs to kind …` where another member of the same union has the field."""
+    field = root.model_fields.get(str(loc[0])) if len(loc) > 1 else None
+    members = [] if field is None else list(models_in(field.annotation))
+    kinds = [str(tag) for m in members if name in m.model_fields for tag in tags(m)]
+    return f"; it belongs to kind {' or '.join(kinds)}" if kinds else ""
+
+
+def tags(model: type[BaseModel]) -> tuple[object, ...]:
+    """The kinds by which a member of a union is told from the others."""
+    field = model.model_fields.get("kind")
+    return get_args(field.annotation) if field else ()
+
+
+def _is_list(annotation: object) -> bool:
+    return any(get_origin(one) in (tuple, dict) for one in (annotation, *get_args(annotation)))
+
+
+def models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models that a field may hold."""
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        if issubclass(annotation, BaseModel):
+            yield annotation
+        return
+    for argument in get_args(annotation):
+        yield from models_in(argument)
+
+
+T = TypeVar("T")
+
+
+def with_value(part: T, path: str, value: object) -> T:
+    """A request, or a part of it, with another value at a path.
+
+    >>> from planner.contract.request.on_prem import OnPrem
+    >>> own = OnPrem.model_validate({"already_owned": [{"server": "dgx-h100", "units": 4}]})
+    >>> with_value(own, "already_owned.0.units", 2).already_owned[0].units
+    2
+    >>> with_value(own, "already_owned", ()).already_owned
+    ()
+    """
+    first, _, rest = path.partition(".")
+    if isinstance(part, tuple):
+        at = int(first)
+        return cast(T, (*part[:at], with_value(part[at], rest, value), *part[at + 1 :]))
+    assert isinstance(part, RequestModel)
+    changed = with_value(getattr(part, first), rest, value) if rest else value
+    return cast(T, part.model_copy(update={first: changed}))

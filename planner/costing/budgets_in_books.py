@@ -8,26 +8,32 @@ the limit lower than what that plan was counted by its excess, until the lines k
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.larger_nodes import use_larger_nodes
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import (
     HALF_CENT,
     CapitalBudget,
     ConflictingConstraint,
+    Floats,
     Plan,
     PlanProblem,
 )
 from planner.costing.results.ledger import build_ledger, settle_used_hours
-from planner.costing.results.payments import capital, due_per_month, total_without_resale
-from planner.costing.results.scenario_result import Scenario
+from planner.costing.results.scenario_result import (
+    Scenario,
+    capital,
+    due_per_month,
+    total_without_resale,
+)
 from pricing.common.copies import replace
 
 TOTAL, MONTHLY, CAPITAL = "total_budget", "monthly_budget", "capex_budget"
@@ -105,7 +111,7 @@ class Budgets:
     def search(self) -> Search:
         """The problems to solve, each after the plan of the one before, and in the end the plan
         whose lines keep to the budgets of the request, with the larger machines that stand for
-        small ones; under rules before 6 its own sums keep to them."""
+        small ones."""
         if not self.stated:
             plan = yield self.problem
             yield use_larger_nodes(plan, self.inputs) if plan.feasible else plan
@@ -139,9 +145,7 @@ class Budgets:
 
     @cached_property
     def stated(self) -> Amounts:
-        """Budget → what the request gives; none under rules before 6."""
-        if not self.inputs.keeps_books:
-            return {}
+        """Budget → what the request gives."""
         limits = {name: one.amount for name, one in self._capital.items()}
         if self.inputs.monthly_budget is not None:
             limits[MONTHLY] = self.inputs.monthly_budget
@@ -172,7 +176,6 @@ class Budgets:
 
     @cached_property
     def _rounding(self) -> Amounts:
-        """Budget → half a cent for each line that counts against it."""
         month, length = rounding_of_month(self.inputs), self.inputs.calendar.length
         return {name: month if name == MONTHLY else month * length for name in self.stated}
 
@@ -188,7 +191,6 @@ class Budgets:
         )
 
     def _count(self, plan: Plan) -> Amounts:
-        """Budget → what the optimiser counts against it."""
         problem = self.problem
         cash = np.zeros(problem.hours.size)
         paid, starts = problem.base_payments, np.zeros(problem.hours.size)
@@ -236,7 +238,6 @@ class Budgets:
         return max(self.excess(plan).values(), default=0.0) if self.stated else 0.0
 
     def _lines(self, plan: Plan) -> Scenario:
-        """The lines of a plan, as a scenario of no name."""
         inputs = self.inputs
         plan = use_larger_nodes(plan, inputs)
         used = settle_used_hours(plan, inputs.by_key, inputs.hours)
@@ -244,8 +245,6 @@ class Budgets:
         return Scenario(ScenarioKey.HYBRID, True, lines=ledger.lines, calendar=inputs.calendar)
 
     def _explain(self, plan: Plan, needed: Amounts) -> Generator[PlanProblem, Plan, Plan]:
-        """A plan that there is none of, its reasons in what the lines would come to: of a budget no
-        more than what plans were found to be over it, `needed`."""
         explained = {}
         for one in plan.conflicts:
             explained[one] = yield from self._in_lines(one, needed)
@@ -259,7 +258,6 @@ class Budgets:
     def _in_lines(
         self, conflict: ConflictingConstraint, needed: Amounts
     ) -> Generator[PlanProblem, Plan, ConflictingConstraint]:
-        """What would do of a budget: what the plan's lines come to that needs least of it."""
         name, required = conflict.limit, conflict.required_value
         if name not in self.stated or required is None:
             return conflict
@@ -273,3 +271,62 @@ class Budgets:
         if required <= stated and name in needed:  # lowered by what shortfalls add to lines
             required = stated + needed[name]
         return replace(conflict, current_value=stated, required_value=required)
+
+
+_WHOLE = 1e-6
+_SAME = 1e-9
+
+
+def use_larger_nodes(plan: Plan, inputs: ModelInputs) -> Plan:
+    """The plan with larger machines where they stand for small ones in every month."""
+    rented = dict(plan.rented_hours)
+    for source, small in _pairs(inputs, rented):
+        hours = rented.get(small.key)
+        if hours is None or not hours.any():
+            continue
+        at_peak = inputs.runs.hours_in(plan.peak, source.accelerator)
+        parts = source.capacity / small.capacity
+        if _is_multiple(hours, parts, at_peak) and _costs_the_same(small, source, parts, inputs):
+            rented[source.key] = hours / parts + rented.get(source.key, 0.0)
+            rented[small.key] = np.zeros_like(hours)
+    return replace(plan, rented_hours=rented)
+
+
+def _pairs(
+    inputs: ModelInputs, rented: Iterable[str]
+) -> Iterator[tuple[CapacitySource, CapacitySource]]:
+    """Larger machines with the small ones that they may take the place of. Beside credits, minimum
+    spends and limits that part machines, rentals of every size are sources of the plan, the largest
+    come first."""
+    yield from ((s, inputs.by_key[s.stands_for]) for s in inputs.sources if s.stands_for)
+    if not (inputs.pools or inputs.parts_nodes):
+        return
+    alike: dict[tuple[object, ...], list[CapacitySource]] = {}
+    for source in map(inputs.by_key.__getitem__, rented):
+        offer = source.offer
+        if offer is not None and source.available is None:
+            place = (source.provider, offer.region, source.purchase_option, source.accelerator)
+            alike.setdefault((*place, source.limit_groups), []).append(source)
+    for group in alike.values():
+        by_size = sorted(group, key=lambda source: -source.capacity)
+        yield from ((large, s) for large, s in combinations(by_size, 2) if _fits(large, s))
+
+
+def _fits(large: CapacitySource, small: CapacitySource) -> bool:
+    """Whether a larger machine is a whole number of small ones."""
+    parts = large.capacity / small.capacity
+    return parts > 1.5 and abs(parts - round(parts)) <= _SAME
+
+
+def _is_multiple(hours: Floats, parts: float, at_peak: Floats) -> bool:
+    """Whether the machines of every month, each for the hours `at_peak`, are a whole multiple of
+    the larger one's parts."""
+    nodes = np.divide(hours, at_peak, out=np.zeros_like(hours), where=at_peak > 0) / parts
+    return bool(np.all(np.abs(nodes - np.round(nodes)) <= _WHOLE))
+
+
+def _costs_the_same(
+    small: CapacitySource, large: CapacitySource, parts: float, inputs: ModelInputs
+) -> bool:
+    one, other = (source.hour_cash(inputs.calendar) for source in (small, large))
+    return bool(np.all(np.abs(other - one * parts) <= _SAME * np.abs(other)))

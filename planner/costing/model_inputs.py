@@ -11,26 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.contract.request.other_costs import OtherCost
+from planner.contract.request.finance import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model import other_costs
-from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date, reserved_days
-from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.rental import price_rental
-from planner.costing.cost_model.spend_pools import SpendPool
-from planner.costing.cost_model.spot_fallback import cheapest_on_demand, fall_back
-from planner.costing.cost_model.storage_egress import CloudData
-from planner.costing.cost_model.terms import Calendar
-from planner.costing.inputs.existing import ExistingContracts
-from planner.costing.inputs.servers import ServerSelection
-from planner.costing.inputs.supply_limits import NO_LIMITS, SupplyLimits
-from planner.costing.moved_figures import (
+from planner.costing.charge_cache import (
     OWNING_ALONE,
     PRICES_OF_DATA,
     RENTING_ALONE,
     WORTH_ALONE,
     is_alike,
 )
+from planner.costing.cost_model import spend_pools as other_costs
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.rental import (
+    cheapest_on_demand,
+    fall_back,
+    is_list_price_by_date,
+    limit_by_date,
+    price_rental,
+    reserved_days,
+)
+from planner.costing.cost_model.spend_pools import SpendPool
+from planner.costing.cost_model.storage_egress import CloudData
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.inputs.existing import NO_LIMITS, ExistingContracts, SupplyLimits
+from planner.costing.inputs.servers import ServerSelection
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
 from planner.costing.run_peaks import RunPeaks, fill_nodes
 from pricing.common.copies import replace
@@ -63,14 +67,8 @@ class ModelInputs:
     capex_by_period: tuple[CapitalBudget, ...] = ()
     monthly_budget: float | None = None
     total_budget: float | None = None
-    keeps_books: bool = False
-    """Whether budgets are held against lines in whole cents, credits and minimum spends."""
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole."""
-    limits_dates: bool = False
-    """Whether what is reserved by date is paid for in whole days and limited as clouds sell it."""
-    limits_days: bool = False
-    """Whether that counts the days of each month."""
     is_level: bool = False
     """Whether the peak is the mean of work that goes on all month."""
     job_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -81,19 +79,12 @@ class ModelInputs:
     """What is known of the prices that the request asks for."""
     interruptible: bool = True
     """Whether scenarios other than spot may use what can be taken back."""
-    price_processes: bool = False
-    """Whether prices of samples are drawn from fitted processes, and spot that is not there is
-    priced."""
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator."""
     least_peaks: Mapping[str, tuple[float, ...]] | None = None
-    """[T] reference accelerators that runs take at least on a kind; None under earlier rules."""
+    """[T] reference accelerators that runs take at least on a kind; None: no least."""
     fills_machines: bool = False
     """Whether runs take every accelerator of the machines that they rent."""
-    rents_the_rest: bool = False
-    """Whether machines are rented for the hours alone that servers and commitments leave."""
-    leaves_out_dear: bool = False
-    """Whether kinds whose starts alone cost more than a known plan are left unsearched."""
     existing: ExistingContracts = field(default_factory=ExistingContracts)
     """What is signed already."""
     pools: tuple[SpendPool, ...] = ()
@@ -132,7 +123,6 @@ class ModelInputs:
         return tuple(map(self._with_data, built))
 
     def _with_data(self, source: CapacitySource) -> CapacitySource:
-        """A source with the data of one's own servers, and the wait for data kept elsewhere."""
         charged = self.data.charge_own(source, self.calendar, self.hours)
         return self.data.let_wait(charged, self.runs.hours_of(source))
 
@@ -179,18 +169,14 @@ class ModelInputs:
             monthly_budget=self.monthly_budget,
             total_budget=self.total_budget,
             whole_nodes=self.whole_nodes,
-            parts_replace_nodes=not self.keeps_books,
             base_cost=float(fixed_cash @ calendar.discount)
             + sum(s.fixed_shift(calendar) for s in self.sources),
             base_cash=fixed_cash[:months],
-            base_payments=self._fixed_payments(fixed_cash),
+            base_payments=self._fixed_payments(),
         )
         return self.supply.apply(problem, self.by_key, self.servers.by_key)
 
-    def _fixed_payments(self, fixed_cash: Floats) -> float:
-        """What is paid whatever the plan; resale is left out, under rules before 6 set off."""
-        if not self.keeps_books:
-            return float(np.maximum(fixed_cash, 0.0).sum())
+    def _fixed_payments(self) -> float:
         due = [
             source.stream_cash(stream, self.calendar)
             for source in self.sources
@@ -246,9 +232,9 @@ class ModelInputs:
             at_peak = self.runs.hours_of(rental)
             if self.rents_whole(rental) and not rental.is_committed:
                 hours = self._hours_of_whole_nodes(rental)
-            is_limited = self.limits_dates and is_list_price_by_date(rental)
+            is_limited = is_list_price_by_date(rental)
             if is_limited:
-                days = reserved_days(at_peak, self.calendar.start) if self.limits_days else None
+                days = reserved_days(at_peak, self.calendar.start)
                 rental = limit_by_date(rental, self.hours, self.runs.of(rental), days)
             priced = price_rental(
                 rental,
@@ -257,7 +243,7 @@ class ModelInputs:
                 hours,
                 self.data,
                 self.term_end,
-                fall_back(rental, self.fallback) if self.price_processes else None,
+                fall_back(rental, self.fallback),
                 at_peak if is_limited else None,
             )
             yield self.data.let_wait(priced, at_peak)
@@ -269,7 +255,7 @@ class ModelInputs:
 
     def find_fallbacks(self, used: Collection[str]) -> set[str]:
         """Key of the offer at whose price sources in use are paid while spot is not there."""
-        in_use = [self.by_key[key] for key in used if self.keeps_books and key in self.by_key]
+        in_use = [self.by_key[key] for key in used if key in self.by_key]
         return {self.fallback.key for one in in_use if self.fallback and one.availability}
 
     def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
@@ -278,7 +264,6 @@ class ModelInputs:
         return np.where(peak > 0, fill_nodes(peak, rental.capacity) * at_peak, self.hours)
 
     def _idle_storage(self) -> Iterator[CapacitySource]:
-        """Storage that no source of hours carries."""
         stream = self.data.stored_all_the_time(self.calendar, self.hours)
         if stream is None:
             return
@@ -314,7 +299,6 @@ class ModelInputs:
         return self._share_with(changed, rents_as_before, owns_as_before)
 
     def _share_with(self, changed: ModelInputs, rentals: bool, servers: bool) -> ModelInputs:
-        """`changed` with the charges of rentals, and of servers, where those stay as they are."""
         if rentals:
             vars(changed)["priced_rentals"] = self.priced_rentals
             vars(changed)["worked_out_from_rentals"] = self.worked_out_from_rentals
@@ -325,7 +309,7 @@ class ModelInputs:
     def with_demand(self, factor: float | Floats) -> ModelInputs:
         """The same with `factor` times the hours and the peak."""
         changed = replace(self, hours=self.hours * factor, peak=self.peak * factor)
-        by_date = self.limits_dates and any(map(is_list_price_by_date, self.rentals))
+        by_date = any(map(is_list_price_by_date, self.rentals))
         return self._share_with(
             changed, rentals=not (self.data.has_data or by_date), servers=not self.data.has_data
         )

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.rules import PlanRules
-from planner.costing.advice.payback import best_without_buying, why_not_bought
+from planner.costing.advice.verdict import best_without_buying, why_not_bought
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
@@ -62,7 +62,7 @@ def buy_what_pays_back(
 ) -> Scenario | None:
     """The cheapest plan of all sources whose purchases save `margin` of their price against `rent`
     before any resale; None where none does that costs less than `rent` and `ceiling`."""
-    if rent is None or not (rules.limits_to_payback and rent.feasible):
+    if rent is None or not (rules.needs_payback and rent.feasible):
         return None
     most = min(ceiling, float(rent.net_present_cost))
     if inputs.pools:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planner.contract.answer.break_even import PayingWhen
-from planner.contract.purchase_options import OWNED
+from planner.contract.answer.risk import PayingWhen
+from planner.contract.labels import OWNED
 from pricing.market.offers import HOURS_PER_MONTH
 
 

@@ -24,8 +24,8 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.by_date import is_list_price_by_date
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.rental import is_list_price_by_date
 from planner.costing.model_inputs import Floats, ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_peaks import fill_nodes
@@ -142,7 +142,7 @@ def _beside_units(keys: Collection[str], job: int, inputs: ModelInputs) -> Itera
     So it is only where any of them holds a run of `job` by itself, and nothing counts machines at
     once: no quota, share of a provider, wait for data or reservation by the day.
     """
-    if not inputs.rents_the_rest or counts_machines(inputs):
+    if not inputs.fills_machines or counts_machines(inputs):
         return
     sources = {key: inputs.by_key[key] for key in keys}
     plain = {key: source for key, source in sources.items() if not is_list_price_by_date(source)}

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.purchase_options import COMMITTED, FLEXIBLE, ON_DEMAND, OWNED, SPOT
+from planner.contract.labels import COMMITTED, FLEXIBLE, ON_DEMAND, OWNED, SPOT
 from planner.costing.budgets_in_books import Budgets
-from planner.costing.cost_model.other_costs import select_costs
 from planner.costing.cost_model.ownership import first_arrival_month
-from planner.costing.inputs.missing_prices import describe_missing, find_missing
-from planner.costing.missing_sources import has_commitments, has_existing_servers, missing_option
+from planner.costing.cost_model.spend_pools import select_costs
+from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import ConflictingConstraint, Plan, PlanProblem
 from planner.costing.optimizer.solve import UNDECIDED, solve
 from planner.costing.optimizer.work import MAX_MODEL_CELLS, WorkMeter
-from planner.costing.plans_with_pools import find_plan_with_pools
-from planner.costing.pools_in_one_model import one_model
+from planner.costing.plan_with_credits import PlansWithCredits
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
 from pricing.common.copies import replace
+from pricing.common.pluralize import pluralize
 from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
@@ -104,7 +103,6 @@ def solve_scenario(
 
 
 def _cost_alike(inputs: ModelInputs, one: ScenarioKey, other: ScenarioKey) -> bool:
-    """Whether two scenarios have the same costs beside machines, so that plans cost the same."""
     costs = inputs.other_costs
     return select_costs(costs, one) == select_costs(costs, other)
 
@@ -122,20 +120,16 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
 
 
 class _ScenarioSolver:
-    """Solves the scenarios of one project, each set of sources once."""
-
     def __init__(self, inputs: ModelInputs, ceiling: float = np.inf) -> None:
         self.inputs, self.ceiling = inputs, ceiling
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
         self.plan_of: dict[ScenarioKey, Plan] = {}
 
     def cheapest_of(self, keys: Iterable[ScenarioKey]) -> Plan | None:
-        """The cheapest plan that this solver knows of some scenarios."""
         plans = (self.plan_of[key] for key in keys if key in self.plan_of)
         return min((plan for plan in plans if plan.feasible), key=lambda p: p.cost, default=None)
 
     def scenario(self, key: ScenarioKey, work: WorkMeter, known: Plan | None = None) -> Scenario:
-        """One scenario, in which a `known` plan may be followed too."""
         missing = missing_option(self.inputs, key)
         if missing:
             why_not = (missing, *self._unknown_prices(key))
@@ -147,7 +141,6 @@ class _ScenarioSolver:
         return scenario
 
     def _unknown_prices(self, key: ScenarioKey) -> Iterator[str]:
-        """What might fit and has no known price, where a way to rent by the hour finds none."""
         options = {ScenarioKey.ON_DEMAND: ON_DEMAND, ScenarioKey.SPOT: SPOT}.get(key, frozenset())
         offered = {s.purchase_option for s in self.inputs.sources}
         if not options & offered:
@@ -188,11 +181,11 @@ class _ScenarioSolver:
         if not self.inputs.pools:
             return self._search(keys, step, work, self.ceiling, known)
 
-        def search(one: PlanProblem, share: float) -> Plan:
-            return self._search(keys, one, work.share(share, stops=False))
+        def search(one: PlanProblem, credits: PlansWithCredits) -> Plan:
+            return self._search(keys, one, work, credits=credits)
 
-        exact, most = one_model(self.inputs, keys, work), budgets.most_in_total
-        return find_plan_with_pools(self.inputs, step, search, budgets.most_over, exact, most)
+        plans = PlansWithCredits(self.inputs, step, budgets.most_over, budgets.most_in_total)
+        return plans.find(search)
 
     def _search(
         self,
@@ -201,6 +194,7 @@ class _ScenarioSolver:
         work: WorkMeter,
         ceiling: float = np.inf,
         known: Plan | None = None,
+        credits: PlansWithCredits | None = None,
     ) -> Plan:
         if self.inputs.one_accelerator or self.inputs.fills_machines:
             groups = list(group_by_run(keys, self.inputs))
@@ -212,13 +206,14 @@ class _ScenarioSolver:
                 known,
                 [one.peak for one in groups],
                 [one.is_level for one in groups],
-                leaves_out_dear=self.inputs.leaves_out_dear,
+                credits=credits,
             )
             return plan if self.inputs.fills_machines else replace(plan, peak=None)
-        return solve(problem, keys, work=work, ceiling=ceiling)
+        if credits is None:
+            return solve(problem, keys, work=work, ceiling=ceiling)
+        return credits.settle(solve(problem, keys, work=work, spending=credits.spending))
 
     def _on_prem_problem(self) -> PlanProblem:
-        """Renting on demand only until the first servers can arrive."""
         problem = self.inputs.problem
         servers = [s for s in self.inputs.sources if s.is_owned]
         months = np.arange(self.inputs.calendar.months)
@@ -234,7 +229,6 @@ class _ScenarioSolver:
     def _quotas_in_the_way(
         self, key: ScenarioKey, work: WorkMeter
     ) -> tuple[ConflictingConstraint, ...]:
-        """Limits in the way of a plan, if machines larger than their quota are not left out."""
         inputs = self.inputs
         if not inputs.beyond_quotas or np.isfinite(self.ceiling) or self._is_too_large_to_widen:
             return ()
@@ -246,7 +240,6 @@ class _ScenarioSolver:
 
     @property
     def _is_too_large_to_widen(self) -> bool:
-        """Whether this market and a wider one would not fit into memory side by side."""
         calendar = self.inputs.calendar
         committed = sum(rental.is_committed for rental in self.inputs.beyond_quotas)
         units = 2 * len(self.inputs.units) + committed
@@ -263,7 +256,6 @@ class _ScenarioSolver:
         return build_scenario(self.inputs, key, plan, plan.bound, warnings)
 
     def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
-        """What a scenario's name leads one to expect and its plan does not do."""
         inputs = self.inputs
         owned = {s.key for s in inputs.sources if s.is_owned}
         units_started = {k for k, units in plan.units_started.items() if units.any()}
@@ -278,7 +270,6 @@ class _ScenarioSolver:
         yield from self._missing_prices(key, plan)
 
     def _no_commitment(self) -> str:
-        """Why nothing is committed to: none fits, none pays, or none has a known price."""
         inputs = self.inputs
         offered = any(s.purchase_option in COMMITTED for s in inputs.sources)
         is_known = not find_missing(inputs.coverage, COMMITTED)
@@ -294,7 +285,6 @@ class _ScenarioSolver:
         return f"{reason}: this is renting on demand alone{suffix}."
 
     def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
-        """Commitments to the accelerators that a plan rents which are sold at unknown prices."""
         inputs = self.inputs
         options = scenario_options(key, inputs.interruptible) & COMMITTED
         used = {k for k, hours in plan.rented_hours.items() if hours.any()}
@@ -347,3 +337,43 @@ def build_scenario(
 def rank_feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:
     """Scenarios that have a plan, the cheapest net present cost first; ties in their order."""
     return sorted((s for s in scenarios.values() if s.feasible), key=lambda s: s.net_present_cost)
+
+
+def missing_option(inputs: ModelInputs, key: ScenarioKey) -> str:
+    """What a scenario lacks to be one at all, "" if nothing."""
+    options = {s.purchase_option for s in inputs.sources if s.existing is None}
+    if key is ScenarioKey.ON_DEMAND and not options & ON_DEMAND:
+        return "no offer on demand fits"
+    if key is ScenarioKey.SPOT and not options & SPOT:
+        return "no spot offer fits"
+    if key is ScenarioKey.SPOT and inputs.max_spot_share == 0:
+        return "the most spot is 0%"
+    if key is ScenarioKey.ON_PREM:
+        return _missing_server(inputs)
+    if not inputs.sources:
+        return "nothing fits"
+    return ""
+
+
+def _missing_server(inputs: ModelInputs) -> str:
+    owned = [s for s in inputs.sources if s.is_owned]
+    if not owned:
+        return "no server fits"
+    months = inputs.calendar.months
+    offered = [s for s in owned if s.existing is None]
+    to_buy = [s for s in offered if s.max_units != 0]
+    if offered and not to_buy and not has_existing_servers(inputs):
+        return "no server may be bought: the most units of each is 0"
+    if to_buy and first_arrival_month(to_buy, months) >= months:
+        return f"a server bought now arrives after the horizon of {pluralize(months, 'month')}"
+    return ""
+
+
+def has_existing_servers(inputs: ModelInputs) -> bool:
+    return any(s.existing is not None and s.existing.any() for s in inputs.sources)
+
+
+def has_commitments(inputs: ModelInputs, plan: Plan, units_started: Collection[str]) -> bool:
+    """Whether a plan pays for anything before it is used."""
+    used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(units_started)
+    return any(inputs.by_key[key].purchase_option in COMMITTED for key in used)

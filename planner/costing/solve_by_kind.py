@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.costing.cost_floors import CostFloors, Members
-from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
+from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem
 from planner.costing.optimizer.solve import (
     NOT_CHEAPER,
     UNDECIDED,
@@ -21,11 +22,10 @@ from planner.costing.optimizer.solve import (
     solve,
 )
 from planner.costing.optimizer.work import WorkMeter
+from planner.costing.plan_with_credits import PlansWithCredits
 from pricing.common.copies import replace
 
 _ROUNDING = 1e-9
-_MARGIN = 1e-6
-"""Share by which a group has to cost more than a plan that is known to be left out unsearched."""
 
 
 def solve_by_kind(
@@ -36,8 +36,7 @@ def solve_by_kind(
     known: Plan | None = None,
     peaks: Sequence[Floats] = (),
     are_level: Sequence[bool] = (),
-    *,
-    leaves_out_dear: bool = False,
+    credits: PlansWithCredits | None = None,
 ) -> Plan:
     """The cheapest plan from the sources of one of `groups`, with a bound on all of them.
 
@@ -45,8 +44,7 @@ def solve_by_kind(
     plans that cost less than `ceiling` and than those of the groups before it. A `known` plan from
     the sources of one of them stands where none is cheaper. `peaks` of the groups, each [T], stand
     in for the problem's, and are told of the plan. Groups that are level are tried last,
-    rent parts of machines and stand where that is cheaper. Where it `leaves_out_dear`, groups whose
-    starts alone cost more than the cheapest plan before are not searched.
+    rent parts of machines and stand where that is cheaper. `credits` and minimum spends count.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> month = np.ones(1)
@@ -58,25 +56,31 @@ def solve_by_kind(
     >>> solve_by_kind(problem, [["small"], ["large"]]).cost
     13140.0
     """
+    spending = None if credits is None else credits.spending
     if not groups:
         return solve(problem, (), work=work, ceiling=ceiling)
     work = WorkMeter() if work is None else work
-    parts = _list_parts(restrict_sources(problem, None), groups, peaks, are_level)
-    work.charge(sum(part.presolve_units for part in parts))
-    floors = np.array([part.least_cost for part in parts])
+    problem = restrict_sources(problem, None)
+    peaks, are_level = peaks or [problem.peak] * len(groups), are_level or [False] * len(groups)
+    costs = CostFloors(problem)
+    parts = [
+        _restrict(problem, keys, peak, is_level=is_level)
+        for keys, peak, is_level in zip(groups, peaks, are_level, strict=True)
+    ]
+    work.charge(sum(presolve_units(p, len(p.rental_options), len(p.units)) for p in parts))
+    floors = np.array([costs.of(part) for part in parts])
+    if spending is not None:
+        floors -= float(spending.worth.max(axis=1) @ (spending.amounts * spending.is_credit))
     best, bound, refused = known, np.inf, []
     ceiling = min(ceiling, known.cost) if known is not None else ceiling
-    levels = np.array([part.is_level for part in parts], dtype=bool)
-    for rank, index in enumerate(np.lexsort((floors, levels)).tolist()):
+    for rank, index in enumerate(np.lexsort((floors, np.array(are_level, bool))).tolist()):
         if floors[index] >= ceiling:
             bound = min(bound, floors[index])
             continue
-        if leaves_out_dear and best is not None and parts[index].costs_more_than(best.cost):
-            continue
         share = work.share(1 / (len(groups) - rank), stops=False)
-        part = parts[index]
-        plan = solve(part.problem, work=share, ceiling=ceiling)
-        plan = replace(plan, peak=part.peak, is_level=part.is_level)
+        plan = solve(parts[index], work=share, ceiling=ceiling, spending=spending)
+        plan = plan if credits is None else credits.settle(plan)
+        plan = replace(plan, peak=peaks[index], is_level=bool(are_level[index]))
         if not plan.feasible:
             refused.append(plan)
             bound = min(bound, max(plan.bound, floors[index]))
@@ -85,7 +89,7 @@ def solve_by_kind(
         if best is None or plan.cost < best.cost * (1 - _ROUNDING * plan.is_level):
             best, ceiling = plan, min(ceiling, plan.cost)
     if best is None and not refused and np.isinf(ceiling):
-        return replace(solve(parts[0].problem, work=work), bound=bound)
+        return replace(solve(parts[0], work=work), bound=bound)
     if best is None and not refused:
         return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
     if best is None:
@@ -94,57 +98,17 @@ def solve_by_kind(
     return replace(best, bound=min(bound, best.cost))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One group of the sources of a problem."""
-
-    floors: CostFloors
-    members: Members
-    peak: Floats
-    is_level: bool
-
-    @property
-    def problem(self) -> PlanProblem:
-        """The problem with the sources of the group alone."""
-        whole, members = self.floors.problem, self.members
-        part = replace(
-            whole,
-            peak=self.peak,
-            rental_options=tuple(whole.rental_options[i] for i in members.rentals),
-            units=tuple(whole.units[i] for i in members.units),
-        )
-        return rent_in_parts(part) if self.is_level else part
-
-    @property
-    def presolve_units(self) -> float:
-        """Units of work that it takes to compare the sources of the group."""
-        members = self.members
-        return presolve_units(self.floors.problem, members.rentals.size, members.units.size)
-
-    @property
-    def least_cost(self) -> float:
-        """What no plan of the group costs less than."""
-        return self.floors.of(self.members, self.peak, is_level=self.is_level)
-
-    def costs_more_than(self, cost: float) -> bool:
-        """Whether what has to be started for the months in which nothing can be rented makes every
-        plan of the group cost more, be it in fractions of units: its search would find no plan,
-        and prove as much."""
-        return self.floors.of_starts(self.members, self.peak) > cost + _MARGIN * abs(cost)
-
-
-def _list_parts(
-    problem: PlanProblem,
-    groups: Sequence[Collection[str]],
-    peaks: Sequence[Floats],
-    are_level: Sequence[bool],
-) -> list[_Part]:
-    floors = CostFloors(problem)
-    peaks, are_level = peaks or [problem.peak] * len(groups), are_level or [False] * len(groups)
-    return [
-        _Part(floors, floors.members(keys), peak, is_level)
-        for keys, peak, is_level in zip(groups, peaks, are_level, strict=True)
-    ]
+def _restrict(
+    problem: PlanProblem, keys: Collection[str], peak: Floats, *, is_level: bool
+) -> PlanProblem:
+    """The problem with the sources of a group alone."""
+    part = replace(
+        problem,
+        peak=peak,
+        rental_options=tuple(one for one in problem.rental_options if one.key in keys),
+        units=tuple(unit for unit in problem.units if unit.key in keys),
+    )
+    return rent_in_parts(part) if is_level else part
 
 
 def rent_in_parts(problem: PlanProblem) -> PlanProblem:
@@ -163,3 +127,72 @@ def _change_needed(refused: Plan) -> float:
         for one in refused.conflicts
     ]
     return max(shares, default=np.inf)
+
+
+@dataclass(frozen=True)
+class CostFloors:
+    """What plans from some of a problem's sources cost at least: either all is rented, at the
+    month's lowest price and in whole nodes if machines rent whole; or no hour costs less than the
+    lowest of all, units with their share of the start."""
+
+    problem: PlanProblem
+
+    def of(self, part: PlanProblem) -> float:
+        """What no plan of a part of the problem's sources costs less than, `base_cost` in; infinite
+        where no source is left."""
+        busy = part.hours > 0
+        hours, rows = part.hours[busy], [self._hour[one.key] for one in part.rental_options]
+        rent = np.min(rows, axis=0, initial=np.inf) if rows else np.full(busy.size, np.inf)
+        least = float(self._hours_rented(part, busy) @ rent[busy])
+        if part.units:
+            units = np.min([self._hour[unit.key] for unit in part.units], axis=0)
+            least = min(least, float(hours @ np.minimum(units, rent)[busy]))
+        return part.base_cost + least
+
+    def _hours_rented(self, part: PlanProblem, busy: NDArray[np.bool_]) -> Floats:
+        """Hours of the fewest whole nodes, all of the smallest size; those asked for where a part
+        of some node may be rented, or sizes are no multiples of it."""
+        hours, peak = part.hours[busy], part.peak[busy]
+        sizes = np.array([one.capacity for one in part.rental_options])
+        rents_parts = any(one.in_parts for one in part.rental_options)
+        if not part.whole_nodes or rents_parts or not sizes.size:
+            return hours
+        parts = sizes / sizes.min()
+        if np.any(np.abs(parts - np.round(parts)) > _ROUNDING):
+            return hours
+        nodes = np.ceil(peak / sizes.min() * (1 - _ROUNDING)) * sizes.min()
+        whole = np.divide(nodes * hours, peak, out=hours.copy(), where=peak > 0)
+        return np.asarray(np.maximum(hours, whole))
+
+    @cached_property
+    def _hour(self) -> dict[str, Floats]:
+        """[T] what an hour of a reference accelerator costs at least, by key."""
+        problem, busy = self.problem, self.problem.hours > 0
+        rows = {
+            one.key: np.where(
+                True if one.available is None else one.available, one.hour_cost, np.inf
+            )
+            / one.capacity
+            for one in problem.rental_options
+        }
+        for unit in problem.units:
+            start = _start_cost_per_hour(unit, busy)
+            rows[unit.key] = (unit.hour_cost + start) / unit.capacity
+        return rows
+
+
+def _start_cost_per_hour(unit: CommitmentOption, busy: NDArray[np.bool_]) -> float:
+    """Lowest start cost over the hours that a unit can deliver in the `busy` months of the horizon,
+    by the month of its start; 0 for units in place, whose start is paid; −inf where a start earns
+    money, which no use makes less of; ∞ where no start delivers any."""
+    if unit.existing is not None:
+        return 0.0
+    if float(np.min(unit.start_cost, initial=0.0)) < 0:
+        return -np.inf
+    months = busy.size
+    delivered = np.concatenate([[0.0], np.cumsum(busy * unit.hours_per_month)])
+    first = np.minimum(np.arange(months) + unit.lead_months, months)
+    last = np.minimum(first + unit.duration_months, months)
+    hours = delivered[last] - delivered[first]
+    costs = np.divide(unit.start_cost, hours, out=np.full(months, np.inf), where=hours > 0)
+    return float(np.min(costs))

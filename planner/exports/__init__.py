@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.exports.csv_export import as_csv
-from planner.exports.focus import as_focus, choose_scenario
-from planner.exports.focus_commitments import as_commitments, as_focus14
-from planner.exports.rows import Context
+from planner.exports.csv_export import Context, as_csv
+from planner.exports.focus import as_commitments, as_focus, as_focus14, choose_scenario
 
 __all__ = ["FORMATS", "Context", "Format", "export"]
 
@@ -28,7 +26,12 @@ class Format:
 
 
 def _as_json(answer: ComparisonAnswer, context: Context) -> bytes:
-    document = {**_approval(context), **answer.to_json()}
+    return json_bytes(answer.to_json(), context)
+
+
+def json_bytes(answer: Mapping[str, Any], context: Context) -> bytes:
+    """An answer as JSON, with how far it is approved."""
+    document = {**_approval(context), **answer}
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
-from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.months import format_month
-from planner.exports.rows import Context, Row, cost_rows
-from planner.exports.spreadsheet_text import text_cell
+from planner.contract.amounts import format_month
+from planner.contract.answer.comparison import SavedPlan
+from planner.contract.answer.scenario import CostLine
 
 APPROVAL_COLUMNS = ("saved_comparison", "state", "state_by", "state_at")
 """On every row, since a row is what is copied elsewhere."""
@@ -36,18 +39,18 @@ COLUMNS = (
 )
 
 
-def as_csv(answer: ComparisonAnswer, context: Context) -> bytes:
+def as_csv(answer: SavedPlan, context: Context) -> bytes:
     """UTF-8 with a byte order mark, so that spreadsheets read every letter."""
     return csv_bytes(COLUMNS, _rows(answer, context), mark=True)
 
 
-def _rows(answer: ComparisonAnswer, context: Context) -> Iterable[Mapping[str, Any]]:
+def _rows(answer: SavedPlan, context: Context) -> Iterable[Mapping[str, Any]]:
     approval = dict(zip(APPROVAL_COLUMNS, context.approval_columns, strict=True))
     for row in cost_rows(answer):
         yield {**_cells(answer, row), **approval}
 
 
-def _cells(answer: ComparisonAnswer, row: Row) -> Mapping[str, Any]:
+def _cells(answer: SavedPlan, row: Row) -> Mapping[str, Any]:
     line = row.line
     offer = answer.offers.get(line.offer_id)
     return {
@@ -89,3 +92,100 @@ def _cell(value: Any) -> str:
     if isinstance(value, Decimal):
         return f"{value:f}"
     return text_cell(value) if isinstance(value, str) else str(value)
+
+
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+"""What spreadsheets take for the beginning of a formula, the full-width forms included."""
+_BEGINS = re.compile(rf"[\t\r\n]|\s*[{_SIGNS}]")
+_AFTER_A_SEPARATOR = re.compile(rf'([;\t\r\n][\s"]*)(?=[{_SIGNS}])')
+_DIFFERENT_TEXTS = 4096
+"""Texts that are remembered: the columns of an export repeat a few of them in every row."""
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+
+
+@lru_cache(_DIFFERENT_TEXTS)
+def text_cell(text: str) -> str:
+    """`text` for a CSV cell: marked with an apostrophe where it would run as a formula.
+
+    A plain number stays one.
+
+    >>> text_cell("=1+1"), text_cell("-5"), text_cell("p5.48xlarge")
+    ("'=1+1", '-5', 'p5.48xlarge')
+    >>> text_cell(" =1+1")
+    "' =1+1"
+
+    Where a spreadsheet separates by semicolon or tab (Excel does in most of Europe), or breaks a
+    line within a cell, the quotes around a cell of our file do not hold it together: a cell
+    begins in the midst of the text. So what follows such a sign is marked too, numbers as well,
+    since there the rest of our line follows them.
+
+    >>> text_cell("deal;=1+1"), text_cell("deal; -5"), text_cell("a; b = c")
+    ("deal;'=1+1", "deal; '-5", 'a; b = c')
+    """
+    if _NUMBER.fullmatch(text):
+        return text
+    marked = _AFTER_A_SEPARATOR.sub(r"\1'", text)
+    return f"'{marked}" if _BEGINS.match(text) else marked
+
+
+@dataclass(frozen=True)
+class Step:
+    """A state of a saved comparison: who brought it there and when."""
+
+    state: str
+    by: str
+    at: dt.datetime
+
+    @property
+    def moment(self) -> str:
+        """UTC, as FOCUS writes it.
+
+        >>> Step("draft", "ada", dt.datetime(2027, 1, 31, 8, tzinfo=dt.UTC)).moment
+        '2027-01-31T08:00:00Z'
+        """
+        return f"{self.at.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+@dataclass(frozen=True)
+class Context:
+    """Whose comparison it is; empty where nobody saved it."""
+
+    name: str = ""
+    team: str = ""
+    project: str = ""
+    created: dt.date | None = None
+    scenario: str = ""
+    """The scenario that FOCUS rows are of; empty for the recommended one."""
+    saved: str = ""
+    """Id of the saved comparison."""
+    steps: tuple[Step, ...] = ()
+    """What it went through, the state that it is in last."""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    """The request that was answered."""
+
+    @property
+    def approval_status(self) -> Step | None:
+        """The state that it is in; None where nobody saved it."""
+        return self.steps[-1] if self.steps else None
+
+    @property
+    def approval_columns(self) -> tuple[str, str, str, str]:
+        """Id, state, who brought it there, when; each empty where nobody saved it."""
+        step = self.approval_status
+        return (self.saved, step.state, step.by, step.moment) if step else ("", "", "", "")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cost line of one scenario."""
+
+    scenario: str
+    month: dt.date
+    line: CostLine
+
+
+def cost_rows(answer: SavedPlan) -> Iterator[Row]:
+    """Every cost line of every feasible scenario, in the answer's order."""
+    for scenario in answer.feasible:
+        for line in scenario.lines:
+            yield Row(scenario.key.value, answer.month(line.month), line)

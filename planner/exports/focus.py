@@ -17,36 +17,172 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cached_property
 from typing import Any
 
-from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
-from planner.contract.answer.scenario import CapacityRow, CostLine, ScenarioAnswer
-from planner.contract.labels import WITHOUT_SPOT, provider_title, service_title
-from planner.contract.money import decimals_of
-from planner.contract.purchase_options import TRAITS
+from planner.contract.amounts import decimals_of, format_month
+from planner.contract.answer.comparison import OfferUsed, SavedPlan, ServerUsed
+from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioRecord
+from planner.contract.labels import (
+    ON_DEMAND,
+    TRAITS,
+    WITHOUT_SPOT,
+    name_offer,
+    provider_title,
+    service_title,
+)
 from planner.exports import focus_columns as names
-from planner.exports.csv_export import csv_bytes
-from planner.exports.list_prices import ListPrices
-from planner.exports.rows import Context
+from planner.exports.csv_export import Context, csv_bytes
+from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
+
+_QUANTITY_STEP = Decimal("1e-6")
+ADDED_COLUMNS = (
+    "AllocatedMethodDetails",
+    "AllocatedMethodId",
+    "AllocatedResourceId",
+    "AllocatedResourceName",
+    "AllocatedTags",
+    "CommitmentProgramEligibilityDetails",
+    "ContractApplied",
+    "HostProviderName",
+    "InvoiceDetailId",
+    "ServiceProviderName",
+)
+"""Columns of Cost and Usage that FOCUS 1.3 and 1.4 added."""
+COMMITMENT_COLUMNS = (
+    "BillingCurrency",
+    "ContractCommitmentCategory",
+    "ContractCommitmentCost",
+    "ContractCommitmentDescription",
+    "ContractCommitmentId",
+    "ContractCommitmentPeriodEnd",
+    "ContractCommitmentPeriodStart",
+    "ContractCommitmentQuantity",
+    "ContractCommitmentType",
+    "ContractCommitmentUnit",
+    "ContractId",
+    "ContractPeriodEnd",
+    "ContractPeriodStart",
+)
+"""Columns of the Contract Commitment dataset of FOCUS 1.3, in its order."""
+OWN_COMMITMENT_COLUMNS = ("x_IsForecast", "x_ScenarioId", "x_Units", "x_InstanceType")
+
+
+def as_focus14(answer: SavedPlan, context: Context) -> bytes:
+    """Cost and usage of one scenario under the columns of FOCUS 1.4."""
+    rows = (
+        row | {"HostProviderName": row["ProviderName"], "ServiceProviderName": row["ProviderName"]}
+        for row in focus_rows(answer, context)
+    )
+    return csv_bytes((*sorted((*COLUMNS, *ADDED_COLUMNS)), *OWN_COLUMNS), rows)
+
+
+def as_commitments(answer: SavedPlan, context: Context) -> bytes:
+    """The commitments of one scenario; a header alone where it signs none."""
+    columns = (*COMMITMENT_COLUMNS, *OWN_COMMITMENT_COLUMNS)
+    return csv_bytes(columns, commitment_rows(answer, context))
+
+
+def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, Any]]:
+    scenario = choose_scenario(answer, context)
+    if scenario is None:
+        return
+    for number, purchase in enumerate(scenario.purchases, 1):
+        offer = answer.offers.get(purchase.source)
+        if purchase.kind != "commitment" or offer is None or not offer.term_months:
+            continue
+        row = _row(answer, purchase, offer, number)
+        yield (
+            row
+            | _cost(answer, scenario, purchase, offer)
+            | {
+                "x_IsForecast": "true",
+                "x_ScenarioId": scenario.key.value,
+            }
+        )
+
+
+def _row(answer: SavedPlan, purchase: Purchase, offer: OfferUsed, number: int) -> dict[str, Any]:
+    """A commitment over its whole term, what the plan leaves owed after its horizon included."""
+    months = offer.term_months or 0
+    option = TRAITS[offer.purchase_option]
+    identifier = f"{purchase.source}:{answer.month(purchase.month):%Y-%m}:{number}"
+    start, end = answer.month(purchase.first), answer.month(purchase.first + months)
+    is_spend = option.focus_commitment_category == "Spend"
+    hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH * months
+    period = {"Start": f"{start}T00:00:00Z", "End": f"{end}T00:00:00Z"}
+    return {
+        "BillingCurrency": answer.currency,
+        "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
+        "ContractCommitmentDescription": purchase.label or offer.label,
+        "ContractCommitmentId": identifier,
+        "ContractCommitmentPeriodStart": period["Start"],
+        "ContractCommitmentPeriodEnd": period["End"],
+        "ContractCommitmentQuantity": None if is_spend else hours,
+        "ContractCommitmentType": option.focus_commitment_type or "Commitment",
+        "ContractCommitmentUnit": answer.currency if is_spend else "Hours",
+        "ContractId": identifier,
+        "ContractPeriodStart": period["Start"],
+        "ContractPeriodEnd": period["End"],
+        "x_Units": purchase.units,
+        "x_InstanceType": offer.instance_type or None,
+    }
+
+
+def _cost(
+    answer: SavedPlan, scenario: ScenarioRecord, purchase: Purchase, offer: OfferUsed
+) -> dict[str, Any]:
+    """What the whole term costs; nothing where the answer does not say what it does."""
+    monthly = _monthly_bills(answer, scenario, purchase, offer)
+    if monthly is None:
+        return {"ContractCommitmentCost": None}
+    cost = (purchase.due_at_start or Decimal(0)) + monthly
+    return {"ContractCommitmentCost": round(cost, decimals_of(answer.currency))}
+
+
+def _monthly_bills(
+    answer: SavedPlan, scenario: ScenarioRecord, purchase: Purchase, offer: OfferUsed
+) -> Decimal | None:
+    """What is due by the month over the whole term, at the contract discount of each month; None
+    where nothing is due at first and no bill of the plan says what is later."""
+    each = purchase.due_per_month or Decimal(0)
+    months = range(purchase.first, purchase.first + (offer.term_months or 0))
+    factors = {month: _factor(answer, offer, month) for month in months}
+    if len(set(factors.values())) == 1:
+        return each * len(factors)
+    if factors[purchase.first]:
+        return each * sum(factors.values(), Decimal(0)) / factors[purchase.first]
+    hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH
+    prices = {
+        (line.unit_price / factors[line.month]).quantize(_QUANTITY_STEP)
+        for line in scenario.lines
+        if (line.source, line.category) == (purchase.source, "commitment")
+        if factors.get(line.month)
+    }
+    return hours * prices.pop() * sum(factors.values()) if len(prices) == 1 else None
+
+
+def _factor(answer: SavedPlan, offer: OfferUsed, month: int) -> Decimal:
+    return Decimal(str(offer.multiplier_in(format_month(answer.month(month)))))
+
 
 Cells = dict[str, Any]
 _ZERO = Decimal(0)
 _COMMITTED = ("commitment", "upfront")
 
 
-def as_focus(answer: ComparisonAnswer, context: Context) -> bytes:
+def as_focus(answer: SavedPlan, context: Context) -> bytes:
     """The rows of one scenario as CSV; the recommended one, or the one that `context` names."""
     rows = focus_rows(answer, context)
     return csv_bytes((*names.COLUMNS, *names.OWN_COLUMNS), rows)
 
 
-def focus_rows(answer: ComparisonAnswer, context: Context) -> Iterator[Cells]:
+def focus_rows(answer: SavedPlan, context: Context) -> Iterator[Cells]:
     """Rows of one scenario, in the order of months; none where nothing is feasible."""
     if (scenario := choose_scenario(answer, context)) is not None:
         yield from _Rows(answer, context, scenario, ListPrices(answer, scenario)).all()
 
 
-def choose_scenario(answer: ComparisonAnswer, context: Context) -> ScenarioAnswer | None:
+def choose_scenario(answer: SavedPlan, context: Context) -> ScenarioRecord | None:
     """The scenario that `context` names, else the recommended one."""
     known = {scenario.key.value: scenario for scenario in answer.feasible}
     key = context.scenario or answer.recommendation.scenario
@@ -60,9 +196,9 @@ def choose_scenario(answer: ComparisonAnswer, context: Context) -> ScenarioAnswe
 class _Rows:
     """The rows of one scenario of one answer."""
 
-    answer: ComparisonAnswer
+    answer: SavedPlan
     context: Context
-    scenario: ScenarioAnswer
+    scenario: ScenarioRecord
     prices: ListPrices
 
     def all(self) -> Iterator[Cells]:
@@ -346,3 +482,73 @@ class _Rows:
 
     def _server(self, line: CostLine) -> ServerUsed | None:
         return next((s for s in self.answer.servers if s.key == line.source), None)
+
+
+DISCOUNTED = ("compute", "commitment", "upfront")
+"""Categories of lines that contract discounts count for: data, people and support have none."""
+_PRICE_STEP = Decimal("1e-10")
+
+
+@dataclass(frozen=True)
+class ListPrices:
+    """Of the lines of one scenario."""
+
+    answer: SavedPlan
+    scenario: ScenarioRecord
+
+    def unit_price(self, line: CostLine) -> Decimal:
+        """The unit price of a line without contract discounts; its own where nothing is left to
+        pay of it."""
+        offer = self._offer(line)
+        if offer is None or line.category not in DISCOUNTED:
+            return line.unit_price
+        month = format_month(self.answer.month(line.month))
+        multiplier = Decimal(str(offer.multiplier_in(month)))
+        if multiplier in (0, 1):
+            return line.unit_price
+        return (line.unit_price / multiplier).quantize(_PRICE_STEP, ROUND_HALF_EVEN)
+
+    def _offer(self, line: CostLine) -> OfferUsed | None:
+        """The offer whose price a line is at: of hours on demand in the place of spot the one that
+        it names; None where the answer does not list that."""
+        if WITHOUT_SPOT not in line.label:
+            return self.answer.offers.get(line.offer_id)
+        return self._priced_as.get(line.label)
+
+    @cached_property
+    def _priced_as(self) -> dict[str, OfferUsed]:
+        """Label of hours on demand in the place of spot → the offer at whose price they are."""
+        labels = {line.label for line in self.scenario.lines if WITHOUT_SPOT in line.label}
+        return {
+            label: offer
+            for label in labels
+            for offer in self.answer.offers.values()
+            if offer.purchase_option in ON_DEMAND
+            and label.endswith(f" {name_offer(offer.label, offer.provider)}")
+        }
+
+
+def describe_discounts(offer: OfferUsed) -> str:
+    """How contract discounts change the prices of an offer, and from which months on.
+
+    >>> from planner.contract.answer.comparison import MultiplierChange
+    >>> values = {"multiplier": 0.88, "multiplier_changes": ()}
+    >>> describe_discounts(OfferUsed.of_values(**values))
+    '−12%'
+    >>> months = (MultiplierChange(first="2027-01", multiplier=0.88),
+    ...           MultiplierChange(first="2029-01", multiplier=1.0))
+    >>> describe_discounts(OfferUsed.of_values(**values | {"multiplier_changes": months}))
+    '−12% from 2027-01, list price from 2029-01'
+    """
+    if not offer.multiplier_changes:
+        return _change(offer.multiplier)
+    return ", ".join(
+        f"{_change(one.multiplier)} from {one.first}" for one in offer.multiplier_changes
+    )
+
+
+def _change(multiplier: float) -> str:
+    """`−8%`."""
+    if multiplier == 1:
+        return "list price"
+    return f"{(multiplier - 1) * 100:+.3g}%".replace("-", "−")

@@ -30,19 +30,22 @@ from typing import Any, Literal, Union, get_args, get_origin
 import numpy as np
 import pandas as pd
 
-from planner.contract.answer.break_even import BreakEvenRow
 from planner.contract.answer.common import AnswerModel, MonthIndex, ScenarioKey
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
-from planner.contract.answer.finance import FiscalYearFinance
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
-from planner.contract.answer.risk import CostRange
-from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioAnswer
-from planner.contract.answer.sensitivity import SensitivityRow
+from planner.contract.answer.risk import BreakEvenRow, CostRange, SensitivityRow
+from planner.contract.answer.scenario import (
+    CapacityRow,
+    CostLine,
+    FiscalYearFinance,
+    Purchase,
+    ScenarioAnswer,
+)
 from planner.contract.answer.verdict import Verdict
-from planner.contract.reasons import join_reasons
-from planner.exports.spreadsheet_text import text_cell
-from pricing.market.dated_price import DatedPrice
+from planner.contract.labels import join_reasons
+from planner.exports.csv_export import text_cell
+from pricing.market.snapshot import DatedPrice
 
 _PRICES = ("price_per_hour", "upfront", "effective_price_per_hour")
 MONEY = "object"
@@ -213,7 +216,7 @@ def candidates_frame(answer: EstimateAnswer) -> pd.DataFrame:
 
 
 def offers_frame(offers: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """A row for each offer as the API gives it (`pricing.market.offer_json`)."""
+    """A row for each offer as the API gives it (`pricing.market.offer_rows`)."""
     rows = list(offers)
     columns = {name: [row[name] for row in rows] for name in _OFFER_DTYPES}
     for name in _OFFER_MONEY:

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.labels import category_title
-from planner.contract.shown_names import source_name, value_name
-from planner.exports.portfolio_csv import TABLE_MODELS, portfolio_csv, written
+from planner.contract.amounts import format_month
+from planner.contract.answer.common import AnswerModel, ScenarioKey
+from planner.contract.answer.comparison import SavedPlan, source_name
+from planner.contract.answer.portfolio import (
+    KindUse,
+    MonthOfMachines,
+    PortfolioAnswer,
+    PortfolioLine,
+    ProjectShare,
+    ProjectUse,
+)
+from planner.contract.answer.scenario import CapacityRow, Purchase, ScenarioRecord
+from planner.contract.answer.verdict import Choice
+from planner.contract.labels import category_title, value_name
+from planner.exports import focus_columns as names
+from planner.exports.csv_export import Context, csv_bytes
+from planner.exports.focus import Cells, focus_rows
 
 
 @dataclass(frozen=True)
@@ -36,8 +49,8 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
     # A plain install of the library has no XlsxWriter.
     import xlsxwriter
 
-    from planner.exports import workbook_inputs as inputs
-    from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, id_columns
+    from planner.exports import workbook as inputs
+    from planner.exports.workbook import OPTIONS, Book, Cell, Column, id_columns
 
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
@@ -112,7 +125,7 @@ def _of_these_months(answer: PortfolioAnswer) -> str:
 
 
 def _as_focus(answer: PortfolioAnswer) -> bytes:
-    from planner.exports.portfolio_focus import as_portfolio_focus
+    from planner.exports.portfolio_exports import as_portfolio_focus
 
     return as_portfolio_focus(answer)
 
@@ -127,3 +140,102 @@ PORTFOLIO_FORMATS: Mapping[str, PortfolioFormat] = {
     "json": PortfolioFormat("json", "application/json", _as_json),
     "focus": PortfolioFormat("focus.csv", "text/csv; charset=utf-8; header=present", _as_focus),
 }
+
+
+TABLE_MODELS: Mapping[str, tuple[type[AnswerModel], str]] = {
+    "projects": (ProjectShare, "projects"),
+    "purchases": (Purchase, "purchases"),
+    "machines": (MonthOfMachines, "in_service"),
+    "uses": (ProjectUse, "uses"),
+    "kinds": (KindUse, "uses_by_kind"),
+    "lines": (PortfolioLine, "lines"),
+}
+"""Table → the model of its rows, and the field of the answer that holds them."""
+PORTFOLIO_TABLES = tuple(TABLE_MODELS)
+"""Names of the tables."""
+_MONTHS = frozenset({"month", "first", "last"})
+_LABELLED = frozenset({"machines", "uses"})
+
+
+def portfolio_csv(answer: PortfolioAnswer, table: str, *, mark: bool = False) -> bytes:
+    """One table; `mark` begins it as spreadsheets expect it."""
+    model, field = TABLE_MODELS[table]
+    columns = [*model.model_fields, *(["label"] if table in _LABELLED else []), "currency"]
+    return csv_bytes(columns, _rows(answer, getattr(answer, field)), mark=mark)
+
+
+def _rows(answer: PortfolioAnswer, parts: Sequence[AnswerModel]) -> Iterable[Mapping[str, Any]]:
+    for part in parts:
+        cells = {name: written(answer, name, value) for name, value in part.__dict__.items()}
+        cells.setdefault("label", answer.labels.get(cells.get("source", ""), ""))
+        yield {**cells, "currency": answer.currency}
+
+
+def written(answer: PortfolioAnswer, name: str, value: Any) -> Any:
+    """What a table says of a field: months of the answer as `2027-01`, several in one cell."""
+    if name in _MONTHS and value is not None:
+        return format_month(answer.month(value))
+    if isinstance(value, tuple):
+        return " ".join(format_month(answer.month(month)) for month in value)
+    return value
+
+
+SHARED = ""
+"""The project of what all share."""
+
+
+def as_portfolio_focus(answer: PortfolioAnswer) -> bytes:
+    """The rows as CSV, in the order of months."""
+    rows = sorted(portfolio_focus_rows(answer), key=lambda row: str(row["ChargePeriodStart"]))
+    return csv_bytes((*names.COLUMNS, *names.OWN_COLUMNS), rows)
+
+
+def portfolio_focus_rows(answer: PortfolioAnswer) -> Iterator[Cells]:
+    """Rows of what all share, then of each project."""
+    for project in (SHARED, *(one.name for one in answer.projects)):
+        scenario = ScenarioRecord.of_values(
+            key=ScenarioKey.HYBRID,
+            feasible=True,
+            lines=tuple(line for line in answer.lines if line.project == project),
+            write_off={
+                row.source: row.amounts for row in answer.write_off if row.project == project
+            },
+            capacity=tuple(_capacity(answer, project)),
+        )
+        part = SavedPlan.of_values(
+            start=answer.start,
+            horizon_months=answer.horizon_months,
+            currency=answer.currency,
+            catalog=answer.catalog,
+            assumptions=answer.assumptions,
+            offers=answer.offers,
+            servers=answer.servers,
+            scenarios=(scenario,),
+            recommendation=Choice.of_values(scenario=ScenarioKey.HYBRID),
+        )
+        if part.scenarios[0].lines:
+            yield from focus_rows(part, Context(name=answer.name, project=project))
+
+
+def _capacity(answer: PortfolioAnswer, project: str) -> Iterator[CapacityRow]:
+    """Machines held by month; rented ones by what the project uses of them."""
+    owned_by_project = {row.source for row in answer.lines if row.project == project}
+    held = {row.source for row in answer.in_service}
+    for row in answer.in_service:
+        if row.source in owned_by_project:
+            yield CapacityRow(
+                month=row.month,
+                source=row.source,
+                accelerators=row.accelerators,
+                hours_available=row.hours_available,
+                hours_used=row.hours_used,
+            )
+    for use in answer.uses:
+        if use.project == project and use.source not in held:
+            yield CapacityRow(
+                month=use.month,
+                source=use.source,
+                accelerators=0.0,
+                hours_available=use.accelerator_hours,
+                hours_used=use.accelerator_hours,
+            )

@@ -1,11 +1,33 @@
-"""What is saved as the context of its files: what it is called and how far it is approved."""
+"""Saved plans as files: what is saved, what it is called and how far it is approved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.exports.rows import Context, Step
+from planner.exports import FORMATS, json_bytes
+from planner.exports.csv_export import Context, Step, as_csv
+from planner.exports.focus import as_commitments, as_focus, as_focus14, choose_scenario
+from planner.exports.workbook import as_saved_workbook
 from planner.models import SavedComparison, SavedPortfolio, State
+
+_OF_PLANS = {
+    "csv": as_csv,
+    "focus": as_focus,
+    "focus14": as_focus14,
+    "commitments": as_commitments,
+}
+
+
+def export_saved(saved: SavedComparison, form: str, scenario: str = "") -> bytes:
+    """A saved plan in one of `FORMATS`, from what is saved alone: nothing is computed again."""
+    assert form in FORMATS
+    plan, context = saved.read_plan(), context_of(saved, scenario)
+    choose_scenario(plan, context)
+    if form == "json":
+        return json_bytes(saved.answer, context)
+    if form == "xlsx":
+        return as_saved_workbook(plan, saved.rows, context)
+    return _OF_PLANS[form](plan, context)
 
 
 def context_of(saved: SavedComparison, scenario: str = "") -> Context:

@@ -7,23 +7,129 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
+from planner.contract.amounts import decimals_of, parse_month
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.labels import SCENARIO_TITLES, category_title, cloud_title
-from planner.contract.reasons import join_reasons
-from planner.contract.shown_names import option_name, source_name
-from planner.exports import workbook_inputs as inputs
-from planner.exports.rows import Context, Step, cost_rows
-from planner.exports.workbook_facts import verdict_facts
-from planner.exports.workbook_finance import fiscal_years
-from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, id_columns
+from planner.contract.answer.comparison import (
+    ComparisonAnswer,
+    InheritedField,
+    OfferUsed,
+    SavedPlan,
+    source_name,
+)
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.scenario import LeaseYear, ScenarioAnswer, ScenarioRecord
+from planner.contract.answer.verdict import Verdict
+from planner.contract.labels import (
+    SCENARIO_TITLES,
+    accelerator_name,
+    budget_title,
+    category_title,
+    choice_name,
+    cloud_title,
+    field_name,
+    join_reasons,
+    option_name,
+    value_name,
+)
+from planner.exports.csv_export import Context, Step, cost_rows
+from planner.exports.focus import describe_discounts
+
+OPTIONS = {
+    "in_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+    "nan_inf_to_errors": False,
+}
+_MAX_TEXT = 32_000
+"""Characters of a cell; Excel takes 32,767."""
+
+Cell = str | float | int | bool | dt.date | Decimal | None
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    width: int
+    style: str = ""
+
+
+def id_columns(*titles: str) -> tuple[Column, ...]:
+    """Columns at the end of a sheet with what other systems match, where it shows names."""
+    return tuple(Column(f"{title} (id)", 24) for title in titles)
+
+
+@dataclass
+class Book:
+    """A workbook with the few styles that all sheets share."""
+
+    book: Any
+    currency: str
+
+    def __post_init__(self) -> None:
+        add = self.book.add_format
+        money = "#,##0.00" if decimals_of(self.currency) else "#,##0"
+        self.styles = {
+            "": add({"valign": "top"}),
+            "head": add({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}),
+            "title": add({"bold": True, "font_size": 15}),
+            "wrap": add({"text_wrap": True, "valign": "top"}),
+            "month": add({"num_format": "yyyy-mm", "valign": "top"}),
+            "day": add({"num_format": "yyyy-mm-dd", "valign": "top"}),
+            "share": add({"num_format": "0%", "valign": "top"}),
+            "money": add({"num_format": money, "valign": "top"}),
+            "price": add({"num_format": "#,##0.00######", "valign": "top"}),
+            "number": add({"num_format": "#,##0.######", "valign": "top"}),
+            "total": add({"num_format": money, "bold": True, "top": 1}),
+            "total_text": add({"bold": True, "top": 1}),
+        }
+
+    def write(self, sheet: Any, row: int, column: int, value: Cell, style: str = "") -> None:
+        """One cell: text as text whatever it says, numbers as numbers."""
+        cached = self.styles[style]
+        if value is None or value == "":
+            sheet.write_blank(row, column, None, cached)
+        elif isinstance(value, str):
+            sheet.write_string(row, column, value[:_MAX_TEXT], cached)
+        elif isinstance(value, bool):
+            sheet.write_string(row, column, "yes" if value else "no", cached)
+        elif isinstance(value, dt.date):
+            sheet.write_datetime(
+                row, column, dt.datetime(value.year, value.month, value.day), cached
+            )
+        else:
+            sheet.write_number(row, column, float(value), cached)
+
+    def table(self, name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Any:
+        """A sheet with a header that stays in view, a filter, and `rows`."""
+        sheet = self.book.add_worksheet(name)
+        for index, column in enumerate(columns):
+            sheet.set_column(index, index, column.width)
+            self.write(sheet, 0, index, column.title, "head")
+        for number, row in enumerate(rows, 1):
+            for index, value in enumerate(row):
+                self.write(sheet, number, index, value, columns[index].style)
+        sheet.freeze_panes(1, 0)
+        sheet.autofilter(0, 0, max(1, len(rows)), len(columns) - 1)
+        return sheet
+
+
+def number(value: Any) -> Cell:
+    """Money is decimal text in the answer; a sheet counts with it."""
+    if isinstance(value, str):
+        try:
+            return Decimal(value)
+        except ArithmeticError:
+            return value
+    return value  # type: ignore[no-any-return]
 
 
 def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
@@ -35,22 +141,64 @@ def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
         cash = raw.add_worksheet("Cash flow")
         lines = _lines(book, answer)
         _capacity(book, answer)
-        hours = inputs.demand(book, answer)
-        inputs.request(book, answer, context)
-        inputs.assumptions(book, answer)
-        inputs.offers(book, answer)
-        inputs.coverage(book, answer)
+        hours = demand(book, answer)
+        request(book, answer.labels, context, answer.inherited)
+        assumptions(book, answer)
+        offers(book, answer)
+        coverage(book, answer)
         fiscal_years(book, answer)
         worth = _cash_flow(book, cash, answer, lines)
         _summary(book, summary, answer, context, _Sources(lines, worth, hours))
-        raw.set_properties(
-            {
-                "title": context.name[:200],
-                "company": context.team[:200],
-                "status": context.approval_status.state if context.approval_status else "not saved",
-            }
-        )
+        _set_properties(raw, context)
     return buffer.getvalue()
+
+
+def as_saved_workbook(
+    plan: SavedPlan, sections: Sequence[Mapping[str, Any]], context: Context
+) -> bytes:
+    """A saved plan: its page on the summary, cash flow, lines, capacity, and its sources."""
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
+        book = Book(raw, plan.currency)
+        summary = raw.add_worksheet("Summary")
+        cash = raw.add_worksheet("Cash flow")
+        lines = _lines(book, plan)
+        _capacity(book, plan)
+        request(book, plan.labels, context)
+        assumptions(book, plan)
+        offers(book, plan)
+        _cash_flow(book, cash, plan, lines)
+        _saved_summary(book, summary, plan, sections, context)
+        _set_properties(raw, context)
+    return buffer.getvalue()
+
+
+def _saved_summary(
+    book: Book,
+    sheet: Any,
+    plan: SavedPlan,
+    sections: Sequence[Mapping[str, Any]],
+    context: Context,
+) -> None:
+    sheet.set_column(0, 0, 60)
+    sheet.set_column(1, 2, 20)
+    book.write(sheet, 0, 0, context.name, "title")
+    facts = [(title, str(value), "") for title, value in _facts(plan, context)]
+    row = 1
+    for section in ({"title": "", "rows": facts}, *sections):
+        book.write(sheet, row, 0, section["title"], "head")
+        for cells in section["rows"]:
+            row += 1
+            for column, cell in enumerate(cells):
+                book.write(sheet, row, column, cell)
+        row += 2
+
+
+def _set_properties(raw: Any, context: Context) -> None:
+    status = context.approval_status.state if context.approval_status else "not saved"
+    raw.set_properties(
+        {"title": context.name[:200], "company": context.team[:200], "status": status}
+    )
 
 
 @dataclass(frozen=True)
@@ -92,7 +240,7 @@ _LINES = (
 _SCENARIO, _MONTH, _AMOUNT = 0, 1, 11
 
 
-def _lines(book: Book, answer: ComparisonAnswer) -> _Ranges:
+def _lines(book: Book, answer: SavedPlan) -> _Ranges:
     rows: list[list[Cell]] = [
         [
             SCENARIO_TITLES[row.scenario],
@@ -166,7 +314,7 @@ def _moment(step: Step) -> str:
     return f"{when} by {step.by}" if step.by else when
 
 
-def _facts(answer: ComparisonAnswer, context: Context) -> list[tuple[str, Cell]]:
+def _facts(answer: SavedPlan, context: Context) -> list[tuple[str, Cell]]:
     return [
         ("Team", context.team),
         ("Project", context.project),
@@ -174,7 +322,7 @@ def _facts(answer: ComparisonAnswer, context: Context) -> list[tuple[str, Cell]]
         ("Start", answer.start),
         ("Months", answer.horizon_months),
         ("Currency", answer.currency),
-        ("Prices", inputs.price_lists(answer)),
+        ("Prices", price_lists(answer)),
         ("Recommended", _title(answer.recommendation.scenario) or "nothing is feasible"),
     ]
 
@@ -239,7 +387,7 @@ def _present(
 
 
 def _is_paid_when_due(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> bool:
-    yearly = 1 + inputs.discount_rate(answer)
+    yearly = 1 + discount_rate(answer)
     cash = enumerate(scenario.cash_per_month)
     present = sum(float(due) * yearly ** (-month / 12) for month, due in cash)
     return bool(abs(present - float(scenario.require_present_cost())) < _CENTS)
@@ -259,7 +407,7 @@ _CENTS = 0.011
 """Difference up to which two sums of rounded figures are the same."""
 
 
-def _cash_flow(book: Book, sheet: Any, answer: ComparisonAnswer, lines: _Ranges) -> str:
+def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> str:
     """What is due in each month of each scenario, every figure a formula over the lines.
 
     Beside it what 1 due in that month is worth today; where that lies.
@@ -279,15 +427,13 @@ def _cash_flow(book: Book, sheet: Any, answer: ComparisonAnswer, lines: _Ranges)
     return _worth_column(book, sheet, len(scenarios) + 1, months, answer)
 
 
-def _worth_column(
-    book: Book, sheet: Any, column: int, months: int, answer: ComparisonAnswer
-) -> str:
+def _worth_column(book: Book, sheet: Any, column: int, months: int, answer: SavedPlan) -> str:
     """(1 + rate per year)^(−month / 12), cash falling at the start of its month."""
-    rate = inputs.discount_rate_cell(answer)
+    rate = discount_rate_cell(answer)
     if not rate or not months:
         return ""
     book.write(sheet, 0, column, "Present value of 1", "head")
-    yearly = 1 + inputs.discount_rate(answer)
+    yearly = 1 + discount_rate(answer)
     for month in range(months):
         worth = yearly ** (-month / 12)
         formula = f"=(1+{rate})^(-{month}/12)"
@@ -297,7 +443,7 @@ def _worth_column(
 
 
 def _cash_column(
-    book: Book, sheet: Any, column: int, scenario: ScenarioAnswer, lines: _Ranges, months: int
+    book: Book, sheet: Any, column: int, scenario: ScenarioRecord, lines: _Ranges, months: int
 ) -> None:
     head = xl_rowcol_to_cell(0, column, row_abs=True, col_abs=True)
     for month, due in enumerate(scenario.cash_per_month):
@@ -310,7 +456,7 @@ def _cash_column(
     sheet.write_formula(months + 1, column, total, book.styles["total"], value)
 
 
-def _capacity(book: Book, answer: ComparisonAnswer) -> None:
+def _capacity(book: Book, answer: SavedPlan) -> None:
     columns = (
         Column("Scenario", 12),
         Column("Month", 10, "month"),
@@ -334,3 +480,330 @@ def _capacity(book: Book, answer: ComparisonAnswer) -> None:
         for row in scenario.capacity
     ]
     book.table("Capacity", columns, rows)
+
+
+Fact = tuple[str, Cell, str]
+"""Title, value and style."""
+
+
+def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
+    """What the advised plan asks for and how sure it is; a figure that there is none of is left
+    out. Its total and present value stand with those of the other scenarios."""
+    if answer.verdict is None:
+        return []
+    return [fact for fact in _facts_of_verdict(answer.verdict) if fact[1] is not None]
+
+
+def _facts_of_verdict(verdict: Verdict) -> Iterator[Fact]:
+    interval = verdict.range
+    within = "8 of 10 cases" if interval is None or interval.holds else "Range that does not hold"
+    yield f"{within}, from", interval.p10 if interval else None, "money"
+    yield f"{within}, to", interval.p90 if interval else None, "money"
+    yield "Of this range", (interval.note or None) if interval else None, ""
+    yield "Capital to approve now", verdict.capital_to_approve, "money"
+    yield "Contracts to sign now", verdict.obligation_to_sign, "money"
+    yield "Due within the plan", verdict.within_horizon, "money"
+    yield "Owed afterwards", verdict.owed_after, "money"
+    yield "Resale counted", verdict.resale, "money"
+    yield "Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"
+    yield "Stays the cheapest", verdict.confidence, "share"
+    yield "Oldest rental price paid", verdict.oldest_price, "day"
+    for budget in verdict.budget:
+        title = budget_title(budget.kind, budget.fiscal_year)
+        yield f"{title}, left", budget.headroom, "money"
+        yield f"{title}, in words", budget.sentence or None, ""
+
+
+_YEARS = (
+    Column("Scenario", 12),
+    Column("Fiscal year", 10),
+    Column("First", 10),
+    Column("Last", 10),
+    *(
+        Column(title, 16, "money")
+        for title in (
+            *("Cash", "Capital", "Operating", "Depreciation", "Lease", "Interest", "Resale"),
+            *("Tax", "Cost", "Loan owed", "IFRS 16 depreciation", "IFRS 16 interest"),
+            *("IFRS 16 cost", "Right of use", "Lease liability"),
+        )
+    ),
+)
+_RETURNS = (
+    Column("Scenario", 12),
+    Column("Against", 12),
+    Column("Net present value", 18, "money"),
+    Column("Internal rate of return", 16, "number"),
+    Column("Why none", 30),
+    Column("Modified rate of return", 16, "number"),
+    Column("Payback, months", 16, "number"),
+    Column("Discounted payback, months", 16, "number"),
+    Column("Cost per year", 18, "money"),
+)
+
+
+def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
+    """Fiscal years and returns of each feasible scenario; none in answers of before."""
+    known = [(SCENARIO_TITLES[one.key], one.finance) for one in answer.feasible if one.finance]
+    if not known:
+        return
+    years: list[list[Cell]] = []
+    for title, finance in known:
+        for year in finance.fiscal_years:
+            years.append(
+                [
+                    *(title, year.fiscal_year, year.first, year.last, year.cash, year.capital),
+                    *(year.operating, year.depreciation, year.lease, year.interest, year.resale),
+                    *(year.tax, year.cost, year.loan),
+                    *_leases(year.leases),
+                ]
+            )
+    book.table("Fiscal years", _YEARS, years)
+    returns: list[list[Cell]] = [
+        [
+            title,
+            finance.against and SCENARIO_TITLES[finance.against],
+            finance.net_present_value,
+            finance.internal_rate_of_return,
+            finance.why_no_internal_rate,
+            finance.modified_internal_rate_of_return,
+            finance.payback_months,
+            finance.discounted_payback_months,
+            finance.cost_per_year,
+        ]
+        for title, finance in known
+    ]
+    book.table("Returns", _RETURNS, returns)
+
+
+def _leases(leases: LeaseYear | None) -> tuple[Cell, ...]:
+    if leases is None:
+        return (None,) * 5
+    return (
+        *(leases.depreciation, leases.interest, leases.cost),
+        *(leases.right_of_use, leases.liability),
+    )
+
+
+DISCOUNT_RATE = "finance.discount_rate_per_year"
+DEMAND = "Demand"
+_LIMITS = ("constraints", "price_adjustments")
+
+
+def price_lists(answer: SavedPlan | PortfolioAnswer) -> str:
+    """The revisions of the prices that an answer rests on."""
+    return ", ".join(
+        f"{cloud_title(row.provider)} revision {row.revision} of {row.as_of}"
+        for row in answer.catalog
+    )
+
+
+def demand(book: Book, answer: ComparisonAnswer) -> str:
+    """Hours and peak of each month; where the hours lie, for formulas, empty where none are."""
+    columns = (
+        Column("Month", 10, "month"),
+        Column("Accelerator-hours", 18, "number"),
+        Column("Peak accelerators", 18, "number"),
+        Column("Accelerator", 28),
+        Column("Method", 60, "wrap"),
+        *id_columns("Accelerator"),
+    )
+    work = answer.demand
+    name = accelerator_name(work.accelerator)
+    pairs = zip(work.hours_per_month, work.peak_accelerators, strict=True)
+    rows: list[list[Cell]] = [
+        [answer.month(month), hours, peak, name, work.method, work.accelerator]
+        for month, (hours, peak) in enumerate(pairs)
+    ]
+    book.table(DEMAND, columns, rows)
+    return f"{DEMAND}!$B$2:$B${len(rows) + 1}" if rows else ""
+
+
+def request(
+    book: Book,
+    labels: Mapping[str, str],
+    context: Context,
+    inherited: Sequence[InheritedField] = (),
+) -> None:
+    """What was asked for, field by field: workload, limits, price adjustments and the rest."""
+    columns = (
+        Column("Section", 20),
+        Column("Field", 44),
+        Column("Value", 60, "wrap"),
+        Column("From", 60, "wrap"),
+        *id_columns("Field", "Value"),
+    )
+    sources = {row.field: row.source for row in inherited}
+    shown_request = dict(context.request) | {
+        name: context.request.get(name) or "none" for name in _LIMITS if context.request
+    }
+    rows: list[list[Cell]] = [
+        [
+            field_name(field.partition(".")[0]),
+            field_name(field),
+            _value(field, value, labels),
+            _source(field, sources),
+            field,
+            value,
+        ]
+        for name in shown_request
+        for field, value in _fields(name, shown_request[name])
+    ]
+    book.table("Request", columns, rows)
+
+
+def _fields(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
+    """Every value of a part of the request; a list of plain values is one."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _fields(f"{name}.{key}", inner)
+    elif isinstance(value, list | tuple) and any(isinstance(v, Mapping | list) for v in value):
+        for index, inner in enumerate(value):
+            yield from _fields(f"{name}.{index}", inner)
+    elif isinstance(value, list | tuple):
+        yield name, ", ".join(map(str, value)) or "none"
+    elif value is not None:
+        yield name, value
+
+
+def _value(field: str, value: Cell, labels: Mapping[str, str]) -> Cell:
+    """A value by the name that people know, servers by what this answer calls them."""
+    is_server = field.endswith(".server")
+    label = labels.get(f"server:{value}") if is_server else None
+    return label or value_name(field, value)
+
+
+def _source(field: str, sources: Mapping[str, str]) -> str:
+    """Where the team's settings gave it, or a whole of which it is part."""
+    parts = field.split(".")
+    wholes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    whole = next((whole for whole in wholes if whole in sources), "")
+    source = sources.get(whole, "")
+    return f"{field_name(whole)}: {source}" if source[:1].isdigit() else source
+
+
+def discount_rate(answer: SavedPlan) -> float:
+    """The yearly discount rate; 0 where the answer does not give it."""
+    return float(answer.assumption(DISCOUNT_RATE) or 0)
+
+
+def discount_rate_cell(answer: SavedPlan) -> str:
+    """Where the yearly discount rate lies, for formulas; empty where the answer has none."""
+    fields = [row.field for row in answer.assumptions]
+    return f"Assumptions!$B${fields.index(DISCOUNT_RATE) + 2}" if DISCOUNT_RATE in fields else ""
+
+
+def assumptions(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
+    columns = (
+        Column("Assumption", 36),
+        Column("Value", 16, "number"),
+        Column("Unit", 22),
+        Column("Given", 8),
+        Column("Source", 90, "wrap"),
+        *id_columns("Assumption"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            field_name(row.field),
+            number(choice_name(row.value)),
+            row.unit,
+            row.given,
+            row.source,
+            row.field,
+        ]
+        for row in answer.assumptions
+    ]
+    book.table("Assumptions", columns, rows)
+
+
+_OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
+    ("Provider", 10, lambda offer: cloud_title(offer.provider)),
+    ("Region", 16, lambda offer: offer.region),
+    ("Zone", 12, lambda offer: offer.zone),
+    ("Machine", 22, lambda offer: offer.instance_type),
+    ("Accelerator", 24, lambda offer: accelerator_name(offer.accelerator)),
+    ("Count", 8, lambda offer: offer.accelerator_count),
+    ("Option", 16, lambda offer: option_name(offer.purchase_option)),
+    ("Price per hour", 16, lambda offer: number(offer.native_price_per_hour)),
+    ("Upfront", 16, lambda offer: number(offer.native_upfront)),
+    ("Currency", 10, lambda offer: offer.native_currency),
+    ("Units per USD", 14, lambda offer: number(offer.units_per_usd)),
+    ("Contract multiplier", 12, lambda offer: _multiplier(offer)),
+    ("Seen on", 12, lambda offer: offer.as_of.isoformat() if offer.as_of else None),
+    ("SKU", 24, lambda offer: offer.sku),
+    ("Source", 70, lambda offer: offer.source),
+    ("Contract discounts by month", 40, lambda offer: _by_month(offer)),
+    ("Provider (id)", 24, lambda offer: offer.provider),
+    ("Accelerator (id)", 24, lambda offer: offer.accelerator),
+    ("Option (id)", 24, lambda offer: offer.purchase_option),
+)
+"""Title, width and cell of each column beside the offer's id."""
+
+
+def _multiplier(offer: OfferUsed) -> Cell:
+    """The contract's discount, where the provider's own price is known."""
+    return offer.multiplier if offer.native_currency else None
+
+
+def _by_month(offer: OfferUsed) -> Cell:
+    """When they begin and end within the plan; empty where the multiplier holds throughout."""
+    return describe_discounts(offer) if offer.multiplier_changes else None
+
+
+def offers(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
+    columns = [
+        Column("Offer", 52),
+        *(Column(title, width) for title, width, _ in _OFFER_COLUMNS),
+    ]
+    book.table("Offers", columns, offer_rows(answer))
+
+
+def offer_rows(answer: SavedPlan | PortfolioAnswer) -> list[list[Cell]]:
+    """The cells of each offer."""
+    return [
+        [offer_id, *(cell(offer) for _, _, cell in _OFFER_COLUMNS)]
+        for offer_id, offer in answer.offers.items()
+    ]
+
+
+_COVERAGE = (
+    Column("Accelerator", 30),
+    Column("Provider", 14),
+    Column("Option", 20),
+    Column("Known", 26),
+    Column("Prices", 10, "number"),
+    Column("Oldest", 12, "day"),
+    Column("Newest", 12, "day"),
+    Column("Undated", 10, "number"),
+    Column("Machines without a price", 40),
+    Column("Source", 60),
+    *id_columns("Accelerator", "Provider", "Option"),
+)
+_STATES = {
+    "priced": "priced",
+    "sold_price_unknown": "sold, price not known",
+    "not_sold": "not sold",
+    "unknown": "not known",
+}
+
+
+def coverage(book: Book, answer: ComparisonAnswer) -> None:
+    """What is known of the prices that the request asks for."""
+    rows: list[list[Cell]] = [
+        [
+            accelerator_name(row.accelerator),
+            cloud_title(row.provider),
+            option_name(row.purchase_option),
+            _STATES[row.state],
+            row.count,
+            row.oldest,
+            row.newest,
+            row.undated,
+            ", ".join(row.machines),
+            row.source,
+            row.accelerator,
+            row.provider,
+            row.purchase_option,
+        ]
+        for row in answer.coverage
+    ]
+    book.table("Price coverage", _COVERAGE, rows)

@@ -1,28 +1,43 @@
 """What a team keeps. Everything that belongs to a team is read through `for_access`."""
 
-from planner.models.access import ALL_SCOPES, ANONYMOUS, Access, Role, Scope
-from planner.models.bookkeeping import AuditEntry, IdempotencyRecord, Job, JobState
-from planner.models.portfolio import PORTFOLIO_DOCUMENTS, SavedPortfolio
-from planner.models.project import (
-    ActualLine,
-    ActualsUpload,
-    BudgetPeriod,
-    Project,
-    SavedComparison,
-    State,
-    Variant,
-)
-from planner.models.team import Invitation, Membership, ServerQuote, Team, TeamOwned, access_of
-from planner.models.token import ApiToken
-from planner.models.watch import (
+from planner.models.bookkeeping import (
     Alert,
     AlertKind,
+    AuditEntry,
     DeliveryState,
+    IdempotencyRecord,
+    Job,
+    JobState,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     watched_portfolios,
     watched_projects,
+)
+from planner.models.project import (
+    PORTFOLIO_DOCUMENTS,
+    ActualLine,
+    ActualsUpload,
+    BudgetPeriod,
+    Project,
+    SavedComparison,
+    SavedPortfolio,
+    State,
+    Variant,
+)
+from planner.models.team import (
+    ALL_SCOPES,
+    ANONYMOUS,
+    Access,
+    ApiToken,
+    Invitation,
+    Membership,
+    Role,
+    Scope,
+    ServerQuote,
+    Team,
+    TeamOwned,
+    access_of,
 )
 
 __all__ = [

@@ -12,8 +12,8 @@ from django.utils import timezone
 from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
 
 if TYPE_CHECKING:
-    from planner.contract.answer.comparison import ComparisonAnswer
-    from planner.contract.answer.summary import AnswerSummary
+    from planner.contract.answer.comparison import AnswerSummary, SavedPlan
+    from planner.contract.answer.portfolio import PortfolioAnswer
 
 
 def _person() -> models.ForeignKey[models.Model | None, models.Model | None]:
@@ -87,7 +87,7 @@ class State(models.TextChoices):
 
 
 class SavedComparison(TeamOwned, Versioned):
-    """An answer kept with all that it came from: request, revisions, assumptions."""
+    """An answer as it was shown, with the request and the price lists that it came from."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_comparisons")
     variant = models.ForeignKey(Variant, null=True, blank=True, on_delete=models.SET_NULL)
@@ -104,10 +104,10 @@ class SavedComparison(TeamOwned, Versioned):
     """Request field → where its value came from in the team's settings."""
     revisions = models.JSONField(default=dict)
     """Provider → catalog revision that the answer used."""
-    rates = models.JSONField(default=list)
-    """Exchange rates that the answer used: currency, day, units in a US dollar, source."""
-    assumptions = models.JSONField(default=list)
     answer = models.JSONField()
+    """As it was given, in the form of that day; `read_plan` is what every release reads of it."""
+    rows = models.JSONField(default=list)
+    """What its page shows: sections, each a `title` and `rows` of label, value and unit."""
     summary = models.JSONField(default=dict)
     """What lists show: recommendation, totals, currency, months."""
     answered_on = models.DateField()
@@ -145,15 +145,15 @@ class SavedComparison(TeamOwned, Versioned):
     def __str__(self) -> str:
         return self.name
 
-    def read_answer(self) -> ComparisonAnswer:
-        """The answer, validated; an older form is upgraded."""
-        from planner.contract.answer.versions import read_answer
+    def read_plan(self) -> SavedPlan:
+        """Of the answer what stays the same in every release."""
+        from planner.contract.answer.comparison import SavedPlan
 
-        return read_answer(self.answer)
+        return SavedPlan.model_validate(self.answer)
 
     def read_summary(self) -> AnswerSummary:
         """What lists show of the answer, validated."""
-        from planner.contract.answer.summary import AnswerSummary
+        from planner.contract.answer.comparison import AnswerSummary
 
         return AnswerSummary.model_validate(self.summary)
 
@@ -216,3 +216,66 @@ class ActualLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.month} {self.instance_type} {self.cost}"
+
+
+PORTFOLIO_DOCUMENTS = (
+    *("request", "inherited", "revisions", "answer", "headline"),
+    "repriced",
+)
+"""Columns that a list does not need."""
+
+
+class SavedPortfolio(TeamOwned, Versioned):
+    """A portfolio's answer with the request and the price lists that it came from."""
+
+    name = models.CharField(max_length=NAME_LENGTH)
+    note = models.CharField(max_length=2000, blank=True)
+    request = models.JSONField()
+    """The request that was answered, the team's rates and start month in."""
+    inherited = models.JSONField(default=dict)
+    """Request field → where its value came from in the team's settings."""
+    revisions = models.JSONField(default=dict)
+    """Provider → catalog revision that the answer used."""
+    answer = models.JSONField()
+    headline = models.CharField(max_length=1000, blank=True)
+    owners = models.JSONField(default=dict)
+    """Name of a project in the portfolio → `Access.person` of whoever made it, who sees its
+    share."""
+    shown_to_all = models.BooleanField(default=False)
+    """Whether every member sees all shares, and not approvers and owners alone."""
+    answered_on = models.DateField()
+    watched = models.BooleanField(default=True, db_default=True)
+    """Whether it is priced again after each refresh while it is approved."""
+    watch_threshold = models.FloatField(default=0.05, db_default=0.05)
+    """Fraction by which the total must move to raise an alert."""
+    repriced = models.JSONField(null=True)
+    """At later prices: the day (`on`), and figures then and now (`changes`)."""
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_key = models.CharField(max_length=60, blank=True)
+    """`Access.person` of who saved it."""
+    approved_as = models.CharField(max_length=NAME_LENGTH, blank=True)
+    """Name of the person or token that approved it; outlives the account."""
+    approved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        indexes = (models.Index(fields=("team", "-created_at"), name="portfolio_by_team"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("team",),
+                condition=models.Q(state="approved"),
+                name="one_approved_portfolio",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    def read_answer(self) -> PortfolioAnswer:
+        """The answer, validated."""
+        from planner.contract.answer.portfolio import PortfolioAnswer
+
+        return PortfolioAnswer.model_validate(self.answer)

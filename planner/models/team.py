@@ -3,15 +3,78 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from planner.models.access import ALL_SCOPES, ANONYMOUS, Access, Role
-
 NAME_LENGTH = 120
+
+
+class Role(models.TextChoices):
+    """What a member may do in a team; each role includes those before it."""
+
+    VIEWER = "viewer"
+    EDITOR = "editor"
+    APPROVER = "approver"
+    OWNER = "owner"
+
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
+
+class Scope(models.TextChoices):
+    """What a token may do, at most; its role in the team limits it further."""
+
+    READ = "read"
+    WRITE = "write"
+    APPROVE = "approve"
+    REFRESH = "refresh"
+
+
+ALL_SCOPES = frozenset(Scope.values)
+
+
+@dataclass(frozen=True)
+class Access:
+    """One request's rights: `roles` by team, cut by the `scopes` of the token it came with."""
+
+    user_id: int | None = None
+    name: str = ""
+    roles: Mapping[int, Role] = field(default_factory=dict)
+    scopes: frozenset[str] = frozenset()
+    is_operator: bool = False
+    """May start price refreshes: staff, or a token that staff gave the refresh scope."""
+    token_id: uuid.UUID | None = None
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.user_id is None and self.token_id is None
+
+    @property
+    def team_ids(self) -> list[int]:
+        return list(self.roles)
+
+    @property
+    def key(self) -> str:
+        """Identity for idempotency keys and rate limits."""
+        return f"token:{self.token_id}" if self.token_id else f"user:{self.user_id}"
+
+    @property
+    def person(self) -> str:
+        """Who stands behind it: a person whatever token they use, else the token itself."""
+        return f"user:{self.user_id}" if self.user_id is not None else f"token:{self.token_id}"
+
+    def has_role(self, team_id: int, role: Role) -> bool:
+        own = self.roles.get(team_id)
+        return own is not None and own.rank >= role.rank
+
+
+ANONYMOUS = Access(scopes=frozenset({Scope.READ}))
 
 
 class TeamQuerySet(models.QuerySet[Any]):
@@ -160,3 +223,36 @@ def access_of(user: Any) -> Access:
         scopes=ALL_SCOPES,
         is_operator=user.is_staff,
     )
+
+
+class ApiToken(TeamOwned):
+    """A personal token acts as `user` within one team; a service token has a role of its own."""
+
+    name = models.CharField(max_length=NAME_LENGTH)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="api_tokens"
+    )
+    """Whom a personal token acts for; None for a service token."""
+    role = models.CharField(max_length=10, choices=Role.choices)
+    """Most that the token may do in the team; a personal one never exceeds its user's role."""
+    scopes = models.JSONField(default=list)
+    digest = models.CharField(max_length=64, unique=True)
+    hint = models.CharField(max_length=12)
+    """First letters of the secret, to tell tokens apart."""
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at", "id")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
+
+    @property
+    def is_active(self) -> bool:
+        return self.revoked_at is None and self.expires_at > timezone.now()

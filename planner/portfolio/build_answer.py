@@ -2,45 +2,56 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from planner.comparison_steps.build_answer import build_catalog, build_offer, build_server
-from planner.comparison_steps.results import ComparisonResults
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.comparison.answer import (
+    build_assumptions,
+    build_catalog,
+    build_offer,
+    build_purchases,
+    build_server,
+)
+from planner.comparison.results import ComparisonResults
+from planner.contract.amounts import format_month, fractions_of_whole
 from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
+    KindUse,
+    Machine,
+    MachineKind,
+    MonthOfMachines,
     PortfolioAnswer,
     PortfolioLine,
     ProjectShare,
+    ProjectUse,
     ProjectWriteOff,
 )
 from planner.contract.answer.scenario import CostLine, Purchase
-from planner.contract.labels import NO_RANGE_HERE, comes_first
-from planner.contract.months import format_month
-from planner.contract.reasons import join_reasons
-from planner.contract.shares import fractions_of_whole
-from planner.costing.advice.payback import capital_to_approve
-from planner.costing.results.payments import is_of_resale
-from planner.costing.results.scenario_result import Scenario
-from planner.portfolio.assumption_rows import list_assumptions, range_samples_row
-from planner.portfolio.joint_inputs import source_key
-from planner.portfolio.kind_uses import uses_by_kind
-from planner.portfolio.plans import PortfolioPlan
-from planner.portfolio.preparation import HAS_RANGE
+from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
+from planner.costing.advice.verdict import capital_to_approve
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import Floats
+from planner.costing.results.scenario_result import Scenario, is_of_resale
+from planner.portfolio.books import Books
+from planner.portfolio.plans import PortfolioPlan, StandAlone
+from planner.portfolio.preparation import PortfolioPreparation, source_key
 from planner.portfolio.results import PortfolioResults
-from planner.portfolio.risk.build_range import build_range
-from planner.portfolio.risk.words import (
+from planner.portfolio.risk import build_range
+from planner.portfolio.words import (
     NO_PLAN,
     TOO_LITTLE_WORK,
-    WHY_NO_RANGE,
+    describe_plan,
     describe_sureness,
+    describe_waiting,
+    explain_share,
 )
-from planner.portfolio.sooner_words import describe_sooner
-from planner.portfolio.stand_alone import StandAlone
-from planner.portfolio.usage import Usage
-from planner.portfolio.words import describe_plan, describe_waiting, explain_share
 
 CLOSE = 0.01
 """Gap below which nothing is said of it."""
@@ -69,7 +80,7 @@ class _Builder:
         if self.usage is not None:
             answer = answer.model_copy(update=self._machines(self.usage))
             answer = answer.model_copy(update={"uses_by_kind": uses_by_kind(answer)})
-        answer = answer.model_copy(update=self._range(answer.assumptions))
+        answer = answer.model_copy(update=self._range())
         decision = _describe_purchases(answer.purchases)
         explained = tuple(
             one.model_copy(update={"explanation": explain_share(answer, one)})
@@ -147,25 +158,20 @@ class _Builder:
             "lines": lines,
         }
 
-    def _range(self, assumptions: tuple[AssumptionRow, ...]) -> dict[str, object]:
+    def _range(self) -> dict[str, object]:
         """Of the total, or why it has none."""
         results, plan = self.results, self.plan
         if plan is None:
             return {"why_no_range": NO_PLAN}
-        if results.preparation.range_edition < HAS_RANGE:
-            return {"why_no_range": WHY_NO_RANGE}
         simulated = results.simulated
-        count = 0 if simulated is None else simulated.shape[1]
-        rested_on = {"assumptions": (*assumptions, range_samples_row(count))}
         if simulated is None:
-            return {"why_no_range": TOO_LITTLE_WORK, **rested_on}
+            return {"why_no_range": TOO_LITTLE_WORK}
         seed = int(results.preparation.projects[0].alone.assumptions["seed"])
         holds = not any(NO_RANGE_HERE in words for words in self._of_their_work())
         return {
             "range": build_range(
                 simulated, plan.books, seed, results.request.currency, holds=holds
             ),
-            **rested_on,
         }
 
     def _parts(self) -> list[tuple[str, Scenario]]:
@@ -224,14 +230,12 @@ class _Builder:
 
     @cached_property
     def fractions(self) -> Mapping[str, float]:
-        """Its part of the plan by project, to a millionth; under rules 6 they sum to one."""
+        """Its part of the plan by project, to a millionth; they sum to one."""
         results, plan = self.results, self.plan
         if results.shares is None or plan is None or not plan.cents:
             return {}
         cents = results.shares.cents
-        if results.request.rules >= 6:
-            return fractions_of_whole(cents, plan.cents)
-        return {name: round(own / plan.cents, 6) for name, own in cents.items()}
+        return fractions_of_whole(cents, plan.cents)
 
     def _shared_hours(self, name: str) -> tuple[float, float]:
         """Accelerator-hours that a project, and all of them, use of machines that are shared."""
@@ -320,12 +324,9 @@ class _Builder:
                     yield warning
 
     def _of_their_work(self) -> Iterator[str]:
-        """Of the work of each project that it costs less by itself, and what comes first on the
-        machines that it uses here."""
+        """Of the work of each project what comes first on the machines that it uses here."""
         usage = self.usage
         for name, one in self.results.alone.items():
-            if one.otherwise is not None and not one.is_sooner:
-                yield describe_sooner(name, one.otherwise, one.total, self.results.request.currency)
             keys = [] if usage is None else [key for project, key in usage.used if project == name]
             kinds = {usage.source(key).accelerator for key in keys} if usage else set()
             of_work = one.member.alone.demand.warnings_on(kinds)
@@ -346,3 +347,225 @@ def _describe_purchases(purchases: tuple[Purchase, ...]) -> Iterator[str]:
     for (kind, label), count in sorted(units.items(), key=lambda item: item[0][0] != "server"):
         verb = "buy" if kind == "server" else "commit to"
         yield f"{verb} {count:g} × {label}"
+
+
+def list_assumptions(preparation: PortfolioPreparation) -> Iterator[AssumptionRow]:
+    """Those of the first project, then the defaults that only later ones rest on, each once."""
+    first, *others = preparation.projects
+    rows = {row.field: row for row in build_assumptions(ComparisonResults(first.alone))}
+    for project in others:
+        for row in build_assumptions(ComparisonResults(project.alone)):
+            if not row.given:
+                rows.setdefault(row.field, row)
+    yield from rows.values()
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Machines and their use under some books."""
+
+    books: Books
+
+    @cached_property
+    def _inputs(self) -> dict[str, ModelInputs]:
+        """source key → inputs of the first project that knows it."""
+        known: dict[str, ModelInputs] = {}
+        for inputs in self.books.inputs:
+            for key in inputs.by_key:
+                known.setdefault(key, inputs)
+        return known
+
+    def source(self, key: str) -> CapacitySource:
+        plain = source_key(key)
+        return self._inputs[plain].by_key[plain]
+
+    @cached_property
+    def started(self) -> dict[str, NDArray[np.int64]]:
+        """key → [T] units started, by whomever."""
+        units: dict[str, NDArray[np.int64]] = {}
+        for part in self.books.parts:
+            for key, row in part.units_started.items():
+                units[source_key(key)] = units.get(source_key(key), np.zeros_like(row)) + row
+        return units
+
+    @cached_property
+    def used(self) -> dict[tuple[str, str], Floats]:
+        """(project, source key) → [T] node-hours."""
+        hours: dict[tuple[str, str], Floats] = {}
+        for member, parts in zip(self.books.members, self.books.own, strict=True):
+            for part in parts:
+                for key, row in part.used_hours.items():
+                    at = (member.name, key)
+                    hours[at] = hours.get(at, np.zeros(row.size)) + row
+        return hours
+
+    @cached_property
+    def held(self) -> dict[str, Floats]:
+        """key → [T] nodes in service of what is bought, committed to or there already."""
+        nodes: dict[str, Floats] = {}
+        for key, source in self._every_source():
+            if source.term is None:
+                continue
+            months = source.term.months
+            started = self.started.get(key, np.zeros(months, np.int64)).astype(float)
+            in_service = source.units_in_service(started)
+            if in_service.any():
+                nodes[key] = in_service
+        return nodes
+
+    def _every_source(self) -> Iterator[tuple[str, CapacitySource]]:
+        for key in sorted(self._inputs):
+            yield key, self._inputs[key].by_key[key]
+
+    def in_service(self) -> tuple[MonthOfMachines, ...]:
+        """Machines held in each month and how far they are used."""
+        rows = []
+        for key, nodes in self.held.items():
+            source = self.source(key)
+            used = sum(
+                (hours for (_, of), hours in self.used.items() if of == key),
+                np.zeros(nodes.size),
+            )
+            for month in np.flatnonzero(nodes).tolist():
+                count = float(nodes[month]) * source.accelerators
+                rows.append(
+                    MonthOfMachines(
+                        month=month,
+                        source=key,
+                        accelerators=round(count, 6),
+                        hours_available=round(count * source.hours_per_month, 4),
+                        hours_used=round(float(used[month]) * source.accelerators, 4),
+                    )
+                )
+        return tuple(sorted(rows, key=lambda row: (row.month, row.source)))
+
+    def uses(self) -> tuple[ProjectUse, ...]:
+        """What each project uses of each machine, by month."""
+        is_shared = self.books.shared is not None
+        rows = [
+            ProjectUse(
+                month=month,
+                project=project,
+                source=key,
+                shared=is_shared and key in self.held,
+                accelerator_hours=round(float(hours[month]) * self.source(key).accelerators, 4),
+            )
+            for (project, key), hours in self.used.items()
+            for month in np.flatnonzero(hours).tolist()
+        ]
+        return tuple(sorted(rows, key=lambda row: (row.month, row.project, row.source)))
+
+    def sources(self) -> tuple[CapacitySource, ...]:
+        """Every offer and server that is held or used, by key."""
+        keys = sorted({key for _, key in self.used} | set(self.held))
+        return tuple(self.source(key) for key in keys)
+
+    def offers(self) -> dict[str, CapacitySource]:
+        """The offers among them, and those at whose price hours are paid while spot is not there,
+        by their id."""
+        offers = {source.offer_id: source for source in self.sources() if source.offer_id}
+        for inputs in self.books.inputs:
+            for key in inputs.find_fallbacks([key for _, key in self.used]):
+                offers.setdefault(inputs.by_key[key].offer_id, inputs.by_key[key])
+        return offers
+
+    def machines(self) -> tuple[Machine, ...]:
+        """Every offer and server that is held or used."""
+        return tuple(
+            Machine(
+                source=source.key,
+                label=source.label,
+                accelerator=source.accelerator,
+                kind="owned"
+                if source.is_owned
+                else "rented"
+                if source.term is None
+                else "committed",
+            )
+            for source in self.sources()
+        )
+
+    def purchases(self) -> tuple[Purchase, ...]:
+        """What is bought and committed to, units of one kind and month together."""
+        rows = [row for part in self.books.parts for row in self._purchases_of(part)]
+        merged: dict[tuple[int, str, int, int], Purchase] = {}
+        for row in rows:
+            key = (row.month, row.source, row.first, row.last)
+            merged[key] = _add(merged[key], row) if key in merged else row
+        return tuple(merged[key] for key in sorted(merged))
+
+    def _purchases_of(self, part: Scenario) -> Iterator[Purchase]:
+        """Of one part: its units by the project whose sources know them, its reservations once."""
+        by_inputs: dict[int, dict[str, NDArray[np.int64]]] = {}
+        places = {id(inputs): place for place, inputs in enumerate(self.books.inputs)}
+        for key, units in part.units_started.items():
+            place = places[id(self._inputs[source_key(key)])]
+            by_inputs.setdefault(place, {})[source_key(key)] = units
+        lines = tuple(line.model_copy(update={"source": source_key(line.source)})
+                      if line.source != source_key(line.source) else line
+                      for line in part.lines)  # fmt: skip
+        for number, (place, started) in enumerate(by_inputs.items() or [(0, {})]):
+            plan = Scenario(part.key, True, lines=lines, units_started=started,
+                            calendar=part.calendar)  # fmt: skip
+            for row in build_purchases(plan, self.books.inputs[place]):
+                if row.kind != "capacity_block" or number == 0:
+                    yield row
+
+
+def _add(one: Purchase, other: Purchase) -> Purchase:
+    """Two purchases of the same units in the same month as one."""
+    sums = {
+        name: None if getattr(one, name) is None else getattr(one, name) + getattr(other, name)
+        for name in ("units", "due_at_start", "due_per_month")
+    }
+    return one.model_copy(update=sums)
+
+
+KINDS: tuple[MachineKind, ...] = ("owned", "committed", "rented")
+"""In the order in which they are told."""
+FULL_MONTH = 0.9
+"""Part of the hours of a project's fullest month from which another month is as full."""
+
+_Hours = dict[int, float]
+"""By month, accelerator-hours."""
+
+
+def uses_by_kind(answer: PortfolioAnswer) -> tuple[KindUse, ...]:
+    """The uses of an answer by project and kind of machine: sums over sources and months."""
+    kinds = {machine.source: machine.kind for machine in answer.machines}
+    own: dict[tuple[str, MachineKind], _Hours] = defaultdict(lambda: defaultdict(float))
+    of_all: dict[MachineKind, _Hours] = defaultdict(lambda: defaultdict(float))
+    shared: set[tuple[str, MachineKind]] = set()
+    for use in answer.uses:
+        kind = kinds[use.source]
+        own[use.project, kind][use.month] += use.accelerator_hours
+        of_all[kind][use.month] += use.accelerator_hours
+        if use.shared:
+            shared.add((use.project, kind))
+    rows = ((one.name, kind) for one in answer.projects for kind in KINDS)
+    return tuple(
+        _sum_up(key, key in shared, own[key], of_all[key[1]]) for key in rows if key in own
+    )
+
+
+def _sum_up(key: tuple[str, MachineKind], shared: bool, own: _Hours, of_all: _Hours) -> KindUse:
+    fullest = tuple(_fullest(own))
+    hours, in_all = sum(own.values()), sum(of_all.values())
+    then = sum(of_all[month] for month in fullest)
+    return KindUse(
+        project=key[0],
+        kind=key[1],
+        shared=shared,
+        accelerator_hours=round(hours, 4),
+        fraction=round(hours / in_all, 6) if in_all else None,
+        months=sum(value > 0 for value in own.values()),
+        fullest_months=fullest,
+        fullest_fraction=round(sum(own[month] for month in fullest) / then, 6) if then else None,
+    )
+
+
+def _fullest(hours: Mapping[int, float]) -> Iterator[int]:
+    most = max(hours.values())
+    for month in sorted(hours):
+        if hours[month] >= FULL_MONTH * most:
+            yield month

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
 
-from planner.comparison_steps.deadlines.sooner import MOST_MONTHS, lay_within
+from planner.comparison.early_finish import MOST_MONTHS, finish_early, lay_within, runs_to_lay
+from planner.comparison.results import ComparisonResults
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.labels import SCENARIO_TITLES
+from planner.costing.advice.verdict import best_without_buying, choose, pays_back
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.portfolio.books import Books
-from planner.portfolio.budgets import JointBudgets
-from planner.portfolio.joint_inputs import JointInputs
-from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
-from planner.portfolio.plan_search import PlanSearch
-from planner.portfolio.preparation import (
-    MAY_BE_SOONER,
-    ONE_IS_A_GROUP,
-    Key,
-    PortfolioPreparation,
-    PreparedProject,
-)
-from planner.portfolio.sampling import GroupCosts
-from planner.portfolio.stand_alone import StandAlone, may_be_sooner, plan_alone
+from planner.costing.results.scenario_result import total_without_resale
+from planner.costing.scenarios import is_allowed
+from planner.portfolio.books import Books, JointBudgets
+from planner.portfolio.joint_model import GroupBounds, solve_joint
+from planner.portfolio.preparation import JointInputs, Key, PortfolioPreparation, PreparedProject
+from planner.portfolio.shares import GroupCosts
 from pricing.common.invalid_input import InvalidInput
 
 ROUNDED_AWAY = 1e-5
@@ -168,8 +164,7 @@ class PortfolioPlans:
         return best
 
     def _within(self, member: PreparedProject, months: int) -> PreparedProject:
-        edition = self.preparation.runs_edition
-        if edition < MAY_BE_SOONER or not may_be_sooner(member, edition):
+        if not may_be_sooner(member):
             return member
         alone = lay_within(member.alone, months)
         laid = member if alone is member.alone else member.lay_out(alone)
@@ -215,7 +210,7 @@ class PortfolioPlans:
         that was found."""
         if not self.search.keeps_budgets(joint, apart):
             return False
-        if self._has_only_budgets and joint.inputs[0].keeps_books:
+        if self._has_only_budgets:
             return True
         return books is not None and apart.is_same_for_less(books)
 
@@ -248,10 +243,9 @@ class PortfolioPlans:
         """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
         search, with the work in the months of the `plan` of all, and at most `most`, what it is
         known to pay less for; without limits never above that of a smaller group and the other
-        project. One project, with its work as by itself, pays what it would alone, and from edition
-        3 at most what it would as a group: a group may buy what does not pay back without its
-        resale."""
-        if not group or (len(group) == 1 and not self._is_one_a_group(plan.may_buy)):
+        project. One project, with its work as by itself, pays what it would alone, and at most what
+        it would as a group: a group may buy what does not pay back without its resale."""
+        if not group or (len(group) == 1 and not plan.may_buy):
             return self._cost_alone(group)
         if group not in self._costs:
             members = plan.members_of(group)
@@ -275,11 +269,6 @@ class PortfolioPlans:
     def _cost_alone(self, group: frozenset[str]) -> float:
         """What the projects of a group pay, each by itself, in cents."""
         return float(sum(self.alone[name].cents or 0 for name in group))
-
-    def _is_one_a_group(self, may_buy: bool) -> bool:
-        """Whether the cost of one project is that of a group, so that no other, however small,
-        gives it the right to buy."""
-        return may_buy and self.preparation.shares_edition >= ONE_IS_A_GROUP
 
     def _costs_of_parts(
         self,
@@ -330,3 +319,167 @@ def _cheaper(best: PortfolioPlan | None, other: PortfolioPlan | None) -> Portfol
     if best is None or other is None:
         return best or other
     return other if other.books.net_present_cost < best.books.net_present_cost else best
+
+
+@dataclass(frozen=True)
+class PlanSearch:
+    """Searches for plans of the projects of one request."""
+
+    preparation: PortfolioPreparation
+    laid: tuple[PreparedProject, ...] = ()
+    """Projects as they are laid otherwise than asked, so that all know their commitments."""
+
+    def joint(self, members: Sequence[PreparedProject], may_buy: bool = True) -> JointInputs:
+        """Some projects together."""
+        chosen = tuple(members)
+        return JointInputs(chosen, self.preparation.inputs(chosen, self.laid), may_buy)
+
+    def cheapest(self, joint: JointInputs, work: WorkMeter) -> tuple[Books | None, float]:
+        """The books of the cheapest plan, and what no plan costs less than."""
+        return JointBudgets(joint).search(work)
+
+    def keeps_budgets(self, joint: JointInputs, books: Books) -> bool:
+        """Whether the lines of a plan keep to every budget of all together."""
+        return not JointBudgets(joint).excess(books)
+
+    def plans_that_pay_back(
+        self,
+        members: Sequence[PreparedProject],
+        known: Sequence[Decimal | None],
+        work: WorkMeter,
+    ) -> tuple[list[Books], float]:
+        """The cheapest plans that buy nothing, and whose payments without resale come to no more
+        than renting apart, which is `known`; with what no plan of either kind costs less than."""
+        rents = float(sum(rent or Decimal(0) for rent in known))
+        rented, rented_bound = self.cheapest(self.joint(members, may_buy=False), work)
+        inputs = self.joint(members).inputs
+        margin = self._payback_margin
+        limited = JointInputs(tuple(members), inputs, most_paid=rents, margin=margin)
+        bought, bought_bound = self.cheapest(limited, work)
+        plans = [one for one in (rented, bought) if one is not None and self.pays_back(one, known)]
+        return plans, min(rented_bound, bought_bound)
+
+    def pays_back(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
+        """Whether what is bought costs less than renting apart, by the margin asked for and even
+        if nothing is resold, where the rules ask for it and all of that is known."""
+        rules = self.preparation.projects[0].alone.rules
+        known = [rent for rent in rents if rent is not None]
+        if not rules.needs_payback or not books.buys or len(known) < len(rents):
+            return True
+        rent = sum(known, Decimal(0))
+        return pays_back(books.total_without_resale, books.capital, rent, self._payback_margin)
+
+    @property
+    def _payback_margin(self) -> float:
+        """Share of its price that a purchase must save before its resale."""
+        return self.preparation.projects[0].alone.assumptions["payback_margin"]
+
+
+@dataclass(frozen=True)
+class StandAlone:
+    """What one project would do, and pay, by itself."""
+
+    member: PreparedProject
+    """As it lays its work by itself."""
+    books: Books | None
+    """None where there is no plan."""
+    way: str
+    """How it would get its machines, in a word or two."""
+    renting: Decimal | None
+    """What its best plan that buys nothing pays, for purchases to be held against; None without
+    one."""
+    bound: float
+    """No plan of it alone costs less, net present."""
+    why_not: tuple[str, ...] = ()
+    """What keeps it from any plan, renting, committing and owning taken together."""
+    is_sooner: bool = False
+    """Whether it does its runs sooner than their deadlines ask."""
+    otherwise: Decimal | None = None
+    """What its runs cost in all if they are spread to their deadlines, where it does them sooner;
+    None without such a plan."""
+
+    @property
+    def name(self) -> str:
+        return self.member.name
+
+    @property
+    def cents(self) -> int | None:
+        """Net present cost."""
+        return None if self.books is None else int(self.books.net_present_cost * 100)
+
+    @property
+    def total(self) -> Decimal | None:
+        """Undiscounted."""
+        return None if self.books is None else self.books.total_cost
+
+    def costs_less_than(self, other: StandAlone) -> bool:
+        """Whether its plan is the cheaper one; of two without a plan this one."""
+        if self.books is None or other.books is None:
+            return other.books is None
+        return self.books.net_present_cost < other.books.net_present_cost
+
+
+def plan_alone(member: PreparedProject, search: PlanSearch, work: WorkMeter) -> StandAlone:
+    """The best plan of one project: that of its comparison, with its runs done sooner where that
+    costs less, or with its hours moved within its window."""
+    as_stated = ComparisonResults(member.alone, work)
+    spread = alone = _compared(member, as_stated)
+    if member.movable is not None:
+        alone = _move(alone, search, work)
+    if not may_be_sooner(member):
+        return alone
+    sooner = finish_early(as_stated)
+    if sooner is as_stated:
+        return alone
+    laid = _compared(member.lay_out(sooner.preparation), sooner)
+    if not laid.costs_less_than(alone):
+        return alone
+    rents = [rent for rent in (alone.renting, laid.renting) if rent is not None]
+    return replace(laid, renting=min(rents, default=None), is_sooner=True, otherwise=spread.total)
+
+
+def may_be_sooner(member: PreparedProject) -> bool:
+    """Whether its runs may be done sooner: not where one begins before the plan does, so that more
+    of it would count as over; nor where a window says how many accelerators may work at once."""
+    first, window = member.alone.calendar.start, member.project.window
+    if any(run.start < first for run in runs_to_lay(member.alone)):
+        return False
+    return window is None or window.max_accelerators is None
+
+
+def _compared(member: PreparedProject, results: ComparisonResults) -> StandAlone:
+    """What its comparison advises."""
+    scenarios = results.allowed_scenarios
+    renting = best_without_buying(
+        {k: s for k, s in scenarios.items() if is_allowed(k, results.inputs.interruptible)}
+    )
+    rent = None if renting is None else total_without_resale(renting)
+    chosen = choose(scenarios)
+    if chosen is None:
+        why_not = results.scenarios[ScenarioKey.HYBRID].why_not
+        return StandAlone(member, None, "", rent, np.inf, why_not)
+    books = Books((member,), (results.inputs,), None, ((chosen,),))
+    return StandAlone(member, books, SCENARIO_TITLES[chosen.key], rent, chosen.bound)
+
+
+def _move(alone: StandAlone, search: PlanSearch, work: WorkMeter) -> StandAlone:
+    """The same with its hours moved within its window, where that costs less."""
+    moved, bound = _find_moved(alone.member, alone.renting, search, work)
+    alone = replace(alone, bound=bound)
+    if moved is None:
+        return alone
+    other = replace(alone, books=moved, way="Moving its hours within its window", why_not=())
+    return other if other.costs_less_than(alone) else alone
+
+
+def _find_moved(
+    member: PreparedProject, rent: Decimal | None, search: PlanSearch, work: WorkMeter
+) -> tuple[Books | None, float]:
+    """The best plan of one project that moves its hours within its window, and what no plan of
+    it costs less than. Where the cheapest buys what does not pay back, the cheapest that buys
+    nothing or only what does, as for several projects."""
+    books, bound = search.cheapest(search.joint([member]), work)
+    if books is None or search.pays_back(books, [rent]):
+        return books, bound
+    paying, bound = search.plans_that_pay_back([member], [rent], work)
+    return min(paying, key=lambda one: one.net_present_cost, default=None), bound

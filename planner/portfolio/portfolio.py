@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from planner.comparison_steps.work_limits import TooMuchWork
-from planner.contract.answer.comparison import AssumptionRow
+from planner.comparison import TooMuchWork
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.portfolio import PortfolioRequest, read_portfolio
-from planner.costing.assumptions.assumption import read_previous_assumptions
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.build_answer import build_answer
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
-from planner.portfolio.sampling import OpenLanes, open_here
+from planner.portfolio.shares import OpenLanes, open_here
 from pricing.market.snapshot import Catalog
 
 DEFAULT_WORK_UNITS = 2_000_000_000
@@ -26,7 +24,6 @@ def plan_portfolio(
     catalog: Catalog,
     *,
     today: dt.date | None = None,
-    previous_assumptions: Iterable[AssumptionRow] = (),
     work: WorkMeter | None = None,
     open_lanes: OpenLanes = open_here,
 ) -> PortfolioAnswer:
@@ -42,7 +39,6 @@ def plan_portfolio(
         read_portfolio(request),
         catalog,
         today or dt.datetime.now(dt.UTC).date(),
-        read_previous_assumptions(previous_assumptions),
     )
     preparation.check()
     meter = work or WorkMeter(DEFAULT_WORK_UNITS)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.comparison_steps.deadlines.sooner import runs_to_lay
-from planner.comparison_steps.preparation import Preparation
-from planner.contract.request.attempts import Run
+from planner.comparison.preparation import Preparation
+from planner.contract.amounts import count_months
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.existing import Existing
+from planner.contract.request.on_prem import Existing
 from planner.contract.request.portfolio import PortfolioProject, PortfolioRequest
+from planner.contract.request.workload import Run
 from planner.contract.validation import parse
-from planner.costing.assumptions.assumption import PreviousAssumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
-from planner.portfolio.optimizer.problem import MovableWork
-from planner.portfolio.project_work import ProjectPreparation
-from planner.sizing.job_in_peak import refuse_job_above_peak
+from planner.costing.optimizer.problem import CommitmentOption, PlanProblem
+from planner.costing.optimizer.solve import restrict_sources
+from planner.costing.run_machines import counts_machines
+from planner.costing.scenarios import scenario_options
+from planner.costing.solve_by_kind import rent_in_parts
+from planner.portfolio.joint_model import JointProblem, MovableWork, ProjectProblem
+from planner.sizing.demand import Demand, compute_demand, refuse_job_above_peak
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -36,27 +40,10 @@ _SHARED_FIELDS = (
     "use_catalog",
     "exchange_rates",
     "term_end",
-    "rules",
     "finance",
 )
 """Fields that a comparison of one project takes from the portfolio as they are."""
 
-
-WINDOW_EDITION = "projects.window_edition"
-MOVED_AS_JOINT = 2.0
-"""Edition from which a project alone moves its hours by the same rules as with others."""
-SHARES_EDITION = "projects.shares_edition"
-AT_MOST_OF_ALL = 2.0
-"""Edition from which a group pays at most what is left of the plan if the others leave it."""
-ONE_IS_A_GROUP = 3.0
-"""Edition, under rules 6, from which one project may buy what a group of several may."""
-RUNS_EDITION = "projects.runs_edition"
-MAY_BE_SOONER = 2.0
-"""Edition, under rules 6, from which runs may be done sooner than their deadlines ask."""
-RANGE_EDITION = "projects.range_edition"
-RANGE_SAMPLES = "projects.range_samples"
-HAS_RANGE = 2.0
-"""Edition, under rules 6, from which the total of a plan has a range."""
 
 Key = tuple[str, tuple[Run, ...] | None]
 
@@ -117,71 +104,18 @@ class PortfolioPreparation:
         request: PortfolioRequest,
         catalog: Catalog,
         today: dt.date,
-        previous_assumptions: PreviousAssumptions,
     ) -> None:
         self.request, self.catalog, self.today = request, catalog, today
-        self.previous_assumptions = previous_assumptions
         self.projects = tuple(self._prepare(project) for project in request.included)
         self._inputs: dict[tuple[tuple[Key, ...], ...], tuple[ModelInputs, ...]] = {}
         self._extended: dict[tuple[Key, ...], dict[Key, ModelInputs]] = {}
-
-    @property
-    def has_windows(self) -> bool:
-        """Whether hours of any project may move."""
-        return any(one.movable is not None for one in self.projects)
-
-    @property
-    def window_edition(self) -> float:
-        """How a project whose hours may move is planned alone."""
-        return self._edition(WINDOW_EDITION, MOVED_AS_JOINT)
-
-    @property
-    def shares_edition(self) -> float:
-        """How the cost of a group, of which shares are made, is worked out."""
-        newest = ONE_IS_A_GROUP if self.request.rules >= 6 else AT_MOST_OF_ALL
-        return self._edition(SHARES_EDITION, newest)
-
-    @property
-    def has_runs(self) -> bool:
-        """Whether any project has runs that may be done sooner than their deadlines ask."""
-        return any(runs_to_lay(one.alone) for one in self.projects)
-
-    @property
-    def runs_edition(self) -> float:
-        """Whether runs may be done sooner than their deadlines ask."""
-        return self._edition(RUNS_EDITION, MAY_BE_SOONER if self.request.rules >= 6 else 1.0)
-
-    @property
-    def range_edition(self) -> float:
-        """Whether the total of a plan has a range."""
-        return self._edition(RANGE_EDITION, HAS_RANGE if self.request.rules >= 6 else 1.0)
-
-    @property
-    def range_samples(self) -> int | None:
-        """Outcomes that an answer that is computed again had its range from; None: as many as the
-        work allows for."""
-        row = self.previous_assumptions.get(RANGE_SAMPLES)
-        return None if row is None else int(row.value)
-
-    def states(self, edition: str) -> bool:
-        """Whether the answer names an edition: of one that is computed again, whether it did."""
-        return not self.previous_assumptions or edition in self.previous_assumptions
-
-    def _edition(self, field: str, newest: float) -> float:
-        """The edition of a rule; an answer of before it was said keeps edition 1 when it is
-        computed again."""
-        row = self.previous_assumptions.get(field)
-        if row is not None:
-            return float(row.value)
-        return 1.0 if self.previous_assumptions else newest
 
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a project do not go together."""
         for prepared in self.projects:
             try:
                 prepared.alone.check()
-                if not self.previous_assumptions:
-                    refuse_job_above_peak(prepared.project.workload)
+                refuse_job_above_peak(prepared.project.workload)
             except InvalidInput as refusal:
                 raise refusal.under(prepared.field) from None
             _ = prepared.movable
@@ -219,9 +153,7 @@ class PortfolioPreparation:
                 ),
             },
         )
-        return ProjectPreparation(
-            comparison, self.catalog, self.today, self.previous_assumptions, project.start
-        )
+        return ProjectPreparation(comparison, self.catalog, self.today, project.start)
 
     @cached_property
     def holds(self) -> bool:
@@ -322,3 +254,193 @@ def fixed_cost(inputs: Sequence[ModelInputs]) -> float:
 def _all_fixed(inputs: Sequence[ModelInputs]) -> list[CapacitySource]:
     own = [s for one in inputs for s in one.sources if s.key in OWN_SOURCES]
     return [*fixed_sources(inputs).values(), *own]
+
+
+MOST_MONTHS_OVER = 120
+"""Months that a project may have begun before the plan."""
+
+
+@dataclass(frozen=True)
+class ProjectPreparation(Preparation):
+    """The comparison of one project whose work may begin before or after the plan does."""
+
+    work_start: dt.date | None = None
+    """First month of its work; None for that of the plan."""
+
+    def size_work(self, wanted: Sequence[str] | None) -> Demand:
+        """Demand in the months of the plan, of work laid out over its own."""
+        if self.work_start is None:
+            return super().size_work(wanted)
+        calendar = self.calendar
+        over = count_months(self.work_start, calendar.start)
+        if over > MOST_MONTHS_OVER:
+            raise InvalidInput(
+                "start",
+                f"{self.work_start:%Y-%m} is {over} months before the plan; allowed are "
+                f"{MOST_MONTHS_OVER}",
+            )
+        months = calendar.months + over
+        if months < 1:
+            raise InvalidInput("start", f"{self.work_start:%Y-%m} is after the plan; leave it out")
+        demand = compute_demand(self.request.workload, self.work_start, months, wanted)
+        return _shift(demand, over)
+
+
+def _shift(demand: Demand, over: int) -> Demand:
+    """The demand without months that are over, or with months before it begins."""
+    hours = _shift_row(demand.hours_per_month, over)
+    if not hours.any():
+        raise InvalidInput("workload", "is over before the plan begins; leave the project out")
+    peak = _shift_row(demand.peak_accelerators, over)
+    flops = demand.training_flops if over <= 0 else None
+    runs = tuple(_shift_row(np.array(demand.runs_at_once), over).tolist())
+    return replace(
+        demand,
+        hours_per_month=hours,
+        peak_accelerators=peak,
+        training_flops=flops,
+        runs_at_once=runs if demand.runs_at_once else (),
+    )
+
+
+def _shift_row(row: NDArray[np.float64], over: int) -> NDArray[np.float64]:
+    """
+    >>> _shift_row(np.array([1.0, 2.0, 3.0]), 1).tolist(), _shift_row(np.array([1.0]), -2).tolist()
+    ([2.0, 3.0], [0.0, 0.0, 1.0])
+    """
+    return row[over:] if over >= 0 else np.concatenate([np.zeros(-over), row])
+
+
+OWN_UNIT = " of "
+"""Between the key of a source and the project whose own units it stands for."""
+
+
+@dataclass(frozen=True)
+class JointInputs:
+    """Some projects together: their inputs, and the problem that they make."""
+
+    members: tuple[PreparedProject, ...]
+    inputs: tuple[ModelInputs, ...]
+    may_buy: bool = True
+    """Whether servers may be bought; those in place serve either way."""
+    most_paid: float | None = None
+    """Most that all payments may come to, resale left aside; None sets no limit of its own."""
+    margin: float = 0.0
+    """Share of the price of what is bought that counts towards `most_paid` besides."""
+
+    @cached_property
+    def problem(self) -> JointProblem:
+        """The joint problem; what is due whatever the plan counts towards its budgets."""
+        projects = [
+            _limit_payments(
+                _project_problem(member, one, self.may_buy), self.most_paid, self.margin
+            )
+            for member, one in zip(self.members, self.inputs, strict=True)
+        ]
+        cash, months = fixed_cash(self.inputs), self.inputs[0].calendar.months
+        first = projects[0]
+        limits = replace(
+            first.problem,
+            base_cash=cash[:months],
+            base_payments=float(np.maximum(cash, 0.0).sum()),
+        )
+        projects[0] = replace(first, problem=limits)
+        return JointProblem(_tell_apart(projects))
+
+    @cached_property
+    def base_cost(self) -> float:
+        """Net present cost of what is due whatever the plan."""
+        return fixed_cost(self.inputs)
+
+
+def _limit_payments(project: ProjectProblem, most: float | None, margin: float) -> ProjectProblem:
+    """A project whose payments, with `margin` of the price of what is bought, come to `most`; a
+    budget below that stands as it is."""
+    total = project.problem.total_budget
+    if most is None or (total is not None and total < most):
+        return project
+    units = tuple(
+        replace(unit, payments=unit.all_payments + margin * unit.capex) if margin else unit
+        for unit in project.problem.units
+    )
+    return replace(project, problem=replace(project.problem, total_budget=most, units=units))
+
+
+def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool) -> ProjectProblem:
+    keys = inputs.keys(scenario_options(ScenarioKey.HYBRID, inputs.interruptible))
+    if not may_buy:
+        keys = frozenset(k for k in keys if not _is_to_buy(inputs.by_key[k]))
+    problem = restrict_sources(inputs.problem, keys)
+    if rents_in_parts(inputs):  # runs take whole machines, for less
+        problem = rent_in_parts(problem)
+    kinds = {}
+    if inputs.one_accelerator:
+        kinds = {key: inputs.by_key[key].accelerator for key in keys}
+    return ProjectProblem(
+        member.name, problem, member.movable, _whole_nodes(inputs, problem), kinds
+    )
+
+
+def rents_in_parts(inputs: ModelInputs) -> bool:
+    """Whether a project rents for the hours alone that units leave it."""
+    return inputs.fills_machines and not counts_machines(inputs)
+
+
+def _is_to_buy(source: CapacitySource) -> bool:
+    return source.is_owned and source.existing is None
+
+
+def _whole_nodes(inputs: ModelInputs, problem: PlanProblem) -> frozenset[str]:
+    """Units of which one job fills a node, so that no second job fits beside it."""
+    whole = set()
+    for unit in problem.units:
+        source = inputs.by_key[unit.key]
+        job = inputs.job_sizes.get(source.accelerator, 1)
+        if 2 * job > source.accelerators and job > 1:
+            whole.add(unit.key)
+    return frozenset(whole)
+
+
+def _tell_apart(projects: Sequence[ProjectProblem]) -> tuple[ProjectProblem, ...]:
+    """The projects, with units that cost one more than others as units of its own: a card that
+    one project keeps outside the data centre, or a support plan that follows its bill."""
+    first: dict[str, CommitmentOption] = {}
+    out = []
+    for project in projects:
+        renamed = {
+            unit.key: f"{unit.key}{OWN_UNIT}{project.name}"
+            for unit in project.problem.units
+            if not _costs_alike(first.setdefault(unit.key, unit), unit)
+        }
+        out.append(_rename_units(project, renamed) if renamed else project)
+    return tuple(out)
+
+
+def _rename_units(project: ProjectProblem, renamed: Mapping[str, str]) -> ProjectProblem:
+    units = tuple(
+        replace(unit, key=renamed.get(unit.key, unit.key)) for unit in project.problem.units
+    )
+    return replace(
+        project,
+        problem=replace(project.problem, units=units),
+        whole_nodes=frozenset(renamed.get(key, key) for key in project.whole_nodes),
+        kinds={renamed.get(key, key): kind for key, kind in project.kinds.items()},
+    )
+
+
+def source_key(key: str) -> str:
+    """Key of the source behind a unit of a joint problem.
+
+    >>> source_key("server:dgx-h100"), source_key(f"server:dgx-h100{OWN_UNIT}vision")
+    ('server:dgx-h100', 'server:dgx-h100')
+    """
+    return key.partition(OWN_UNIT)[0]
+
+
+def _costs_alike(one: CommitmentOption, other: CommitmentOption) -> bool:
+    same_service = (one.lead_months, one.duration_months, one.hours_per_month) == (
+        other.lead_months,
+        other.duration_months,
+        other.hours_per_month,
+    )
+    return same_service and bool(np.allclose(one.start_cost, other.start_cost, rtol=1e-9))

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import islice
 from typing import IO
 
-from planner.portfolio.sampling import LANES, Lane, OpenLanes, Sampling, Step, open_here
+from planner.portfolio.shares import LANES, Lane, OpenLanes, Sampling, Step, open_here
 from pricing.common.invalid_input import InvalidInput
 
 MOST_PROCESSES = LANES

@@ -11,33 +11,27 @@ from functools import cached_property
 from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans
+from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
 from planner.portfolio.preparation import (
-    AT_MOST_OF_ALL,
-    HAS_RANGE,
-    ONE_IS_A_GROUP,
     PortfolioPreparation,
 )
-from planner.portfolio.risk.simulation import PortfolioSimulation
-from planner.portfolio.sampling import (
-    Lane,
-    OpenLanes,
-    Sampling,
-    close,
-    open_here,
-    read_in_turn,
-)
+from planner.portfolio.risk import PortfolioSimulation
 from planner.portfolio.shares import (
     EXACT_PROJECTS,
     Game,
+    Lane,
+    OpenLanes,
+    Sampling,
     Shares,
+    close,
     divide_by_samples,
     divide_by_use,
     divide_exactly,
     find_group_better_off,
+    open_here,
+    read_in_turn,
     walk_orders,
 )
-from planner.portfolio.stand_alone import StandAlone
 
 PLAN_SHARE, SHARES_SHARE, RANGE_SHARE = 0.5, 0.8, 0.8
 """Share of the work left that the plan may take, then the shares, and last the range."""
@@ -174,8 +168,7 @@ class PortfolioResults:
 
     def _game(self, plan: PortfolioPlan) -> Game:
         """The cost of every group, planned as the plan of all is, and at most what is left of that
-        plan if the others leave it. In edition 1 it was that of the search alone, so that a
-        project could seem to save what the searches of two groups had missed differently."""
+        plan if the others leave it."""
         most = plan.cost_without_others if self._leaves_plans(plan) else None
         return lambda group: self.plans.cost(group, plan, self._shares_work, most)
 
@@ -184,8 +177,7 @@ class PortfolioResults:
         own along, and nothing is bought that they might not."""
         preparation = self.preparation
         keeps_rules = plan.may_buy or not plan.books.buys
-        is_current = preparation.shares_edition >= AT_MOST_OF_ALL
-        return is_current and keeps_rules and not preparation.holds
+        return keeps_rules and not preparation.holds
 
     def _use_weights(self, plan: PortfolioPlan) -> dict[str, float]:
         """What the lines of each project come to, and its part of the machines that it shares by
@@ -222,8 +214,7 @@ class PortfolioResults:
 
     def _slack(self, plan: PortfolioPlan) -> float:
         """Cents that a group has to save for it to be better off apart."""
-        is_current = self.preparation.shares_edition >= ONE_IS_A_GROUP
-        return plan.cents * ROUNDED_AWAY if is_current else 0.0
+        return plan.cents * ROUNDED_AWAY
 
     @cached_property
     def adds_first(self) -> dict[str, Decimal]:
@@ -264,11 +255,7 @@ class PortfolioResults:
     def _shares_nothing(self, plan: PortfolioPlan) -> bool:
         """Whether the plan costs what the projects do apart, and no limits of all together bind
         other groups less: then no group saves by planning together, as its plan beside those of
-        the others alone would be a cheaper one of all. Before edition 3 each group was searched
-        for, and one that may buy what pays back by its resale alone seemed to pay less without a
-        project."""
-        if self.preparation.shares_edition < ONE_IS_A_GROUP:
-            return False
+        the others alone would be a cheaper one of all."""
         if self.plans.has_limits and len(self.served) > PAIR:
             return False
         return plan.cents == sum(self.alone[name].cents or 0 for name in self.served)
@@ -277,13 +264,11 @@ class PortfolioResults:
     def simulated(self) -> Floats | None:
         """[2, N] net present and nominal cost of the plan in simulated outcomes; None where it is
         not asked for, or the work left allows for too few. After all else that takes work."""
-        plan, preparation = self.plan, self.preparation
-        if plan is None or preparation.range_edition < HAS_RANGE:
+        if self.plan is None:
             return None
-        simulation = PortfolioSimulation(plan.books)
+        simulation = PortfolioSimulation(self.plan.books)
         with suppress(WorkSpentError):
-            saved = preparation.range_samples
-            samples = simulation.fit(self.work.share(RANGE_SHARE)) if saved is None else saved
+            samples = simulation.fit(self.work.share(RANGE_SHARE))
             return simulation.cost(simulation.draw(samples)) if samples else None
         return None
 
@@ -297,7 +282,6 @@ class PortfolioResults:
             self.request.model_copy(update={"limits": PortfolioLimits()}),
             self.preparation.catalog,
             self.preparation.today,
-            self.preparation.previous_assumptions,
         )
         plans = PortfolioPlans(free, self._part(PLAN_SHARE))
         of_all = plans.plan(plans.members, plans.work)

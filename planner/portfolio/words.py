@@ -6,12 +6,11 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
+from planner.contract.amounts import format_money, format_named_shares, format_shares
 from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import KindUse, PortfolioAnswer, ProjectShare
-from planner.contract.money import format_money
-from planner.contract.purchase_options import ROLE_TITLES, traits
-from planner.contract.shares import format_named_shares, format_shares
-from planner.portfolio.sooner_words import describe_when
+from planner.contract.answer.risk import PortfolioRange
+from planner.contract.labels import ROLE_TITLES, traits
 from pricing.common.pluralize import pluralize
 
 MOST_NAMED = 3
@@ -320,3 +319,58 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
         sentences.append(f"Without {limits}, serving all would cost {amount}.")
     if sentences:
         yield " ".join(sentences)
+
+
+def describe_when(answer: PortfolioAnswer, one: ProjectShare) -> str:
+    """When it does its runs here and by itself, and what it costs by itself to spread them."""
+    sooner = format_money(one.alone_total or 0, answer.currency)
+    if not one.sooner:
+        return (
+            "Its runs are spread over the months to their deadlines here; by itself it would do "
+            f"them sooner, for {sooner} in all (not discounted)."
+        )
+    if not one.alone_sooner:
+        return (
+            "Its runs finish before their deadlines, as the limits of all leave no room for them "
+            "otherwise."
+        )
+    instead = "no plan of its own would keep to its limits"
+    if one.alone_spread is not None:
+        spread = format_money(one.alone_spread, answer.currency)
+        instead = f"it would pay {spread} by itself in place of {sooner}, not discounted"
+    return f"Its runs finish before their deadlines: spread over the months to these, {instead}."
+
+
+def describe_sureness(answer: PortfolioAnswer) -> str:
+    """A sentence of how far all payments may go from plan; "" without a range that holds."""
+    ends = answer.range
+    if ends is None or not ends.holds:
+        return ""
+    low, high = (format_money(one, answer.currency) for one in (ends.p10, ends.p90))
+    why = f" {ends.note[:1].upper()}{ends.note[1:]}." if ends.note else ""
+    return (
+        f" All payments, not discounted: {low.rpartition(' ')[0]} to {high} in 8 of 10 cases.{why}"
+    )
+
+
+def describe_range(ends: PortfolioRange, currency: str) -> str:
+    """Between what the total lies in 8 of 10 simulated outcomes, with the middle and the mean."""
+    low, middle, high, mean = (
+        format_money(one, currency) for one in (ends.p10, ends.p50, ends.p90, ends.mean)
+    )
+    doubt = "" if ends.holds else _FAR_FROM_PUBLISHED
+    why = f"; {ends.note}" if ends.note else ""
+    return f"{low} to {high} in 8 of 10 cases (median {middle}, mean {mean}){doubt}{why}"
+
+
+_FAR_FROM_PUBLISHED = (
+    "; it does not hold here, as the work of a project is far from every published run"
+)
+
+TOO_LITTLE_WORK = (
+    "The work allowed for one question ran out before enough outcomes were simulated. As a "
+    "background job, or with fewer projects or months, the total has a range."
+)
+"""Why a plan that may have a range has none."""
+NO_PLAN = "There is no plan, so there is no total that could vary."
+"""Why an answer without a plan has no range."""

@@ -12,13 +12,13 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.amounts import add_months, format_month
+from planner.contract.answer.comparison import SavedPlan
 from planner.contract.answer.scenario import CostLine
-from planner.contract.months import add_months, format_month
 from planner.models import Access, Project, Role, SavedComparison, Team, access_of
 from planner.services.actuals import actuals
-from planner.services.actuals.machine_hours import NODE_HOURS, Machines
-from planner.services.actuals.rows import OWN_COLUMNS
+from planner.services.actuals.actuals import NODE_HOURS, Machines
+from planner.services.actuals.bills import OWN_COLUMNS
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams
 
@@ -172,7 +172,7 @@ def _billed(plan: SavedComparison) -> str:
     file = io.StringIO()
     rows = csv.DictWriter(file, OWN_COLUMNS, lineterminator="\n")
     rows.writeheader()
-    answer = plan.read_answer()
+    answer = plan.read_plan()
     machines = Machines(answer)
     for line in actuals.recommended_lines(answer):
         if line.month < MONTHS_PAST:
@@ -181,7 +181,7 @@ def _billed(plan: SavedComparison) -> str:
     return file.getvalue()
 
 
-def _billed_row(answer: ComparisonAnswer, machines: Machines, line: CostLine) -> dict[str, Any]:
+def _billed_row(answer: SavedPlan, machines: Machines, line: CostLine) -> dict[str, Any]:
     used = 1 + Decimal("0.04") * (line.month + 1)
     hours = machines.planned_hours(line) if line.unit == NODE_HOURS else None
     cost = (line.amount * used * Decimal("1.02")).quantize(actuals.CENT)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from django.db import transaction
 from django.utils import timezone
 
-from planner.contract.months import name_day
+from planner.contract.amounts import name_day
 from planner.models import Access, AuditEntry, Invitation, Role, Team
-from planner.services.jobs.mail import queue_mail
+from planner.services.jobs.background import queue_mail
 from planner.services.teams import teams
-from planner.services.teams.quotas import QuotaError
+from planner.services.teams.access import QuotaError
 from planner.services.teams.teams import INVITATION_DAYS
 
 MAILED_PER_DAY = 200

@@ -5,9 +5,10 @@ Celery beat starts it; where there is no broker, each web process has one of its
 
 from __future__ import annotations
 
+from django.conf import settings
+
 from planner.services.jobs import background
-from planner.services.jobs.background import LOOK_EVERY_SECONDS
-from planner.services.jobs.recovery import recover_jobs
+from planner.services.jobs.jobs import recover_jobs
 from planner.services.webhooks.webhooks import is_any_due
 
 TASK = "look_after"
@@ -15,7 +16,7 @@ TASK = "look_after"
 
 def start_timer() -> None:
     """Rings for the first time soon after a web process has begun."""
-    background.submit_later(LOOK_EVERY_SECONDS / 2, TASK)
+    background.submit_later(settings.TIMER_SECONDS / 2, TASK)
 
 
 def look_after() -> None:
@@ -23,6 +24,6 @@ def look_after() -> None:
     try:
         recover_jobs()
         if is_any_due():
-            background.submit("deliver_webhooks", expires=LOOK_EVERY_SECONDS)
+            background.submit("deliver_webhooks", expires=settings.TIMER_SECONDS)
     finally:
-        background.submit_later(LOOK_EVERY_SECONDS, TASK)
+        background.submit_later(settings.TIMER_SECONDS, TASK)

@@ -19,9 +19,7 @@ from django.db import connection
 from django.http import HttpRequest
 
 from planner.costing.optimizer.work import IsCancelled, WorkCancelledError, WorkMeter
-from planner.services.fair_use.addresses import client_address
-from planner.services.fair_use.rates import count_work
-from planner.services.fair_use.turns import end_turn, take_turn
+from planner.services.fair_use import client_address, count_work, end_turn, take_turn
 from planner.services.observability.measures import WORK_LIMITED, WORK_UNITS
 
 SOCKET = "gunicorn.socket"
@@ -110,12 +108,6 @@ def spend_from(budget: Budget) -> Iterator[None]:
 def current_budget() -> Budget:
     """The budget of the request or job; outside of both that of a job, for each comparison."""
     return _budget.get() or Budget(is_signed_in=lambda: True, is_job=True)
-
-
-def replay_meter() -> WorkMeter:
-    """What a saved comparison may spend when it is computed again: as much as any answer may
-    have, whoever asks, since it has to come to the same."""
-    return WorkMeter(settings.WORK_JOB, current_budget().is_cancelled)
 
 
 def recognise_token(payer: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +16,22 @@ from planner.sizing.candidates.candidates import (
     choose_reference,
     lay_out_everywhere,
     lay_out_on,
+    list_accelerators,
+    notes_on,
+    nothing_fits,
 )
-from planner.sizing.candidates.fitness import list_accelerators, notes_on
-from planner.sizing.candidates.nothing_fits import nothing_fits
-from planner.sizing.footprint.training_flops import compute_work, under_rules
+from planner.sizing.evidence.sample_runs import MIXED
+from planner.sizing.footprint.training_flops import checked_training, compute_work
+from planner.sizing.performance.levels import throughput_index
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_windows
-from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import resolve
+from pricing.market.accelerators import get, resolve
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
-APART_RULES = 6
-"""Edition of the rules from which runs at once, and trials, need no network between them, 2026."""
-BESIDE_RULES = 6
-"""Edition of the rules from which accelerators in hand beside a named one are sized by themselves;
-before, they took its hours by measured throughput, whatever their memory, 2026."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Demand:
     """[T] runs of sized work at once; empty for hours that were given."""
     job_width: float | None = None
     """Reference accelerators of the largest job, as runs and the trials of a search are jobs of
-    their own; None where all that work at once count as one, before `APART_RULES`."""
+    their own; None where the hours were given."""
 
     def warnings_on(self, kinds: Collection[str]) -> tuple[str, ...]:
         """What to know of the work as some kinds of accelerators do it; as the reference does where
@@ -108,31 +106,29 @@ def compute_demand(
     start: dt.date,
     horizon_months: int,
     accelerators: Sequence[str] | None = None,
-    rules: int = 1,
 ) -> Demand:
-    """Accelerator-hours and peak of `workload` in each month from `start`, under an edition of the
-    rules.
+    """Accelerator-hours and peak of `workload` in each month from `start`.
 
     A workload that names its accelerator is for that one alone; else every accelerator of
     `accelerators` (every known one for None) that fits is a candidate. Fields of a refusal
     begin with `workload.`.
 
     >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="T4", hours_per_month=[800])
-    >>> compute_demand(hours, dt.date(2027, 1, 1), 2).peak_accelerators.tolist()
-    [2.0, 2.0]
+    >>> compute_demand(hours, dt.date(2027, 1, 1), 2).peak_accelerators.round(2).tolist()
+    [1.1, 1.1]
     """
     try:
         if isinstance(workload, AcceleratorHours):
-            return _stated_hours(workload, horizon_months, rules)
-        return _size_workload(workload, start, horizon_months, accelerators, rules)
+            return _stated_hours(workload, horizon_months)
+        return _size_workload(workload, start, horizon_months, accelerators)
     except InvalidInput as error:
         raise error.under("workload") from error
 
 
-def _stated_hours(workload: AcceleratorHours, horizon_months: int, rules: int) -> Demand:
+def _stated_hours(workload: AcceleratorHours, horizon_months: int) -> Demand:
     hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
     slug = resolve(workload.accelerator).slug
-    is_level = rules > 1 and workload.peak_accelerators is None
+    is_level = workload.peak_accelerators is None
     at_once = float(workload.accelerators_per_job or 1)
     evenly = ", evenly over the month as no peak is given" if is_level else ""
     return Demand(
@@ -210,12 +206,11 @@ def _size_workload(
     start: dt.date,
     horizon: int,
     accelerators: Sequence[str] | None,
-    rules: int,
 ) -> Demand:
     workload = assign_accelerator(workload, accelerators)
     windows = schedule_windows(workload.runs, start, horizon)
     one_run = workload.model_copy(update={"runs": None})
-    eligible, excluded = _laid_out(one_run, windows, horizon, accelerators, rules)
+    eligible, excluded = _laid_out(one_run, windows, horizon, accelerators)
     named = workload.accelerator
     reference = resolve(named).slug if named is not None else choose_reference(eligible)
     sizes = {slug: laid.sizes for slug, laid in eligible.items()}
@@ -231,10 +226,10 @@ def _size_workload(
         excluded=excluded,
         warnings=_warnings_of(schedule.sizes),
         sizes=sizes,
-        training_flops=_flops(workload, windows, rules),
+        training_flops=_flops(workload, windows),
         is_sized=True,
         runs_at_once=tuple(schedule.runs.tolist()),
-        job_width=_job_width(workload, schedule) if rules >= APART_RULES else None,
+        job_width=_job_width(workload, schedule),
     )
 
 
@@ -254,22 +249,21 @@ def _laid_out(
     windows: Sequence[Window],
     horizon: int,
     accelerators: Sequence[str] | None,
-    rules: int,
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
     """Schedules of the accelerators that fit, at least one, and the reasons of the others. Beside a
-    named one, from rules 6 on, those of servers and offers in hand are sized too, each by the
+    named one those of servers and offers in hand are sized too, each by the
     memory that it has, unless hours go by a rate measured on the named one."""
     if workload.accelerator is not None:
         one = resolve(workload.accelerator)
-        own = {one.slug: lay_out_on(workload, windows, horizon, one, rules)}
-        if rules < BESIDE_RULES or accelerators is None or _has_own_rate(workload):
+        own = {one.slug: lay_out_on(workload, windows, horizon, one)}
+        if accelerators is None or _has_own_rate(workload):
             return own, {}
         free = workload.model_copy(update={"accelerator": None})
         others = [other for other in list_accelerators(accelerators) if other.slug != one.slug]
-        schedules, excluded = lay_out_everywhere(free, windows, horizon, others, rules)
+        schedules, excluded = lay_out_everywhere(free, windows, horizon, others)
         return own | schedules, excluded
     schedules, excluded = lay_out_everywhere(
-        workload, windows, horizon, list_accelerators(accelerators), rules
+        workload, windows, horizon, list_accelerators(accelerators)
     )
     if not schedules:
         raise InvalidInput("accelerator", nothing_fits(excluded))
@@ -290,7 +284,9 @@ def _candidate(slug: str, laid: Schedule, reference: Schedule) -> Candidate:
         min_accelerators=_least_counted_on(laid.largest),
         notes=notes_on(laid.largest.accelerator),
         range_p10_p90=laid.largest.range_p10_p90,
-        tensor_parallel=_tensor_parallel(laid.largest),
+        tensor_parallel=1
+        if isinstance(laid.largest, SampleSize)
+        else laid.largest.layout.parallelism.tensor,
     )
 
 
@@ -300,15 +296,11 @@ def _least_counted_on(size: RunSize) -> int:
     return size.accelerators if is_larger else size.min_accelerators
 
 
-def _tensor_parallel(size: RunSize) -> int:
-    return 1 if isinstance(size, SampleSize) else size.layout.parallelism.tensor
-
-
-def _flops(workload: Training | Samples, windows: Sequence[Window], rules: int) -> float | None:
+def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | None:
     if isinstance(workload, Samples):
         return None
     runs = sum(window.count for window in windows)
-    return compute_work(under_rules(workload, rules)).model_flops * runs * workload.attempts_factor
+    return compute_work(checked_training(workload)).model_flops * runs * workload.attempts_factor
 
 
 def describe_method(size: RunSize) -> str:
@@ -325,12 +317,100 @@ def describe_method(size: RunSize) -> str:
     )
 
 
-def _rollout_words(size: TrainingSize | PlacedSize) -> str:
+def _rollout_words(size: PlacedSize) -> str:
     """What writing and judging answers takes of the hours; empty without."""
-    if not isinstance(size, PlacedSize) or size.rollouts is None:
+    if size.rollouts is None:
         return ""
     beside = size.rollouts
     return (
         f"; of {size.hours:,.4g} h {beside.writing:,.4g} write answers and "
         f"{beside.scoring:,.4g} judge them"
     )
+
+
+FIELD = "workload.accelerators_per_job"
+
+
+def refuse_job_above_peak(workload: AcceleratorHours | Training | Samples) -> None:
+    """Raise `InvalidInput` for a job of more accelerators than the stated peak of a month with
+    hours; asked of new questions only, as answers of before have to replay.
+
+    >>> work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730}
+    >>> job = work | {"peak_accelerators": 4, "accelerators_per_job": 8}
+    >>> refuse_job_above_peak(AcceleratorHours.model_validate(job))
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: workload.accelerators_per_job: a job of 8
+        accelerators at once is more than the peak of 4 (peak_accelerators); allowed are at most 4,
+        or give a peak of at least 8
+    """
+    if not isinstance(workload, AcceleratorHours):
+        return
+    job, peaks = workload.accelerators_per_job, workload.peak_accelerators
+    if job is None or peaks is None:
+        return
+    hours, months = workload.hours_per_month, max(len(peaks), len(workload.hours_per_month))
+    for month in range(months):
+        peak = peaks[min(month, len(peaks) - 1)]
+        if peak < job and hours[min(month, len(hours) - 1)]:
+            raise InvalidInput(FIELD, _message(job, peak, month if len(peaks) > 1 else None))
+
+
+def _message(job: int, peak: int, month: int | None) -> str:
+    where = "" if month is None else f" of month {month + 1}"
+    return (
+        f"a job of {job:,} accelerators at once is more than the peak of {peak:,}{where} "
+        f"(peak_accelerators); allowed are at most {peak:,}, or give a peak of at least {job:,}"
+    )
+
+
+def raise_peak_to_job(workload: Mapping[str, Any]) -> dict[str, Any]:
+    """A workload as an earlier request has it, with no stated peak below what one job takes at
+    once: what its answer of before rested on, as its machines held the whole job.
+
+    >>> raise_peak_to_job({"peak_accelerators": 4, "accelerators_per_job": 8})
+    {'peak_accelerators': 8, 'accelerators_per_job': 8}
+    >>> raise_peak_to_job({"peak_accelerators": [4, 0, 16], "accelerators_per_job": 8})
+    {'peak_accelerators': [8, 0, 16], 'accelerators_per_job': 8}
+    """
+    job, peaks = workload.get("accelerators_per_job"), workload.get("peak_accelerators")
+    if not isinstance(job, int) or peaks is None:
+        return dict(workload)
+    if isinstance(peaks, list | tuple):
+        return {**workload, "peak_accelerators": [_at_least(one, job) for one in peaks]}
+    return {**workload, "peak_accelerators": _at_least(peaks, job)}
+
+
+def _at_least(peak: Any, job: int) -> Any:
+    """A peak of a month with work, raised to a job; anything else as it is."""
+    return job if isinstance(peak, int) and 0 < peak < job else peak
+
+
+WORKLOAD_CLASS = "nlp"
+"""Class of work by which bare accelerator-hours are converted: transformers in mixed precision."""
+
+
+def with_equivalents(demand: Demand, accelerators: Iterable[str]) -> Demand:
+    """`demand` with candidates for the other `accelerators`, each by its measured throughput.
+
+    Those whose throughput cannot be placed are listed in `excluded` with the reason.
+
+    >>> import datetime as dt
+    >>> from planner.sizing.demand import compute_demand
+    >>> from planner.contract.request.workload import AcceleratorHours
+    >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="H100 SXM",
+    ...                          hours_per_month=[730])
+    >>> demand = compute_demand(hours, dt.date(2027, 1, 1), 1)
+    >>> both = with_equivalents(demand, ["nvidia-a100-80gb-sxm"])
+    >>> 0.3 < both.candidates[1].relative_throughput < 0.7
+    True
+    """
+    known = {c.accelerator for c in demand.candidates}
+    candidates, excluded = list(demand.candidates), dict(demand.excluded)
+    for slug in sorted(set(accelerators) - known - set(excluded)):
+        ratio = throughput_index().ratio(get(slug), get(demand.accelerator), MIXED, WORKLOAD_CLASS)
+        if ratio is None:
+            excluded[slug] = f"its throughput against {demand.accelerator} is not known"
+            continue
+        note = f"{ratio:.2f} of {demand.accelerator}: measured training throughputs"
+        candidates.append(Candidate(slug, ratio, notes=(note,)))
+    return replace(demand, candidates=tuple(candidates), excluded=excluded)

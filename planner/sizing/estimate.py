@@ -8,54 +8,57 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Annotated
 
-from pydantic import Field
-
+from planner.contract.amounts import count_months
 from planner.contract.answer.estimate import (
     CpuNote,
     EstimateAnswer,
     HoursRange,
+    MemoryBreakdown,
+    RolloutFigures,
+    RunFigures,
     ServingMemory,
     ServingPlan,
 )
 from planner.contract.labels import NO_RANGE_HERE
-from planner.contract.months import count_months
-from planner.contract.request.attempts import Run
-from planner.contract.request.comparison import CURRENT_RULES
-from planner.contract.request.serving import Serving
 from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
+    Run,
     Samples,
-    Slug,
+    Serving,
     Training,
     Workload,
 )
-from planner.contract.validation import RequestModel, Whole, parse
+from planner.contract.validation import RequestModel, Slug, parse
 from planner.sizing.candidates.candidates import (
+    PREFERRED,
     assign_accelerator,
     choose_reference,
     lay_out_everywhere,
     lay_out_on,
+    notes_on,
+    nothing_fits,
     size_run,
 )
-from planner.sizing.candidates.cpu import cpu_note
-from planner.sizing.candidates.fitness import PREFERRED, notes_on
-from planner.sizing.candidates.nothing_fits import nothing_fits
-from planner.sizing.candidates.other_chips import list_other_chips
-from planner.sizing.candidates.ranking import Ranked, rank
-from planner.sizing.candidates.reasons import TIERS, cards_of, tier_of, weights_gb
-from planner.sizing.demand import compute_demand, describe_method
-from planner.sizing.footprint.serving_memory import serving
-from planner.sizing.footprint.training_flops import named_under_rules
-from planner.sizing.job_in_peak import refuse_job_above_peak
-from planner.sizing.performance.beyond_published import warn_never_built
-from planner.sizing.performance.confidence import has_user_throughput
-from planner.sizing.runs.context_words import served_beyond_context
-from planner.sizing.runs.run_figures import figures
+from planner.sizing.candidates.other_chips import cpu_note, list_other_chips
+from planner.sizing.candidates.ranking import TIERS, Ranked, cards_of, rank, tier_of, weights_gb
+from planner.sizing.demand import compute_demand, describe_method, refuse_job_above_peak
+from planner.sizing.footprint.memory import serving
+from planner.sizing.layout.shapes import state_bytes
+from planner.sizing.performance.confidence import has_user_throughput, warn_never_built
+from planner.sizing.performance.goodput import (
+    CHECKPOINT_HOURS,
+    daly_interval,
+    goodput_by_band,
+    job_mtbf,
+    saving_hours,
+)
+from planner.sizing.runs.placed_run import PlacedSize
+from planner.sizing.runs.run_warnings import served_beyond_context
+from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
 from planner.sizing.serving.serving_plan import fewer_at_once, plan_serving, refuse_unserved
 from pricing.common.copies import replace
@@ -74,8 +77,6 @@ OPEN_START = dt.date(2000, 1, 1)
 """First month where only an estimate is asked for; which one it is changes nothing, 2026."""
 OPEN_HORIZON_MONTHS = 240
 """Months over which runs are laid out where only an estimate is asked for; planning value, 2026."""
-TIMES_RULES = 6
-"""Edition of the rules from which an estimate says how many runs its hours are of, 2026."""
 
 
 class EstimateRequest(RequestModel):
@@ -90,9 +91,6 @@ class EstimateRequest(RequestModel):
     """How many; absent: the fewest that meet the deadline, else the usual number for the work."""
     serving: Serving | None = None
     """How much the trained model has to serve; absent: only the memory for it is given."""
-    rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
-    """Edition of the rules, as in a comparison: 1 sizes a training by a calibrated share of peak,
-    later ones by its layout and what published teams reach."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,6 @@ class Estimate:
     size: RunSize | None = None
     """Of the run that needs the most accelerators; None for hours as given."""
     peak: int = 1
-    rules: int = 1
     serving: ServingPlan | None = None
     warnings: tuple[str, ...] = ()
     reading: str = ""
@@ -124,12 +121,12 @@ class Estimate:
         known = (self.accelerator,) if is_bound else all_accelerators()
         start, horizon = _span(self.workload.runs)
         windows = schedule_windows(self.workload.runs, start, horizon)
-        return rank(*lay_out_everywhere(self.workload, windows, horizon, known, self.rules, True))
+        return rank(*lay_out_everywhere(self.workload, windows, horizon, known, True))
 
     @property
     def cpu(self) -> CpuNote:
         """Whether a CPU would do."""
-        return cpu_note(self.workload, self.runs, self.rules, self.hours)
+        return cpu_note(self.workload, self.runs, self.hours)
 
     @cached_property
     def answer(self) -> EstimateAnswer:
@@ -167,7 +164,7 @@ class Estimate:
     def _inference(self) -> ServingMemory | None:
         if not isinstance(self.workload, Training):
             return None
-        return serving(named_under_rules(self.workload, self.rules), self.accelerator)
+        return serving(self.workload, self.accelerator)
 
 
 def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
@@ -184,7 +181,7 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
         if parsed.serving and not isinstance(parsed.workload, Training):
             raise InvalidInput("serving", "is of a language model; allowed with a training")
         if parsed.serving and isinstance(parsed.workload, Training):
-            refuse_unserved(parsed.workload, parsed.rules)
+            refuse_unserved(parsed.workload)
         if isinstance(parsed.workload, AcceleratorHours):
             sized = _stated_hours(parsed, parsed.workload, accelerator)
         else:
@@ -208,7 +205,7 @@ def _stated_hours(
             f"{request.accelerators} deliver {request.accelerators * HOURS_PER_MONTH:,} h in a "
             f"month and the work asks for {max(hours):,.0f} h; allowed are {least} or more",
         )
-    peak = request.accelerators or int(demand.peak_accelerators.max())
+    peak = request.accelerators or math.ceil(demand.peak_accelerators.max())
     return Estimate(
         workload=workload,
         accelerator=accelerator or resolve(workload.accelerator),
@@ -226,11 +223,11 @@ def _size_workload(
     workload = assign_accelerator(workload, [accelerator.slug] if accelerator else None)
     start, horizon = _span(workload.runs)
     windows = schedule_windows(workload.runs, start, horizon)
-    chosen = accelerator or _reference(workload, windows, horizon, request.rules)
-    schedule = lay_out_on(workload, windows, horizon, chosen, request.rules, True)
+    chosen = accelerator or _reference(workload, windows, horizon)
+    schedule = lay_out_on(workload, windows, horizon, chosen, True)
     size = schedule.largest
     if request.accelerators:
-        size = size_run(workload, chosen, request.accelerators, request.rules)
+        size = size_run(workload, chosen, request.accelerators)
     runs = sum(window.count for window in windows)
     plan = _serve(request, chosen)
     same_count = schedule.hours.sum() if size is schedule.largest else None
@@ -239,9 +236,8 @@ def _size_workload(
         accelerator=chosen,
         runs=runs,
         hours=float(same_count or size.hours * runs * workload.attempts_factor),
-        method=describe_method(size) + _times_over(runs, workload.attempts_factor, request.rules),
+        method=describe_method(size) + _times_over(runs, workload.attempts_factor),
         size=size,
-        rules=request.rules,
         serving=plan,
         warnings=(
             *size.warnings,
@@ -251,15 +247,15 @@ def _size_workload(
     )
 
 
-def _times_over(runs: int, factor: float, rules: int) -> str:
-    """What the hours hold beside one run, from rules 6 on; empty where that is all.
+def _times_over(runs: int, factor: float) -> str:
+    """What the hours hold beside one run; empty where that is all.
 
-    >>> _times_over(3, 1.5, 6)
+    >>> _times_over(3, 1.5)
     '; the accelerator-hours are of 3 runs, each 1.5 times over for attempts and trials'
-    >>> _times_over(1, 1.0, 6)
+    >>> _times_over(1, 1.0)
     ''
     """
-    if rules < TIMES_RULES or (runs == 1 and factor == 1):
+    if runs == 1 and factor == 1:
         return ""
     over = f"{factor:.4g} times over for attempts and trials"
     if runs == 1:
@@ -272,8 +268,8 @@ def _serve(request: EstimateRequest, one: Accelerator) -> ServingPlan | None:
     """Serving of what was trained, on the same accelerator."""
     if request.serving is None or not isinstance(request.workload, Training):
         return None
-    training = named_under_rules(request.workload, request.rules)
-    return plan_serving(training, request.serving, one, request.rules)
+    training = request.workload
+    return plan_serving(training, request.serving, one)
 
 
 def _served_words(request: EstimateRequest, plan: ServingPlan | None) -> tuple[str, ...]:
@@ -281,8 +277,8 @@ def _served_words(request: EstimateRequest, plan: ServingPlan | None) -> tuple[s
     training, wanted = request.workload, request.serving
     if wanted is None or plan is None or not isinstance(training, Training):
         return ()
-    beyond = served_beyond_context(training, wanted, request.rules)
-    return (*beyond, *fewer_at_once(wanted, plan, request.rules))
+    beyond = served_beyond_context(training, wanted)
+    return (*beyond, *fewer_at_once(wanted, plan))
 
 
 def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:
@@ -303,16 +299,14 @@ def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:
 
 
 def _reference(
-    workload: Training | Samples, windows: Sequence[Window], horizon: int, rules: int
+    workload: Training | Samples, windows: Sequence[Window], horizon: int
 ) -> Accelerator:
     """A usual accelerator where one fits, else the one with the fewest hours."""
     usual = (get(slug) for slug in PREFERRED)
-    eligible, _ = lay_out_everywhere(workload, windows, horizon, tuple(usual), rules)
+    eligible, _ = lay_out_everywhere(workload, windows, horizon, tuple(usual))
     excluded: dict[str, str] = {}
     if not eligible:
-        eligible, excluded = lay_out_everywhere(
-            workload, windows, horizon, all_accelerators(), rules
-        )
+        eligible, excluded = lay_out_everywhere(workload, windows, horizon, all_accelerators())
     if not eligible:
         raise InvalidInput("accelerator", nothing_fits(excluded))
     return get(choose_reference(eligible))
@@ -345,3 +339,70 @@ def _prefix_field(error: InvalidInput) -> InvalidInput:
     own = ("accelerator", "accelerators", "serving")
     is_own = error.field in own or error.field.startswith("workload.")
     return error if is_own else error.under("workload")
+
+
+def figures(size: RunSize | None) -> RunFigures:
+    """Figures of one run; None where one has no meaning for the kind of work."""
+    if size is None:
+        return RunFigures()
+    own = (
+        (
+            RunFigures(
+                samples_per_second_per_accelerator=size.samples_per_second,
+                scaling_efficiency=size.scaling_efficiency,
+            )
+        )
+        if isinstance(size, SampleSize)
+        else _training_figures(size)
+    )
+    mtbf = job_mtbf(size.accelerators)
+    return own.model_copy(
+        update={
+            "wall_clock_hours": size.wall_clock_hours,
+            "goodput": size.goodput,
+            "goodput_source": size.goodput_source,
+            "goodput_on_spot": goodput_by_band(size.accelerators),
+            "hours_between_failures": mtbf,
+            "checkpoint_interval_hours": daly_interval(_saving_hours(size), mtbf),
+            "min_accelerators": size.min_accelerators,
+            "energy_kwh": size.energy_kwh,
+        }
+    )
+
+
+def _saving_hours(size: RunSize) -> float:
+    """Hours to save a checkpoint of a run."""
+    if not isinstance(size, PlacedSize):
+        return CHECKPOINT_HOURS
+    states = state_bytes(size.training, size.precision)
+    return saving_hours(states, size.accelerators)
+
+
+def _training_figures(size: PlacedSize) -> RunFigures:
+    memory = size.layout.memory
+    return RunFigures(
+        precision=size.precision,
+        training_flops=size.work.model_flops,
+        hardware_flops=size.hardware_flops,
+        mfu=size.mfu,
+        mfu_source=size.mfu_source,
+        hfu=size.hfu,
+        memory_per_accelerator_gib=memory.total_gib,
+        memory_breakdown=MemoryBreakdown(**asdict(memory)),
+        parallelism=size.layout.parallelism,
+        scaling_efficiency=size.scaling_efficiency,
+        tokens_per_second_per_accelerator=size.step_tokens_per_second,
+        rollouts=_rollouts(size),
+    )
+
+
+def _rollouts(size: PlacedSize) -> RolloutFigures | None:
+    if size.rollouts is None:
+        return None
+    beside = size.rollouts
+    return RolloutFigures(
+        steps=beside.steps,
+        writing_hours=beside.writing,
+        scoring_hours=beside.scoring,
+        critic_hours=beside.critic,
+    )

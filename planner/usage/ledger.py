@@ -9,27 +9,24 @@ does not state is unknown, never 0.
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
+import json
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from typing import NamedTuple
+from itertools import accumulate, pairwise
+from operator import itemgetter
+from typing import Any, BinaryIO, NamedTuple, cast
 
-from planner.usage.commitments import CommitmentSums
-from planner.usage.hourly_use import HourlyUse
-from planner.usage.overlaps import Overlaps
-from planner.usage.sums import (
-    ChargeSums,
-    DoubtfulRows,
-    MoneySum,
-    Monitored,
-    UnusedSums,
-    UseSums,
-    Waiting,
-)
+from planner.usage.tables import plain_name
+from pricing.common.pluralize import pluralize
 
 MAX_GROUPS = 200_000
 """Most different things that files may name before they have to be split."""
+MAX_IDENTITIES = 4_000_000
+"""Most rows that are told apart by identity: about 300 MB of marks."""
 ROWS_OF_A_STEP = 4_095
 """Mask: every 4,096 rows whoever reads may learn how far it is, or stop."""
 MAX_NAMED_ROWS = 20
@@ -133,6 +130,187 @@ class ChargeKey(NamedTuple):
     """Month of the use; another than that of the invoice where the provider tells them apart."""
 
 
+# Sums -------------------------------------------------------------------------------------
+
+
+class MoneySum:
+    """A sum of money that knows how many of its parts are unknown."""
+
+    __slots__ = ("total", "unknown")
+
+    def __init__(self) -> None:
+        self.total = _ZERO
+        self.unknown = 0
+
+    def add(self, amount: Decimal | None) -> None:
+        if amount is None:
+            self.unknown += 1
+        elif amount:
+            self.total += amount
+
+    def merge(self, part: MoneySum) -> None:
+        self.total += part.total
+        self.unknown += part.unknown
+
+    @property
+    def known(self) -> Decimal | None:
+        """The sum; None where a part of it is unknown."""
+        return None if self.unknown else self.total
+
+
+class UseSums:
+    """Hours and money of one `UseKey`."""
+
+    __slots__ = ("accelerator_hours", "amortised", "billed", "instance_hours", "rows", "unsized")
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.instance_hours = 0.0
+        self.unsized = 0
+        """Rows that state hours of accelerators and no machine."""
+        self.accelerator_hours = 0.0
+        self.billed = MoneySum()
+        self.amortised = MoneySum()
+
+    def add(
+        self,
+        instance_hours: float | None,
+        accelerator_hours: float,
+        billed: Decimal | None,
+        amortised: Decimal | None,
+    ) -> None:
+        """Adds one row."""
+        self.rows += 1
+        if instance_hours is None:
+            self.unsized += 1
+        else:
+            self.instance_hours += instance_hours
+        self.accelerator_hours += accelerator_hours
+        self.billed.add(billed)
+        self.amortised.add(amortised)
+
+
+class ChargeSums:
+    """Money of one `ChargeKey`; `quantity` in whatever unit its rows have."""
+
+    __slots__ = ("amortised", "billed", "credits", "list_cost", "quantity", "rows")
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.quantity = 0.0
+        self.billed = MoneySum()
+        self.amortised = MoneySum()
+        self.list_cost = MoneySum()
+        self.credits = _ZERO
+        """Credits already within `billed`; gross is billed less credits."""
+
+    @property
+    def states_money(self) -> bool:
+        return bool(self.billed.total or self.amortised.total)
+
+
+class UnusedSums:
+    """Hours that were paid for and not used, and what they cost where a bill says it."""
+
+    __slots__ = ("cost", "currency", "hours", "unstated")
+
+    def __init__(self) -> None:
+        self.hours = 0.0
+        """Accelerator-hours."""
+        self.unstated = 0
+        """Rows that state money and no hours."""
+        self.cost: MoneySum | None = None
+        """None where no row states money."""
+        self.currency = ""
+
+
+class Monitored:
+    """Allocated accelerator-hours that a monitor watched, and what they did."""
+
+    __slots__ = ("busy_hours", "hours", "unknown_hours", "utilised_hours")
+
+    def __init__(self) -> None:
+        self.hours = 0.0
+        self.busy_hours = 0.0
+        """Hours in which any kernel ran."""
+        self.utilised_hours = 0.0
+        """Hours × utilisation."""
+        self.unknown_hours = 0.0
+        """Hours between samples of which one is missing."""
+
+
+class DoubtfulRows:
+    """Rows that state more use than their machines could give in their time; they count."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.first = ""
+
+    def add(self, row: str) -> None:
+        """A row more, which says where it stands and what it states."""
+        self.rows += 1
+        self.first = self.first or row
+
+    def warnings(self) -> list[str]:
+        if not self.rows:
+            return []
+        return [
+            f"{pluralize(self.rows, 'row')} with more use than machines could give in the time, "
+            f"such as {self.first}: counted as written, and doubtful; check the quantity and its "
+            "unit."
+        ]
+
+
+class CoveredMachine(NamedTuple):
+    """A kind of machine that a commitment covers."""
+
+    machine: str
+    accelerator: str
+    accelerators: float
+    region: str
+
+
+class CommitmentSums:
+    """What a commitment cost and how much of it was used, by its identifier."""
+
+    def __init__(self, provider: str, kind: str, currency: str) -> None:
+        self.provider, self.kind, self.currency = provider, kind, currency
+        self.billed = MoneySum()
+        """Unknown in a file of amortised cost, which states no payments."""
+        self.amortised_used = MoneySum()
+        self.amortised_unused = MoneySum()
+        """Both unknown in a file of actual cost."""
+        self.fee_hours = 0.0
+        """Hours of the periods that its recurring fees are for."""
+        self.fees = Decimal(0)
+        """Recurring fees of those hours."""
+        self.committed_hours = 0.0
+        """Machine-hours that its fees are for; 0 where they state none."""
+        self.used: dict[CoveredMachine, float] = defaultdict(float)
+        """Machine-hours that were used, by machine."""
+        self.unused: dict[CoveredMachine, float] = defaultdict(float)
+        """Machine-hours that were paid for and stood idle."""
+        self.ends = ""
+        """Last month, where the file says it."""
+
+    def add_fee(self, hours: float, amount: Decimal, committed_hours: float = 0.0) -> None:
+        """A recurring fee of a period of so many hours."""
+        self.fee_hours += hours
+        self.fees += amount
+        self.committed_hours += committed_hours
+
+    def set_end(self, text: str) -> None:
+        """The last month, from a moment such as 2028-06-30T23:59:59Z; others are passed over."""
+        try:
+            moment = dt.datetime.fromisoformat(text.strip().replace(" UTC", ""))
+        except ValueError:
+            return
+        self.ends = max(self.ends, f"{moment - dt.timedelta(seconds=1):%Y-%m}")
+
+
+# The ledger -------------------------------------------------------------------------------
+
+
 class Ledger:
     """The sums of one or more files, filled row by row."""
 
@@ -152,7 +330,6 @@ class Ledger:
         self.charges: dict[ChargeKey, ChargeSums] = {}
         self.commitments: dict[str, CommitmentSums] = {}
         self.hourly = HourlyUse()
-        self.waiting = Waiting()
         self.unused: dict[tuple[str, str, str], UnusedSums] = defaultdict(UnusedSums)
         """What was paid for and not used, by month, machine and reason."""
         self.monitored: dict[str, Monitored] = {}
@@ -190,10 +367,6 @@ class Ledger:
         self.account(Reason.NOT_UNDERSTOOD)
         if len(self.not_understood) < MAX_NAMED_ROWS:
             self.not_understood.append(f"{row}: {problem}")
-
-    def is_repeated(self, identity: tuple[str, ...]) -> bool:
-        """Whether a row of this identity was read before; remembers it."""
-        return self.repetition(identity, ()) is not None
 
     def repetition(self, identity: tuple[str, ...], amounts: tuple[object, ...]) -> Reason | None:
         """What a row of this identity is where one was read before: the same, or another version
@@ -250,33 +423,14 @@ class Ledger:
             self._check_size()
         return sums
 
-    def charge(
-        self,
-        key: ChargeKey | tuple[str, str, str, str, str, str, str],
-        billed: Decimal | None,
-        amortised: Decimal | None,
-        quantity: float = 0.0,
-        list_cost: Decimal | None = None,
-        credits: Decimal = _ZERO,
-    ) -> ChargeSums:
-        """Adds the money of one row of a bill, before anything of it can prove not to be
-        understood, so that the sum is that of the bill."""
-        sums = self.charge_sums(key)
-        self.add_charge(sums, billed, amortised, list_cost)
-        sums.quantity += quantity
-        if credits:
-            sums.credits += credits
-        return sums
-
-    def charge_sums(self, key: ChargeKey | tuple[str, str, str, str, str, str, str]) -> ChargeSums:
+    def charge_sums(self, key: ChargeKey) -> ChargeSums:
         """The sums of a kind of charge in the file at hand, new where there was none of it."""
-        sums = self.charges.get(key)  # type: ignore[arg-type]
+        sums = self.charges.get(key)
         if sums is None:
-            sums = self.charges[ChargeKey(*key)] = ChargeSums()
+            sums = self.charges[key] = ChargeSums()
             self._check_size()
         if self.overlaps.is_on:
-            month, provider, *_ = key
-            self.overlaps.charge(provider, month)
+            self.overlaps.charge(key.provider, key.month)
         return sums
 
     def add_charge(
@@ -344,5 +498,218 @@ class Ledger:
             raise UnusableFile(problem)
 
 
-MAX_IDENTITIES = 4_000_000
-"""Most rows that are told apart by identity: about 300 MB of marks."""
+# Accelerators in use by hour --------------------------------------------------------------
+
+HOUR_S = 3600.0
+MAX_HOURS = 2_000_000
+"""Most hours, over all accelerators, that are told apart; beyond, peaks are not counted."""
+
+
+class HourlyUse:
+    """Mean number of accelerators in use in each hour, by accelerator.
+
+    An interval adds its accelerators to the hours that it covers: to the first and the last in
+    proportion, to those between by a step up and a step down, so that a long job costs no more
+    than a short one.
+
+    >>> use = HourlyUse()
+    >>> use.add("h100", 0.0, 5400.0, 8.0)  # eight from 0:00 to 1:30 of 1 January 1970
+    >>> use.peaks()
+    {('1970-01', 'h100'): 8.0}
+    """
+
+    def __init__(self) -> None:
+        self._partial: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._steps: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._size = 0
+        self.first_s, self.last_s = float("inf"), float("-inf")
+        self.longest_s = 0.0
+        """Longest interval; beyond an hour a peak is a mean over the interval, a lower bound."""
+
+    def add(self, accelerator: str, start_s: float, end_s: float, count: float) -> None:
+        """`count` accelerators from `start_s` to `end_s`, seconds since 1970."""
+        if end_s <= start_s or self._size > MAX_HOURS:
+            return
+        if start_s < self.first_s:
+            self.first_s = start_s
+        if end_s > self.last_s:
+            self.last_s = end_s
+        if end_s - start_s > self.longest_s:
+            self.longest_s = end_s - start_s
+        first, last = int(start_s // HOUR_S), int(end_s // HOUR_S)
+        partial = self._partial[accelerator]
+        before = len(partial)
+        if first == last:
+            partial[first] += count * (end_s - start_s) / HOUR_S
+        else:
+            partial[first] += count * ((first + 1) * HOUR_S - start_s) / HOUR_S
+            if tail_s := end_s - last * HOUR_S:
+                partial[last] += count * tail_s / HOUR_S
+            if last > first + 1:
+                steps = self._steps[accelerator]
+                steps[first + 1] += count
+                steps[last] -= count
+        self._size += len(partial) - before
+
+    def peaks(self) -> dict[tuple[str, str], float]:
+        """The highest hourly mean of each month and accelerator."""
+        highest: dict[tuple[str, str], float] = {}
+        for accelerator in self._partial.keys() | self._steps.keys():
+            for hour, count in self._counts(accelerator):
+                key = (_month_of_hour(hour), accelerator)
+                if count > highest.get(key, 0.0):
+                    highest[key] = count
+        return {key: round(highest[key], 6) for key in sorted(highest)}
+
+    def total_peaks(self) -> dict[str, float]:
+        """The highest hourly mean of each month over all accelerators."""
+        merged = HourlyUse()
+        for accelerator, hours in self._partial.items():
+            for hour, count in hours.items():
+                merged._partial[""][hour] += count
+            for hour, step in self._steps[accelerator].items():
+                merged._steps[""][hour] += step
+        return {month: count for (month, _), count in merged.peaks().items()}
+
+    def _counts(self, accelerator: str) -> list[tuple[int, float]]:
+        partial, steps = self._partial[accelerator], self._steps[accelerator]
+        changes = sorted(steps.keys() | partial.keys() | {hour + 1 for hour in partial})
+        levels = accumulate(steps.get(hour, 0.0) for hour in changes)
+        counts = [
+            (hour, level + partial.get(hour, 0.0))
+            for hour, level in zip(changes, levels, strict=True)
+        ]
+        return self._with_month_starts(counts)
+
+    @staticmethod
+    def _with_month_starts(counts: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        """A level that lasts into later months is the level of their first hours too."""
+        extra: list[tuple[int, float]] = []
+        for (hour, level), (following, _) in pairwise(counts):
+            month_start = _next_month_start(hour)
+            while level > 0 and month_start < following:
+                extra.append((month_start, level))
+                month_start = _next_month_start(month_start)
+        return counts + extra
+
+
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+def _month_of_hour(hour: int) -> str:
+    return f"{_EPOCH + dt.timedelta(hours=hour):%Y-%m}"
+
+
+def _next_month_start(hour: int) -> int:
+    moment = _EPOCH + dt.timedelta(hours=hour)
+    first = moment.replace(day=1, hour=0)
+    following = (first + dt.timedelta(days=32)).replace(day=1)
+    return int((following - _EPOCH).total_seconds() // HOUR_S)
+
+
+# What several files hold at once ----------------------------------------------------------
+
+MAX_COMPARED_ROWS = 2_000_000
+"""Most rows that are compared with those of other files: about 200 MB of marks."""
+MAX_NAMED_OVERLAPS = 10
+_VOLATILE = frozenset(
+    ("exporttime", "invoiceid", "xinvoiceid", "billinvoiceid", "invoicedetailid", "partitiondate")
+)
+"""Columns that change from one export of a bill to the next, while its rows stay the same."""
+IsRepeated = Callable[[Any, int], bool]
+
+
+class Overlaps:
+    """What of the file at hand was in an earlier one."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        """Whether there are several files; one alone is not searched."""
+        self._files: list[str] = []
+        self._digests: dict[bytes, int] = {}
+        self._rows: dict[int, int] = {}
+        """Hash of a row → place of the file that held it first."""
+        self._repeated: Counter[int] = Counter()
+        self._first_repeated = 0
+        self._months: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+
+    def find_same(self, stream: BinaryIO) -> int | None:
+        """Place of an earlier file of the same bytes; the stream stays where it is."""
+        if not self.is_on or not stream.seekable():
+            return None
+        place = stream.tell()
+        digest = hashlib.file_digest(cast(Any, stream), "sha256").digest()
+        stream.seek(place)
+        first = self._digests.setdefault(digest, len(self._files))
+        return first if first < len(self._files) else None
+
+    def begin(self, name: str) -> None:
+        self._files.append(name)
+        self._repeated.clear()
+
+    @property
+    def file(self) -> str:
+        """Name of the file at hand."""
+        return self._files[-1] if self._files else "the file"
+
+    def rows_of(self, header: Sequence[str]) -> IsRepeated:
+        """What tells whether a row under this header was in an earlier file, and marks it."""
+        names = [(plain_name(name), index) for index, name in enumerate(header)]
+        places = [index for name, index in sorted(names) if name not in _VOLATILE]
+        if not self.is_on or len(places) < 2:
+            return lambda row, number: False
+        pick = itemgetter(*places)
+        columns = tuple(name for name, _ in sorted(names) if name not in _VOLATILE)
+        return lambda row, number: self._is_repeated(hash((columns, pick(row))), number)
+
+    def charge(self, provider: str, month: str) -> None:
+        """A row of the file at hand charges something for this month."""
+        self._months[provider, month][len(self._files) - 1] = None
+
+    def _is_repeated(self, mark: int, number: int) -> bool:
+        current = len(self._files) - 1
+        if len(self._rows) < MAX_COMPARED_ROWS:
+            first = self._rows.setdefault(mark, current)
+        else:
+            first = self._rows.get(mark, current)
+        if first == current:
+            return False
+        if not self._repeated:
+            self._first_repeated = number
+        self._repeated[first] += 1
+        return True
+
+    def notes_of_file(self) -> Iterator[str]:
+        """What of the file at hand was in earlier ones."""
+        for first, count in self._repeated.most_common(MAX_NAMED_OVERLAPS):
+            yield (
+                f"{self._files[-1]}: {count:,} rows from row {self._first_repeated} on are rows of "
+                f"{self._files[first]} to the letter and count once."
+            )
+
+    def notes_of_months(self) -> Iterator[str]:
+        """Months of a provider that several files charge."""
+        by_files: dict[tuple[str, tuple[int, ...]], list[str]] = defaultdict(list)
+        for (provider, month), files in self._months.items():
+            if len(files) > 1:
+                by_files[provider, tuple(files)].append(month)
+        for (provider, several), months in list(by_files.items())[:MAX_NAMED_OVERLAPS]:
+            names = ", ".join(self._files[one] for one in several[:4])
+            more = f" and {len(several) - 4} more" if len(several) > 4 else ""
+            first, last = min(months), max(months)
+            span = first if first == last else f"{first} to {last}"
+            yield (
+                f"{span} of {provider or 'one provider'} is in {names}{more}: parts of "
+                "one bill add up; of two versions or forms of it leave one out, or it counts twice."
+            )
+        if len(self._rows) >= MAX_COMPARED_ROWS:
+            yield (
+                f"Rows beyond the first {MAX_COMPARED_ROWS:,} were not compared with those of "
+                "other files."
+            )
+
+
+def lasting_text(row: Mapping[str, Any]) -> str:
+    """An object without what changes from one export to the next."""
+    lasting = {name: value for name, value in row.items() if plain_name(name) not in _VOLATILE}
+    return json.dumps(lasting, sort_keys=True, default=str)

@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from planner.usage.cells import MAX_NAME_LENGTH
+from planner.usage.tables import MAX_NAME_LENGTH
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
 DEFAULT_SOURCES = ("tag:project", "tag:team")
 _KINDS = ("account", "user", "partition")
-MAX_RULES = 200
+RULE_COUNT_LIMIT = 200
 MAX_PATTERN = 200
 _CACHED = 50_000
 
@@ -30,28 +30,23 @@ class ProjectRule(NamedTuple):
 
 
 class ProjectRules:
-    """`rules` first, in their order; then `sources`, in the order in which they are tried, whose
-    words `names` rename.
+    """`rules` first, in their order; then `sources`, in the order in which they are tried.
 
-    >>> rules = ProjectRules(("tag:team", "account"), {"ml-*": "Machine learning"})
+    >>> rules = ProjectRules(("tag:team", "account"), [read_rule("tag:team:ml-*=Machine learning")])
     >>> rules.choose({"team": "ml-vision"}, "4711"), rules.choose({}, "4711")
     ('Machine learning', '4711')
     """
 
     def __init__(
-        self,
-        sources: Iterable[str] = DEFAULT_SOURCES,
-        names: Mapping[str, str] | None = None,
-        rules: Iterable[ProjectRule] = (),
+        self, sources: Iterable[str] = DEFAULT_SOURCES, rules: Iterable[ProjectRule] = ()
     ) -> None:
-        self.sources = tuple(sources)
+        self.sources, self._rules = tuple(sources), tuple(rules)
         for source in self.sources:
             _check_source(source, "project_by")
-        self._names, self._rules = dict(names or {}), tuple(rules)
-        if len(self._names) > MAX_RULES or len(self.sources) > MAX_RULES:
-            raise InvalidInput("project_by", f"has more than {MAX_RULES} rules")
-        if len(self._rules) > MAX_RULES:
-            raise InvalidInput("rule", f"has more than {MAX_RULES} rules")
+        if len(self.sources) > RULE_COUNT_LIMIT:
+            raise InvalidInput("project_by", f"has more than {RULE_COUNT_LIMIT} rules")
+        if len(self._rules) > RULE_COUNT_LIMIT:
+            raise InvalidInput("rule", f"has more than {RULE_COUNT_LIMIT} rules")
         named = (*(rule.by for rule in self._rules), *self.sources)
         self.tags = tuple(
             dict.fromkeys(one.removeprefix("tag:") for one in named if one.startswith("tag:"))
@@ -81,14 +76,8 @@ class ProjectRules:
                 return rule.project
         for source in self.sources:
             if value := values.get(source, ""):
-                return self._rename(value[:MAX_NAME_LENGTH])
+                return value[:MAX_NAME_LENGTH]
         return ""
-
-    def _rename(self, project: str) -> str:
-        for pattern, name in self._names.items():
-            if fnmatchcase(project, pattern):
-                return name
-        return project
 
     def pick(self, tags: Mapping[str, object]) -> dict[str, str]:
         """Of a row's tags those that the rules read, whatever their capitals and prefixes."""

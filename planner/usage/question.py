@@ -7,17 +7,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from planner.contract.months import shift_month
-from planner.contract.shares import format_shares
-from planner.usage.commitments import TakenOver, read_ends, take_over
-from planner.usage.demand.forecast import MAX_MONTHS
-from planner.usage.demand.history import hours_by_accelerator
-from planner.usage.demand.plan import Demand, plan_demand, read_run
-from planner.usage.formats.base import ReadOptions
-from planner.usage.idle import idle_rows, read_price
+from planner.contract.amounts import format_shares, shift_month
+from planner.usage.demand import Demand, hours_by_accelerator, plan_demand, read_run
+from planner.usage.forecast import MAX_MONTHS
+from planner.usage.formats import ReadOptions
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, read_rule
 from planner.usage.reading import read_files
-from planner.usage.summary import DIMENSIONS, Usage
+from planner.usage.summary import (
+    DIMENSIONS,
+    TakenOver,
+    Usage,
+    idle_rows,
+    read_ends,
+    read_price,
+    take_over,
+)
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -39,13 +43,9 @@ class UsageQuestion:
 
     by: tuple[str, ...] = DEFAULT_BY
     project_by: tuple[str, ...] = DEFAULT_SOURCES
-    rename: tuple[str, ...] = ()
-    """`PATTERN=NAME`."""
     map: tuple[str, ...] = ()
     """`COLUMN=NAME`."""
     fields: tuple[str, ...] = ()
-    unit: str = ""
-    month: str = ""
     forecast_months: int = 12
     start: str = ""
     accelerator: str | None = None
@@ -68,13 +68,10 @@ class UsageQuestion:
         return ReadOptions(
             projects=ProjectRules(
                 self.project_by,
-                dict(_pairs(self.rename, "rename")),
                 (*(read_rule(text) for text in self.rule), *self.team_rules),
             ),
             mapping=dict(_pairs(self.map, "map")),
             fields=self.fields,
-            unit=self.unit,
-            month=self.month,
             max_bytes=self.max_bytes,
             max_rows=self.max_rows,
             on_rows=self.on_rows,

@@ -2,56 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from planner.usage.formats import (
-    aws_cur,
-    azure_costs,
-    focus,
-    gcp_billing,
-    oci_costs,
-    opencost,
-    own_table,
-    prometheus,
-    sacct,
-    skypilot,
-    sreport,
-    wandb,
-    xdmod,
-)
-from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
+from planner.usage.bills import Bill, sum_bill
+from planner.usage.formats import LogFormat, ReadOptions, monitors, own_table, sacct
+from planner.usage.formats.aws import AwsCur
+from planner.usage.formats.azure import AzureCosts
+from planner.usage.formats.focus import Focus
+from planner.usage.formats.gcp import GcpBilling, is_json_export, json_table
 from planner.usage.ledger import Ledger, UnusableFile
-from planner.usage.sources import Source, open_source
-from planner.usage.tables import Table, choose_separator, first_line, read_table
-from planner.usage.text_lines import Allowance
+from planner.usage.projects import ProjectRules
+from planner.usage.sources import Allowance, Source, open_source
+from planner.usage.tables import Table, read_table
 from pricing.common.invalid_input import InvalidInput
 
-TEXT_FORMATS: tuple[TextFormat, ...] = (
-    gcp_billing.JSON_FORMAT,
-    prometheus.FORMAT,
-    opencost.FORMAT,
-    skypilot.FORMAT,
-    xdmod.FORMAT,
-    sreport.FORMAT,
-    sacct.FORMAT,
-)
-TABLE_FORMATS: tuple[TableFormat, ...] = (
-    focus.FORMAT,
-    aws_cur.FORMAT,
-    gcp_billing.CSV_FORMAT,
-    oci_costs.FORMAT,
-    azure_costs.FORMAT,
-    wandb.FORMAT,
-)
-FORMATS: tuple[TableFormat | TextFormat, ...] = (
-    *TABLE_FORMATS,
-    *TEXT_FORMATS,
-    own_table.FORMAT,
-)
+BILLS: tuple[type[Bill], ...] = (Focus, AwsCur, GcpBilling, AzureCosts)
+LOGS: tuple[LogFormat, ...] = (monitors.PROMETHEUS, monitors.OPENCOST, sacct.FORMAT)
 
 
 @dataclass(frozen=True)
@@ -75,14 +44,14 @@ def read_file(
     options = options or ReadOptions()
     before = ledger.rows
     try:
-        source = open_source(stream, name, allowance)
-        chosen = _read(source, ledger, options)
+        source = open_source(stream, allowance)
+        form, title = _read(source, ledger, options)
     except UnusableFile as refusal:
         raise InvalidInput("file", str(refusal)) from None
     rows = ledger.rows - before
     if not rows:
         raise InvalidInput("file", "holds a header and no rows")
-    return FileRead(name, chosen.name, chosen.title, rows)
+    return FileRead(name, form, title, rows)
 
 
 _NO_HOURS = {
@@ -110,59 +79,60 @@ def _refuse_near_forms(head: str) -> None:
         raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
 
 
-def read_source(source: Source, ledger: Ledger) -> TableFormat | TextFormat:
-    """Reads an opened file into the ledger; gives its format."""
-    try:
-        return _read(source, ledger, ReadOptions())
-    except UnusableFile as refusal:
-        raise InvalidInput("file", str(refusal)) from None
+def open_bill(source: Source) -> Bill | Table:
+    """The bill of a file, or the table that is none; a log, which states no costs, is refused."""
+    if source.text and (log := _find_log(source.head)):
+        problem = f"is of {log.title}, which states no costs"
+        raise InvalidInput("file", f"{problem}; plan against actual needs a bill")
+    if source.text and is_json_export(source.head):
+        return GcpBilling(json_table(source, keeps_rows=False), ProjectRules())
+    table = read_table(source)
+    form = _find_bill(table)
+    return form(table, ProjectRules()) if form else table
 
 
-def recognise(head: str) -> TableFormat | TextFormat | None:
-    """The format of a file by its first characters; None for one's own table and others."""
-    for form in TEXT_FORMATS:
-        if form.matches(head):
-            return form
-    line = first_line(head)
-    try:
-        header = next(csv.reader([line], delimiter=choose_separator(line)), [])
-    except csv.Error:
-        return None
-    table = Table(header, iter(()))
-    return next((form for form in TABLE_FORMATS if form.matches(table)), None)
+def _find_log(head: str) -> LogFormat | None:
+    return next((log for log in LOGS if log.matches(head)), None)
 
 
-def _read(source: Source, ledger: Ledger, options: ReadOptions) -> TableFormat | TextFormat:
-    for form in TEXT_FORMATS if source.text else ():
-        if form.matches(source.head):
-            form.read(source, ledger, options)
-            return form
-    _refuse_near_forms(source.head)
-    table = read_table(source, options.mapping)
-    chosen = choose_table_format(table)
-    chosen.read(table, ledger, options)
-    return chosen
+def _find_bill(table: Table) -> type[Bill] | None:
+    columns = table.columns()
+    return next((form for form in BILLS if columns.has(*form.required)), None)
+
+
+def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, str]:
+    if source.text and is_json_export(source.head):
+        table = json_table(source, ledger.overlaps.is_on)
+    elif source.text and (log := _find_log(source.head)):
+        log.read(source, ledger, options)
+        return log.name, log.title
+    else:
+        _refuse_near_forms(source.head)
+        table = read_table(source, options.mapping)
+    form = _find_bill(table)
+    if form is not None:
+        sum_bill(form(table, options.projects), ledger)
+        return form.name, form.title
+    _refuse_unknown_table(table)
+    own_table.read(table, ledger, options)
+    return own_table.NAME, own_table.TITLE
 
 
 _OWN_EXPORT = frozenset({"scenario", "offer_id", "price_source"})
 """Columns that the CSV of a comparison has and no bill: the lines of each of its scenarios."""
 
 
-def choose_table_format(table: Table) -> TableFormat:
-    """The format of a table by its columns; one that is close is proposed in the refusal."""
-    for form in TABLE_FORMATS:
-        if form.matches(table):
-            return form
+def _refuse_unknown_table(table: Table) -> None:
+    """Refuses what is no table of one's own; columns that are close are proposed."""
     if set(table.header) >= _OWN_EXPORT:
         raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
     proposed = own_table.propose_mapping(table.header)
     if proposed:
         raise UnmappedColumns(table.header, proposed)
-    if "month" in table.header:
-        return own_table.FORMAT
-    columns = ", ".join(name[:40] for name in table.header[:8])
-    problem = f"{columns} belongs to no form that is read: {known_forms()}"
-    raise InvalidInput("header", f"{problem}. {OWN_TABLE_COLUMNS}")
+    if "month" not in table.header:
+        columns = ", ".join(name[:40] for name in table.header[:8])
+        problem = f"{columns} belongs to no form that is read: {known_forms()}"
+        raise InvalidInput("header", f"{problem}. {OWN_TABLE_COLUMNS}")
 
 
 OWN_TABLE_COLUMNS = (
@@ -181,7 +151,9 @@ class UnmappedColumns(InvalidInput):
 
 
 def known_forms() -> str:
-    return ", ".join(dict.fromkeys(form.title for form in FORMATS))
+    return ", ".join(
+        (*(form.title for form in BILLS), *(log.title for log in LOGS), own_table.TITLE)
+    )
 
 
 def read_files(

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
-from planner.usage.ledger import REASONS, ChargeKey, Ledger, Reason, UseKey
+from planner.usage.ledger import (
+    REASONS,
+    ChargeKey,
+    CommitmentSums,
+    Ledger,
+    MoneySum,
+    Reason,
+    UseKey,
+    UseSums,
+)
 from planner.usage.machines import is_slice
 from planner.usage.reading import FileRead
-from planner.usage.sums import MoneySum, UseSums
-from pricing.common.bounded import shorten
+from planner.usage.tables import amount
+from pricing.common.bounded import plain_number, shorten, spell_out_round
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
+from pricing.market.offers import HOURS_PER_MONTH
 
 DIMENSIONS = UseKey._fields
 """What use can be summed by."""
@@ -136,8 +147,8 @@ class Usage:
         billed: dict[str, MoneySum] = defaultdict(MoneySum)
         amortised: dict[str, MoneySum] = defaultdict(MoneySum)
         for key, sums in self.ledger.charges.items():
-            _merge(billed[key.currency], sums.billed)
-            _merge(amortised[key.currency], sums.amortised)
+            billed[key.currency].merge(sums.billed)
+            amortised[key.currency].merge(sums.amortised)
         return [
             {
                 "currency": currency,
@@ -149,14 +160,15 @@ class Usage:
 
     def commitment_rows(self) -> list[dict[str, Any]]:
         """What is already owned, and how much of it was used."""
-        names = ("billed", "amortised_used", "amortised_unused")
         return [
             {
                 "commitment": identifier,
                 "provider": sums.provider,
                 "kind": sums.kind,
                 "currency": sums.currency,
-                **dict(zip(names, map(_text, sums.amounts), strict=True)),
+                "billed": _text(sums.billed.known),
+                "amortised_used": _text(sums.amortised_used.known),
+                "amortised_unused": _text(sums.amortised_unused.known),
             }
             for identifier, sums in sorted(self.ledger.commitments.items())
         ]
@@ -182,7 +194,6 @@ class Usage:
         return [f"{counts}, and their hours are in no sum ({rest}).{money}", *doubtful]
 
     def _rows_without_currency(self) -> list[str]:
-        """Costs of which nothing says what they are in, and which no month can sum."""
         sums = [s for k, s in self.ledger.charges.items() if not k.currency and s.states_money]
         rows = sum(one.rows for one in sums)
         if not rows:
@@ -208,13 +219,8 @@ class Usage:
                 f"before but other amounts, such as {ledger.first_restated}: the version that was "
                 "read first counts, so leave out files of older versions of a bill."
             )
-        if ledger.waiting.jobs:
-            p50, p90 = ledger.waiting.percentile(0.5), ledger.waiting.percentile(0.9)
-            notes.append(
-                f"Of {pluralize(ledger.waiting.jobs, 'job')} half waited at most "
-                f"{p50 or 0:,.0f} s, nine in ten at most {p90 or 0:,.0f} s."
-            )
-        if ledger.hourly.longest_s > 3600 and not ledger.waiting.jobs:
+        has_jobs = any(file.format == "sacct" for file in self.files)
+        if ledger.hourly.longest_s > 3600 and not has_jobs:
             notes.append(
                 "Some rows cover more than an hour: a peak is at least the mean over its row."
             )
@@ -235,16 +241,11 @@ def _sum_lines(group: dict[str, str], members: list[tuple[UseKey, UseSums]]) -> 
         else:
             line.instance_hours += sums.instance_hours
         if key.currency:
-            _merge(billed[key.currency], sums.billed)
-            _merge(amortised[key.currency], sums.amortised)
+            billed[key.currency].merge(sums.billed)
+            amortised[key.currency].merge(sums.amortised)
     line.billed = {currency: one.known for currency, one in billed.items()}
     line.amortised = {currency: one.known for currency, one in amortised.items()}
     return line
-
-
-def _merge(into: MoneySum, part: MoneySum) -> None:
-    into.total += part.total
-    into.unknown += part.unknown
 
 
 def _charge_row(key: ChargeKey, sums: Any) -> dict[str, Any]:
@@ -269,3 +270,197 @@ def _texts(amounts: Mapping[str, Decimal | None]) -> dict[str, str | None]:
 
 def _rounded(hours: float | None) -> float | None:
     return None if hours is None else round(hours, 6)
+
+
+# Accelerators that were paid for and stood idle ---------------------------------------------
+
+ALLOCATED = "allocated_idle"
+"""Reason of hours that jobs held while no kernel ran."""
+MAX_PRICE = 10_000
+_MEANINGS = {
+    **{reason.value: meaning for reason, meaning in REASONS.items()},
+    ALLOCATED: "allocated to jobs while no kernel ran",
+    Reason.UNUSED_COMMITMENT.value: "unused part of a commitment",
+    Reason.UNUSED_RESERVATION.value: "reserved capacity that stood idle",
+    Reason.IDLE.value: "allocated to nobody",
+}
+NO_PRICE = "the files state no price; say what an accelerator-hour costs"
+NO_HOURS = "the bill states its cost and no hours"
+
+
+class HourPrice(NamedTuple):
+    """What an accelerator-hour costs, as whoever asks says."""
+
+    amount: Decimal
+    currency: str
+
+
+def read_price(text: str) -> HourPrice | None:
+    """A price as it is typed: `2.10` in US dollars, or `1.95 EUR`; None for an empty text.
+
+    >>> read_price("1.95 EUR")
+    HourPrice(amount=Decimal('1.95'), currency='EUR')
+    >>> read_price("2,10").amount
+    Decimal('2.10')
+    """
+    if not text.strip():
+        return None
+    number, _, currency = text.strip().partition(" ")
+    price = amount(plain_number(spell_out_round(number)), "idle_price")
+    currency = currency.strip().upper() or "USD"
+    is_code = len(currency) == 3 and currency.isascii() and currency.isalpha()
+    if price is None or not 0 <= price <= MAX_PRICE or not is_code:
+        problem = f"{shorten(text)} is not a price such as 2.10 or 1.95 EUR, up to {MAX_PRICE:,}"
+        raise InvalidInput("idle_price", problem)
+    return HourPrice(price, currency)
+
+
+def idle_rows(ledger: Ledger, price: HourPrice | None) -> list[dict[str, Any]]:
+    """A row for each month, machine and reason: hours and cost, or why one of them is not known."""
+    rows: list[dict[str, Any]] = []
+    for (month, machine, reason), sums in ledger.unused.items():
+        known = sums.cost.known if sums.cost is not None else None
+        hours = None if sums.unstated else sums.hours
+        if hours or known:
+            rows.append(_idle_row(month, machine, reason, hours, known, sums.currency, price))
+    for month, seen in ledger.monitored.items():
+        if (idle := seen.hours - seen.busy_hours) > 0:
+            rows.append(_idle_row(month, "", ALLOCATED, idle, None, "", price))
+    return sorted(rows, key=lambda row: (row["month"], row["machine"], row["reason"]))
+
+
+def _idle_row(
+    month: str,
+    machine: str,
+    reason: str,
+    hours: float | None,
+    cost: Decimal | None,
+    currency: str,
+    price: HourPrice | None,
+) -> dict[str, Any]:
+    basis = "bill" if cost is not None else ""
+    if cost is None and price is not None and hours is not None:
+        cost = (Decimal(repr(hours)) * price.amount).quantize(Decimal("0.01"))
+        currency, basis = price.currency, "price"
+    return {
+        "month": month,
+        "machine": machine,
+        "reason": reason,
+        "meaning": _MEANINGS[reason],
+        "accelerator_hours": _rounded(hours),
+        "cost": _text(cost),
+        "currency": currency,
+        "basis": basis,
+        "not_known": NO_PRICE if not basis else NO_HOURS if hours is None else "",
+    }
+
+
+# Commitments of bills that a plan can take over as signed -----------------------------------
+
+NEARLY_WHOLE = 0.03
+"""Share by which a mean number of machines may miss a whole one: meters round."""
+UPFRONT_ALONE = "was paid upfront in these files, or charges no fee in them"
+
+
+class TakenOver(NamedTuple):
+    """An entry of `existing.commitments` as far as a bill fills it, and what it leaves open."""
+
+    commitment: str
+    entry: dict[str, Any]
+    missing: dict[str, str]
+    """Field → what the bill does not say."""
+    is_of_money: bool
+    """Whether it commits money by the hour, such as a savings plan, and covers machines on
+    average."""
+
+
+def take_over(
+    commitments: Mapping[str, CommitmentSums], ends: Mapping[str, str]
+) -> list[TakenOver]:
+    """Every commitment on machines with accelerators. `ends` gives last months by identifier or its
+    last part, which bills rarely state."""
+    rows: list[TakenOver] = []
+    labels: set[str] = set()
+    for identifier, sums in sorted(commitments.items()):
+        if not any(one.accelerators for one in (*sums.used, *sums.unused)):
+            continue
+        label = _label(identifier, labels)
+        end = ends.get(identifier) or ends.get(label) or sums.ends
+        rows.append(_take_over(identifier, label, sums, end))
+    unknown = set(ends) - {row.commitment for row in rows} - {row.entry["label"] for row in rows}
+    if unknown:
+        named = ", ".join(row.entry["label"] for row in rows) or "none"
+        problem = f"{shorten(min(unknown))} is no commitment of the files; there are: {named}"
+        raise InvalidInput("commitment_end", problem)
+    return rows
+
+
+def _label(identifier: str, labels: set[str]) -> str:
+    plain = identifier.rstrip("/").replace(":", "/").rpartition("/")[2][:60] or identifier[:60]
+    label = plain if plain not in labels else identifier[-60:]
+    labels.add(label)
+    return label
+
+
+def _take_over(identifier: str, label: str, sums: CommitmentSums, end: str) -> TakenOver:
+    entry: dict[str, Any] = {"label": label, "provider": sums.provider}
+    missing: dict[str, str] = {}
+    machines = {one for one in (*sums.used, *sums.unused) if one.accelerators}
+    kinds = {(one.machine, one.accelerator, one.accelerators) for one in machines}
+    regions = {one.region for one in machines}
+    if len(regions) == 1 and min(regions):
+        entry["region"] = min(regions)
+    if len(kinds) == 1 and machines:
+        machine, accelerator, count = min(kinds)
+        entry |= {"accelerator": accelerator, "accelerator_count": count}
+        if not accelerator:
+            del entry["accelerator"]
+            missing["accelerator"] = f"no table knows the accelerator of {machine}"
+        _count_machines(sums, entry, missing)
+    else:
+        named = ", ".join(sorted(one[0] for one in kinds)[:6])
+        missing["accelerator"] = f"it covers several machines: {named}"
+        missing["units"] = "how many machines it is for depends on the machine"
+        missing["price_per_month"] = "the charge of one machine depends on the machine"
+    if end:
+        entry["ends"] = end
+    else:
+        missing["ends"] = "bills do not say when it ends"
+    return TakenOver(identifier, entry, missing, "saving" in sums.kind.lower())
+
+
+def _count_machines(sums: CommitmentSums, entry: dict[str, Any], missing: dict[str, str]) -> None:
+    if not sums.fee_hours:
+        missing["units"] = "no recurring fee says for how many machines it is"
+        missing["price_per_month"] = f"it {UPFRONT_ALONE}"
+        return
+    hours = sums.committed_hours or sum(sums.used.values()) + sum(sums.unused.values())
+    mean = hours / sums.fee_hours
+    units = round(mean)
+    if units < 1 or abs(mean - units) > NEARLY_WHOLE * units:
+        covered = pluralize(1, "machine") if mean == 1 else f"{mean:.2f} machines"
+        missing["units"] = f"on average it covered {covered}, which is no whole number"
+        missing["price_per_month"] = "it follows from the number of machines"
+        return
+    entry["units"] = units
+    per_hour = float(sums.fees) / sums.fee_hours
+    entry["price_per_month"] = round(per_hour * HOURS_PER_MONTH / units, 2)
+
+
+def read_ends(texts: tuple[str, ...]) -> dict[str, str]:
+    """Last months as they are typed: `ri-1=2028-06`.
+
+    >>> read_ends(("ri-1=2028-06",))
+    {'ri-1': '2028-06'}
+    """
+    ends: dict[str, str] = {}
+    for text in texts:
+        name, _, month = text.rpartition("=")
+        try:
+            ends[name.strip()] = f"{dt.date.fromisoformat(f'{month.strip()}-01'):%Y-%m}"
+        except ValueError:
+            name = ""
+        if not name.strip():
+            problem = f"{shorten(text)} is not COMMITMENT=MONTH, such as ri-1=2028-06"
+            raise InvalidInput("commitment_end", problem)
+    return ends

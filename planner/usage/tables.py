@@ -1,16 +1,21 @@
-"""Tables: rows under a header, from CSV of any separator or from a worksheet. PURE."""
+"""Tables: rows under a header, from CSV of any separator, a worksheet or Parquet. PURE."""
 
 from __future__ import annotations
 
 import csv
+import datetime as dt
+import io
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
-from planner.usage.cells import plain_name
-from planner.usage.sources import Source
+from planner.usage.sources import Allowance, Source, check_ratio
+from pricing.common.bounded import read_decimal, shorten
 from pricing.common.invalid_input import InvalidInput
 
 MAX_COLUMNS = 2_000
@@ -23,11 +28,10 @@ class Table:
 
     header: list[str]
     rows: Iterator[Sequence[str]]
-    first_row: int = 2
-    """Number of the first row below the header, as a spreadsheet counts."""
     decimal_comma: bool = False
     """Whether 3,5 is a number, as in tables whose cells semicolons separate; 3.5 is one too."""
-    separator: str = ""
+    first_row: int = 2
+    """Number of the first row, as a spreadsheet counts."""
 
     def columns(self) -> Columns:
         return Columns(self.header)
@@ -64,13 +68,6 @@ class Columns:
         """Whether there is a column for each of these names."""
         return all(self.find(name) is not None for name in names)
 
-    def require(self, *names: str) -> int:
-        """Position of the first of these columns that there is; refused where there is none."""
-        index = self.find(*names)
-        if index is None:
-            raise InvalidInput(f"column {names[0]}", "is missing")
-        return index
-
     def getter(self, *names: str) -> Callable[[Sequence[str]], str]:
         """What reads the first of these columns that there is; an empty text where none is."""
         index = self.find(*names)
@@ -84,7 +81,13 @@ def no_cell(row: Sequence[str]) -> str:
 
 def read_table(source: Source, mapping: Mapping[str, str] | None = None) -> Table:
     """The table in a file; `mapping` renames columns: name in the file → name to read it by."""
-    table = _read_binary(source) if source.workbook or source.parquet else _read_csv(source)
+    if source.parquet is not None:
+        table = _of_rows(_parquet_rows(source.parquet, source.allowance), "Parquet without columns")
+    elif source.workbook is not None:
+        rows = _worksheet_rows(source.workbook, source.allowance)
+        table = _of_rows(rows, "a workbook whose first sheet is empty")
+    else:
+        table = _read_csv(source)
     if len(table.header) > MAX_COLUMNS:
         problem = f"has {len(table.header):,} columns; at most {MAX_COLUMNS:,} are read"
         raise InvalidInput("row 1", problem)
@@ -103,34 +106,18 @@ def choose_separator(line: str) -> str:
     return max(_SEPARATORS, key=lambda sign: (unquoted.count(sign), sign == ","))
 
 
-def first_line(head: str) -> str:
-    """The first line of a file, without its end.
-
-    >>> first_line("month;cost\\r\\n2027-01;5,60")
-    'month;cost'
-    """
-    return head.split("\n", 1)[0].rstrip("\r")
-
-
 def _read_csv(source: Source) -> Table:
-    separator = choose_separator(first_line(source.head))
-    lines = source.lines()
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    separator = choose_separator(source.head.split("\n", 1)[0].rstrip("\r"))
+    reader = csv.reader(source.lines(), delimiter=separator, strict=True)
     try:
         header = next(reader)
     except (csv.Error, StopIteration) as error:
         raise InvalidInput("row 1", f"is not CSV: {error}") from None
     header = [name.removeprefix("\ufeff").strip() for name in header]
-    return Table(
-        header,
-        _checked(reader, len(header)),
-        decimal_comma=separator == ";",
-        separator=separator,
-    )
+    return Table(header, _csv_rows(reader, len(header)), decimal_comma=separator == ";")
 
 
-def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:
-    """Rows of as many cells as there are columns; empty rows are passed over."""
+def _csv_rows(reader: Any, columns: int) -> Iterator[Sequence[str]]:
     try:
         for row in reader:
             if len(row) != columns:
@@ -143,28 +130,325 @@ def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:
 
 
 def _fit(row: list[str], columns: int, line: int) -> list[str]:
-    """An amount such as 5,60 without quotes must not be read as 5."""
     if len(row) > columns and any(cell.strip() for cell in row[columns:]):
         problem = f"has {len(row)} cells under {columns} columns"
         raise InvalidInput(f"line {line}", f"{problem}; quote a cell that holds the separator")
     return (row + [""] * columns)[:columns]
 
 
-def _read_binary(source: Source) -> Table:
-    from planner.usage.parquet import parquet_rows
-    from planner.usage.worksheets import worksheet_rows
-
-    rows = parquet_rows(source) if source.parquet else worksheet_rows(source)
+def _of_rows(rows: Iterator[list[str]], empty: str) -> Table:
     header = next(rows, [])
-    if not header:
-        empty = (
-            "Parquet without columns" if source.parquet else "a workbook whose first sheet is empty"
-        )
+    if not any(header):
         raise InvalidInput("file", f"is {empty}")
-    return Table([name.strip() for name in header], _padded(rows, len(header)))
+    columns = len(header)
+    full = (_fit(row, columns, number) for number, row in enumerate(rows, 2) if any(row))
+    return Table([name.strip() for name in header], full)
 
 
-def _padded(rows: Iterator[list[str]], columns: int) -> Iterator[Sequence[str]]:
-    for number, row in enumerate(rows, 2):
-        if any(row):
-            yield _fit(row, columns, number)
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, list):  # a map comes as a list of pairs
+        is_map = bool(value) and all(isinstance(one, tuple) and len(one) == 2 for one in value)
+        return json.dumps(dict(value) if is_map else value, default=str)
+    return json.dumps(value, default=str) if isinstance(value, dict) else str(value)
+
+
+# Workbooks --------------------------------------------------------------------------------
+
+
+def _worksheet_rows(stream: BinaryIO, allowance: Allowance) -> Iterator[list[str]]:
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+    except ModuleNotFoundError:
+        problem = "is a workbook, which needs the extra `server`; save it as CSV"
+        raise InvalidInput("file", problem) from None
+    try:
+        book = CalamineWorkbook.from_filelike(stream)
+        sheets = [one.name for one in book.sheets_metadata if one.typ is SheetTypeEnum.WorkSheet]
+        for row in book.get_sheet_by_name(sheets[0]).iter_rows():
+            allowance.take_rows(1)
+            yield [_text(value) for value in row]
+    except InvalidInput:
+        raise
+    except (CalamineError, OSError, ValueError, IndexError, KeyError, OverflowError) as error:
+        problem = f"is a damaged workbook: {type(error).__name__}"
+        raise InvalidInput("file", f"{problem}; save it as CSV") from None
+
+
+# Parquet ----------------------------------------------------------------------------------
+
+BATCH_ROWS = 500
+MAX_ROW_GROUP = 512_000_000
+"""Most bytes that a group of rows may unpack to."""
+MAX_METADATA = 8_000_000
+"""Most bytes of the file's own description, which is held as a whole."""
+MAX_BATCH_TEXT = 50_000_000
+"""Most bytes of the texts of a batch: one that stands once in a file may be that of every row."""
+
+
+def _parquet_rows(stream: BinaryIO, allowance: Allowance) -> Iterator[list[str]]:
+    """The names of the columns, then every row; values that hold others are JSON."""
+    try:
+        from pyarrow import ArrowException
+    except ModuleNotFoundError:
+        problem = "is Parquet, which needs the extra `parquet`; export it as CSV"
+        raise InvalidInput("file", problem) from None
+    try:
+        file = _open_parquet(stream, allowance)
+        yield file.schema_arrow.names
+        for batch in file.iter_batches(BATCH_ROWS):
+            size = sum(_text_bytes(column) for column in batch.columns)
+            if size > MAX_BATCH_TEXT:
+                problem = f"has {batch.num_rows:,} rows with texts of {size:,} bytes"
+                raise InvalidInput("file", f"{problem}; allowed are {MAX_BATCH_TEXT:,}")
+            columns = [column.to_pylist() for column in batch.columns]
+            yield from ([_text(value) for value in row] for row in zip(*columns, strict=True))
+    except InvalidInput:
+        raise
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        first = str(error).partition("\n")[0][:200]
+        raise InvalidInput("file", f"is damaged Parquet: {first}; export it as CSV") from None
+
+
+def _open_parquet(stream: BinaryIO, allowance: Allowance) -> Any:
+    """The file, its texts left in their dictionaries; refused where it is larger than it may be."""
+    from pyarrow.parquet import ParquetFile
+
+    limits = {
+        "thrift_string_size_limit": MAX_METADATA,
+        "thrift_container_size_limit": MAX_METADATA,
+        "buffer_size": 65_536,
+    }
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - 8))
+    length = int.from_bytes(stream.read(4), "little")
+    stream.seek(0)
+    if MAX_METADATA < length < size:
+        problem = f"describes itself in {length:,} bytes; allowed are {MAX_METADATA:,}"
+        raise InvalidInput("file", f"{problem}: export fewer columns, smaller files, or CSV")
+    metadata = ParquetFile(stream, **limits).metadata
+    if metadata.num_columns > MAX_COLUMNS:
+        problem = f"has {metadata.num_columns:,} columns; allowed are {MAX_COLUMNS:,}"
+        raise InvalidInput("file", problem)
+    allowance.take_rows(metadata.num_rows)
+    groups = range(metadata.num_row_groups)
+    sizes = [metadata.row_group(index).total_byte_size for index in groups]
+    check_ratio(sum(sizes), size)
+    allowance.take_bytes(sum(sizes))
+    if max(sizes, default=0) > MAX_ROW_GROUP:
+        problem = f"has a group of rows of more than {MAX_ROW_GROUP:,} bytes"
+        raise InvalidInput("file", f"{problem}; export smaller files, or CSV")
+    columns = (metadata.schema.column(index) for index in range(metadata.num_columns))
+    texts = [
+        column.path
+        for column in columns
+        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL"
+    ]
+    return ParquetFile(stream, read_dictionary=texts, **limits)
+
+
+def _text_bytes(column: Any) -> int:
+    """Bytes of the texts of a column, written out for each row, and of the columns within it."""
+    from pyarrow import DictionaryArray, ListArray, MapArray, StructArray, compute
+
+    if isinstance(column, DictionaryArray):
+        lengths = compute.binary_length(column.dictionary)
+        return int(compute.sum(lengths.take(column.indices)).as_py() or 0)
+    if isinstance(column, MapArray):
+        return _text_bytes(column.keys) + _text_bytes(column.items)
+    if isinstance(column, ListArray):
+        return _text_bytes(column.values)
+    if isinstance(column, StructArray):
+        return sum(_text_bytes(part) for part in column.flatten())
+    return 0
+
+
+# Cells ------------------------------------------------------------------------------------
+
+MAX_AMOUNT = Decimal(10) ** 13
+MAX_QUANTITY = 1e24
+"""Byte-seconds of a month are the largest."""
+_SIMPLE = re.compile(r"-?\d{1,15}(?:\.\d{1,25})?", re.ASCII).fullmatch
+_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:[.\s]\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?", re.ASCII)
+EMPTY = frozenset(("", "NULL", "null", "None", "N/A", "n/a"))
+"""Cells that say nothing."""
+_ZERO = Decimal(0)
+_CACHED_MOMENTS = 50_000
+MAX_NAME_LENGTH = 120
+"""Characters of a name in a sum; longer ones are cut."""
+
+
+def amount(text: str, column: str) -> Decimal | None:
+    """An amount of money, exactly; None for a cell that says nothing.
+
+    >>> amount("55.04", "Cost"), amount("NULL", "Cost"), amount("6.2E-12", "Cost")
+    (Decimal('55.04'), None, Decimal('6.2E-12'))
+    """
+    if _SIMPLE(text):
+        return Decimal(text)
+    text = text.strip()
+    if text in EMPTY:
+        return None
+    number = read_decimal(text, column)
+    if abs(number) > MAX_AMOUNT:
+        raise InvalidInput(column, f"{shorten(text, 40)} is not an amount between -1e13 and 1e13")
+    return number
+
+
+def money(text: str, column: str) -> Decimal:
+    """An amount where an empty cell is no charge."""
+    number = amount(text, column)
+    return _ZERO if number is None else number
+
+
+def quantity(text: str, column: str) -> float:
+    """Hours or another quantity; an empty cell is none."""
+    if _SIMPLE(text):
+        return float(text)
+    text = text.strip()
+    number = None if text in EMPTY else read_decimal(text, column)
+    value = float(number or 0)
+    if abs(value) > MAX_QUANTITY:
+        raise InvalidInput(column, f"{shorten(text, 40)} is not a quantity up to 1e24")
+    return value
+
+
+def to_point(text: str) -> str:
+    """A number with a decimal comma, written with a point.
+
+    >>> to_point("1.234,56"), to_point(",075"), to_point("12")
+    ('1234.56', '.075', '12')
+    """
+    text = text.strip()
+    if not _COMMA.fullmatch(text):
+        return text
+    return re.sub(r"[.\s]", "", text).replace(",", ".")
+
+
+class Moment(NamedTuple):
+    """A moment as it is written: its month, and seconds since 1970 by the same clock."""
+
+    month: str
+    seconds: float
+
+
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+class Moments:
+    """Reads moments; those of a bill repeat, so each text is read once.
+
+    >>> Moments()("2026-02-04T01:00:00Z", "UsageStartDate")
+    Moment(month='2026-02', seconds=1770166800.0)
+    """
+
+    def __init__(self, *, utc_only: bool = True, day_first: bool = False) -> None:
+        self._utc_only = utc_only
+        self._day_first = day_first
+        self._known: dict[str, Moment] = {}
+
+    def __call__(self, text: str, column: str) -> Moment:
+        known = self._known.get(text)
+        if known is None:
+            known = self._read(text.strip(), column)
+            if len(self._known) >= _CACHED_MOMENTS:
+                self._known.clear()
+            self._known[text] = known
+        return known
+
+    def _read(self, text: str, column: str) -> Moment:
+        moment = _parse(text, self._day_first)
+        if moment is None or not 1990 <= moment.year <= 2200:
+            problem = f"{shorten(text, 40)} is not a moment like 2026-01-31T00:00:00Z"
+            raise InvalidInput(column, problem)
+        offset = moment.utcoffset()
+        if offset and self._utc_only:
+            problem = f"{shorten(text, 40)} is not in UTC, in which this bill counts its months"
+            raise InvalidInput(column, f"{problem}; export it with times in UTC")
+        plain = moment.replace(tzinfo=None)
+        return Moment(f"{plain:%Y-%m}", (plain - _EPOCH).total_seconds())
+
+
+def check_period(start: Moment, end: Moment, column: str) -> None:
+    """Refuses a row that ends before it starts."""
+    if end.seconds < start.seconds:
+        raise InvalidInput(column, "is before the start of the row's period")
+
+
+_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?:[ T].*)?", re.ASCII)
+_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T].*)?", re.ASCII)
+
+
+def _parse(text: str, day_first: bool) -> dt.datetime | None:
+    if len(text) > 40:
+        return None
+    try:
+        if slashes := _SLASHES.fullmatch(text):
+            first, second, year = (int(part) for part in slashes.groups())
+            day, month = (first, second) if day_first else (second, first)
+            return dt.datetime(year if year > 99 else 2000 + year, month, day)
+        if dots := _DOTS.fullmatch(text):
+            day, month, year = (int(part) for part in dots.groups())
+            return dt.datetime(year, month, day)
+        if not re.match(r"[12]\d{3}-\d\d-\d\d", text, re.ASCII):
+            return None
+        return dt.datetime.fromisoformat(text.removesuffix(" UTC"))
+    except ValueError:
+        return None
+
+
+def clip(text: str, length: int = MAX_NAME_LENGTH) -> str:
+    """A name without blanks around it, cut to `length`; a cell that says nothing is empty."""
+    text = text.strip()
+    return "" if text in EMPTY else text[:length]
+
+
+_TRANSLATED = re.compile(r".*\(([\w/]+)\)\s*", re.ASCII)
+
+
+def plain_name(name: str) -> str:
+    """A column's name for comparing: `Kosten (PreTaxCost)` and `pre_tax_cost` are one.
+
+    >>> plain_name("Kosten (PreTaxCost)"), plain_name("pre_tax_cost")
+    ('pretaxcost', 'pretaxcost')
+    """
+    translated = _TRANSLATED.fullmatch(name)
+    return re.sub(r"[^a-z0-9]", "", (translated[1] if translated else name).lower())
+
+
+_EARLIEST, _LATEST = ((dt.datetime(year, 1, 1) - _EPOCH).total_seconds() for year in (1900, 2200))
+"""Seconds since 1970 within which there is use: later ones are no dates, or slips."""
+
+
+@lru_cache(maxsize=20_000)
+def _month_of_day(day: int) -> str:
+    return f"{_EPOCH + dt.timedelta(days=day):%Y-%m}"
+
+
+def split_by_month(start: float, end: float) -> list[tuple[str, float]]:
+    """Months of an interval with their share of it; all of it in the first where it is empty.
+
+    >>> split_by_month(-3600.0, 3 * 3600.0)
+    [('1969-12', 0.25), ('1970-01', 0.75)]
+    """
+    if not _EARLIEST <= start <= max(start, end) < _LATEST:
+        raise InvalidInput("time", "is not between the years 1900 and 2200")
+    month = _month_of_day(int(start // 86_400))
+    if end <= start or _month_of_day(int(end // 86_400)) == month:
+        return [(month, 1.0)]
+    first = _EPOCH + dt.timedelta(seconds=start)
+    last = _EPOCH + dt.timedelta(seconds=end)
+    shares: list[tuple[str, float]] = []
+    while first < last:
+        following = (first.replace(day=1) + dt.timedelta(days=32)).replace(
+            day=1, hour=0, minute=0, second=0, microsecond=0
+        )
+        part = (min(following, last) - first).total_seconds()
+        shares.append((f"{first:%Y-%m}", part / (end - start)))
+        first = following
+    return shares

@@ -4,42 +4,27 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from planner.web import site
-from planner.web.market.views import accelerator, hardware, market
-from planner.web.plan.views import (
-    accelerators,
-    calibrate,
-    compare,
-    pack,
-    plan,
-    samples,
-    serving,
-    usage,
-)
+from planner.web.market import accelerator, market_pages
+from planner.web.plan import accelerators, plan_page, start, usage
 
 urlpatterns = [
-    path("", site.start, name="start"),
-    path("plan/", plan.plan, name="plan"),
-    path("plan/pack/", pack.pack, name="plan-pack"),
-    path("plan/serving/", serving.serving, name="plan-serving"),
-    path("plan/total/", plan.total, name="plan-total"),
-    path("plan/live/", plan.live, name="plan-live"),
+    path("", start.start, name="start"),
+    path("plan/", plan_page.plan, name="plan"),
+    path("plan/pack/", plan_page.pack, name="plan-pack"),
+    path("plan/serving/", start.serving, name="plan-serving"),
+    path("plan/total/", plan_page.total, name="plan-total"),
+    path("plan/live/", plan_page.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
-    path("plan/samples/", samples.start, name="samples-start"),
-    path("plan/samples/<uuid:pk>/", samples.show, name="samples"),
-    path("plan/futures/<uuid:pk>/", samples.show),  # former path of the page above
-    path("plan/samples/<uuid:pk>/cancel/", samples.cancel, name="samples-cancel"),
-    path("compare/", compare.compare, name="compare"),
-    path("compare/add/", compare.add, name="compare-add"),
-    path("compare/clear/", compare.clear, name="compare-clear"),
-    path("market/", market.market, name="market"),
+    path("plan/samples/", plan_page.start, name="samples-start"),
+    path("plan/samples/<uuid:pk>/", plan_page.show, name="samples"),
+    path("plan/samples/<uuid:pk>/cancel/", plan_page.cancel, name="samples-cancel"),
+    path("market/", market_pages.market, name="market"),
     path("market/accelerator/<slug:slug>/", accelerator.accelerator, name="market-accelerator"),
-    path("market/offer/", market.offer, name="market-offer"),
-    path("market/changes/", market.changes, name="market-changes"),
-    path("hardware/", hardware.hardware, name="hardware"),
-    path("calibrate/", calibrate.calibrate, name="calibrate"),
+    path("market/offer/", market_pages.offer, name="market-offer"),
+    path("market/changes/", market_pages.changes, name="market-changes"),
     path("usage/", usage.usage, name="usage"),
-    path("method/", site.method, name="method"),
-    path("theme/", site.theme, name="theme"),
+    path("method/", start.method, name="method"),
+    path("method/<slug:slug>/", start.method_document, name="method-document"),
+    path("theme/", start.theme, name="theme"),
     path("", include("planner.web.team.urls")),
 ]

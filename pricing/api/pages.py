@@ -10,6 +10,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
 
 from pricing.api.rest import read_parameter
 from pricing.common.bounded import read_position, shorten
@@ -72,3 +73,13 @@ class CursorPages(CursorPagination):
 
 def _foreign_cursor() -> InvalidInput:
     return InvalidInput("cursor", "is not one of ours; follow `next` links")
+
+
+METHODS = ("get", "post", "patch", "delete", "head")
+"""What a route may be asked; OPTIONS is not answered, so that `Allow` does not name it."""
+
+
+class PlainView(APIView):
+    """One route of the API."""
+
+    http_method_names = METHODS

@@ -19,10 +19,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pricing.api.call_refusals import explain_call
-from pricing.api.field_refusals import name_values
-from pricing.api.plain_refusals import flatten
-from pricing.common import strict_json
+from pricing.api.refusals import explain_call, flatten, name_values
+from pricing.common import bounded
 from pricing.common.bounded import (
     check_text,
     check_tree,
@@ -139,7 +137,7 @@ class GuardedJSONParser(BaseParser):
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         raw = read_body(stream, parser_context, settings.API_MAX_BODY_BYTES)
         try:
-            value = strict_json.loads(raw.decode("utf-8"))
+            value = bounded.loads(raw.decode("utf-8"))
         except InvalidInput:
             raise
         except ValueError as error:

@@ -2,17 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from enum import Enum, EnumType
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from pricing.market.coverage import PriceState
+from pricing.market.accelerators import Accelerator
+from pricing.market.coverage import CoverageRow
+from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.offer_filters import ORDERINGS
 from pricing.market.offers import PAYMENT_OPTIONS, PurchaseOption
-from pricing.market.price_age import PricePart
+from pricing.market.snapshot import PricePart, Region
 from pricing.models import RefreshRun
+from pricing.revisions import Freshness, PartFreshness
+
+
+def serializer_of(
+    kind: type, *leave_out: str, name: str = "", fields: Mapping[str, Any] = MappingProxyType({})
+) -> type[serializers.Serializer[Any]]:
+    """What the document says of a dataclass: its fields by their types, some as `fields` say."""
+    hints = get_type_hints(kind)
+    known = {
+        one.name: _field_of(hints[one.name])
+        for one in dataclasses.fields(kind)
+        if one.name not in (*leave_out, *fields)
+    }
+    name = f"{name or kind.__name__}Serializer"
+    return type(name, (serializers.Serializer,), {"__doc__": kind.__doc__, **known, **fields})
+
+
+_PLAIN: Mapping[Any, Any] = {
+    str: partial(serializers.CharField, allow_blank=True),
+    Decimal: serializers.CharField,
+    float: serializers.FloatField,
+    int: serializers.IntegerField,
+    bool: serializers.BooleanField,
+    dt.date: serializers.DateField,
+    dt.datetime: serializers.DateTimeField,
+}
+
+
+def _field_of(hint: Any, **options: Any) -> Any:
+    parts = get_args(hint)
+    if type(None) in parts:
+        return _field_of(parts[0], allow_null=True)
+    if get_origin(hint) is tuple:
+        if dataclasses.is_dataclass(parts[0]):
+            return serializer_of(cast(type, parts[0]))(many=True)
+        return serializers.ListField(child=_field_of(parts[0]))
+    if get_origin(hint) is Literal:
+        return serializers.ChoiceField(parts)
+    if isinstance(hint, EnumType):
+        members = cast(Iterable[Enum], hint)
+        return serializers.ChoiceField([(member.value, member.name) for member in members])
+    return _PLAIN[hint](**options)
+
+
+def results_of(serializer: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """A whole list of such rows."""
+    name = f"{serializer.__name__.removesuffix('Serializer')}ListSerializer"
+    fields = {"results": serializer(many=True)}
+    return type(name, (serializers.Serializer,), {"__doc__": "All of them.", **fields})
 
 
 class CatalogStateSerializer(serializers.Serializer[Any]):
@@ -80,45 +138,6 @@ class PriceHistorySerializer(serializers.Serializer[Any]):
     results = DatedPriceSerializer(many=True)
 
 
-class AcceleratorSerializer(serializers.Serializer[Any]):
-    """Datasheet values; rates are dense TFLOPS (int8: TOPS), null where no source gives one."""
-
-    slug = serializers.CharField()
-    name = serializers.CharField()
-    vendor = serializers.CharField()
-    architecture = serializers.CharField()
-    year = serializers.IntegerField()
-    accelerator_class = serializers.CharField()
-    form = serializers.CharField()
-    memory_gib = serializers.FloatField()
-    memory_bandwidth_gb_per_s = serializers.FloatField(allow_null=True)
-    fp32_tflops = serializers.FloatField(allow_null=True)
-    tf32_tflops = serializers.FloatField(allow_null=True)
-    bf16_tflops = serializers.FloatField(allow_null=True)
-    fp16_tflops = serializers.FloatField(allow_null=True)
-    fp8_tflops = serializers.FloatField(allow_null=True)
-    fp4_tflops = serializers.FloatField(allow_null=True)
-    int8_tops = serializers.FloatField(allow_null=True)
-    cores = serializers.IntegerField(allow_null=True)
-    base_clock_mhz = serializers.FloatField(allow_null=True)
-    boost_clock_mhz = serializers.FloatField(allow_null=True)
-    tdp_w = serializers.FloatField(allow_null=True)
-    interconnect = serializers.CharField(allow_blank=True)
-    interconnect_gb_per_s = serializers.FloatField(allow_null=True)
-    launch_price_usd = serializers.FloatField(allow_null=True)
-    street_price_usd = serializers.FloatField(allow_null=True)
-    street_price_year = serializers.IntegerField(allow_null=True)
-    retired = serializers.BooleanField()
-    aliases = serializers.ListField(child=serializers.CharField())
-    unverified = serializers.ListField(child=serializers.CharField())
-    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-    notes = serializers.CharField(allow_blank=True)
-
-
-class AcceleratorsSerializer(serializers.Serializer[Any]):
-    results = AcceleratorSerializer(many=True)
-
-
 class ListPriceMoveSerializer(serializers.Serializer[Any]):
     """One price before and after, in its own currency per hour."""
 
@@ -172,46 +191,6 @@ class RefreshRunSerializer(serializers.Serializer[Any]):
     held_batch = serializers.IntegerField(source="held_batch_id", allow_null=True)
 
 
-class StaleOfferSerializer(serializers.Serializer[Any]):
-    offer_id = serializers.CharField()
-    as_of = serializers.DateField()
-
-
-class PartFreshnessSerializer(serializers.Serializer[Any]):
-    """Ages are those of prices sold now; the level is that of the median."""
-
-    part = serializers.ChoiceField([(part.value, part.name) for part in PricePart])
-    level = serializers.ChoiceField(("green", "amber", "red"))
-    count = serializers.IntegerField()
-    undated = serializers.IntegerField()
-    median_age_days = serializers.IntegerField(allow_null=True)
-    oldest_age_days = serializers.IntegerField(allow_null=True)
-    last_confirmed = serializers.DateField(allow_null=True)
-    stale_offers = StaleOfferSerializer(many=True)
-
-
-class FreshnessSerializer(serializers.Serializer[Any]):
-    provider = serializers.CharField()
-    title = serializers.CharField()
-    revision = serializers.IntegerField(allow_null=True)
-    origin = serializers.CharField(allow_blank=True)
-    as_of = serializers.DateField(allow_null=True)
-    oldest_price_as_of = serializers.DateField(allow_null=True)
-    age_days = serializers.IntegerField(allow_null=True)
-    level = serializers.ChoiceField(("green", "amber", "red"))
-    parts = PartFreshnessSerializer(many=True)
-    offers = serializers.IntegerField()
-    undated_prices = serializers.IntegerField()
-    last_run = serializers.CharField(allow_blank=True)
-    last_run_at = serializers.DateTimeField(allow_null=True)
-    message = serializers.CharField(allow_blank=True)
-    held_batches = serializers.IntegerField()
-
-
-class FreshnessListSerializer(serializers.Serializer[Any]):
-    results = FreshnessSerializer(many=True)
-
-
 class RevisionSummarySerializer(serializers.Serializer[Any]):
     """One provider's revision with its summary."""
 
@@ -240,53 +219,31 @@ class CatalogSerializer(serializers.Serializer[Any]):
     revisions = RevisionSummarySerializer(many=True)
 
 
-class CoverageSerializer(serializers.Serializer[Any]):
-    """What is known of one accelerator at one provider under one purchase option."""
-
-    accelerator = serializers.CharField()
-    provider = serializers.CharField()
-    purchase_option = serializers.ChoiceField([o.value for o in PurchaseOption])
-    state = serializers.ChoiceField([(state.value, state.name) for state in PriceState])
-    count = serializers.IntegerField()
-    oldest = serializers.DateField(allow_null=True)
-    newest = serializers.DateField(allow_null=True)
-    undated = serializers.IntegerField()
-    machines = serializers.ListField(child=serializers.CharField())
-    needs_account = serializers.BooleanField()
-    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-    is_sold_elsewhere = serializers.BooleanField()
-
-
-class CoverageListSerializer(serializers.Serializer[Any]):
-    results = CoverageSerializer(many=True)
-
-
-class ExchangeRateSerializer(serializers.Serializer[Any]):
-    currency = serializers.CharField()
-    date = serializers.DateField()
-    units_per_usd = serializers.CharField()
-    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-
-
-class ExchangeRatesSerializer(serializers.Serializer[Any]):
-    results = ExchangeRateSerializer(many=True)
-
-
-class RegionSerializer(serializers.Serializer[Any]):
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    name = serializers.CharField(allow_blank=True)
-    geography = serializers.CharField()
-    country = serializers.CharField(allow_blank=True)
-    city = serializers.CharField(allow_blank=True)
-    latitude = serializers.FloatField(allow_null=True)
-    longitude = serializers.FloatField(allow_null=True)
-    g_co2e_per_kwh = serializers.FloatField(allow_null=True)
-    carbon_source = serializers.CharField(allow_blank=True)
-
-
-class RegionsSerializer(serializers.Serializer[Any]):
-    results = RegionSerializer(many=True)
+LEVEL = ("green", "amber", "red")
+AcceleratorSerializer = serializer_of(Accelerator, "api_names")
+PartFreshnessSerializer = serializer_of(
+    PartFreshness,
+    fields={
+        "part": serializers.ChoiceField([(part.value, part.name) for part in PricePart]),
+        "level": serializers.ChoiceField(LEVEL),
+    },
+)
+FreshnessSerializer = serializer_of(
+    Freshness,
+    fields={
+        "level": serializers.ChoiceField(LEVEL),
+        "parts": PartFreshnessSerializer(many=True),
+    },
+)
+CoverageSerializer = serializer_of(
+    CoverageRow,
+    name="Coverage",
+    fields={"purchase_option": serializers.ChoiceField([one.value for one in PurchaseOption])},
+)
+ExchangeRateSerializer = serializer_of(ExchangeRate)
+RegionSerializer = serializer_of(
+    Region, fields={"provider": serializers.CharField(), "region": serializers.CharField()}
+)
 
 
 def parameter(

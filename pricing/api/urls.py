@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from pricing.api import catalog_view, price_state, views
+from pricing.api import views
+from pricing.api import views as catalog_view
+from pricing.api import views as price_state
 
 urlpatterns: list[URLPattern] = [
     path("offers/", views.OffersView.as_view(), name="offers"),

@@ -24,29 +24,30 @@ from rest_framework.serializers import BaseSerializer
 
 from pricing import catalog, models
 from pricing.api import schema
-from pricing.api.pages import PAGE_PARAMETERS, CursorPages
-from pricing.api.plain_view import PlainView
-from pricing.api.rest import (
-    Query,
-    is_not_modified,
-    make_etag,
-    not_modified,
-    read_parameter,
-)
+from pricing.api.pages import PAGE_PARAMETERS, CursorPages, PlainView
+from pricing.api.rest import Query, is_not_modified, make_etag, not_modified, read_parameter
 from pricing.api.schema import parameter
-from pricing.common.invalid_input import InvalidInput
-from pricing.common.known_day import check_known_day
-from pricing.market import accelerators
-from pricing.market.offer_filters import ORDERINGS, OfferSearch, resolve_slugs
-from pricing.market.offer_json import catalog_json, dated_price_json, format_amount, offer_json
-from pricing.market.offers import PurchaseOption
-from pricing.offer_search import (
+from pricing.catalog import (
     PagePosition,
     catalog_for,
     check_known_names,
     from_cursor,
+    search_coverage,
     to_cursor,
 )
+from pricing.common.invalid_input import InvalidInput, check_known_day
+from pricing.freshness import freshness
+from pricing.market import accelerators
+from pricing.market.coverage import CoverageRow
+from pricing.market.offer_filters import ORDERINGS, OfferSearch, resolve_slugs
+from pricing.market.offer_rows import (
+    catalog_json,
+    dated_price_json,
+    format_amount,
+    offer_json,
+    to_document,
+)
+from pricing.market.offers import PurchaseOption
 from pricing.storage import reference
 
 _FILTERS = (
@@ -177,7 +178,7 @@ class AcceleratorsView(PlainView):
     @extend_schema(
         operation_id="list_accelerators",
         parameters=[parameter("vendor"), parameter("retired", "", OpenApiTypes.BOOL)],
-        responses=schema.AcceleratorsSerializer,
+        responses=schema.results_of(schema.AcceleratorSerializer),
     )
     def get(self, request: Request) -> Response:
         """Every accelerator with its datasheet values."""
@@ -294,7 +295,7 @@ class ExchangeRatesView(PlainView):
                 "on", "The last rate known on this day, today at the latest.", OpenApiTypes.DATE
             ),
         ],
-        responses=schema.ExchangeRatesSerializer,
+        responses=schema.results_of(schema.ExchangeRateSerializer),
     )
     def get(self, request: Request) -> Response:
         """Dated exchange rates, units of a currency per US dollar."""
@@ -324,7 +325,7 @@ class RegionsView(PlainView):
     @extend_schema(
         operation_id="list_regions",
         parameters=[parameter("provider"), parameter("geography")],
-        responses=schema.RegionsSerializer,
+        responses=schema.results_of(schema.RegionSerializer),
     )
     def get(self, request: Request) -> Response:
         """Where each provider's regions are and how clean their electricity is."""
@@ -341,3 +342,72 @@ class RegionsView(PlainView):
         if is_not_modified(request, etag):
             return not_modified(etag)
         return Response({"results": rows}, headers={"ETag": etag})
+
+
+COVERAGE_FILTERS = ("provider", "region", "geography", "accelerator", "purchase_option", "as_of")
+
+
+class FreshnessView(PlainView):
+    is_conditional = True
+
+    @extend_schema(
+        operation_id="list_freshness", responses=schema.results_of(schema.FreshnessSerializer)
+    )
+    def get(self, request: Request) -> Response:
+        """How old each provider's prices are, and what the last refresh did."""
+        Query(request)
+        rows = [asdict(entry) for entry in freshness()]
+        etag = make_etag("freshness", rows)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        return Response({"results": rows}, headers={"ETag": etag})
+
+
+class CoverageView(PlainView):
+    is_conditional = True
+
+    @extend_schema(
+        operation_id="list_coverage",
+        parameters=[one for one in schema.OFFER_FILTERS if one.name in COVERAGE_FILTERS],
+        responses=schema.results_of(schema.CoverageSerializer),
+    )
+    def get(self, request: Request) -> Response:
+        """What is known of the prices of each accelerator, provider and purchase option: priced,
+        sold at a price that is not known, not sold, or not known at all."""
+        search = offer_search(Query(request, *COVERAGE_FILTERS))
+        now = catalog.version()
+        etag = make_etag("coverage", now, search.key)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        known = catalog_for(search, None, now)
+        check_known_names(search, known)
+        rows = [coverage_json(row) for row in search_coverage(search, known.offers)]
+        return Response({"results": rows}, headers={"ETag": etag})
+
+
+def coverage_json(row: CoverageRow) -> dict[str, Any]:
+    """A row with the fields of the contract."""
+    return {**asdict(row), "state": row.state.value}
+
+
+class CatalogView(PlainView):
+    is_conditional = True
+    throttle_cost = 10
+
+    @extend_schema(operation_id="get_catalog", responses=schema.CatalogSerializer)
+    def get(self, request: Request) -> HttpResponse:
+        """All offers, regions and exchange rates in force, exactly: what the Python library
+        computes with. Rows stand under the columns that are named with them."""
+        Query(request)
+        now = catalog.version()
+        etag = make_etag("catalog", now)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        headers = {"ETag": etag, "Cache-Control": "no-cache"}
+        return HttpResponse(_render(now), content_type="application/json", headers=headers)
+
+
+@lru_cache(maxsize=1)
+def _render(state: catalog.State) -> bytes:
+    document = to_document(catalog.current(state))
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

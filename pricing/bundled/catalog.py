@@ -7,42 +7,102 @@ known on the last day on which a provider was read.
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
-from collections.abc import Iterable
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from decimal import Decimal
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from pricing.bundled import files
-from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.offer_rows import read_csv
 from pricing.market.offers import Offer
-from pricing.market.snapshot import Catalog, RevisionInfo
+from pricing.market.snapshot import Catalog, Region, RevisionInfo
+
+ORIGIN = "bundled"
+"""Origin of a revision that came with the program."""
+FOLDER = Path(__file__).resolve().parent.parent / "data"
+OFFERS = "offers.csv.zst"
+OTHER_CLOUDS = "other_clouds.csv"
+PAST_PRICES = "past_prices.csv.zst"
+REGIONS = "regions.csv"
+EXCHANGE_RATES = "exchange_rates.csv"
+REPORT = "build_report.json"
+
+REGION_FIELDS = tuple(f.name for f in fields(Region))
 
 
 @lru_cache(maxsize=2)
-def bundled_catalog(folder: Path = files.FOLDER) -> Catalog:
+def bundled_catalog(folder: Path = FOLDER) -> Catalog:
     """The shipped offers with their regions and exchange rates; read once in a process.
 
     Raises `InvalidInput` naming file, line and column of a row that cannot be read.
     """
-    offers = tuple(files.read_offers(folder))
+    offers = tuple(read_offers(folder))
     revisions = tuple(_summarize(offers))
-    rates = ExchangeRates.of(files.read_exchange_rates(folder))
+    rates = ExchangeRates.of(read_exchange_rates(folder))
     return Catalog.of(
         offers,
         revisions=revisions,
-        regions=files.read_regions(folder),
-        exchange_rates=rates.known_by(_last_day(revisions)),
+        regions=read_regions(folder),
+        exchange_rates=rates.known_by(
+            max((info.as_of for info in revisions if info.as_of), default=dt.date.max)
+        ),
     )
 
 
 def _summarize(offers: Iterable[Offer]) -> Iterable[RevisionInfo]:
-    """The first revision of each provider; its offers stand together."""
     for provider, rows in groupby(offers, key=lambda offer: offer.provider):
-        yield replace(RevisionInfo.summarize(provider, rows), origin=files.ORIGIN)
+        yield replace(RevisionInfo.summarize(provider, rows), origin=ORIGIN)
 
 
-def _last_day(revisions: Iterable[RevisionInfo]) -> dt.date:
-    """The last day on which a provider was read."""
-    return max((info.as_of for info in revisions if info.as_of), default=dt.date.max)
+def read_report(folder: Path = FOLDER) -> Mapping[str, Any]:
+    """What the bundle was built from; see `tools.bundle.build.report`."""
+    report_document: Mapping[str, Any] = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    return report_document
+
+
+def read_offers(folder: Path = FOLDER) -> Iterator[Offer]:
+    """Every offer, in order of provider and id; `InvalidInput` names a line that cannot be read."""
+    return read_csv(folder / OFFERS)
+
+
+def read_other_clouds(folder: Path = FOLDER) -> Iterator[Offer]:
+    """Published list prices of clouds that have no adapter, each with its source and day."""
+    return read_csv(folder / OTHER_CLOUDS)
+
+
+def read_regions(folder: Path = FOLDER) -> dict[tuple[str, str], Region]:
+    """(provider, region) → where it is."""
+    return {
+        (row["provider"], row["region"]): _parse_region(row) for row in _read_rows(folder / REGIONS)
+    }
+
+
+def read_exchange_rates(folder: Path = FOLDER) -> list[ExchangeRate]:
+    """Every dated exchange rate."""
+    return [
+        ExchangeRate(
+            row["currency"],
+            dt.date.fromisoformat(row["date"]),
+            Decimal(row["units_per_usd"]),
+            row["source"],
+        )
+        for row in _read_rows(folder / EXCHANGE_RATES)
+    ]
+
+
+def _parse_region(row: Mapping[str, str]) -> Region:
+    numbers = ("latitude", "longitude", "g_co2e_per_kwh")
+    values: dict[str, Any] = {name: row[name] for name in REGION_FIELDS}
+    values |= {name: float(row[name]) if row[name] else None for name in numbers}
+    return Region(**values)
+
+
+def _read_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))

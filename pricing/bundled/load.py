@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 from pricing import models
-from pricing.bundled import files
-from pricing.bundled.build import group_batches, list_skipped
+from pricing.bundled import catalog
+from pricing.ingest.provider import SkippedRow
 from pricing.publish import history
-from pricing.publish.batch import OfferBatch
+from pricing.publish.batch import OfferBatch, group_batches
 from pricing.publish.publication import publish
 from pricing.storage import reference, store
 
+HARMLESS_OUTCOMES = frozenset(
+    {
+        "published",
+        "not sold there",
+        "not sold under this option",
+        "upfront unknown: shown, not proposed",
+        "superseded: last known price",
+        "old price: last known",
+        "retired: last known price",
+        "host price used",
+        "interruption band, no price",
+        "storage or egress price",
+        "another service",
+        "host that carries no accelerator here",
+        "an older price of the same offer: history",
+    }
+)
+"""Outcomes of price rows (`RowOutcome` in `tools/bundle/rows.py`) that keep nothing from a plan."""
+
 
 class CatalogNotLoadedError(Exception):
-    """The checks held a batch of the shipped catalog; `hint` says what can be done."""
+    """The checks quarantined a batch of the shipped catalog; `hint` says what can be done."""
 
     def __init__(self, what: str, hint: str) -> None:
         super().__init__(f"{what}. {hint}")
@@ -32,11 +53,11 @@ class Loaded:
     note: str = ""
 
 
-def load(folder: Path = files.FOLDER, *, force: bool = False) -> list[Loaded]:
+def load(folder: Path = catalog.FOLDER, *, force: bool = False) -> list[Loaded]:
     """Bring the database up to the shipped catalog; what is there already costs no work.
 
     Prices that a live refresh has published since stay in force unless `force` is given.
-    Raises `CatalogNotLoadedError` when a batch is held, `InvalidInput` for an unreadable file.
+    Raises `CatalogNotLoadedError` when a batch is quarantined, `InvalidInput` for a bad file.
     """
     reference_parts = [_exchange_rates(folder), _regions(folder)]
     prices = list(_prices(folder, force))
@@ -44,13 +65,15 @@ def load(folder: Path = files.FOLDER, *, force: bool = False) -> list[Loaded]:
     return [*reference_parts, *prices, _history(folder, force or has_changes)]
 
 
-def load_other_clouds(folder: Path = files.FOLDER, *, force: bool = False) -> list[Loaded]:
+def load_other_clouds(folder: Path = catalog.FOLDER, *, force: bool = False) -> list[Loaded]:
     """Publish the shipped list prices of clouds without an adapter, by the rules of `load`."""
-    return list(_load_batches(group_batches(files.read_other_clouds(folder)), force))
+    return list(
+        _load_batches(group_batches(catalog.read_other_clouds(folder), catalog.ORIGIN), force)
+    )
 
 
 def _exchange_rates(folder: Path) -> Loaded:
-    bundled = files.read_exchange_rates(folder)
+    bundled = catalog.read_exchange_rates(folder)
     stored = [rate for rates in reference.exchange_rates().by_currency.values() for rate in rates]
     if set(stored) == set(bundled):
         return Loaded("exchange rates", len(bundled), False)
@@ -58,22 +81,32 @@ def _exchange_rates(folder: Path) -> Loaded:
 
 
 def _regions(folder: Path) -> Loaded:
-    bundled = files.read_regions(folder)
+    bundled = catalog.read_regions(folder)
     if reference.regions() == bundled:
         return Loaded("regions", len(bundled), False)
     return Loaded("regions", reference.replace_regions(bundled), True)
 
 
 def _prices(folder: Path, force: bool) -> Iterator[Loaded]:
-    """Each provider whose prices in force are not exactly the shipped ones is published."""
-    file_reports = files.read_report(folder)["files"]
+    file_reports = catalog.read_report(folder)["files"]
     yield from _load_batches(
         (
-            replace(batch, skipped=tuple(list_skipped(batch.provider, file_reports)))
-            for batch in group_batches(files.read_offers(folder))
+            replace(batch, skipped=tuple(_list_skipped(batch.provider, file_reports)))
+            for batch in group_batches(catalog.read_offers(folder), catalog.ORIGIN)
         ),
         force,
     )
+
+
+def _list_skipped(provider: str, files: Mapping[str, Any]) -> Iterator[SkippedRow]:
+    for name, part in files.items():
+        if not name.startswith(f"data/prices/{provider}"):
+            continue
+        for outcome, counts in part["outcomes"].items():
+            if outcome not in HARMLESS_OUTCOMES:
+                unnamed = counts["count"] - sum(counts["examples"].values())
+                for detail, count in (*counts["examples"].items(), ("", unnamed)):
+                    yield from repeat(SkippedRow(outcome, detail), count)
 
 
 def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded]:
@@ -86,11 +119,10 @@ def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded
 
 
 def _reason_to_skip(batch: OfferBatch) -> str | None:
-    """Why a provider needs no publishing; None where it does."""
     latest = store.latest(batch.provider)
     if latest is None:
         return None
-    if latest.origin != files.ORIGIN:
+    if latest.origin != catalog.ORIGIN:
         return f"revision {latest.number} ({latest.origin}) of {latest.as_of} stays in force"
     is_same = set(store.read_offers(latest)) == set(batch.offers)
     return f"revision {latest.number}" if is_same else None
@@ -101,8 +133,8 @@ def _publish(batch: OfferBatch, force: bool) -> Loaded:
     if publication.revision is None:
         reasons = "; ".join(publication.reasons)
         raise CatalogNotLoadedError(
-            f"{batch.provider}: the bundled prices were held for review: {reasons}",
-            "Review the held batch on the page /operator/, or load with --force.",
+            f"{batch.provider}: the bundled prices were quarantined for review: {reasons}",
+            "Review the quarantined batch on the page /operator/, or load with --force.",
         )
     rejected_count = sum(rows["count"] for rows in publication.rejected_rows.values())
     note = f"revision {publication.revision.number}" + (
@@ -112,9 +144,9 @@ def _publish(batch: OfferBatch, force: bool) -> Loaded:
 
 
 def _history(folder: Path, is_needed: bool) -> Loaded:
-    expected_count = int(files.read_report(folder)["past_prices"])
+    expected_count = int(catalog.read_report(folder)["past_prices"])
     stored = models.PastPrice.objects.count()
     if stored == expected_count and not is_needed:
         return Loaded("past prices", stored, False)
-    counts = history.load(folder / files.PAST_PRICES)
+    counts = history.load(folder / catalog.PAST_PRICES)
     return Loaded("past prices", sum(counts.values()), True)

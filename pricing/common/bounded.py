@@ -8,9 +8,12 @@ value as typed, shortened, and says what is allowed.
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
 from pricing.common.invalid_input import InvalidInput
@@ -34,7 +37,9 @@ SHOWN_LENGTH = 60
 
 NUMBER_PATTERN = r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?"
 _NUMBER = re.compile(NUMBER_PATTERN, re.ASCII)
-_QUESTION = re.compile(r"([\d.,\s+-]{1,60}): ([\d.+-]{1,60},? or [\d.+-]{1,60}( and \d{1,60})?\?)")
+_QUESTION = re.compile(
+    r"([\d.,\s+-]{1,60}): ([\d.+-]{1,60}(?: %)?,? or [\d.+-]{1,60}(?: %)?( and \d{1,60})?\?)"
+)
 """What `typed_number` makes of a text that may be two figures."""
 _ANY_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 """The same form without bounds: what is a number, if one that is not read."""
@@ -250,3 +255,162 @@ def check_lines(lines: Iterable[str], field: str, length: int = MAX_LINE_LENGTH)
         if len(line) > length:
             raise InvalidInput(field, f"line {number} is longer than {length:,} characters")
         yield line
+
+
+_GROUP = "_ \u00a0\u202f'\u2019"
+_ENGLISH = re.compile(rf"[+-]?\d{{1,3}}([,{_GROUP}]\d{{3}})+(\.\d+)?")
+_CONTINENTAL = re.compile(rf"[+-]?(\d+|\d{{1,3}}([.{_GROUP}]\d{{3}})+),\d+")
+_DOTS = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
+_ONE_DOT = re.compile(r"\d{1,3}\.\d{3}")
+_ROUND_DOT = re.compile(r"[1-9]\d{0,2}\.\d\d0")
+_ONE_COMMA = re.compile(r"(\d+),(\d+)")
+
+
+def plain_number(text: str) -> str:
+    """A number without grouping marks and with a decimal point; any other text as it is.
+
+    >>> plain_number("1,250,000"), plain_number("1.250.000"), plain_number("1'250 000")
+    ('1250000', '1250000', '1250000')
+    >>> plain_number("1.000,50"), plain_number("1,000.50"), plain_number("0,25")
+    ('1000.50', '1000.50', '0.25')
+    >>> plain_number("1,500"), plain_number("2.345"), plain_number("many, or few")
+    ('1500', '2.345', 'many, or few')
+    """
+    if _ENGLISH.fullmatch(text):
+        return re.sub(rf"[,{_GROUP}]", "", text)
+    if _CONTINENTAL.fullmatch(text) or _DOTS.fullmatch(text):
+        return re.sub(rf"[.{_GROUP}]", "", text).replace(",", ".")
+    return text
+
+
+def spell_out(text: str) -> str:
+    """An amount or a count whose point may be the mark of thousands or of decimals, as a question
+    that no number is; any other text as it is. Nobody plans to a tenth of a cent.
+
+    >>> spell_out("300.000"), spell_out("300000"), spell_out("300.50")
+    ('300.000: 300 or 300000?', '300000', '300.50')
+    """
+    if not _ONE_DOT.fullmatch(text):
+        return text
+    return f"{text}: {_plain(text)} or {text.replace('.', '')}?"
+
+
+def spell_out_round(text: str) -> str:
+    """The same for figures that may well have three decimals: only those that end in 0, which no
+    program writes and hardly anybody types.
+
+    >>> spell_out_round("1.500"), spell_out_round("1.085"), spell_out_round("0.250")
+    ('1.500: 1.5 or 1500?', '1.085', '0.250')
+    """
+    return spell_out(text) if _ROUND_DOT.fullmatch(text) else text
+
+
+def spell_out_pair(text: str) -> str:
+    """Two numbers with a bare comma between them, or one with a decimal comma, as a question.
+
+    >>> spell_out_pair("10,25"), spell_out_pair("1,460"), spell_out_pair("10, 25")
+    ('10,25: 10.25, or 10 and 25?', '1,460', '10, 25')
+    """
+    pair = _ONE_COMMA.fullmatch(text)
+    if pair is None or _ENGLISH.fullmatch(text):
+        return text
+    return f"{text}: {pair[1]}.{pair[2]}, or {pair[1]} and {pair[2]}?"
+
+
+def write_out(number: float) -> str:
+    """A number as `spell_out` has nothing to ask about.
+
+    >>> write_out(123.456), write_out(0.5), write_out(1250000.0)
+    ('123.4560', '0.5', '1250000.0')
+    """
+    text = repr(number)
+    return f"{text}0" if _ONE_DOT.fullmatch(text) else text
+
+
+def _plain(text: str) -> str:
+    return text.rstrip("0").rstrip(".")
+
+
+MAX_CHARACTERS = 1_000
+"""Longest number that is converted."""
+
+
+def loads(text: str) -> object:
+    """The value of a JSON text; `ValueError` in words for what is not JSON, for NaN and
+    Infinity, for a field given twice and for nesting beyond `bounded.MAX_DEPTH`.
+
+    A number beyond what a float holds stays the text it is, so that the field which takes no
+    text refuses it by name and as it was typed.
+
+    >>> loads('{"a": [1, 2.5]}'), loads('[1e999, 1e-999]')
+    ({'a': [1, 2.5]}, ['1e999', '1e-999'])
+    >>> loads('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: 'a' is given twice; give it once
+    """
+    check_nesting(text)
+    value: object = json.loads(
+        text,
+        parse_constant=_reject_constant,
+        parse_int=_parse_integer,
+        parse_float=parse_float,
+        object_pairs_hook=_reject_duplicate_keys,
+    )
+    return value
+
+
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _parse_integer(digits: str) -> int | str:
+    return int(digits) if len(digits.lstrip("-")) <= MAX_EXPONENT + 1 else digits
+
+
+def parse_float(text: str) -> float | str:
+    """A float, or the text itself where it is too long, too large or too small for one."""
+    if len(text) > MAX_CHARACTERS:
+        return text
+    value = float(text)
+    is_lost = not value and any(digit in "123456789" for digit in text.lower().split("e")[0])
+    return text if is_lost or not math.isfinite(value) else value
+
+
+def _reject_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise ValueError(f"{shorten(name)} is given twice; give it once")
+        fields[name] = value
+    return fields
+
+
+MOST = 1_000_000_000
+"""More than anything that is counted here; every database and calendar can hold it as a count."""
+MOST_DAYS = 36_500
+"""A hundred years: dates end not far beyond."""
+MOST_PORT = 65_535
+
+
+def whole_number_from(least: int, most: int = MOST) -> Callable[[str], int]:
+    """The `type` of an argument that is a whole number from `least` to `most`.
+
+    >>> whole_number_from(0)("12")
+    12
+    >>> whole_number_from(0)("-3")
+    Traceback (most recent call last):
+    argparse.ArgumentTypeError: '-3' is no whole number from 0 on
+    """
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise ArgumentTypeError(f"{text[:60]!r} is no whole number from {least} on")
+        if number > most:
+            raise ArgumentTypeError(f"{text[:60]!r} is more than {most:,}")
+        return number
+
+    return read

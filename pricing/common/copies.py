@@ -41,7 +41,6 @@ else:
 
 @cache
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
-    """Raises `TypeError` for a class that cannot be copied by its fields alone."""
     if hasattr(kind, "__post_init__") or "__slots__" in vars(kind):
         raise TypeError(f"{kind.__name__} is more than its fields; take dataclasses.replace")
     return tuple(field.name for field in fields(kind))

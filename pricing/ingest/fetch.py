@@ -1,15 +1,65 @@
-"""One provider read to the end, or not at all. Runs in a thread; no database here."""
-
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import threading
 import time
-from collections.abc import Callable
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from pricing.ingest.provider import FetchContext, NotRead, Provider, RunStopped, SkippedRow
+from pricing.ingest.http import AccessDenied
+from pricing.ingest.provider import (
+    FetchContext,
+    NotRead,
+    Provider,
+    ProviderUnavailable,
+    RunStopped,
+    SkippedRow,
+)
 from pricing.market.offers import Offer
+
+log = logging.getLogger(__name__)
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+PART_ERRORS = (
+    *(ProviderUnavailable, ArithmeticError, AttributeError, LookupError),
+    *(TypeError, ValueError),
+)
+"""How a part fails: what the client raises, and what an answer of another form raises."""
+
+
+def read_part(part: NotRead, read: Callable[[], Iterable[T]]) -> Iterator[T | NotRead]:
+    """All rows of `read`, or `part` with the cause added to its reason.
+
+    `RunStopped` passes through.
+    """
+    try:
+        rows = list(read())
+    except PART_ERRORS as error:
+        yield explain_unread(part, error)
+    else:
+        yield from rows
+
+
+def explain_unread(part: NotRead, error: Exception) -> NotRead:
+    """`part` with what happened; raises `RunStopped` again."""
+    if isinstance(error, RunStopped):
+        raise error
+    if isinstance(error, AccessDenied):
+        return replace(part, reason=f"{part.reason}: {error.what}. {error.hint}")
+    if isinstance(error, ProviderUnavailable):
+        return replace(part, reason=f"{part.reason}: {error.what}")
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    log.error("%s: %s\n%s", part.reason, type(error).__name__, frames)
+    return replace(part, reason=f"{part.reason}: the answer is not understood")
 
 
 class Cancelled(Exception):  # noqa: N818 - it is asked for, not an error
@@ -38,8 +88,6 @@ class FetchResult:
     not_read: tuple[NotRead, ...]
     retrieved_at: dt.datetime
     server_times: tuple[ServerTime, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    """Names of pages that were not fetched again because they have not changed."""
 
 
 def fetch(
@@ -50,7 +98,6 @@ def fetch(
 ) -> FetchResult:
     """Everything `provider` gives; `ProviderUnavailable` once the deadline has passed."""
     times: list[ServerTime] = []
-    unchanged: list[str] = []
 
     def note_server_time(seen: dt.datetime) -> None:
         seen_utc = seen if seen.tzinfo else seen.replace(tzinfo=dt.UTC)
@@ -59,10 +106,15 @@ def fetch(
     offers: list[Offer] = []
     skipped: list[SkippedRow] = []
     not_read: list[NotRead] = []
-    for item in provider.fetch(
-        replace(context, server_time=note_server_time, unchanged=unchanged.append)
-    ):
-        _check_may_continue(provider.name, context, cancelled)
+    for item in provider.fetch(replace(context, server_time=note_server_time)):
+        if cancelled is not None and cancelled.is_set():
+            raise Cancelled(f"{provider.name}: the run was stopped")
+        if context.deadline is not None and time.monotonic() > context.deadline:
+            raise RunStopped(
+                provider.name,
+                "the run's deadline passed while it was read",
+                "Try again when the network is faster, or limit it with --region.",
+            )
         match item:
             case Offer():
                 offers.append(item)
@@ -73,23 +125,79 @@ def fetch(
             case _:  # an adapter outside this repository, which no type checker has seen
                 raise TypeError(f"{provider.name} gave a {type(item).__name__} instead of an offer")
     return FetchResult(
-        tuple(offers),
-        tuple(skipped),
-        tuple(not_read),
-        context.retrieved_at,
-        tuple(times),
-        tuple(unchanged),
+        tuple(offers), tuple(skipped), tuple(not_read), context.retrieved_at, tuple(times)
     )
 
 
-def _check_may_continue(
-    name: str, context: FetchContext, cancelled: threading.Event | None
-) -> None:
-    if cancelled is not None and cancelled.is_set():
-        raise Cancelled(f"{name}: the run was stopped")
-    if context.deadline is not None and time.monotonic() > context.deadline:
-        raise RunStopped(
-            name,
-            "the run's deadline passed while it was read",
-            "Try again when the network is faster, or limit it with --region.",
+def map_side_by_side(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
+    """`function` of each item in order, at most `workers` at once.
+
+    An exception is raised when its item's turn comes; nothing is begun after that. The threads
+    are daemons, which those of an executor are not: a run that is stopped does not wait for them.
+
+    >>> list(map_side_by_side(str.upper, ["a", "b"], workers=2))
+    ['A', 'B']
+    """
+    calls: list[tuple[T, Future[R]]] = [(item, Future()) for item in items]
+    waiting = deque(calls)
+
+    def work() -> None:
+        while True:
+            try:
+                item, future = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                future.set_result(function(item))
+            except BaseException as error:
+                future.set_exception(error)
+
+    for _ in range(min(workers, len(calls))):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for _, future in calls:
+            yield future.result()
+    finally:
+        waiting.clear()
+
+
+Quota = dict[str, Any]
+
+
+@runtime_checkable
+class QuotaSource(Protocol):
+    """A provider that reports what an account may run."""
+
+    def fetch_quotas(self, context: FetchContext) -> list[Quota]: ...
+
+
+@dataclass(frozen=True)
+class QuotaResult:
+    """The quotas of one provider, or why there are none."""
+
+    provider: str
+    quotas: tuple[Quota, ...] = ()
+    what: str = ""
+    hint: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        return not self.what
+
+
+def pull_quotas(providers: Iterable[Provider], context: FetchContext) -> list[QuotaResult]:
+    """The quotas of each provider; one that fails leaves the others as they are."""
+    return [_pull_provider(provider, context) for provider in providers]
+
+
+def _pull_provider(provider: Provider, context: FetchContext) -> QuotaResult:
+    if not isinstance(provider, QuotaSource):
+        return QuotaResult(
+            provider.name,
+            what="its adapter does not provide quotas",
+            hint="Enter constraints.quotas by hand.",
         )
+    try:
+        return QuotaResult(provider.name, tuple(provider.fetch_quotas(context)))
+    except ProviderUnavailable as error:
+        return QuotaResult(provider.name, what=error.what, hint=error.hint)

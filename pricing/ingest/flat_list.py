@@ -12,12 +12,15 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from pricing.ingest.endpoints import check_endpoint, is_loopback
-from pricing.ingest.failures import raise_for_status
-from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.parts import PART_ERRORS
+from pricing.ingest.fetch import PART_ERRORS
+from pricing.ingest.http import (
+    ProviderHttpClient,
+    RetryableError,
+    check_endpoint,
+    is_loopback,
+    raise_for_status,
+)
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
-from pricing.ingest.retries import RetryableError
 from pricing.market import accelerators
 from pricing.market.offers import Offer, PurchaseOption
 

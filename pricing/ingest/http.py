@@ -23,38 +23,31 @@ and `extra={"call_timeout_s": 5}` the longest silence of a server.
 
 from __future__ import annotations
 
-import io
+import ipaddress
 import json
+import logging
 import math
+import os
+import re
+import ssl
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 import tenacity
 
-from pricing.ingest import failures
-from pricing.ingest.connections import make_client, silence_sdk_loggers
-from pricing.ingest.endpoints import Endpoint, Secrets, check_endpoint, is_loopback, redact_url
-from pricing.ingest.failures import (
-    AccessDenied,
-    BadRequest,
-    SignInExpired,
-    raise_for_status,
+from pricing.ingest.provider import (
+    FetchContext,
+    ProviderUnavailable,
+    RunStopped,
 )
-from pricing.ingest.provider import FetchContext, ProviderUnavailable, RunStopped
-from pricing.ingest.retries import (
-    LONGEST_RETRY_AFTER_S,
-    MAX_CALLS,
-    RetryableError,
-    certificate_error,
-    is_retryable,
-    wait_s,
-)
-from pricing.ingest.side_by_side import call_within
-from pricing.ingest.stored_lists import CONDITIONS, NOT_MODIFIED, StoredList
 
 if TYPE_CHECKING:
     import httpx
@@ -76,8 +69,6 @@ class PageResponse:
 
     body: bytes
     headers: Mapping[str, str]
-    is_unchanged: bool = False
-    """The server said so in place of a body."""
 
 
 class ProviderHttpClient:
@@ -150,29 +141,13 @@ class ProviderHttpClient:
         if self.context.replay is not None:
             return self._parse(name, self._read_recording(name))
 
-        stored = StoredList(
-            self.context.settings, self.provider, name, f"{url} {sorted((params or {}).items())}"
-        )
-
         def request() -> tuple[bytes, Any]:
-            all_headers = {**(headers or {}), **stored.conditions()}
-            response = self._within_limit(lambda: self._request(url, params, all_headers))
-            body = response.body
-            if response.is_unchanged:
-                with stored.open() as file:
-                    body = file.read()
+            body = self._within_limit(lambda: self._request(url, params, headers)).body
             try:
                 document = json.loads(body)
                 check(document)
-            except (ValueError, RetryableError) as error:
-                stored.forget()
-                if isinstance(error, RetryableError):
-                    raise
+            except ValueError as error:
                 raise RetryableError(f"the answer is not valid JSON ({error})") from None
-            if response.is_unchanged:
-                self.context.unchanged(name)
-            else:
-                stored.store(io.BytesIO(body), response.headers)
             return body, document
 
         body, document = self.retry(name, request)
@@ -190,14 +165,16 @@ class ProviderHttpClient:
             sleep=sleep,
             reraise=True,
         )
-        self._check_deadline(name)
+        if self._left_s() <= 0:
+            what = f"the run's time limit passed before {name} was read"
+            raise RunStopped(self.provider, what, SLOW_HINT)
         try:
             return retryer(request)
         except RunStopped:
             raise
         except (RetryableError, ProviderUnavailable) as error:
             failure = self._explain_failure(name, error)
-            self._record_json(name, failures.to_document(failure))
+            self._record_json(name, to_document(failure))
             raise failure from None
 
     def _within_limit(self, request: Callable[[], T]) -> T:
@@ -209,17 +186,16 @@ class ProviderHttpClient:
     def _explain_failure(
         self, name: str, error: RetryableError | ProviderUnavailable
     ) -> ProviderUnavailable:
-        """What the run is told of a page that did not come, without secrets."""
         if isinstance(error, ProviderUnavailable):
             what, hint = self.secrets.scrub(error.what), self.secrets.scrub(error.hint)
             return type(error)(self.provider, what, hint)
         if fault := certificate_error(error):
             what = f"{name}: the server's certificate is refused ({fault})"
-            return ProviderUnavailable(self.provider, what, failures.CERTIFICATE_HINT)
+            return ProviderUnavailable(self.provider, what, CERTIFICATE_HINT)
         return ProviderUnavailable(
             self.provider,
             self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
-            failures.NETWORK_HINT,
+            NETWORK_HINT,
         )
 
     def record_page(self, name: str, body: bytes) -> None:
@@ -274,8 +250,6 @@ class ProviderHttpClient:
         except httpx.HTTPError as error:
             raise RetryableError(f"{redact_url(url)}: {type(error).__name__} {error}") from None
         self.report_server_time(response.headers.get("date"))
-        if response.status_code == NOT_MODIFIED and CONDITIONS.intersection(headers or {}):
-            return PageResponse(b"", response.headers, is_unchanged=True)
         raise_for_status(self.provider, url, response)
         return PageResponse(response.content, response.headers)
 
@@ -287,7 +261,7 @@ class ProviderHttpClient:
                 f"the recorded page {name} is missing",
                 "Record the prices again with --record, or choose the folder that holds them.",
             )
-        failures.raise_recorded(self.provider, page)
+        raise_recorded(self.provider, page)
         return page
 
     def _parse(self, name: str, page: bytes) -> Any:
@@ -300,28 +274,21 @@ class ProviderHttpClient:
                 "Record the prices again with --record.",
             ) from None
 
-    def _check_deadline(self, name: str) -> None:
-        if self._left_s() <= 0:
-            what = f"the run's time limit passed before {name} was read"
-            raise RunStopped(self.provider, what, failures.SLOW_HINT)
-
     def _left_s(self) -> float:
-        """Seconds until the run's time limit."""
         deadline = self.context.deadline
         return math.inf if deadline is None else deadline - time.monotonic()
 
     def _check_wait(self, name: str, state: tenacity.RetryCallState) -> None:
-        """Before a pause: one that passes the time limit is not begun, and what failed is said."""
         pause_s = state.upcoming_sleep
         error = state.outcome.exception() if state.outcome else None
         if pause_s > LONGEST_RETRY_AFTER_S:
             what = f"{name}: the server asks for a pause of {pause_s:,.0f} s"
-            raise ProviderUnavailable(self.provider, what, failures.PAUSE_HINT)
+            raise ProviderUnavailable(self.provider, what, PAUSE_HINT)
         if (left_s := self._left_s()) <= pause_s:
             what = self.secrets.scrub(f"{name}: {getattr(error, 'what', error)}")
             what += "; the next try would come after the run's time limit"
             kind = RunStopped if left_s <= 0 else ProviderUnavailable
-            raise kind(self.provider, what, failures.TIME_HINT)
+            raise kind(self.provider, what, TIME_HINT)
 
 
 def _call_and_translate(
@@ -343,3 +310,312 @@ def _json_default(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value)
+
+
+def make_client(timeout: httpx.Timeout, *, is_direct: bool) -> httpx.Client:
+    """A pool of connections; `is_direct`: past a company's proxy, as to loopback."""
+    import httpx
+
+    return httpx.Client(
+        timeout=timeout,
+        verify=_certificates(os.environ.get("SSL_CERT_FILE"), trust_env=not is_direct),
+        trust_env=not is_direct,
+        follow_redirects=False,
+    )
+
+
+@cache
+def _certificates(_file: str | None, *, trust_env: bool) -> ssl.SSLContext:
+    """What servers' certificates are held against: read once for each file that the setting of
+    the system names, since reading it takes longer than a call on loopback."""
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=trust_env)
+
+
+def silence_sdk_loggers() -> None:
+    """The SDKs write addresses (INFO) and signed headers (DEBUG): keep both quiet."""
+    for name in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "azure", "google.auth"):
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logging.WARNING, logger.level))
+
+
+_RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+_DENIED_STATUS = frozenset({401, 403})
+_FAILURE_KEY = "recorded_failure"
+CERTIFICATE_HINT = (
+    "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
+    "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
+)
+_STAY = "The last published prices stay in force; "
+SLOW_HINT = f"{_STAY}try again when the network is faster, or limit the run with --region."
+PAUSE_HINT = f"{_STAY}try again after that pause."
+NETWORK_HINT = (
+    f"{_STAY}try again later, and if it lasts, check the network and the provider's status page."
+)
+TIME_HINT = (
+    f"{_STAY}check the network and the provider's status page, or give the run more time with "
+    "--deadline."
+)
+
+
+class AccessDenied(ProviderUnavailable):
+    """The provider knows us not, or does not let us."""
+
+
+class SignInExpired(AccessDenied):
+    """The sign-in ended on the way: it says nothing about what the account may see."""
+
+
+class BadRequest(ProviderUnavailable):
+    """The provider does not understand the question (400): another wording may do."""
+
+
+_KINDS = {one.__name__: one for one in (AccessDenied, SignInExpired, BadRequest)}
+
+
+def to_document(error: ProviderUnavailable) -> dict[str, dict[str, str]]:
+    """The failure as it is recorded in place of the page."""
+    kind = type(error).__name__
+    return {_FAILURE_KEY: {"kind": kind, "what": error.what, "remedy": error.hint}}
+
+
+def raise_recorded(provider: str, page: bytes) -> None:
+    """Raises the failure that was recorded in place of `page`, if one was."""
+    if page.startswith(f'{{"{_FAILURE_KEY}"'.encode()):
+        failure = json.loads(page)[_FAILURE_KEY]
+        kind = _KINDS.get(failure["kind"], ProviderUnavailable)
+        raise kind(provider, failure["what"], failure["remedy"])
+
+
+def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
+    """`RetryableError`, `AccessDenied` or `ProviderUnavailable` for an answer that is not 200."""
+    status = response.status_code
+    if status == 200:
+        return
+    what = f"{redact_url(url)} answered {status} {response.reason_phrase}"
+    if status in _RETRYABLE_STATUS:
+        raise RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
+    if status in _DENIED_STATUS:
+        raise AccessDenied(provider, what, "Check the credentials and their permissions.")
+    hint = "Check the address in the settings, and whether the provider changed its API."
+    raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, hint)
+
+
+MAX_CALLS = 5
+"""Calls for one page, the first one counted."""
+MAX_WAIT_S = 60.0
+"""Longest time that one page is waited for by our own choice, over all its calls, s."""
+LONGEST_RETRY_AFTER_S = 300.0
+"""A server that asks for a longer wait, s, is taken as unavailable."""
+
+
+class RetryableError(Exception):
+    """A call that may succeed when repeated. `retry_after_s`: what the server asked us to wait."""
+
+    def __init__(self, what: str, retry_after_s: float | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.retry_after_s = retry_after_s
+
+
+def is_retryable(error: BaseException) -> bool:
+    """Whether asking again may help; a certificate gets no better by it."""
+    return isinstance(error, RetryableError) and not certificate_error(error)
+
+
+def certificate_error(error: BaseException) -> str:
+    """Why the server's certificate was refused, if that is behind `error`; else empty.
+
+    Each SDK wraps the error of `ssl` in its own; the chain of causes is what they share, but
+    for Azure's, which keeps the cause in `inner_exception`.
+    """
+    visited: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in visited:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause.verify_message
+        visited.append(cause)
+        wrapped = getattr(cause, "inner_exception", None)
+        cause = cause.__cause__ or wrapped or cause.__context__
+    return ""
+
+
+def parse_retry_after_s(header: str | None, now: datetime | None = None) -> float | None:
+    """Seconds that a `Retry-After` header asks for, a number or a date; None without one.
+
+    >>> parse_retry_after_s("7"), parse_retry_after_s("soon")
+    (7.0, None)
+    """
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        return _seconds_until(header, now or datetime.now(UTC))
+    return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+def _seconds_until(date: str, now: datetime) -> float | None:
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    moment_utc = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment_utc - now).total_seconds())
+
+
+_BACK_OFF = tenacity.wait_random_exponential(multiplier=MAX_WAIT_S / (2 ** (MAX_CALLS - 1) - 1))
+"""At random up to 4, 8, 16 and 32 s: `MAX_WAIT_S` in all."""
+
+
+def wait_s(state: tenacity.RetryCallState) -> float:
+    """Seconds until the next call: what the server asked for, else random exponential."""
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, RetryableError) and error.retry_after_s is not None:
+        return error.retry_after_s
+    return _BACK_OFF(state)
+
+
+_SECRET_NAME = re.compile(r"KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s]+)@")
+"""In addresses, of which a setting may hold several, or something that only looks like one."""
+_SHORTEST_SECRET = 6
+"""Characters. A shorter value would blank out ordinary words."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A base address that may be called. `anonymous`: send no credentials to it."""
+
+    url: str
+    anonymous: bool
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the host of `url` is this machine, by name or by number.
+
+    >>> is_loopback("http://127.0.0.1:8080/x"), is_loopback("http://localhost.example.com")
+    (True, False)
+    """
+    host = _split_url(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_endpoint(provider: str, setting: str, url: str) -> Endpoint:
+    """`url` as an endpoint, or `RunStopped` that names the setting and what to do.
+
+    >>> check_endpoint("aws", "AWS_ENDPOINT_URL", "http://127.0.0.1:4566/")
+    Endpoint(url='http://127.0.0.1:4566', anonymous=True)
+    """
+    url = url.strip().rstrip("/")
+    parts = _split_url(url)
+    if parts.scheme == "https" and parts.hostname:
+        return Endpoint(url, anonymous=False)
+    if parts.scheme == "http" and is_loopback(url):
+        return Endpoint(url, anonymous=True)
+    raise RunStopped(
+        provider,
+        f"{setting}={redact_url(url)} is not an address that may be called",
+        f"Set {setting} to an https address; plain http is accepted for 127.0.0.1, ::1 and "
+        "localhost alone.",
+    )
+
+
+def same_origin(base: str, link: str) -> bool:
+    """Whether `link` leads to the server of `base`: a next page must not lead elsewhere.
+
+    >>> same_origin("https://prices.azure.com", "https://prices.azure.com:443/api?$skip=100")
+    True
+    """
+    return _origin(base) == _origin(link)
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = _split_url(url)
+    return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+
+
+def redact_url(url: str) -> str:
+    """`url` as an error may show it: without user, password, query and fragment.
+
+    >>> redact_url("https://user:hunter2@mirror.example/prices?key=abc")
+    'https://mirror.example/prices'
+    """
+    parts = _split_url(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", "")) or "(unreadable)"
+
+
+def _split_url(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - it is read here to be checked
+    except ValueError:
+        return urlsplit("")
+    return parts
+
+
+class Secrets:
+    """The secret values of a run. `scrub` replaces each by `***` in text and in bytes.
+
+    >>> secrets = Secrets.from_settings({"GCP_API_KEY": "AIzaSecret", "GCP_PROJECT": "research"})
+    >>> secrets.scrub("key=AIzaSecret of research")
+    'key=*** of research'
+    """
+
+    def __init__(self, values: Iterable[str]) -> None:
+        long_enough = {value for value in values if len(value) >= _SHORTEST_SECRET}
+        self._values = sorted(long_enough, key=len, reverse=True)
+
+    @classmethod
+    def from_settings(
+        cls, settings: Mapping[str, str], extra_secrets: Iterable[str] = ()
+    ) -> Secrets:
+        """Every value of `settings` whose name says that it is secret, and `extra_secrets`."""
+        secret_values = [value for name, value in settings.items() if _SECRET_NAME.search(name)]
+        url_passwords = [word for value in settings.values() for word in _PASSWORD.findall(value)]
+        return cls([*secret_values, *url_passwords, *map(unquote, url_passwords), *extra_secrets])
+
+    def scrub(self, text: str) -> str:
+        for value in self._values:
+            text = text.replace(value, "***")
+        return text
+
+    def scrub_bytes(self, data: bytes) -> bytes:
+        for value in self._values:
+            data = data.replace(value.encode(), b"***")
+        return data
+
+
+R = TypeVar("R")
+
+
+def call_within(limit_s: float, function: Callable[[], R]) -> R:
+    """`function()`, or `TimeoutError` after `limit_s`; its thread is left to itself then.
+
+    A server that sends a byte now and then is never silent long enough for a client's time-out.
+
+    >>> call_within(1.0, lambda: 2)
+    2
+    """
+    future: Future[R] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        return future.result(timeout=limit_s)
+    except TimeoutError:
+        if future.done():  # the function's own
+            raise
+        raise TimeoutError(f"no complete answer within {limit_s:g} s") from None

@@ -48,7 +48,7 @@ class NotRead:
 
     What is published of that part stays in force with its own, older dates; without this, an
     offer that a fetch does not give counts as gone. Empty tuples mean all of them.
-    `pricing.ingest.parts` makes one of a part that failed.
+    `pricing.ingest.fetch` makes one of a part that failed.
     """
 
     reason: str
@@ -80,8 +80,6 @@ class FetchContext:
     """Gives a recorded page back, for `--from`."""
     server_time: Callable[[dt.datetime], None] = lambda _seen: None
     """Reports the time that the provider's `Date` header gives, to find a clock that is off."""
-    unchanged: Callable[[str], None] = lambda _name: None
-    """Told the name of a page that has not changed and was not fetched again."""
     extra: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -11,8 +11,8 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from pricing.discovery import all_providers
-from pricing.ingest.endpoints import Secrets
-from pricing.publish.refresh_runs import is_disk_full
+from pricing.ingest.http import Secrets
+from pricing.publish.refresh import is_disk_full
 
 
 class DatabaseCommand(BaseCommand):
@@ -60,7 +60,6 @@ def describe_database_error(error: DatabaseError) -> str:
 
 
 def _has_unapplied_migrations() -> bool:
-    """False also where the database cannot be asked."""
     try:
         executor = MigrationExecutor(connection)
         return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,7 +18,6 @@ from types import MappingProxyType
 from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.near_accelerators import find_near
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Precisions of `Accelerator.dense_tflops`; int8 in TOPS."""
@@ -226,7 +225,6 @@ def describe_reading(name: str) -> str:
 
 
 def _contains_usual_name(words: frozenset[str], one: Accelerator) -> bool:
-    """Whether a name holds all words of one usual name of the device."""
     return any(normalize_words(alias.casefold()) <= words for alias in one.aliases)
 
 
@@ -247,13 +245,15 @@ def _closest_slugs(name: str) -> list[str]:
 @cache
 def _accelerators_by_slug() -> MappingProxyType[str, Accelerator]:
     with _TABLE.open(newline="", encoding="utf-8") as lines:
-        rows = [_parse_accelerator(row) for row in csv.DictReader(lines)]
+        rows = [
+            Accelerator(**{f.name: _parse_value(f.name, row[f.name]) for f in fields(Accelerator)})
+            for row in csv.DictReader(lines)
+        ]
     return MappingProxyType({one.slug: one for one in rows})
 
 
 @cache
 def _slugs_by_spelling() -> dict[str, str]:
-    """Slugs and API spellings, as written."""
     slugs_by_spelling = {slug: slug for slug in _accelerators_by_slug()}
     for one in all_accelerators():
         slugs_by_spelling.update({text.casefold(): one.slug for text in one.api_names})
@@ -271,7 +271,6 @@ def _slugs_by_words() -> dict[frozenset[str], str]:
 
 @cache
 def _words_by_slug() -> dict[str, frozenset[str]]:
-    """Every word that may stand in a name of the device: model, memory and form."""
     return {
         one.slug: frozenset().union(
             *(normalize_words(text.casefold()) for text in (one.name, *one.aliases)),
@@ -285,10 +284,6 @@ def _words_by_slug() -> dict[str, frozenset[str]]:
 _LIST_FIELDS = frozenset(("aliases", "api_names", "unverified"))
 _INTEGER_FIELDS = frozenset(("year", "street_price_year", "cores"))
 _FLOAT_FIELDS = re.compile(r"_gib$|_per_s$|_tflops$|_tops$|_w$|_mhz$|_usd$")
-
-
-def _parse_accelerator(row: dict[str, str]) -> Accelerator:
-    return Accelerator(**{f.name: _parse_value(f.name, row[f.name]) for f in fields(Accelerator)})
 
 
 def _parse_value(field: str, text: str) -> Any:
@@ -315,3 +310,46 @@ def find_software(accelerator: str) -> str:
         return ""
     vendor = str(get(slug).vendor)
     return SOFTWARE_BY_VENDOR.get(vendor, "")
+
+
+Words = frozenset[str]
+
+_NEAR_TABLE = Path(__file__).with_name("near_accelerators.csv")
+_SIZE_OR_FORM = re.compile(r"\d+gb|sxm|pcie|nvl|oam|hbm3")
+
+
+@dataclass(frozen=True)
+class NearAccelerator:
+    """A device that is not known, beside one that is."""
+
+    name: str
+    instead: str
+    """Slug of the known one."""
+    what_it_is: str
+    source: str
+
+
+def find_near(name: str, words_of: Callable[[str], Words]) -> NearAccelerator | None:
+    """The row that a name means by its words, in which a size of memory or a form may stand beside
+    those of the row; the one with the most words.
+
+    >>> from pricing.market.accelerators import normalize_words
+    >>> find_near("NVIDIA H800-SXM5-80GB", normalize_words).instead
+    'nvidia-h100-80gb-sxm'
+    >>> find_near("RTX 4070 Ti", normalize_words) is None
+    True
+    """
+    words = words_of(name.casefold())
+    meant = [
+        (of_row, row)
+        for of_row, row in ((words_of(row.name.casefold()), row) for row in near_accelerators())
+        if of_row <= words and all(_SIZE_OR_FORM.fullmatch(word) for word in words - of_row)
+    ]
+    return max(meant, key=lambda pair: len(pair[0]))[1] if meant else None
+
+
+@cache
+def near_accelerators() -> tuple[NearAccelerator, ...]:
+    """Every row."""
+    with _NEAR_TABLE.open(newline="", encoding="utf-8") as lines:
+        return tuple(NearAccelerator(**row) for row in csv.DictReader(lines))

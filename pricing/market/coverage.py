@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pricing.market import machine_types
+from pricing.market.offer_filters import find_sold_option, machine_family, sold_options
 from pricing.market.offer_table import UNDATED, CodedColumn, OfferTable
 from pricing.market.offers import PurchaseOption
-from pricing.market.sold_options import find_sold_option, machine_family, sold_options
 
 Rows = NDArray[np.intp]
 _PROVIDERS_WITH_TABLES = ("aws", "azure", "gcp")
@@ -144,7 +144,6 @@ def _cover(
 
 
 def _count_prices(table: OfferTable, rows: Rows) -> dict[Key, CoverageRow]:
-    """The combinations that have a price among `rows`."""
     columns = (table.accelerator, table.provider, table.purchase_option)
     keys, place = _distinct(columns, rows)
     day = table.as_of_day[rows]
@@ -174,7 +173,6 @@ def _read_day(ordinal: int) -> dt.date | None:
 def _distinct(
     columns: tuple[CodedColumn, CodedColumn, CodedColumn], rows: Rows
 ) -> tuple[list[Key], Rows]:
-    """The combinations of three names among `rows`, and [row] which of them it has."""
     code = np.zeros(len(rows), dtype=np.int64)
     for column in columns:
         code = code * max(len(column.names), 1) + column.codes[rows]
@@ -193,7 +191,6 @@ def _distinct(
 
 
 def _find_sold(table: OfferTable, accelerators: frozenset[str] | None) -> frozenset[Key]:
-    """The combinations that are on sale anywhere."""
     rows = table.select(accelerators=accelerators or ())
     return frozenset(_distinct((table.accelerator, table.provider, table.purchase_option), rows)[0])
 
@@ -217,7 +214,6 @@ def _find_machines(
 
 @cache
 def _known_machines(provider: str) -> Mapping[str, frozenset[str]]:
-    """Accelerator → machines of a provider that are not retired."""
     if provider not in _PROVIDERS_WITH_TABLES:
         return {}
     machines = defaultdict(set)

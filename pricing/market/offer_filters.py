@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import cache
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.market import accelerators
+from pricing.market import accelerators, machine_types
+from pricing.market.machine_types import instance_family
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.snapshot import Catalog
 
@@ -118,7 +122,6 @@ _NUMBERS = ("min_accelerators", "accelerator_count", "min_accelerator_memory_gib
 
 
 def _check_limits(limit: Any, limits: Mapping[str, Any]) -> None:
-    """Refuses what would find nothing, or fail in the middle: from a notebook comes anything."""
     if limit is not None:
         if isinstance(limit, bool) or not isinstance(limit, Integral):
             raise InvalidInput("limit", f"{limit!r} is not a whole number; write one such as 3")
@@ -137,10 +140,84 @@ def _check_limits(limit: Any, limits: Mapping[str, Any]) -> None:
 
 
 def _as_names(field: str, values: Any) -> tuple[str, ...]:
-    """One name or several."""
     names = (values,) if isinstance(values, str) or not isinstance(values, Iterable) else values
     names = tuple(names)
     for name in names:
         if not isinstance(name, str):
             raise InvalidInput(field, f"{name!r} is not a name; write text, or a list of texts")
     return names
+
+
+TABLE = Path(__file__).parents[1] / "data" / "sold_options.csv"
+COLUMNS = (
+    "provider",
+    "purchase_option",
+    "machines",
+    "sold",
+    "needs_account",
+    "as_of",
+    "source",
+)
+EVERY_MACHINE = "*"
+
+
+@dataclass(frozen=True)
+class SoldOption:
+    """Whether a provider sells machines of some families under a purchase option."""
+
+    families: frozenset[str]
+    """Families of machines; `*` is every one."""
+    is_sold: bool | None
+    """None where that depends on the machine and no source says it of each."""
+    needs_account: bool
+    """Whether its prices are read with an account alone."""
+    source: str
+
+
+@cache
+def sold_options() -> dict[tuple[str, str], tuple[SoldOption, ...]]:
+    """(provider, purchase option) → what is known, the first match first."""
+    table: dict[tuple[str, str], tuple[SoldOption, ...]] = {}
+    with TABLE.open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            key = row["provider"], row["purchase_option"]
+            table[key] = (*table.get(key, ()), _parse(row))
+    return table
+
+
+def find_sold_option(provider: str, purchase_option: str, instance_type: str) -> SoldOption | None:
+    """What is known of one machine, None where nothing is.
+
+    >>> find_sold_option("aws", "savings_plan", "p5.48xlarge").is_sold
+    True
+    >>> find_sold_option("gcp", "dws_calendar_mode", "a2-highgpu-8g").is_sold
+    False
+    >>> find_sold_option("aws", "reserved", "p5.48xlarge").is_sold is None
+    True
+    """
+    machine_type = machine_types.find(provider, instance_type)
+    if machine_type is not None and purchase_option in machine_type.not_sold_as:
+        return SoldOption(frozenset({instance_type}), False, False, machine_type.source)
+    family = machine_family(instance_type)
+    for known in sold_options().get((provider, purchase_option), ()):
+        if known.families & {EVERY_MACHINE, family}:
+            return known
+    return None
+
+
+def machine_family(instance_type: str) -> str:
+    """The family of a machine; of a host with attached accelerators, that of the host.
+
+    >>> machine_family("p6-b200.48xlarge"), machine_family("n1-standard-8+1xnvidia-tesla-t4")
+    ('p6-b200', 'n1-standard')
+    """
+    return instance_family(instance_type.split("+", 1)[0])
+
+
+def _parse(row: dict[str, str]) -> SoldOption:
+    return SoldOption(
+        families=frozenset(row["machines"].split()),
+        is_sold={"yes": True, "no": False, "unknown": None}[row["sold"]],
+        needs_account=row["needs_account"] == "yes",
+        source=row["source"],
+    )

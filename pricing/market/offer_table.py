@@ -287,7 +287,6 @@ class OfferTable:
 
 
 def _combine(*columns: CodedColumn) -> NDArray[np.int64]:
-    """[row] one whole number for each combination of names."""
     combined = np.zeros(len(columns[0].codes), dtype=np.int64)
     for column in columns:
         combined = combined * len(column.names) + column.codes
@@ -295,7 +294,6 @@ def _combine(*columns: CodedColumn) -> NDArray[np.int64]:
 
 
 def _number(values: NDArray[np.int64]) -> Rows:
-    """[row] which of the distinct values it has."""
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
@@ -304,7 +302,6 @@ def _to_float_array(values: Iterable[float]) -> Floats:
 
 
 def _units_per_usd_by_row(currencies: Iterable[str], rates: ExchangeRates) -> Floats:
-    """[row] units of its currency in a US dollar."""
     coded = CodedColumn.of(currencies)
     units = _to_float_array(float(rates.find(name).units_per_usd) for name in coded.names)
     return units[coded.codes]

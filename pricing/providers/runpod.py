@@ -68,7 +68,6 @@ def _has_stock(card: Mapping[str, Any], field: str) -> bool:
 
 
 def _full_name(card: Mapping[str, Any]) -> str:
-    """The name with the form in it, which only some display names have."""
     identity, name = str(card["id"]), str(card["displayName"])
     return identity if any(word in identity for word in ("SXM", "PCIe", "NVL", "OAM")) else name
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pricing.ingest.fetch import read_part
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row
-from pricing.ingest.parts import read_part
 from pricing.ingest.provider import NotRead, SkippedRow
 
 ZONES = ("fr-par-1", "fr-par-2", "nl-ams-1", "nl-ams-2", "pl-waw-2", "pl-waw-3")
@@ -37,7 +37,6 @@ class Scaleway(FlatList):
 
 
 def _servers(reader: PriceListReader, zone: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Name and row of each server with a GPU, over all pages."""
     page = 1
     while True:
         path = f"/instance/v1/zones/{zone}/products/servers"

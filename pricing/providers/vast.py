@@ -81,7 +81,6 @@ def _read_median(reader: PriceListReader, card: str, count: int) -> Iterator[Row
 
 
 def _is_countable(row: Mapping[str, Any], card: str, count: int) -> bool:
-    """Whether an offer is what was asked for: the server's filters drop and add rows at times."""
     return (
         row["gpu_name"] == card
         and row["num_gpus"] == count

@@ -7,7 +7,6 @@ They change daily.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row
 from pricing.market.offers import PurchaseOption
@@ -29,24 +28,20 @@ class Verda(FlatList):
         """On demand and spot of every instance type with a GPU."""
         for row in reader.get("instance-types", "/v1/instance-types", lambda d: d[0]["gpu"]):
             if row["gpu"]["number_of_gpus"]:
-                yield from _read_type(reader, row)
-
-
-def _read_type(reader: PriceListReader, row: dict[str, Any]) -> Iterator[Row]:
-    count = int(row["gpu"]["number_of_gpus"])
-    for option, field in _PRICES:
-        yield reader.offer(
-            region=REGION,
-            machine=row["instance_type"],
-            accelerator=row["name"],
-            accelerator_gib=row["gpu_memory"]["size_in_gigabytes"] / count,
-            count=count,
-            price=row.get(field),
-            currency=str(row.get("currency") or "usd").upper(),
-            option=option,
-            vcpus=float(row["cpu"]["number_of_cores"]),
-            memory_gib=float(row["memory"]["size_in_gigabytes"]),
-        )
+                count = int(row["gpu"]["number_of_gpus"])
+                for option, field in _PRICES:
+                    yield reader.offer(
+                        region=REGION,
+                        machine=row["instance_type"],
+                        accelerator=row["name"],
+                        accelerator_gib=row["gpu_memory"]["size_in_gigabytes"] / count,
+                        count=count,
+                        price=row.get(field),
+                        currency=str(row.get("currency") or "usd").upper(),
+                        option=option,
+                        vcpus=float(row["cpu"]["number_of_cores"]),
+                        memory_gib=float(row["memory"]["size_in_gigabytes"]),
+                    )
 
 
 provider = Verda()

@@ -49,7 +49,6 @@ class Vultr(FlatList):
 
 
 def _plans(reader: PriceListReader, path: str, **params: str) -> Iterator[Mapping[str, Any]]:
-    """Every plan of all pages, which a cursor joins."""
     field, cursor, number = path.replace("-", "_"), "", 0
     visited: set[str] = set()
     while cursor not in visited:
@@ -79,7 +78,6 @@ def _read_cloud_plan(reader: PriceListReader, plan: Mapping[str, Any]) -> Iterat
 
 
 def _count(plan: Mapping[str, Any], memory_gib: float) -> Fraction:
-    """As the plan says it, else its memory over that of one."""
     if plan.get("gpu_count") not in (None, ""):
         return Fraction(str(plan["gpu_count"]))
     return Fraction(int(plan["gpu_vram_gb"])) / Fraction(memory_gib)
@@ -116,7 +114,6 @@ def _offers(
 
 
 def _prices_by_place(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Prices per hour that differ by place."""
     costs = plan.get("location_cost") or {}
     return {
         place: cost["hourly_cost"]

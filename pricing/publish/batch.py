@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import heapq
 import json
+import math
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from operator import attrgetter, itemgetter
+from pathlib import Path
 from typing import TypedDict
 
 import zstandard
 
+from pricing.common.amounts import quantize
 from pricing.ingest.provider import NotRead, SkippedRow
-from pricing.market.offer_rows import OFFER_COLUMNS, from_row, to_row
+from pricing.market.offer_rows import OFFER_COLUMNS, from_row, read_csv, to_row
 from pricing.market.offers import Offer
 
 EXAMPLES = 10
@@ -44,6 +50,17 @@ class OfferBatch:
         """SHA-256 over the offers without their dates: equal for two fetches without a change."""
         lines = sorted(repr(_drop_date(offer)) for offer in self.offers)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def group_batches(offers: Iterable[Offer], origin: str) -> list[OfferBatch]:
+    """One batch for each provider, as of its newest price."""
+    by_provider: dict[str, list[Offer]] = {}
+    for offer in offers:
+        by_provider.setdefault(offer.provider, []).append(offer)
+    return [
+        OfferBatch(name, tuple(rows), max(o.as_of for o in rows if o.as_of), origin)
+        for name, rows in sorted(by_provider.items())
+    ]
 
 
 class ReasonCount(TypedDict):
@@ -117,3 +134,113 @@ def _drop_date(offer: Offer) -> tuple[object, ...]:
     values = dict(zip(OFFER_COLUMNS, to_row(offer).values(), strict=True))
     del values["as_of"]
     return tuple(values.values())
+
+
+MAX_PRICE_CHANGES = 10
+
+
+@dataclass(frozen=True)
+class PriceChange:
+    """One price before and after, upfront spread in, in its own currency per hour."""
+
+    offer_id: str
+    before: str
+    after: str
+    currency: str
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Offers by what became of them; every offer before or after counts once."""
+
+    added: int = 0
+    gone: int = 0
+    dearer: int = 0
+    cheaper: int = 0
+    changed: int = 0
+    """Same price, but another machine type, SKU, source, currency or availability."""
+    unchanged: int = 0
+    moves: tuple[PriceChange, ...] = ()
+    """The ten largest moves, up or down."""
+
+    def as_dict(self) -> dict[str, object]:
+        """The same as JSON takes it."""
+        return asdict(self)
+
+
+def compare_offers(before: Mapping[str, Offer], after: Sequence[Offer]) -> Changes:
+    """What `after` changes against `before` (offer id → offer).
+
+    >>> from fractions import Fraction
+    >>> from pricing.market.offers import PurchaseOption
+    >>> def offer(price): return Offer("aws", "us-east-1", "p5.48xlarge", "h100", Fraction(8),
+    ...                                PurchaseOption.ON_DEMAND, Decimal(price))
+    >>> changes = compare_offers({offer("98.32").id: offer("98.32")}, [offer("55.04")])
+    >>> changes.cheaper, changes.moves[0].before, changes.moves[0].after
+    (1, '98.32', '55.04')
+    """
+    counts = {"added": 0, "dearer": 0, "cheaper": 0, "changed": 0, "unchanged": 0}
+    price_changes: list[tuple[float, Offer, Offer]] = []
+    for offer in after:
+        old = before.get(offer.id)
+        kind = "added" if old is None else _classify_change(old, offer)
+        counts[kind] += 1
+        if old is not None and kind in ("dearer", "cheaper"):
+            price_changes.append((_log_ratio(old, offer), old, offer))
+    gone = len(before) - (len(after) - counts["added"])
+    largest_changes = heapq.nlargest(MAX_PRICE_CHANGES, price_changes, key=itemgetter(0))
+    return Changes(
+        gone=gone,
+        moves=tuple(_describe_price_change(old, new) for _, old, new in largest_changes),
+        **counts,
+    )
+
+
+def _classify_change(old: Offer, new: Offer) -> str:
+    if old is new:
+        return "unchanged"
+    if old.currency == new.currency:
+        if old.price_per_hour != new.price_per_hour or old.upfront != new.upfront:
+            if new.effective_price_per_hour == old.effective_price_per_hour:
+                return "changed"
+            return (
+                "dearer"
+                if new.effective_price_per_hour > old.effective_price_per_hour
+                else "cheaper"
+            )
+        if _get_other_fields(old) == _get_other_fields(new):
+            return "unchanged"
+    return "changed"
+
+
+def _log_ratio(old: Offer, new: Offer) -> float:
+    before, after = float(old.effective_price_per_hour), float(new.effective_price_per_hour)
+    return abs(math.log(after / before)) if before and after else math.inf
+
+
+_get_other_fields = attrgetter(
+    *("sold_now", "accelerator", "accelerator_count", "vcpus", "memory_gib", "network_gbps"),
+    *("sku", "source"),
+)
+"""What may change of an offer while its id and price do not."""
+
+
+def _describe_price_change(old: Offer, new: Offer) -> PriceChange:
+    before, after = old.effective_price_per_hour, new.effective_price_per_hour
+    ratio = float(after / before) if before else math.inf
+    return PriceChange(
+        new.id, _format_amount(before), _format_amount(after), new.currency, round(ratio, 6)
+    )
+
+
+def _format_amount(price: Decimal) -> str:
+    return f"{quantize(price):f}"
+
+
+BUNDLED_OFFERS = Path(__file__).parents[1] / "data" / "offers.csv.zst"
+
+
+def read_expected_offers(provider: str) -> list[Offer]:
+    """The bundled offers of `provider`; none for one that is not bundled."""
+    return [one for one in read_csv(BUNDLED_OFFERS) if one.provider == provider]

@@ -6,14 +6,14 @@ There are four kinds of finding:
   the form of an offer, a price of 0 or less, an unknown accelerator or currency, two prices for
   one offer, a region in two spellings, spot above on demand, a bigger size cheaper than a smaller
   one. A rejected offer is absent; it is never shown with an older price.
-- A price that moved beyond its band (`pricing.publish.outliers`) is *quarantined* alone: what is
+- A price that moved beyond its band is *quarantined* alone: what is
   published of it stays in force with its own date, and an operator decides on the new one.
-- A region or family that cannot be right while the others can (`pricing.publish.doubtful_parts`) is
+- A region or family that cannot be right while the others can is
   *left* as it is published and named; the others are published.
 - A batch that differs from the published state as a provider hardly ever does is *held* whole
-  (quarantined) for review: more than 5 % of its prices beyond their bands, offers gone as
-  `pricing.publish.losses` judges it, a currency changed without converting the number, more than
-  20 % of the rows rejected, impossible dates.
+  (quarantined) for review: more than 5 % of its prices beyond their bands, too many offers
+  gone, a currency changed without converting the number, more than 20 % of the rows rejected,
+  impossible dates.
 
 `force` overrules both quarantines, takes in every region and, of the rejected rows, the last two
 kinds, which are improbable yet possible; nothing overrules the others.
@@ -22,25 +22,17 @@ kinds, which are improbable yet possible; nothing overrules the others.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pricing.common.pluralize import pluralize
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.machine_types import instance_family
 from pricing.market.offers import Offer
 from pricing.publish.batch import OfferBatch
-from pricing.publish.doubtful_parts import find_doubtful_parts, find_unlisted
-from pricing.publish.losses import find_losses, summarize_names
-from pricing.publish.outliers import (
-    MAX_PRICE_RATIO,
-    Outlier,
-    PriceRanges,
-    find_movers,
-    find_outliers,
-    is_relabelled,
-    is_too_many,
-)
 from pricing.publish.row_checks import RejectedRow, check_rows, find_contradictions
 
 MAX_REJECTED_SHARE = 0.20
@@ -143,10 +135,17 @@ def _decide(
         batch, passed, carried_over, read.rejected, published_state, today
     )
     moves = [one.describe() for one in read.outliers] if too_many else []
-    quarantine_reasons = () if force else (*reasons, *_describe_moves(moves))
+    quarantine_reasons = (
+        ()
+        if force
+        else (
+            *reasons,
+            *summarize_names(moves, f"changed by more than a factor of {MAX_PRICE_RATIO:g}"),
+        )
+    )
     return CheckResult(
         (*passed, *carried_over),
-        tuple(row.to_skipped_row() for row in read.rejected),
+        tuple(SkippedRow(row.reason, row.detail) for row in read.rejected),
         quarantine_reasons,
         len(carried_over),
         () if force or too_many else tuple(read.outliers),
@@ -160,7 +159,6 @@ def _leave_what_is_doubtful(
     today: dt.date,
     result: CheckResult,
 ) -> CheckResult | None:
-    """The decision on the rest, if there is something to leave and the rest may be published."""
     before = [o for o in published_state.offers if o.sold_now and not _is_unread(o, batch)]
     key = _key(batch, published_state)
     is_held = bool(result.reasons)
@@ -187,7 +185,6 @@ def _explain_unlisted(count: int) -> NotRead:
 def _leave_out(
     batch: OfferBatch, read: _ReadRows, doubtful_parts: tuple[NotRead, ...]
 ) -> tuple[OfferBatch, _ReadRows]:
-    """`batch` and its rows as if `doubtful_parts` had not been read."""
 
     def is_left_out(offer: Offer) -> bool:
         return any(_covers(part, offer) for part in doubtful_parts)
@@ -201,12 +198,7 @@ def _leave_out(
     )
 
 
-def _describe_moves(moves: Sequence[str]) -> Iterable[str]:
-    return summarize_names(moves, f"changed by more than a factor of {MAX_PRICE_RATIO:g}")
-
-
 def _keep_published(passed: list[Offer], outliers: Iterable[Outlier]) -> list[Offer]:
-    """`passed` with the published price in the place of each outlier."""
     before = {one.offer.id: one.before for one in outliers}
     return [before.get(offer.id, offer) for offer in passed] if before else passed
 
@@ -234,7 +226,6 @@ def _is_unread(offer: Offer, batch: OfferBatch) -> bool:
 
 
 def _keep_unsold(batch: OfferBatch, passed: list[Offer], published: Iterable[Offer]) -> list[Offer]:
-    """`passed`, those published as not sold still so where it was not read what is sold."""
     parts = [part for part in batch.not_read if part.availability_only]
     if not parts:
         return passed
@@ -264,7 +255,11 @@ def _find_quarantine_reasons(
     published_state: PublishedState,
     today: dt.date,
 ) -> Iterable[str]:
-    yield from _check_dates(batch, published_state, today)
+    if published_state.as_of and batch.as_of < published_state.as_of:
+        in_force = f"the revision in force of {published_state.as_of}"
+        yield f"it is dated {batch.as_of}, older than {in_force}"
+    if batch.as_of > today + dt.timedelta(days=1):
+        yield f"it is dated {batch.as_of}, which is after today, {today}; check the clock"
     yield from _check_rejected_share(batch, rejected_rows)
     published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
     yield from _check_currencies(passed, published, published_state.exchange_rates)
@@ -277,7 +272,6 @@ def _find_quarantine_reasons(
 
 
 def _key(batch: OfferBatch, published_state: PublishedState) -> Callable[[Offer], str]:
-    """What makes two offers one. The bundled prices name zones in another way, or not at all."""
     against_bundled = batch.origin != "bundled" and (
         not published_state.offers or published_state.origin == "bundled"
     )
@@ -290,16 +284,6 @@ def _get_id(offer: Offer) -> str:
 
 def _drop_zone(offer: Offer) -> str:
     return replace(offer, zone="").id if offer.zone else offer.id
-
-
-def _check_dates(
-    batch: OfferBatch, published_state: PublishedState, today: dt.date
-) -> Iterable[str]:
-    if published_state.as_of and batch.as_of < published_state.as_of:
-        in_force = f"the revision in force of {published_state.as_of}"
-        yield f"it is dated {batch.as_of}, older than {in_force}"
-    if batch.as_of > today + dt.timedelta(days=1):
-        yield f"it is dated {batch.as_of}, which is after today, {today}; check the clock"
 
 
 def _check_rejected_share(batch: OfferBatch, rejected_rows: Sequence[RejectedRow]) -> Iterable[str]:
@@ -320,3 +304,381 @@ def _check_currencies(
         and is_relabelled(offer, before, rates)
     ]
     yield from summarize_names(relabelled, "changed currency without converting the number")
+
+
+MAX_PRICE_RATIO = 5.0
+"""A price may rise or fall by this factor from one revision to the next."""
+MIN_MOVE = 1.25
+"""Factor from which on a price that contradicts another is taken to be the one that moved."""
+_TOLERANCE = 1 + 1e-9
+"""The same for a rise and a fall, rounding of floats aside."""
+MAX_OUTLIER_SHARE = 0.05
+"""Share of the prices compared that may be outliers before the batch is held whole."""
+
+PriceRange = tuple[float, float]
+"""Lowest and highest effective price per hour that an offer ever had, in its own currency."""
+PriceRanges = Callable[[Sequence[Offer]], Mapping[str, PriceRange]]
+"""Ranges by offer id; an offer without a history is absent."""
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A price beyond its band."""
+
+    offer: Offer
+    before: Offer
+    ratio: float
+    """Price now / price before, in one currency."""
+
+    def describe(self) -> str:
+        """The move in words: id, both prices, the ratio."""
+        prices = f"{_format_price(self.before)} → {_format_price(self.offer)}"
+        return f"{self.offer.id} {prices} (× {self.ratio:.3g})"
+
+
+def find_outliers(
+    offers: Iterable[Offer],
+    published: Mapping[str, Offer],
+    rates: ExchangeRates,
+    read_ranges: PriceRanges,
+) -> list[Outlier]:
+    """The prices of `offers` beyond their band around `published` (offer id → offer)."""
+    moved = [
+        Outlier(offer, before, _price_ratio(offer, before, rates))
+        for offer in offers
+        if (before := published.get(offer.id)) is not None
+        and not has_same_price(offer, before)
+        and not is_relabelled(offer, before, rates)
+    ]
+    beyond = [one for one in moved if not _is_within(one.ratio, 1.0, 1.0)]
+    spot = [one.before for one in beyond if one.offer.purchase_option.is_interruptible]
+    ranges = read_ranges(spot) if spot else {}
+    return [one for one in beyond if not _is_usual(one, ranges)]
+
+
+def find_movers(
+    pairs: Iterable[tuple[Offer, Offer]], published: Mapping[str, Offer], rates: ExchangeRates
+) -> list[Outlier]:
+    """Of each pair that contradicts itself the price that moved further, where that is known.
+
+    Both were published without a contradiction: what moved is at fault, not what stayed.
+    """
+    movers: dict[str, Outlier] = {}
+    for pair in pairs:
+        known = [(offer, published[offer.id]) for offer in pair if offer.id in published]
+        if len(known) < len(pair):
+            continue
+        moves = [Outlier(offer, old, _price_ratio(offer, old, rates)) for offer, old in known]
+        mover = max(moves, key=lambda one: abs(math.log(one.ratio)))
+        if not _is_within(mover.ratio, 1 / MIN_MOVE, MIN_MOVE, factor=1.0):
+            movers[mover.offer.id] = mover
+    return list(movers.values())
+
+
+def is_too_many(outliers: Sequence[Outlier], compared: int) -> bool:
+    """Whether so many of the `compared` prices are outliers that the list itself is in doubt."""
+    return len(outliers) > MAX_OUTLIER_SHARE * compared
+
+
+def has_same_price(offer: Offer, before: Offer) -> bool:
+    """Whether neither price nor currency changed."""
+    return offer is before or (
+        offer.price_per_hour == before.price_per_hour
+        and offer.upfront == before.upfront
+        and offer.currency == before.currency
+    )
+
+
+def is_relabelled(offer: Offer, before: Offer, rates: ExchangeRates) -> bool:
+    """Whether the currency changed and the number was not converted: as a number it moved less
+    than as an amount of money. Its price may have moved a little on the same day."""
+    if offer.currency == before.currency:
+        return False
+    number = float(offer.effective_price_per_hour) / float(before.effective_price_per_hour)
+    return abs(math.log(number)) < abs(math.log(_price_ratio(offer, before, rates)))
+
+
+def _is_usual(one: Outlier, ranges: Mapping[str, PriceRange]) -> bool:
+    lowest, highest = ranges.get(one.offer.id, (0.0, 0.0))
+    price = float(one.before.effective_price_per_hour)
+    if not (lowest and highest and price):
+        return False
+    return _is_within(one.ratio, min(lowest / price, 1.0), max(highest / price, 1.0))
+
+
+def _is_within(
+    ratio: float, lowest: float, highest: float, factor: float = MAX_PRICE_RATIO
+) -> bool:
+    factor *= _TOLERANCE
+    return lowest / factor <= ratio <= highest * factor
+
+
+def _price_ratio(offer: Offer, before: Offer, rates: ExchangeRates) -> float:
+    price_now, price_before = offer.effective_price_per_hour, before.effective_price_per_hour
+    if offer.currency == before.currency:
+        return float(price_now) / float(price_before)
+    return float(
+        rates.to_usd(price_now, offer.currency) / rates.to_usd(price_before, before.currency)
+    )
+
+
+def _format_price(offer: Offer) -> str:
+    return f"{offer.effective_price_per_hour:.6g} {offer.currency}/h"
+
+
+MAX_OFFER_LOSS = 0.20
+"""Share of the offers sold now that may go from one revision to the next, of all and of a part."""
+MIN_PART_SIZE = 10
+"""Offers of a part from which on its share counts: of fewer, one machine is a fifth."""
+
+_PARTS: tuple[tuple[str, Callable[[Offer], str]], ...] = (
+    ("family", lambda offer: instance_family(offer.instance_type)),
+    ("region", lambda offer: offer.region),
+    ("option", lambda offer: offer.purchase_option.value.replace("_", " ")),
+    ("", lambda offer: f"{instance_family(offer.instance_type)} in {offer.region}"),
+)
+
+
+def find_losses(
+    batch: OfferBatch,
+    passed: Iterable[Offer],
+    carried_over: Iterable[Offer],
+    published: Mapping[str, Offer],
+    key: Callable[[Offer], str],
+) -> Iterator[str]:
+    """Each loss that no provider would make, as a reason to hold `batch`.
+
+    `published` are the offers sold now by id, `carried_over` those of them that were not read;
+    two offers of the same `key` are one offer.
+    """
+    unread = [offer for offer in carried_over if offer.sold_now]
+    before = [published[one] for one in published.keys() - {offer.id for offer in unread}]
+    sold = [offer for offer in passed if offer.sold_now]
+    is_short = len(sold) < (1 - MAX_OFFER_LOSS) * len(before)
+    if is_short:
+        lost_share = 1 - len(sold) / len(before)
+        sold_count = pluralize(len(sold), "offer")
+        yield f"it has {sold_count} on sale, down from {len(before)} ({lost_share:.0%} fewer)"
+    other_regions = [o for o in unread if batch.regions and o.region not in batch.regions]
+    families = _families(before) - _families((*sold, *other_regions))
+    yield from summarize_names(sorted(families), "families are gone", "family is gone")
+    regions = {o.region for o in before} - {o.region for o in sold}
+    yield from summarize_names(sorted(regions), "regions are gone", "region is gone")
+    if not is_short:
+        sold_keys = {key(offer) for offer in sold}
+        lost = [offer for offer in before if key(offer) not in sold_keys]
+        yield from _find_short_parts(before, lost)
+
+
+def _find_short_parts(before: Sequence[Offer], lost: Sequence[Offer]) -> Iterator[str]:
+    for kind, part_of in _PARTS:
+        sizes, losses = Counter(map(part_of, before)), Counter(map(part_of, lost))
+        names = [
+            f"{kind} {part} ({count} of {sizes[part]})".strip()
+            for part, count in sorted(losses.items())
+            if sizes[part] >= MIN_PART_SIZE and count > MAX_OFFER_LOSS * sizes[part]
+        ]
+        yield from summarize_names(
+            names,
+            "parts lost more than 20% of their offers",
+            "part lost more than 20% of its offers",
+        )
+
+
+def _families(offers: Iterable[Offer]) -> set[str]:
+    return {instance_family(name) for name in {o.instance_type for o in offers}}
+
+
+def summarize_names(
+    names: Sequence[str], plural: str, singular: str = "", max_names: int = 5
+) -> Iterable[str]:
+    """One sentence on all of `names`, the first few of them by name."""
+    if names:
+        suffix = f" and {len(names) - max_names} more" if len(names) > max_names else ""
+        count = pluralize(len(names), singular or plural, plural)
+        yield f"{count}: {', '.join(names[:max_names])}{suffix}"
+
+
+MIN_PARTS = 5
+"""Regions, or families, from which on some can be sound while another is not."""
+MAX_LEFT_SHARE = 0.35
+"""Share of the published offers that may be left: of more, little would be published."""
+MAX_LOST_ELSEWHERE = 0.25
+"""Share of all lost offers that may have gone from other parts: more is the list's loss."""
+MIN_LOST_OFFERS = 3
+"""Offers that have to go from a part too small for a share, along with half of it."""
+
+PartOf = Callable[[Offer], str]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One way to take a list apart."""
+
+    part_of: PartOf
+    max_count: int
+    """Parts that may be doubtful alone, or `max_share` of them where that is more."""
+    max_share: float
+    force: str
+    """How an operator publishes what came of a part."""
+
+
+def _family(offer: Offer) -> str:
+    return instance_family(offer.instance_type)
+
+
+_REGION = _Kind(lambda offer: offer.region, 1, 0.10, "--region {part} --force")
+_FAMILY = _Kind(_family, 3, 0.10, "--force")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What was published of a part, and what of it is gone or cannot be right."""
+
+    name: str
+    published: Sequence[Offer]
+    lost: Sequence[Offer]
+    moved: Sequence[Offer]
+    has_other_currency: bool
+
+
+def find_doubtful_parts(
+    passed: Collection[Offer],
+    before: Sequence[Offer],
+    outliers: Iterable[Outlier],
+    key: Callable[[Offer], str],
+    rates: ExchangeRates,
+    *,
+    is_held: bool,
+) -> tuple[NotRead, ...]:
+    """What to leave as it is published; nothing where the list itself is in doubt.
+
+    `before` are the published offers that the batch should hold; two offers of one `key` are one.
+    Where the batch `is_held` otherwise, a loss of a small purchase option is one as well.
+    """
+    sold = {key(offer) for offer in passed if offer.sold_now}
+    lost = [offer for offer in before if key(offer) not in sold]
+    moved = [one.offer for one in outliers]
+    relabelled = _find_relabelled(passed, before, rates)
+    for kind in (_REGION, _FAMILY):
+        doubtful_parts = _find_of_kind(kind, before, lost, moved, relabelled, is_held)
+        if doubtful_parts:
+            return doubtful_parts
+    return ()
+
+
+def find_unlisted(
+    passed: Iterable[Offer], before: Sequence[Offer], reasons: Sequence[str]
+) -> frozenset[str]:
+    """Ids of priced offers that a held batch says are no longer sold, where they explain its loss.
+
+    Prices and what is sold where come from lists apart: a half of the latter is no loss of prices.
+    """
+    if not reasons or len(before) < MIN_PART_SIZE:
+        return frozenset()
+    states = {offer.id: offer.sold_now for offer in passed}
+    lost = [offer.id for offer in before if not states.get(offer.id)]
+    unlisted = frozenset(one for one in lost if one in states)
+    return unlisted if len(lost) - len(unlisted) <= MAX_LOST_ELSEWHERE * len(lost) else frozenset()
+
+
+def _find_of_kind(
+    kind: _Kind,
+    before: Sequence[Offer],
+    lost: Sequence[Offer],
+    moved: Sequence[Offer],
+    relabelled: Sequence[Offer],
+    is_held: bool,
+) -> tuple[NotRead, ...]:
+    published, gone = _group(before, kind.part_of), _group(lost, kind.part_of)
+    beyond = _group(moved, kind.part_of)
+    other_currency = {kind.part_of(offer) for offer in relabelled}
+    parts = [
+        _Part(name, offers, gone.get(name, ()), beyond.get(name, ()), name in other_currency)
+        for name, offers in sorted(published.items())
+    ]
+    if len(parts) < MIN_PARTS:
+        return ()
+    doubtful_parts = {
+        part.name: doubtful for part in parts for doubtful in _judge(kind, part, is_held)
+    }
+    lost_elsewhere = sum(len(part.lost) for part in parts if part.name not in doubtful_parts)
+    left = sum(len(part.published) for part in parts if part.name in doubtful_parts)
+    is_alone = (
+        len(doubtful_parts) <= max(kind.max_count, kind.max_share * len(parts))
+        and left <= MAX_LEFT_SHARE * len(before)
+        and lost_elsewhere <= max(MIN_LOST_OFFERS, MAX_LOST_ELSEWHERE * len(lost))
+    )
+    return tuple(doubtful_parts.values()) if is_alone else ()
+
+
+def _judge(kind: _Kind, part: _Part, is_held: bool) -> Iterator[NotRead]:
+    size, lost, moved = len(part.published), len(part.lost), len(part.moved)
+    is_short = _is_too_much(lost, size) or _is_most(lost, size)
+    other = _FAMILY if kind is _REGION else _REGION
+    if part.has_other_currency:
+        yield _leave(kind, part, f"{part.name} changed its currency without converting the numbers")
+    elif options := _find_short_options(part, strictly=not (is_short or is_held)):
+        labels = " and ".join(option.replace("_", " ") for option in options)
+        yield _leave(kind, part, f"{part.name} lost too many of its {labels} offers", options)
+    elif is_short:
+        yield _leave(kind, part, f"{part.name} lost {lost} of its {pluralize(size, 'offer')}")
+    elif moved >= MIN_LOST_OFFERS and 2 * moved > size:
+        yield _leave(kind, part, f"{moved} of {size} prices of {part.name} moved beyond their band")
+    elif names := _find_short(part, other.part_of, strictly=True):
+        yield _leave(kind, part, f"{part.name} lost too many of its offers of {names[0]}")
+
+
+def _leave(kind: _Kind, part: _Part, reason: str, options: tuple[str, ...] = ()) -> NotRead:
+    hint = f"refresh with {kind.force.format(part=part.name)} if that is so"
+    if kind is _REGION:
+        return NotRead(f"{reason}; {hint}", options, (part.name,))
+    names = tuple(sorted({offer.instance_type for offer in part.published}))
+    return NotRead(f"{reason}; {hint}", options, (), names)
+
+
+def _is_too_much(lost: int, size: int) -> bool:
+    return size >= MIN_PART_SIZE and lost > MAX_OFFER_LOSS * size
+
+
+def _is_most(lost: int, size: int) -> bool:
+    return lost == size or (lost >= MIN_LOST_OFFERS and 2 * lost >= size)
+
+
+def _find_short_options(part: _Part, *, strictly: bool) -> tuple[str, ...]:
+    options = _find_short(part, _option, strictly=strictly)
+    lost_elsewhere = sum(_option(offer) not in options for offer in part.lost)
+    is_whole = len(options) == len({_option(offer) for offer in part.published})
+    explains = lost_elsewhere <= MAX_LOST_ELSEWHERE * len(part.lost)
+    return options if explains and not is_whole else ()
+
+
+def _option(offer: Offer) -> str:
+    return offer.purchase_option.value
+
+
+def _find_short(part: _Part, part_of: PartOf, *, strictly: bool) -> tuple[str, ...]:
+    sizes, losses = Counter(map(part_of, part.published)), Counter(map(part_of, part.lost))
+    return tuple(
+        name
+        for name, lost in sorted(losses.items())
+        if _is_too_much(lost, sizes[name]) or (not strictly and _is_most(lost, sizes[name]))
+    )
+
+
+def _find_relabelled(
+    passed: Iterable[Offer], before: Iterable[Offer], rates: ExchangeRates
+) -> list[Offer]:
+    offers = {offer.id: offer for offer in before}
+    return [
+        offer
+        for offer in passed
+        if offer.sold_now and (old := offers.get(offer.id)) and is_relabelled(offer, old, rates)
+    ]
+
+
+def _group(offers: Iterable[Offer], part_of: PartOf) -> Mapping[str, list[Offer]]:
+    groups: defaultdict[str, list[Offer]] = defaultdict(list)
+    for offer in offers:
+        groups[part_of(offer)].append(offer)
+    return groups

@@ -6,25 +6,33 @@ Bundled catalog and live refresh both come through `publish`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
+from pricing.market.offer_rows import from_row, to_row
 from pricing.market.offers import Offer
 from pricing.models import HeldBatch, QuarantinedPrice, Revision
-from pricing.publish import batch_checks, quarantined_prices
-from pricing.publish.batch import OfferBatch, ReasonCount, group_by_reason, pack, unpack
-from pricing.publish.changes import Changes, compare_offers
-from pricing.publish.outliers import Outlier
-from pricing.publish.signals import revision_published
+from pricing.publish import batch_checks
+from pricing.publish.batch import (
+    Changes,
+    OfferBatch,
+    ReasonCount,
+    compare_offers,
+    group_by_reason,
+    pack,
+    unpack,
+)
+from pricing.publish.batch_checks import Outlier
 from pricing.revisions import LEFT, NOT_READ
 from pricing.storage import bulk, reference, store
-from pricing.storage.locks import provider_lock
+from pricing.storage.bulk import provider_lock
 
 ExpectedOffers = Callable[[str], Sequence[Offer]]
 """provider → offers."""
@@ -111,9 +119,9 @@ def release_prices(
     rows: Sequence[QuarantinedPrice], *, today: dt.date | None = None
 ) -> Publication:
     """Publish quarantined prices of one provider beside all else that is in force of it."""
-    provider = quarantined_prices.provider_of(rows)
+    provider = provider_of(rows)
     with provider_lock(provider):
-        batch = quarantined_prices.build_release(rows)
+        batch = build_release(rows)
         return publish_locked(batch, force=True, today=today, released=rows)
 
 
@@ -178,9 +186,9 @@ class _PublicationAttempt:
         revision = self._build_revision()
         store.write_revision(revision, self.check_result.offers, self.stored_offers)
         if self.released:
-            quarantined_prices.mark_released(self.released, revision)
+            mark_released(self.released, revision)
             return self._announce(revision)
-        self.new_outliers = quarantined_prices.record(
+        self.new_outliers = record(
             self.batch.provider, self.check_result.outliers, self.batch.offers
         )
         waiting_batches = HeldBatch.objects.filter(
@@ -241,7 +249,6 @@ class _PublicationAttempt:
         )
 
     def _describe_reading(self) -> dict[str, object]:
-        """What was read and what was not: as it was where only single prices are released."""
         if self.released and self.current_revision:
             before = self.current_revision
             warnings = [*before.warnings, *(f"released: {row.offer_id}" for row in self.released)]
@@ -287,3 +294,95 @@ class _PublicationAttempt:
             outliers=self.check_result.outliers,
             new_outliers=self.new_outliers,
         )
+
+
+_PRICE = ("price_per_hour", "upfront", "currency")
+State = QuarantinedPrice.State
+
+
+def record(provider: str, outliers: Iterable[Outlier], read: Iterable[Offer]) -> int:
+    """Keep `outliers` for review and let go of those that were `read` within their band.
+
+    Gives how many are new. A price that an operator rejected stays rejected while it is the same.
+    Inside the transaction that publishes.
+    """
+    outliers_by_id = {one.offer.id: one for one in outliers}
+    rows = QuarantinedPrice.objects.filter(provider=provider)
+    waiting = rows.filter(state=State.WAITING)
+    if not outliers_by_id and not waiting.exists():
+        return 0
+    read_ids = {offer.id for offer in read} - outliers_by_id.keys()
+    # By the ids that wait, few: those that were read may be more than a query takes.
+    superseded = read_ids.intersection(waiting.values_list("offer_id", flat=True))
+    waiting.filter(offer_id__in=superseded).update(state=State.SUPERSEDED)
+    decided = rows.filter(
+        offer_id__in=list(outliers_by_id), state__in=(State.WAITING, State.REJECTED)
+    )
+    last = {row.offer_id: row for row in decided.order_by("id")}
+    new = [
+        one for key, one in outliers_by_id.items() if not _is_same_price(last.get(key), one.offer)
+    ]
+    again = [row.pk for key, row in last.items() if _is_same_price(row, outliers_by_id[key].offer)]
+    rows.filter(pk__in=again).update(seen_again_at=timezone.now())
+    waiting.filter(offer_id__in=[one.offer.id for one in new]).update(state=State.SUPERSEDED)
+    QuarantinedPrice.objects.bulk_create(
+        QuarantinedPrice(
+            provider=provider,
+            offer_id=one.offer.id,
+            before=to_row(one.before),
+            after=to_row(one.offer),
+            ratio=one.ratio,
+        )
+        for one in new
+    )
+    return len(new)
+
+
+def _is_same_price(row: QuarantinedPrice | None, offer: Offer) -> bool:
+    if row is None:
+        return False
+    now = to_row(offer)
+    return all(row.after[name] == now[name] for name in _PRICE)
+
+
+def provider_of(rows: Sequence[QuarantinedPrice]) -> str:
+    """The one provider of `rows`, all of which must wait; `InvalidInput` otherwise."""
+    providers = {row.provider for row in rows}
+    if len(providers) != 1:
+        raise InvalidInput("rows", "prices of one provider are released at a time")
+    decided = [row for row in rows if row.state != State.WAITING]
+    if decided:
+        raise InvalidInput("rows", f"{decided[0]} is not waiting; only a waiting one is released")
+    return providers.pop()
+
+
+def build_release(rows: Sequence[QuarantinedPrice]) -> OfferBatch:
+    """What is in force of the provider, with the prices of `rows`."""
+    revision = store.latest(rows[0].provider)
+    if revision is None:
+        raise InvalidInput("rows", f"nothing is published of {rows[0].provider}")
+    after = {row.offer_id: from_row(row.after) for row in rows}
+    offers = store.read_offers(revision)
+    missing = sorted(after.keys() - {offer.id for offer in offers})
+    if missing:
+        raise InvalidInput("rows", f"{missing[0]} is no longer in force; refresh the prices")
+    return OfferBatch(
+        provider=revision.provider,
+        offers=tuple(after.get(offer.id, offer) for offer in offers),
+        as_of=revision.as_of,
+        origin=revision.origin,
+    )
+
+
+def mark_released(rows: Sequence[QuarantinedPrice], revision: Revision) -> None:
+    """Note by which revision `rows` were published. Inside the transaction that publishes."""
+    QuarantinedPrice.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=State.RELEASED, revision=revision
+    )
+
+
+revision_published = Signal()
+"""Sent once a revision is committed, with `revision`."""
+
+refresh_ended = Signal()
+"""Sent once a refresh that may publish has ended, with `results`: what each provider came to."""

@@ -7,34 +7,38 @@ provider's failure leaves the others, and its own last revision with its date, a
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import logging
 import os
 import queue
+import re
+import sqlite3
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
-from django.db import close_old_connections, connection
+from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
-from pricing.ingest.endpoints import Secrets
-from pricing.ingest.fetch import Cancelled, FetchResult, fetch
+from pricing.common.pluralize import pluralize
+from pricing.ingest.downloads import make_recorder, make_replayer, read_recording_time
+from pricing.ingest.fetch import Cancelled, FetchResult, ServerTime, fetch
+from pricing.ingest.http import Secrets
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
-from pricing.ingest.recording import make_recorder, make_replayer, read_recording_time
+from pricing.market.offers import Offer
 from pricing.models import RefreshRun
-from pricing.publish import clock_skew, expected_market, refresh_runs
-from pricing.publish.batch import OfferBatch
-from pricing.publish.publication import publish_locked
-from pricing.publish.refresh_result import RefreshResult
-from pricing.publish.signals import refresh_ended
+from pricing.publish import batch as batches
+from pricing.publish.batch import Changes, OfferBatch, ReasonCount
+from pricing.publish.publication import Publication, publish_locked, refresh_ended
+from pricing.revisions import Freshness
 from pricing.storage import reference
-from pricing.storage.locks import AlreadyRunning, provider_lock
+from pricing.storage.bulk import AlreadyRunning, provider_lock
 
 log = logging.getLogger(__name__)
 
@@ -42,20 +46,44 @@ DEADLINE_S = 3600.0
 """Longest time of a whole run, s."""
 _TICK_S = 0.2
 """How often this thread looks up from waiting, so that Ctrl-C is heard."""
+REVIEW_HINT = "Review it on the page /operator/ and release it there, or refresh with --force."
+DRY_RUN_HINT = (
+    "Nothing was stored: without --dry-run the batch is held for review, with --force it is"
+    " published."
+)
+_HINTS = {"held": REVIEW_HINT, "would_hold": DRY_RUN_HINT}
+_DISK_FULL_TEXTS = ("disk is full", "no space left", "disk full", "disk quota")
+_NOT_UNDERSTOOD = re.compile(
+    r"unknown|unreadable|unclear|unit\b|price is|no (?:price|region|machine name|product name)"
+    r"|two prices|several kinds|number of|accelerator count|size of|vCPUs|a part of the machine"
+    r"|(?:reservation|savings plan|commitment) without|usage type contradicts|spot history"
+)
+"""Reasons for which rows were skipped that we could not read; the others are nothing that a plan
+could use."""
+MAX_IGNORED_SKEW_S = 600.0
+"""Difference between two clocks that nobody needs to hear of, s."""
+MAX_SKEW_S = 86_400.0
+"""From this difference on, s, the day is uncertain and nothing is published."""
 
 
-class Listener(Protocol):
-    """Who watches a run. Called from the providers' threads too."""
+@dataclass(frozen=True)
+class RefreshResult:
+    """What came of one provider."""
 
-    def started(self, provider: str) -> None: ...
+    provider: str
+    outcome: str
+    """published, held, would_publish, would_hold, failed, busy or interrupted."""
+    message: str = ""
+    hint: str = ""
+    publication: Publication | None = None
 
-    def progress(self, provider: str, what: str, done: int, total: int | None) -> None: ...
+    @property
+    def succeeded(self) -> bool:
+        return self.outcome in ("published", "would_publish")
 
-    def finished(self, result: RefreshResult) -> None: ...
 
-
-class SilentListener:
-    """Watches nothing."""
+class Listener:
+    """Who watches a run; this one watches nothing. Called from the providers' threads too."""
 
     def started(self, provider: str) -> None:
         return
@@ -90,7 +118,7 @@ def refresh(
     Ctrl-C ends the run: providers that have finished stay published, the others are reported
     as interrupted and keep their last revision.
     """
-    return _RefreshJob(options or RefreshOptions(), listener or SilentListener()).run(providers)
+    return _RefreshJob(options or RefreshOptions(), listener or Listener()).run(providers)
 
 
 class _RefreshJob:
@@ -136,8 +164,22 @@ class _RefreshJob:
         self.listener.started(name)
         try:
             if not self.options.dry_run:
-                self.records[name] = refresh_runs.start_run(name)
-            context = self._context(name)
+                self.records[name] = start_run(name)
+            options, now = self.options, timezone.now()
+            is_replay = options.replay_from is not None
+            read_at = read_recording_time(options.replay_from, name) if options.replay_from else now
+            record_to = options.record_to
+            context = FetchContext(
+                settings=dict(os.environ),
+                retrieved_at=read_at,
+                regions=options.regions,
+                known_regions=tuple(sorted(reference.listed_regions(name))),
+                progress=partial(self.listener.progress, name),
+                deadline=None if is_replay else self.deadline,
+                record=make_recorder(record_to, name, read_at) if record_to else None,
+                replay=make_replayer(options.replay_from, name) if options.replay_from else None,
+                extra=options.extra,
+            )
         except Exception as error:
             self._fail(name, error, "the start of the refresh")
             return
@@ -149,25 +191,7 @@ class _RefreshJob:
         )
         thread.start()
 
-    def _context(self, name: str) -> FetchContext:
-        options, now = self.options, timezone.now()
-        is_replay = options.replay_from is not None
-        read_at = read_recording_time(options.replay_from, name) if options.replay_from else now
-        record_to = options.record_to
-        return FetchContext(
-            settings=dict(os.environ),
-            retrieved_at=read_at,
-            regions=options.regions,
-            known_regions=tuple(sorted(reference.listed_regions(name))),
-            progress=partial(self.listener.progress, name),
-            deadline=None if is_replay else self.deadline,
-            record=make_recorder(record_to, name, read_at) if record_to else None,
-            replay=make_replayer(options.replay_from, name) if options.replay_from else None,
-            extra=options.extra,
-        )
-
     def _fetch_provider(self, provider: Provider, context: FetchContext) -> None:
-        """In the provider's thread: whatever happens is handed to the thread that waits."""
         try:
             outcome: FetchResult | BaseException = fetch(provider, context, self.cancelled)
         except BaseException as error:
@@ -193,24 +217,19 @@ class _RefreshJob:
             self._fail(name, outcome)
             return
         try:
-            batch = clock_skew.adjust_for_clock_skew(
-                self._build_batch(name, outcome), outcome.server_times
-            )
+            batch = adjust_for_clock_skew(self._build_batch(name, outcome), outcome.server_times)
             publication = publish_locked(
                 batch,
                 force=self.options.force,
                 dry_run=self.options.dry_run,
-                expected=expected_market.read_expected_offers,
+                expected=batches.read_expected_offers,
             )
         except Exception as error:
             self._fail(name, error, "the publication")
         else:
-            message = "; ".join(publication.reasons)
-            hint = refresh_runs.hint_for(publication.outcome)
+            message, hint = "; ".join(publication.reasons), _HINTS.get(publication.outcome, "")
             self._record_result(
-                RefreshResult(
-                    name, publication.outcome, message, hint, publication, outcome.unchanged
-                )
+                RefreshResult(name, publication.outcome, message, hint, publication)
             )
 
     def _build_batch(self, name: str, fetched: FetchResult) -> OfferBatch:
@@ -225,7 +244,7 @@ class _RefreshJob:
         )
 
     def _fail(self, name: str, error: BaseException, where: str = "the adapter") -> None:
-        what, hint = refresh_runs.explain_failure(error, where)
+        what, hint = explain_failure(error, where)
         if not isinstance(error, ProviderUnavailable | Cancelled):
             traceback_text = "".join(traceback.format_exception(error))
             log.error("%s: %s", name, self.secrets.scrub(traceback_text))
@@ -242,6 +261,207 @@ class _RefreshJob:
         self.unfinished.discard(result.provider)
         record = self.records.pop(result.provider, None)
         if record is not None:
-            refresh_runs.finish_run(record, result)
+            finish_run(record, result)
         self.results.append(result)
         self.listener.finished(result)
+
+
+def start_run(provider: str) -> RefreshRun:
+    """Record that a refresh begins, by the holder of the provider's lock: a run that is still
+    noted as running was killed."""
+    RefreshRun.objects.filter(provider=provider, outcome=RefreshRun.Outcome.RUNNING).update(
+        outcome=RefreshRun.Outcome.INTERRUPTED,
+        finished_at=timezone.now(),
+        message="the process ended before the refresh did",
+    )
+    return RefreshRun.objects.create(provider=provider)
+
+
+def finish_run(run: RefreshRun, result: RefreshResult) -> None:
+    """Record what came of a refresh. A database that cannot take it does not hide the result."""
+    publication = result.publication
+    run.outcome = result.outcome
+    run.finished_at = timezone.now()
+    run.message, run.remedy = result.message, result.hint
+    if publication is not None:
+        run.offer_count = publication.offers
+        run.skipped_count = sum(row["count"] for row in publication.skipped.values())
+        run.revision, run.held_batch = publication.revision, publication.held_batch
+    try:
+        run.save()
+    except DatabaseError:
+        log.warning("%s: the outcome %s could not be recorded", run.provider, run.outcome)
+
+
+def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
+    """(what happened, what to do) for an error in `where` that ended a refresh."""
+    if isinstance(error, ProviderUnavailable):
+        return error.what, error.hint
+    if isinstance(error, Cancelled):
+        return "it was stopped", "Run it again."
+    text = f"{type(error).__name__}: {error}"
+    if is_disk_full(error):
+        return f"the disk is full ({text})", "Free disk space and refresh again."
+    if isinstance(error, DatabaseError):
+        return f"the database refused the revision ({text})", "Check the database; refresh again."
+    if isinstance(error, OSError):
+        return text, "Check the file or the network and refresh again."
+    return f"a defect in {where} ({text})", "Report it with the log; refresh again later."
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether the system, PostgreSQL or SQLite says that there is no room."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return isinstance(error, DatabaseError | sqlite3.Error) and any(
+        word in str(error).lower() for word in _DISK_FULL_TEXTS
+    )
+
+
+def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any]:
+    """The result as JSON takes it."""
+    publication = result.publication
+    return {
+        "provider": result.provider,
+        "outcome": result.outcome,
+        "message": result.message,
+        "remedy": result.hint,
+        "in_force": _published_dict(freshness),
+        "revision": publication.revision.number if publication and publication.revision else None,
+        "held_batch": publication.held_batch.pk if publication and publication.held_batch else None,
+        "offers": publication.offers if publication else None,
+        "quarantined": len(publication.outliers) if publication else None,
+        "kept": publication.carried_over if publication else None,
+        "changes": asdict(publication.changes) if publication else None,
+        "skipped": publication.skipped if publication else {},
+        "not_understood": find_not_understood(publication.skipped) if publication else [],
+        "withheld": publication.rejected_rows if publication else {},
+        "warnings": list(publication.warnings) if publication else [],
+    }
+
+
+def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator[str]:
+    """The result in words, the most important first."""
+    publication = result.publication
+    if publication is None:
+        yield f"{result.provider}: {result.outcome}: {result.message}. {result.hint}"
+        yield f"  in force: {_describe_published(freshness)}"
+        return
+    yield f"{result.provider}: {_format_headline(publication)}"
+    yield f"  {_format_counts(publication.changes)}"
+    if result.message:
+        yield f"  reason: {result.message}"
+        yield f"  in force: {_describe_published(freshness)}. {result.hint}"
+    for move in publication.changes.moves:
+        yield (
+            f"  {move.offer_id}: {move.before} → {move.after} {move.currency}/h"
+            f" (× {move.ratio:.3g})"
+        )
+    odd = find_not_understood(publication.skipped)
+    rest = [reason for reason in publication.skipped if reason not in odd]
+    for label, reasons in (("not understood", odd), ("left out on purpose", rest)):
+        yield from _format_reasons(label, {name: publication.skipped[name] for name in reasons})
+    yield from _format_reasons("rejected", publication.rejected_rows)
+    for warning in publication.warnings:
+        yield f"  warning: {warning}"
+
+
+def _format_headline(publication: Publication) -> str:
+    label = publication.outcome.replace("_", " ")
+    if publication.revision is not None:
+        label = f"published revision {publication.revision.number} of {publication.revision.as_of}"
+    elif publication.held_batch is not None:
+        label = f"held as batch {publication.held_batch.pk}"
+    carried_over = (
+        f", {publication.carried_over:,} of them carried over unread"
+        if publication.carried_over
+        else ""
+    )
+    return f"{label}: {pluralize(publication.offers, 'offer')}{carried_over}"
+
+
+def _format_counts(changes: Changes) -> str:
+    names = ("added", "gone", "dearer", "cheaper", "changed", "unchanged")
+    return ", ".join(f"{getattr(changes, name):,} {name}" for name in names)
+
+
+def _format_reasons(label: str, reasons: Mapping[str, ReasonCount]) -> Iterator[str]:
+    for reason, row in reasons.items():
+        examples = ", ".join(list(row["examples"])[:3])
+        rows = pluralize(row["count"], "row")
+        yield f"  {label}: {reason}: {rows}{f' ({examples})' if examples else ''}"
+
+
+def _published_dict(freshness: Freshness | None) -> dict[str, Any] | None:
+    if freshness is None or freshness.revision is None:
+        return None
+    return {
+        "revision": freshness.revision,
+        "as_of": freshness.as_of.isoformat() if freshness.as_of else None,
+        "oldest_price_as_of": freshness.oldest_price_as_of.isoformat()
+        if freshness.oldest_price_as_of
+        else None,
+        "age_days": freshness.age_days,
+        "level": freshness.level,
+    }
+
+
+def _describe_published(freshness: Freshness | None) -> str:
+    if freshness is None or freshness.revision is None:
+        return "nothing; this provider has no published prices"
+    age = (
+        "of unknown age"
+        if freshness.age_days is None
+        else f"of {freshness.oldest_price_as_of}, {pluralize(freshness.age_days, 'day')} old"
+    )
+    return f"revision {freshness.revision}, read on {freshness.as_of}, oldest price {age}"
+
+
+def find_not_understood(reasons: Iterable[str]) -> list[str]:
+    """Those of `reasons` for which a price may be missing; the others are left out on purpose.
+
+    >>> find_not_understood(["Windows", "unknown accelerator", "unit is not an hour"])
+    ['unknown accelerator', 'unit is not an hour']
+    """
+    return [reason for reason in reasons if _NOT_UNDERSTOOD.match(reason)]
+
+
+def adjust_for_clock_skew(batch: OfferBatch, readings: Sequence[ServerTime]) -> OfferBatch:
+    """`batch` dated by the earlier of the provider's clock and ours, with a warning where they
+    differ; `ProviderUnavailable` where they differ by a day or more.
+
+    Offers that carry the batch's day, or a later one, are dated with it.
+    """
+    if not readings:
+        return batch
+    largest = max(readings, key=lambda reading: abs(reading.ahead_s))
+    if abs(largest.ahead_s) <= MAX_IGNORED_SKEW_S:
+        return batch
+    if abs(largest.ahead_s) >= MAX_SKEW_S:
+        raise ProviderUnavailable(
+            batch.provider,
+            f"our clock is {_format_skew(largest)} the provider's,"
+            f" which says {largest.server_time:%Y-%m-%d %H:%M}",
+            "Set the clock of this machine and refresh again.",
+        )
+    day = min(batch.as_of, largest.server_time.astimezone(dt.UTC).date())
+    skew = _format_skew(largest)
+    warning = f"our clock is {skew} the provider's; prices are dated {day}, the earlier day"
+    return replace(
+        batch,
+        as_of=day,
+        offers=tuple(_limit_date(offer, day) for offer in batch.offers),
+        warnings=(*batch.warnings, warning),
+    )
+
+
+def _limit_date(offer: Offer, day: dt.date) -> Offer:
+    if offer.as_of is None or offer.as_of <= day:
+        return offer
+    return replace(offer, as_of=day)
+
+
+def _format_skew(reading: ServerTime) -> str:
+    hours, minutes = divmod(round(abs(reading.ahead_s) / 60), 60)
+    direction = "ahead of" if reading.ahead_s > 0 else "behind"
+    return f"{f'{hours} h ' if hours else ''}{minutes} min {direction}"

@@ -52,7 +52,7 @@ def select_providers(providers: Sequence[str], regions: Sequence[str]) -> list[s
     A provider of which no region is known yet is asked. Raises `InvalidInput` for a region
     that none of them has.
     """
-    regions_by_provider = {name: _known_regions(name) for name in providers}
+    regions_by_provider = {name: (region_names(name) | listed_regions(name)) for name in providers}
     for region in regions:
         if all(names and region not in names for names in regions_by_provider.values()):
             suggestion = _suggest_regions(region, frozenset().union(*regions_by_provider.values()))
@@ -68,17 +68,12 @@ def select_providers(providers: Sequence[str], regions: Sequence[str]) -> list[s
 
 
 def _suggest_regions(region: str, known: frozenset[str]) -> str:
-    """What may have been meant by a region that is not known: capitals and blanks aside."""
     normalized = "".join(region.lower().split())
     close = difflib.get_close_matches(normalized, known, n=3)
     if close:
         return f"did you mean {', '.join(close)}?"
     ellipsis = ", …" if len(known) > _EXAMPLES else ""
     return f"known are {', '.join(sorted(known)[:_EXAMPLES])}{ellipsis}"
-
-
-def _known_regions(provider: str) -> frozenset[str]:
-    return region_names(provider) | listed_regions(provider)
 
 
 def listed_regions(provider: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import math
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -20,8 +21,8 @@ from django.db.models import BigIntegerField, ExpressionWrapper, F, Max, Min
 from pricing.common.amounts import from_scaled, is_exact, quantize, to_scaled
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.models import OPEN, Listing, PastPrice, Price, Revision
-from pricing.storage import bulk, price_dates
-from pricing.storage.price_dates import WholeNumbers
+from pricing.storage import bulk
+from pricing.storage.bulk import WholeNumbers
 
 LISTING_FIELDS = (
     *("offer_id", "provider", "region", "zone", "instance_type", "accelerator"),
@@ -90,7 +91,7 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
         )
     )
     rows = bulk.read_all(every)
-    days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
+    days = decode(bytes(revision.dates), len(rows), revision.as_of)
     return [
         StoredOffer(
             build_offer(row[4:], _amount(row[1]), _amount(row[2]), row[3], day),
@@ -129,7 +130,6 @@ def read_price_ranges(offers: Sequence[Offer]) -> dict[str, tuple[float, float]]
 
 
 def _as_integer(column: str) -> ExpressionWrapper[Any]:
-    """An amount as the whole number that is stored."""
     return ExpressionWrapper(F(column), output_field=BigIntegerField())
 
 
@@ -183,7 +183,7 @@ def verify_revision(revision: Revision) -> bool:
     except ValueError:  # the dates of the revision no longer fit its prices
         return False
     price_values = ([one.price_values[index] for one in stored] for index in range(3))
-    days = price_dates.to_day_numbers([one.offer.as_of for one in stored])
+    days = to_day_numbers([one.offer.as_of for one in stored])
     return revision.digest == _digest(
         _sort_by_listing([s.listing_id for s in stored], *price_values, days)
     )
@@ -216,9 +216,9 @@ def write_revision(
         listing_values, zip(*price_values, strict=True), previous
     )
     listings = _find_or_insert_listings(listing_values, listing_ids, is_first=revision.number == 1)
-    days = price_dates.to_day_numbers([offer.as_of for offer in offers])
+    days = to_day_numbers([offer.as_of for offer in offers])
     *columns, unchanged_column = _sort_by_listing(listings, *price_values, days, is_unchanged)
-    revision.dates = price_dates.encode(columns[-1], revision.as_of)
+    revision.dates = encode(columns[-1], revision.as_of)
     revision.digest = _digest(columns)
     unchanged = unchanged_column.astype(bool)
     previous_listings = np.array([stored.listing_id for stored in previous], dtype="<i8")
@@ -228,7 +228,6 @@ def write_revision(
 
 
 def _to_price_columns(offers: Sequence[Offer]) -> tuple[list[int], list[int], list[bool]]:
-    """Price, upfront and availability of the offers, a column each."""
     prices = [_scaled(offer.price_per_hour) for offer in offers]
     upfronts = [_scaled(offer.upfront) for offer in offers]
     return prices, upfronts, [offer.sold_now for offer in offers]
@@ -239,7 +238,6 @@ def _match_previous(
     price_values: Iterable[_PriceValues],
     previous: Sequence[StoredOffer],
 ) -> tuple[list[int], list[bool]]:
-    """The listing of each offer where it is in force, else 0; whether its price stays too."""
     if not previous:
         return [0] * len(listing_values), [False] * len(listing_values)
     stored_by_id = {stored.listing_values[0]: stored for stored in previous}
@@ -256,7 +254,6 @@ def _match_previous(
 
 
 def _sort_by_listing(*columns: Sequence[int] | WholeNumbers) -> list[WholeNumbers]:
-    """The columns as whole numbers, in the order of the first, which are the listings."""
     numbers = [np.array(column, dtype="<i8") for column in columns]
     order = np.argsort(numbers[0], kind="stable")
     return [column[order] for column in numbers]
@@ -300,7 +297,6 @@ def _find_or_insert_listings(
 
 
 def _find_listings(listing_values: Iterable[_ListingValues]) -> dict[_ListingValues, int]:
-    """The listing of each of these that was ever written; of the same offers also others."""
     ids_by_values: dict[_ListingValues, int] = {}
     remaining = iter(sorted((provider, offer_id) for offer_id, provider, *_ in listing_values))
     while chunk_keys := list(islice(remaining, _OFFERS_PER_QUERY)):
@@ -330,3 +326,43 @@ def _digest(columns: Iterable[WholeNumbers]) -> str:
     A listing never changes, so its number identifies all it says.
     """
     return hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
+
+
+_NO_DATE = -(2**31)
+
+
+def to_day_numbers(days: Sequence[dt.date | None]) -> list[int]:
+    """Each day as a number, 0 for none.
+
+    >>> to_day_numbers([None, dt.date(1, 1, 1), dt.date(1, 1, 2)])
+    [0, 1, 2]
+    """
+    number_by_day = {day: day.toordinal() if day else 0 for day in set(days)}
+    return [number_by_day[day] for day in days]
+
+
+def encode(days: WholeNumbers, as_of: dt.date) -> bytes:
+    """Bytes for days given as `to_day_numbers`; empty when every day is `as_of`.
+
+    >>> day = dt.date(2026, 9, 1)
+    >>> both, one = np.array(to_day_numbers([day, day])), np.array(to_day_numbers([None, day]))
+    >>> encode(both, day), decode(encode(one, day), 2, day)
+    (b'', [None, datetime.date(2026, 9, 1)])
+    """
+    if (days == as_of.toordinal()).all():
+        return b""
+    return zlib.compress(np.where(days == 0, _NO_DATE, days).astype("<i4").tobytes())
+
+
+def decode(stored: bytes, count: int, as_of: dt.date) -> list[dt.date | None]:
+    """The `count` days that `encode` stored; `ValueError` when they are not that many."""
+    if not stored:
+        return [as_of] * count
+    try:
+        stored_numbers = np.frombuffer(zlib.decompress(stored), dtype="<i4").tolist()
+    except zlib.error as error:
+        raise ValueError(f"the stored dates cannot be read ({error})") from None
+    if len(stored_numbers) != count:
+        raise ValueError(f"{len(stored_numbers)} dates are kept for {count} prices")
+    days = {n: None if n == _NO_DATE else dt.date.fromordinal(n) for n in set(stored_numbers)}
+    return [days[n] for n in stored_numbers]

@@ -171,7 +171,7 @@ def _files(ids: Mapping[str, str]) -> Iterator[Call]:
         ("spaces", b"utilization.gpu [%]\n" + (b"1" + b" " * 9_000 + b"x\n") * 2_000),
         ("a long number", b"utilization.gpu [%]\n" + b"9" * 9_000 + b"\n"),
     ):  # fmt: skip
-        yield Call(f"log of {name}", "/calibrate/", upload("log", content), MULTIPART, status=400)
+        yield Call(f"log of {name}", "/usage/", upload("log", content), MULTIPART, status=400)
     merges = "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
     for name, content in (
         ("lines.tf", b" \n" * 400_000),

@@ -63,7 +63,7 @@ TRAINING = {
 PAGES = (
     *("/plan/", "/plan/", "/plan/live/", "/plan/total/", "/plan/accelerators/", "/market/"),
     *("/market/offer/",),
-    *("/market/changes/", "/hardware/", "/compare/", "/", "/method/", "/save/", "/team/"),
+    *("/market/changes/", "/", "/method/", "/save/", "/team/"),
 )
 LISTS = (
     *("offers", "price-history", "accelerators", "revisions", "freshness", "coverage", "regions"),
@@ -80,7 +80,7 @@ class Generator:
     """The same requests for the same seed."""
 
     def __init__(self, seed: int, ids: Mapping[str, str]) -> None:
-        from planner.web.common.form_fields import FIELD_TYPES
+        from planner.web.common.fields import FIELD_TYPES
 
         self._random, self._ids = random.Random(seed), ids
         self._paths = sorted(path for path in FIELD_TYPES if "**" not in path)
@@ -203,7 +203,7 @@ class Generator:
         lines = [f"{self._cell('0')}, {self._cell('97 %')}, {self._cell('40960 MiB')}" * 1
                  for _ in range(50)]  # fmt: skip
         text = "\n".join(["index, utilization.gpu [%], memory.used [MiB]", *lines])
-        return Call("log", "/calibrate/", upload("log", text.encode(errors="replace")), MULTIPART)
+        return Call("log", "/usage/", upload("log", text.encode(errors="replace")), MULTIPART)
 
     def _form(self) -> Call:
         team = f"/team/{self._ids['team']}"
@@ -220,7 +220,6 @@ class Generator:
             (f"{team}/settings/webhooks/", ("url", "description", "events")),
             ("/plan/samples/", ("plan",)),
             ("/accounts/login/", ("login", "password")),
-            ("/compare/add/", ("plan",)),
             ("/theme/", ("theme", "next")),
         ))  # fmt: skip
         values = {name: self._text() for name in names}

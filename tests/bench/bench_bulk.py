@@ -36,8 +36,8 @@ import datetime as dt, json, sys, time
 from ijson.backends import yajl2_c
 from pricing.market.offers import Offer
 from pricing.providers.aws.bulk_files import region_offers
-from pricing.providers.aws.machines import MachineLookup
-from pricing.providers.aws.offer_file import CHUNK_BYTES
+from pricing.providers.aws.rows import MachineLookup
+from pricing.providers.aws.bulk_files import CHUNK_BYTES
 
 def bare(path):
     with open(path, "rb") as file:

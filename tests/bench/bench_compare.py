@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from planner.comparison import compare, solve
-from planner.comparison_steps.build_answer import build_answer
-from planner.sizing.candidates.candidates import placed_once
-from pricing.bundled import files
+from planner.comparison.answer import build_answer
+from planner.sizing.candidates.candidates import task_on
+from pricing.bundled.catalog import read_exchange_rates, read_offers, read_regions
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
@@ -40,12 +40,12 @@ GROWING = [3000 + 700 * month for month in range(36)]
 
 def bundled() -> Catalog:
     """The shipped catalog, without a database."""
-    return _catalog(list(files.read_offers()))
+    return _catalog(list(read_offers()))
 
 
 def large(count: int = LARGE) -> Catalog:
     """The shipped offers, repeated in made-up regions at prices up to 20 % away."""
-    shipped = list(files.read_offers())
+    shipped = list(read_offers())
     random = np.random.Generator(np.random.PCG64(7))
     factors = random.uniform(0.9, 1.2, count)
     offers = [
@@ -68,8 +68,8 @@ def _moved(offer: Offer, copy: int, factor: float) -> Offer:
 
 
 def _catalog(offers: list[Offer]) -> Catalog:
-    rates = ExchangeRates.of(files.read_exchange_rates())
-    return Catalog.of(offers, regions=files.read_regions(), exchange_rates=rates)
+    rates = ExchangeRates.of(read_exchange_rates())
+    return Catalog.of(offers, regions=read_regions(), exchange_rates=rates)
 
 
 def request(**fields: Any) -> dict[str, Any]:
@@ -133,13 +133,13 @@ def floor_work() -> int:
 
 def answer(asked: dict[str, Any], catalog: Catalog) -> object:
     """The whole answer, with its range and what would be cheaper."""
-    placed_once.cache_clear()
+    task_on.cache_clear()
     return compare(asked, catalog, today=TODAY).to_json()
 
 
 def answer_alone(asked: dict[str, Any], catalog: Catalog) -> object:
     """The answer without either."""
-    placed_once.cache_clear()
+    task_on.cache_clear()
     results = solve(asked | {"cheaper_if": False}, catalog, TODAY)
     vars(results)["simulation"] = None  # which edition 2 of the rules makes unasked
     return build_answer(results).to_json()

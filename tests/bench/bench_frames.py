@@ -18,10 +18,8 @@ import pandas as pd
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import Context
-from planner.exports.csv_export import APPROVAL_COLUMNS, COLUMNS, as_csv
+from planner.exports.csv_export import APPROVAL_COLUMNS, COLUMNS, as_csv, cost_rows, text_cell
 from planner.exports.frames import MONEY, lines_frame
-from planner.exports.rows import cost_rows
-from planner.exports.spreadsheet_text import text_cell
 from tests.bench.bench_actuals import ROOT, ROWS, format_actuals
 from tests.bench.bench_compare import TODAY, bundled, processor_ms
 from tests.bench.row import Row
@@ -32,8 +30,8 @@ MAX_FRAME_MS = 20.0
 
 _READ = """
 import json, sys, time
-from planner.services.actuals import cells
-from planner.services.actuals.rows import Group, Sums, read_actuals
+from planner.services.actuals.bills import Group, Sums, read_actuals_file
+from planner.usage import tables as cells
 
 def read_with_pandas(path):
     import pandas as pd
@@ -58,7 +56,7 @@ if sys.argv[2] == "pandas":
     digest = read_with_pandas(sys.argv[1])
 else:
     with open(sys.argv[1], "rb") as stream:
-        digest = read_actuals(stream, "USD").digest
+        digest = read_actuals_file(stream, "USD", lambda name: None).digest
 seconds = time.process_time() - began
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(json.dumps([seconds, int(status["VmHWM"].split()[0]) / 1024, digest]))

@@ -34,7 +34,6 @@ PAGES = {
     "plan form": "/plan/",
     "answer": PLAN,
     "market": "/market/?accelerator=H100",
-    "hardware": "/hardware/",
     "method": "/method/",
 }
 FLOOR = "/nowhere/"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from planner.comparison import solve
-from planner.comparison_steps.results import ComparisonResults
+from planner.comparison.results import ComparisonResults
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.processes import open_in_processes

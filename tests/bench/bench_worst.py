@@ -6,8 +6,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from planner.comparison import compare
-from planner.comparison_steps.work_limits import TooMuchWork
+from planner.comparison import TooMuchWork, compare
 from planner.costing.optimizer.work import WorkMeter
 from tests.bench.bench_compare import TODAY, bundled, processor_ms, request
 from tests.bench.row import Row

@@ -1,7 +1,4 @@
-"""Nine fixed requests and their answers: every kind of work, of purchase and of limit.
-
-Two are asked under the first edition of the rules, the others under the one that is the default.
-"""
+"""Nine fixed requests and their answers: every kind of work, of purchase and of limit."""
 
 from __future__ import annotations
 
@@ -39,12 +36,12 @@ def whole(hours: Any = 4000, **fields: Any) -> dict[str, Any]:
 REQUESTS: dict[str, dict[str, Any]] = {
     "hours, commitments with upfront, tax, falling prices": whole(
         [4000.0] * 6 + [9000.0] * 12,
-        rules=1,
         horizon_months=18,
         finance={"tax_rate": 0.2, "cloud_price_trend_per_year": -0.2},
         data={"storage_gib": 10_000, "egress_gib_per_month": 100},
         price_adjustments=[{"provider": "aws", "multiplier": 0.9}],
-        constraints={"max_spot_share": 0.2},
+        constraints={"max_spot_share": 0.2, "min_accelerators_per_node": 8},
+        risk={"samples": 200, "seed": 5},
         on_prem={"servers": [{"server": "dgx-h100"}]},
     ),
     "servers bought in several months, sensitivity": whole(
@@ -97,8 +94,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     ),
     "most scenarios infeasible": whole(
         9000,
-        rules=1,
         horizon_months=6,
+        term_end="full",
         constraints={
             "capex_budget": 1000,
             "max_spot_share": 0.3,
@@ -109,14 +106,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "nothing feasible": whole(
         1000, horizon_months=3, constraints={"min_accelerator_memory_gib": 4000}
     ),
-    "risk, robust plan, limits": whole(
+    "risk, limits": whole(
         9000,
         horizon_months=12,
         finance={"cloud_price_trend_per_year": -0.1, "tax_rate": 0.25},
         constraints={"max_spot_share": 0.2, "capex_budget": 400_000},
         data={"storage_gib": 5000, "egress_gib_per_month": 300},
         on_prem={"servers": [{"server": "hgx-h100-8"}], "residual_rate": 0.5},
-        risk={"samples": 300, "seed": 3, "cvar_weight": 1},
+        risk={"samples": 300, "seed": 3},
         explain=True,
     ),
     "owed after the horizon": whole(
@@ -157,7 +154,7 @@ FEASIBLE: dict[str, tuple[str, ...]] = {
     "capacity blocks": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
     "most scenarios infeasible": ("committed", "cloud_mix", "hybrid"),
     "nothing feasible": (),
-    "risk, robust plan, limits": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
+    "risk, limits": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
     "owed after the horizon": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
 }
 """Scenarios of each request that have a plan."""

@@ -7,7 +7,7 @@ from typing import Any
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.web.common.form_fields import ALL, find_label, with_labels
+from planner.web.common.fields import ALL, find_label, with_labels
 from pricing.market.accelerators import get
 from tests.golden.expected_finance import fiscal_years, leases, returns
 from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
@@ -285,8 +285,6 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
         words += shown.warnings
         words += returns(shown, answer.currency)
         words += answer.explanation.limits_and_switches if answer.explanation else ()
-        if answer.robust_plan:
-            words += [*answer.robust_plan.words, *answer.robust_plan.warnings, _robust(answer)]
         if answer.risk:
             words.append(
                 f"{number(answer.risk.samples)} samples, seed {answer.risk.seed}, in today's money"
@@ -315,25 +313,6 @@ def _on_the_page(answer: ComparisonAnswer) -> list[str]:
     if told is None:
         return words
     return [told.headline, told.sentence.removeprefix(told.headline).strip(), *words[1:]]
-
-
-def _robust(answer: ComparisonAnswer) -> str:
-    plan, currency = answer.robust_plan, answer.currency
-    assert plan is not None
-    assert plan.gap is not None
-    better = (
-        "No scenario's plan is better across those outcomes."
-        if plan.same_as is None
-        else "None of the plans tried is better across those outcomes than a scenario above."
-    )
-    few = plan.representative_samples
-    return (
-        f"Expected {money(plan.expected, currency)} in today's money over "
-        f"{number(plan.samples)} simulated outcomes, {money(plan.cvar_90, currency)} on average "
-        f"in the worst 10% of them; {money(plan.net_present_cost, currency)} if all goes as "
-        f"expected. {better} It was optimised over {few} representative outcomes: over those "
-        f"it is within {percent(plan.gap, 2)} of the optimum."
-    )
 
 
 def asked(answer: ComparisonAnswer) -> list[list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.web.common.form_fields import with_labels
+from planner.web.common.fields import with_labels
 from tests.golden.shown import TITLES, money
 
 

@@ -6,8 +6,7 @@ import calendar
 import datetime as dt
 from typing import Any
 
-from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.coverage import PriceAge, PriceCoverage
+from planner.contract.answer.comparison import ComparisonAnswer, PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
 from tests.golden.expected_finance import budget_words
 from tests.golden.shown import (

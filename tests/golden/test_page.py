@@ -300,7 +300,7 @@ def _remove_what_is_compared_whole(root: Element) -> None:
                 remove(parent, child)
 
 
-@pytest.mark.parametrize("name", ["samples with a range, risk", "risk, robust plan, limits"])
+@pytest.mark.parametrize("name", ["samples with a range, risk", "risk, limits"])
 def test_the_ranges_are_in_the_order_of_their_percentiles(name: str) -> None:
     answer = answered(name)
     assert answer.risk

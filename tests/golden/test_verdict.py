@@ -9,11 +9,10 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.coverage import PriceAge, PriceCoverage
+from planner.contract.answer.comparison import ComparisonAnswer, PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, CostInterval, Verdict
 from planner.contract.labels import comes_first
-from planner.web.common.form_fields import with_labels
+from planner.web.common.fields import with_labels
 from tests.golden import expected_verdict as expected
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.expected_page import advice

@@ -13,10 +13,9 @@ import openpyxl
 import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.labels import category_title, cloud_title
-from planner.contract.shown_names import choice_name, field_name
+from planner.contract.labels import category_title, choice_name, cloud_title, field_name
 from planner.exports import Context, export
-from planner.exports.list_prices import describe_discounts
+from planner.exports.focus import describe_discounts
 from pricing.market.accelerators import get
 from tests.golden import expected_page
 from tests.golden.answers import REQUESTS, answered

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gpu_cost_planner import InvalidInput
-from gpu_cost_planner.assistants import command, tokens
+from gpu_cost_planner.assistants import command, server
 from tests.gpu_cost_planner.own_loop import in_own_loop
 
 SERVER = "https://planner.example"
@@ -40,7 +40,7 @@ def planner(monkeypatch: pytest.MonkeyPatch) -> Planner:
     return planner
 
 
-def call(gate: tokens.TokenGate, authorization: str | None) -> tuple[int, dict[str, Any]]:
+def call(gate: server.TokenGate, authorization: str | None) -> tuple[int, dict[str, Any]]:
     headers = [] if authorization is None else [(b"Authorization", authorization.encode())]
     sent: list[Any] = []
 
@@ -73,7 +73,7 @@ async def application(_scope: Any, _receive: Any, send: Any) -> None:
 )
 @pytest.mark.usefixtures("planner")
 def test_only_accepted_tokens_pass(authorization: str | None, status: int, words: str) -> None:
-    answer = call(tokens.TokenGate(application, SERVER), authorization)
+    answer = call(server.TokenGate(application, SERVER), authorization)
     assert answer[0] == status
     assert words in answer[1]["detail"]
 
@@ -82,12 +82,12 @@ def test_what_the_server_said_holds_for_a_minute(
     planner: Planner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr(tokens.time, "monotonic", lambda: now[0])
-    gate = tokens.TokenGate(application, SERVER)
+    monkeypatch.setattr(server.time, "monotonic", lambda: now[0])
+    gate = server.TokenGate(application, SERVER)
     for _ in range(3):
         assert call(gate, "Bearer good")[0] == 200
     assert len(planner.asked_for) == 1
-    now[0] += tokens.HOLDS_S + 1
+    now[0] += server.HOLDS_S + 1
     assert call(gate, "Bearer good")[0] == 200
     assert len(planner.asked_for) == 2
 
@@ -96,7 +96,7 @@ def test_a_server_that_cannot_be_reached_lets_nobody_through_and_is_asked_again(
     planner: Planner,
 ) -> None:
     planner.is_up = False
-    gate = tokens.TokenGate(application, SERVER)
+    gate = server.TokenGate(application, SERVER)
     assert call(gate, "Bearer good")[0] == 502
     planner.is_up = True
     assert call(gate, "Bearer good")[0] == 200
@@ -104,8 +104,8 @@ def test_a_server_that_cannot_be_reached_lets_nobody_through_and_is_asked_again(
 
 @pytest.mark.usefixtures("planner")
 def test_no_more_tokens_are_remembered_than_is_bearable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MOST_TOKENS", 2)
-    gate = tokens.TokenGate(application, SERVER)
+    monkeypatch.setattr(server, "MOST_TOKENS", 2)
+    gate = server.TokenGate(application, SERVER)
     for number in range(5):
         assert call(gate, f"Bearer {number}")[0] == 401
     assert len(gate._known) == 2

@@ -101,7 +101,7 @@ def test_the_lines_of_a_scenario_are_those_of_the_answer() -> None:
 
 
 def test_a_long_table_says_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_cost_planner.assistants.answers.MOST_ROWS", 2)
+    monkeypatch.setattr("gpu_cost_planner.assistants.tools.MOST_ROWS", 2)
     answer = call("explain", request=EUROPE, table="assumptions")
     assert answer.text.endswith(f"and {answer.data['rows'] - 2} more rows")
 

@@ -7,7 +7,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from gpu_cost_planner import InvalidInput, compare, plots
+from gpu_cost_planner import InvalidInput, compare
+from gpu_cost_planner import comparison as plots
 from tests.planner.costing.market_of import CATALOG
 
 REQUEST = {

@@ -13,7 +13,7 @@ from django.test import Client
 from gpu_cost_planner import InvalidInput, compare, server_catalog
 from pricing import catalog
 from pricing.bundled.catalog import bundled_catalog
-from pricing.market.catalog_document import from_document, to_document
+from pricing.market.offer_rows import from_document, to_document
 from tests.planner.workspace import REQUEST, Workspace, market
 
 TODAY = dt.date(2026, 11, 20)

@@ -17,9 +17,8 @@ import pandas as pd
 import pytest
 
 from gpu_cost_planner import InvalidInput, compare, sweep
-from gpu_cost_planner.sweeps import market as sweeps
-from gpu_cost_planner.sweeps.grid import list_variations
-from gpu_cost_planner.sweeps.summary import COLUMNS
+from gpu_cost_planner.sweeps import sweep as sweeps
+from gpu_cost_planner.sweeps.sweep import COLUMNS, list_variations
 from tests.planner.costing.market_of import CATALOG
 
 TODAY = dt.date(2026, 11, 20)

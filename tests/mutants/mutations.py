@@ -54,10 +54,6 @@ EQUIVALENT = (
     re.compile(r"@dataclass\(|lru_cache\(|setflags\(|^_DIFFERENT_TEXTS\b"),
     # Samples that are costed at once: speed and memory alone.
     re.compile(r"^CHUNK\b|\+ CHUNK|, CHUNK"),
-    # Effort of the search for a robust plan: its result is judged by its cost, not its path.
-    re.compile(
-        r"^(MODEL_SAMPLES|NODES|POLISH_SAMPLES|MAX_TRIALS|START_MONTHS_TRIED|SHIFTS_MONTHS|TIE)\b"
-    ),
     # What pairs up has one length by construction.
     re.compile(r"strict=True"),
     # What the type checker is told, true of every caller.

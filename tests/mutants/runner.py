@@ -32,8 +32,8 @@ LIBRARIES = (
     "numpy", "pandas", "highspy", "pydantic", "django.test", "rest_framework", "hypothesis",
     "openpyxl", "xlsxwriter", "pytest_django.plugin", "playwright.sync_api",
     "markdown", "latex2mathml.converter", "celery", "allauth",
-    "pricing.market.snapshot", "planner.contract.answer.versions", "planner.sizing.demand",
-    "planner.costing.optimizer.stochastic", "planner.costing.assumptions.assumptions",
+    "pricing.market.snapshot", "planner.sizing.demand",
+    "planner.costing.assumptions.assumptions",
 )  # fmt: skip
 """What the tests import and nothing here mutates; loaded once."""
 LEAST_SECONDS, TIMES_AS_LONG = 10, 5

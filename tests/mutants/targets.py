@@ -19,7 +19,6 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         f"{_ANALYSIS}/test_plan_exposure.py",
         f"{_COMPARED}/test_rental.py",
         f"{_COMPARED}/test_purchase.py",
-        f"{_COMPARED}/test_carbon.py",
         f"{_COMPARED}/finance/test_worked_example.py",
         f"{_COMPARED}/existing/test_existing.py",
         f"{_COMPARED}/level/test_other_costs.py",
@@ -33,7 +32,6 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "planner/web/common/query_codec.py": ("tests/planner/web/common/test_query_codec.py",),
     "planner/costing/analysis": (
         _ANALYSIS,
-        f"{_COMPARED}/test_carbon.py",
         f"{_COMPARED}/test_risk.py",
         f"{_COMPARED}/test_sensitivity.py",
     ),

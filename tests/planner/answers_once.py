@@ -17,7 +17,7 @@ from typing import Any
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.costing.analysis.progress import nobody_waits
+from planner.costing.analysis.simulation import nobody_waits
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.market.snapshot import Catalog

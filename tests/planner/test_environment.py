@@ -11,8 +11,8 @@ from django.db.utils import OperationalError
 from gunicorn.errors import AppImportError
 
 import manage
-from planner.balanced_worker import BalancedWorker
 from planner.environment import SECRETS, VARIABLES, Environment
+from planner.web_server import BalancedWorker
 from tests.planner.settings_of import environment_of
 
 

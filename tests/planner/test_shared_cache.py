@@ -9,9 +9,9 @@ from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import ConnectionError as RedisGone
 
-from planner import shared_cache
+from planner import backends as shared_cache
+from planner.backends import SharedCache
 from planner.services.observability.readiness import check_readiness
-from planner.shared_cache import SharedCache
 
 
 class Clock:
@@ -59,7 +59,7 @@ def test_readiness_tells_of_the_cache_itself(clock: Clock, settings: Any) -> Non
     """And not of what stands in for it."""
     settings.CACHE_URL = "redis://127.0.0.1:1/0"
     settings.CACHES = {
-        "default": {"BACKEND": "planner.shared_cache.SharedCache", "LOCATION": settings.CACHE_URL}
+        "default": {"BACKEND": "planner.backends.SharedCache", "LOCATION": settings.CACHE_URL}
     }
     for _ in range(2):
         check = check_readiness().checks["cache"]

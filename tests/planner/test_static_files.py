@@ -15,7 +15,7 @@ from django.core.files.base import ContentFile
 from django.template.loader import render_to_string
 from django.test import Client, override_settings
 
-from planner.static_files import is_collected
+from planner.backends import is_collected
 from planner.web.common.front_end import CollectedFiles
 from tests.planner.settings_of import environment_of
 

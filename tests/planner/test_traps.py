@@ -13,7 +13,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from planner.exports.spreadsheet_text import text_cell
+from planner.exports.csv_export import text_cell
 from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get

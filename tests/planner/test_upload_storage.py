@@ -10,11 +10,11 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import ContentFile
 
-from planner import upload_storage
+from planner import backends as upload_storage
+from planner.backends import FOLDER, choose_upload_storage
 from planner.models import Role
 from planner.services.actuals.uploads import start_upload
 from planner.services.housekeeping import retention
-from planner.upload_storage import FOLDER, choose_upload_storage
 from tests.planner.workspace import Workspace, market
 from tests.pricing.servers.base import FakeServer, Reply, Request
 

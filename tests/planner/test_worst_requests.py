@@ -20,8 +20,7 @@ import pytest
 from django.conf import settings
 
 from planner.allocator import map_large_blocks
-from planner.comparison import compare
-from planner.comparison_steps.work_limits import TooMuchWork
+from planner.comparison import TooMuchWork, compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.costing.optimizer.work import WorkMeter
 from pricing.market.snapshot import Catalog
@@ -39,7 +38,7 @@ from tests.properties import IS_LONG
 
 MOST_CPU_SECONDS, MOST_MEGABYTES = 20.0, 500.0
 TRIALS = 120
-SHORT_UNITS, REFUSED_UNITS, SHORT_OVERRUN = 1_600_000, 600_000, 1.1
+SHORT_UNITS, REFUSED_UNITS, SHORT_OVERRUN = 1_600_000, 600_000, 1.4
 """Budget of a short run, the one where the refusal alone is looked at, and how much more is done
 where work is charged afterwards."""
 
@@ -64,15 +63,6 @@ def test_the_worst_requests_known_do_the_same_work_within_their_budget(
         assert any(text.endswith("servers or limits.") for text in outcome.warnings)
     else:
         assert "fewer months" in str(outcome)
-
-
-@pytest.mark.sweep
-def test_the_largest_request_is_refused_for_its_memory_before_its_work_is_done(
-    catalog: Catalog,
-) -> None:
-    work = WorkMeter(12_000_000)
-    assert "does not fit into the memory" in str(_outcome(LARGEST, catalog, work))
-    assert work.is_too_large
 
 
 @pytest.fixture(scope="module")

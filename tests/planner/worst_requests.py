@@ -23,7 +23,6 @@ class Shape:
     """How large each part of a request is."""
 
     horizon: int = 36
-    rules: int = 1
     profile: str = "growing"
     hours: float = 5_000.0
     peak_factor: float = 1.0
@@ -42,7 +41,6 @@ class Shape:
     use_catalog: bool = True
     training: bool = False
     samples: int = 0
-    robust: bool = False
     explain: bool = False
     sensitivity: bool = True
     interruptible: bool = False
@@ -53,7 +51,6 @@ class Shape:
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "horizon": (12, 36, 60, 120),
-    "rules": (1, 2),
     "profile": PROFILES,
     "hours": (500.0, 5_000.0, 50_000.0, 2_000_000.0),
     "peak_factor": (1.0, 1.7, 5.0),
@@ -72,7 +69,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "use_catalog": (False, True),
     "training": (False, True),
     "samples": (0, 2_000, 20_000, 100_000),
-    "robust": (False, True),
     "explain": (False, True),
     "sensitivity": (False, True),
     "interruptible": (False, True),
@@ -82,16 +78,16 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 """Figures that the search tries."""
 LARGEST = Shape(
-    horizon=120, rules=2, profile="random", hours=50_000.0, peak_factor=1.7, per_job=3,
+    horizon=120, profile="random", hours=50_000.0, peak_factor=1.7, per_job=3,
     offers=1000, largest_node=64, servers=50, max_units=True, owned=200, quotas=50,
     tightness=0.9, capex_budget=True, monthly_budget=True, spot_share=True, samples=100_000,
-    robust=True, explain=True, interruptible=True, storage=True,
+    explain=True, interruptible=True, storage=True,
 )  # fmt: skip
 """Everything at its limit."""
 WORST = Shape(
-    horizon=120, rules=2, profile="flat", hours=50_000.0, peak_factor=1.7, per_job=3,
+    horizon=120, profile="flat", hours=50_000.0, peak_factor=1.7, per_job=3,
     largest_node=64, servers=50, max_units=True, owned=200, tightness=0.9, capex_budget=True,
-    spot_share=True, samples=100_000, robust=True, explain=True, interruptible=True,
+    spot_share=True, samples=100_000, explain=True, interruptible=True,
     storage=True, seed=5,
 )  # fmt: skip
 """What the search of `test_worst_requests` found to take longest."""
@@ -123,7 +119,6 @@ def build_request(shape: Shape) -> dict[str, Any]:
     request: dict[str, Any] = {
         "start": "2027-01",
         "horizon_months": shape.horizon,
-        "rules": shape.rules,
         "workload": _workload(shape, random),
         "constraints": _constraints(shape, random),
         "on_prem": _on_prem(shape, random),
@@ -142,7 +137,7 @@ def build_request(shape: Shape) -> dict[str, Any]:
             "demand_growth_sd": 0.4,
             "price_sd": 0.3,
             "slip_months_sd": 6,
-        } | ({"cvar_weight": 1.5} if shape.robust else {})
+        }
     return request
 
 
@@ -155,7 +150,7 @@ def _workload(shape: Shape, random: np.random.Generator) -> dict[str, Any]:
         return {"kind": "training", **size, "runs": runs, **interruptible}
     hours = _hours(shape, random)
     peak = int(np.ceil(shape.peak_factor * hours.max() / 730))
-    if shape.per_job > 1 and shape.rules == 2:
+    if shape.per_job > 1:
         interruptible["accelerators_per_job"] = shape.per_job
     return {
         "kind": "accelerator_hours",

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.commands.reading import read_request as read_file
+from planner.commands.command import read_request as read_file
 from planner.contract.request.comparison import read_request
-from planner.services.actuals import cells
+from planner.usage import tables as cells
 from pricing.api.rest import problem_body
-from pricing.common import bounded, strict_json
+from pricing.common import bounded
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
 
 HOSTILE = (
@@ -57,15 +57,15 @@ def test_every_float_in_bounds_is_read_exactly(value: float) -> None:
 @pytest.mark.parametrize(
     "read",
     [
-        lambda: strict_json.loads('"' + '\\"' * 500_000),
-        lambda: strict_json.loads("[" * 1_000_000),
-        lambda: strict_json.loads("9" * 1_000_000),
+        lambda: bounded.loads('"' + '\\"' * 500_000),
+        lambda: bounded.loads("[" * 1_000_000),
+        lambda: bounded.loads("9" * 1_000_000),
         lambda: bounded.looks_like_number("9" * 1_000_000 + "x"),
         lambda: bounded.looks_like_number("9." * 500_000),
         lambda: bounded.check_tree({"x" * 500_000: [0] * 100_000}),
         lambda: bounded.check_tree([["\0"] * 10] * 10_000),
         lambda: cells.amount("1e-999999999", "cost"),
-        lambda: cells.hours("9" * 100_000, "hours"),
+        lambda: cells.quantity("9" * 100_000, "hours"),
         lambda: read_request({"workload": HOURS | {"hours_per_month": "9" * 1_000_000}}),
         lambda: read_request({"workload": HOURS, **{f"f{i}": 1 for i in range(60_000)}}),
     ],
@@ -86,7 +86,7 @@ def test_a_json_number_that_nothing_holds_is_refused_by_its_field(text: str, fie
     here = body[place] if place else body
     here[field] = "HERE"  # type: ignore[index]
     with pytest.raises(InvalidInput) as refused:
-        read_request(strict_json.loads(json.dumps(body).replace('"HERE"', text)))
+        read_request(bounded.loads(json.dumps(body).replace('"HERE"', text)))
     assert refused.value.field == (f"{place}.{field}" if place else field)
     assert text[:50] in refused.value.message
 
@@ -110,9 +110,9 @@ def test_a_nul_deep_in_a_body_is_named_by_its_path() -> None:
 
 def test_nesting_is_judged_outside_texts() -> None:
     depth = bounded.MAX_DEPTH
-    assert strict_json.loads("[" * depth + '"[[[[\\"[["' + "]" * depth)
+    assert bounded.loads("[" * depth + '"[[[[\\"[["' + "]" * depth)
     with pytest.raises(InvalidInput, match=f"deeper than {depth} levels"):
-        strict_json.loads("[" * (depth + 1) + "]" * (depth + 1))
+        bounded.loads("[" * (depth + 1) + "]" * (depth + 1))
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,6 @@ def prices(found) -> dict[str, Decimal]:
     return {o.id: o.price_per_hour for o in found.offers.offers}
 
 
-def test_an_empty_catalog_has_no_offers():
-    assert len(catalog.current().offers) == 0
-
-
 def test_the_current_catalog_holds_every_provider():
     publish(H100)
     publish(replace(H100, provider="gcp"), provider="gcp")
@@ -133,10 +129,6 @@ def test_histories_of_many_offers_take_three_queries(django_assert_num_queries):
     assert histories[other.id] == catalog.price_history(other.id)
 
 
-def test_an_offer_never_seen_has_no_history():
-    assert catalog.price_history("aws:nowhere:p9:on_demand") == ()
-
-
 def test_dated_prices_from_before_the_first_revision_come_first():
     june = replace(H100, price_per_hour=Decimal("55.04"), as_of=dt.date(2025, 6, 5))
     old = replace(H100, as_of=dt.date(2023, 8, 1))
@@ -158,21 +150,6 @@ def test_as_of_before_the_first_revision_gives_the_last_dated_price():
     assert prices(catalog.as_of(dt.date(2025, 6, 30))) == {H100.id: Decimal("55.04")}
 
 
-def test_importing_a_history_again_replaces_it():
-    history.replace_past_prices("aws", [replace(H100, as_of=dt.date(2023, 8, 1))])
-    again = replace(H100, price_per_hour=Decimal("98"), as_of=dt.date(2023, 8, 1))
-    assert history.replace_past_prices("aws", [again]) == 1
-    assert [p.offer.price_per_hour for p in catalog.price_history(H100.id)] == [Decimal("98")]
-
-
-def test_the_query_of_the_state_is_built_once_and_sees_what_is_published_later(monkeypatch):
-    catalog.version()
-    monkeypatch.setattr(catalog, "newest_revisions", None)
-    assert catalog.version().revisions == ()
-    publish(H100)
-    assert [row[:2] for row in catalog.version().revisions] == [("aws", 1)]
-
-
 def test_a_day_is_read_once_and_costs_two_queries_from_then_on(django_assert_num_queries):
     history.replace_past_prices("aws", [replace(H100, as_of=dt.date(2023, 8, 1))])
     publish(H100)
@@ -192,16 +169,6 @@ def test_a_day_is_read_again_when_anything_that_it_shows_changes():
     assert catalog.as_of(day).offers.select(geographies=["north-america"]).tolist() == [0]
     publish(H100, as_of=dt.date(2024, 1, 1))
     assert [info.origin for info in catalog.as_of(day).revisions] == ["live"]
-
-
-def test_a_day_is_read_again_after_one_of_two_histories_is_taken_away():
-    day, past = dt.date(2025, 5, 31), replace(H100, as_of=dt.date(2023, 8, 1))
-    history.replace_past_prices("gcp", [replace(past, provider="gcp")])
-    history.replace_past_prices("aws", [past])
-    publish(replace(H100, provider="azure"), provider="azure")
-    assert len(catalog.as_of(day).offers) == 2
-    history.replace_past_prices("gcp", [])
-    assert prices(catalog.as_of(day)) == {H100.id: Decimal("98.32")}
 
 
 def test_regions_loaded_before_the_first_revision_are_seen():

@@ -57,22 +57,12 @@ def test_one_old_price_colours_nothing_and_is_listed():
     assert [stale.offer_id for stale in part.stale_offers] == [old.id]
 
 
-def test_a_part_without_a_dated_price_is_red():
-    publish(offer(as_of=None))
-    (part,) = aws().parts
-    assert (part.level, part.median_age_days, part.undated) == ("red", None, 1)
-
-
 def test_trap_9_the_age_is_that_of_the_oldest_price_sold_now():
     old = offer(region="eu-west-1", as_of=DAY - dt.timedelta(days=400))
     publish(
         offer(as_of=DAY), old, replace(old, region="x", sold_now=False, as_of=dt.date(2017, 1, 1))
     )
     assert (aws().age_days, aws().level) == (400, "green")
-
-
-def test_a_provider_that_was_never_read_is_red():
-    assert (aws().revision, aws().age_days, aws().level) == (None, None, "red")
 
 
 def test_the_last_run_and_what_it_said_are_told():

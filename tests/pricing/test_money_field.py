@@ -4,13 +4,11 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
-from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pricing.common.amounts import from_scaled, is_exact, quantize, to_scaled
 from pricing.models import ExchangeRate
-from pricing.money_field import ExactMoneyField
 
 ODD = Decimal("12345678.1234567891")
 DAY = dt.date(2026, 9, 1)
@@ -49,12 +47,6 @@ def test_an_amount_that_cannot_be_kept_exactly_is_refused():
         keep("0.12345678912")
     with pytest.raises(ValueError, match="beyond the largest amount"):
         keep("10000000000")
-
-
-@pytest.mark.parametrize("value", ["abc", "0.12345678912", "1e30"])
-def test_a_form_refuses_what_is_no_amount(value):
-    with pytest.raises(ValidationError, match="is not an amount"):
-        ExactMoneyField().to_python(value)
 
 
 amounts = st.integers(-(2**63) + 1, 2**63 - 1)

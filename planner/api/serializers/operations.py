@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
+from django.urls import reverse
 from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
 
-from planner.api.serializers.fields import ModelField, ObjectField, name_field
-from planner.contract.answer.changes import AlertCause
+from planner.api.serializers.teams import ModelField, ObjectField, name_field
+from planner.contract.answer.comparison import AlertCause
 from planner.models import Alert, Job, WebhookDelivery, WebhookEndpoint, WebhookEvent
-from planner.services.jobs.kinds import kinds_in_queue_of
-from planner.services.jobs.limits import place_in_line
-from planner.services.portfolio.visibility import visible_alert
+from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line
+from planner.services.portfolio.portfolios import visible_alert
 from pricing.api.rest import StrictSerializer
+from pricing.models import HeldBatch, QuarantinedPrice
 
 SUBSCRIBABLE = tuple(value for value in WebhookEvent.values if value != WebhookEvent.TEST)
 
@@ -156,3 +160,49 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
             "created_at",
             "delivered_at",
         )
+
+
+class HeldBatchSerializer(serializers.ModelSerializer[HeldBatch]):
+    reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = HeldBatch
+        fields = ("id", "provider", "state", "reasons", "offer_count", "created_at",
+                  "seen_again_at")  # fmt: skip
+
+
+class MovedPriceSerializer(serializers.Serializer[Any]):
+    price_per_hour = serializers.CharField()
+    upfront = serializers.CharField()
+    currency = serializers.CharField()
+    as_of = serializers.CharField()
+
+
+class QuarantinedPriceSerializer(serializers.ModelSerializer[QuarantinedPrice]):
+    before = MovedPriceSerializer(read_only=True, help_text="The price in force.")
+    after = MovedPriceSerializer(read_only=True, help_text="The price that waits.")
+    ratio = serializers.FloatField(read_only=True, help_text="New price over the one in force.")
+    revision = serializers.IntegerField(
+        source="revision.number", default=None, allow_null=True, read_only=True,
+        help_text="The revision that published it.",
+    )  # fmt: skip
+
+    class Meta:
+        model = QuarantinedPrice
+        fields = ("id", "provider", "offer_id", "state", "before", "after", "ratio",
+                  "created_at", "seen_again_at", "revision")  # fmt: skip
+
+
+POLL_AFTER_SECONDS = 1
+
+
+def accepted(job: Job) -> Response:
+    where = reverse("api:job-detail", kwargs={"pk": job.pk})
+    headers = {"Location": where, "Retry-After": str(POLL_AFTER_SECONDS)}
+    return Response(JobSerializer(job).data, status=HTTPStatus.ACCEPTED, headers=headers)
+
+
+def wants_job(request: Request) -> bool:
+    """Whether the caller would rather poll a job: `Prefer: respond-async` (RFC 7240)."""
+    preferences = str(request.META.get("HTTP_PREFER", "")).lower().replace(";", ",").split(",")
+    return "respond-async" in [preference.strip() for preference in preferences]

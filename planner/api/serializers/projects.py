@@ -6,31 +6,31 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers.fields import (
+from planner.api.serializers.teams import (
     FiniteField,
     ModelField,
     ObjectField,
     currency_field,
     name_field,
 )
-from planner.contract.answer.changes import (
-    ChangedDefault,
-    PriceMove,
-    ReplayDifference,
-    RequestChange,
-    ScenarioChange,
-)
 from planner.contract.answer.comparison import (
-    AssumptionRow,
     CatalogRevision,
     ComparisonAnswer,
+    PriceMove,
+    RequestChange,
+    RowChange,
+    ScenarioChange,
+    ShownSection,
 )
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange, PortfolioRepricing
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.portfolio import PortfolioRequest
 from planner.models import (
     ActualsUpload,
     BudgetPeriod,
     Project,
     SavedComparison,
+    SavedPortfolio,
     State,
     Variant,
 )
@@ -129,9 +129,6 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
 
     summary = SummarySerializer(read_only=True)
     revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
-    scenario: serializers.PrimaryKeyRelatedField[Any] = serializers.PrimaryKeyRelatedField(
-        source="variant", read_only=True, allow_null=True, help_text="Deprecated: read `variant`."
-    )
     stale = serializers.SerializerMethodField()
     state = serializers.ChoiceField(State.choices, read_only=True)
     submitted_by = serializers.CharField(
@@ -150,7 +147,6 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
             "id",
             "project",
             "variant",
-            "scenario",
             "name",
             "note",
             "state",
@@ -180,8 +176,10 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
     given = ObjectField(read_only=True)
     request = ObjectField(ComparisonRequest, read_only=True)
     inherited = ObjectField(read_only=True)
-    assumptions = ModelField(AssumptionRow, many=True)
-    answer = ModelField(ComparisonAnswer, source="read_answer")
+    rows = ModelField(ShownSection, many=True)
+    """What its page shows."""
+    answer = ObjectField(read_only=True)
+    """As it was given, in the form of that day."""
 
     class Meta(SavedComparisonSerializer.Meta):
         fields = (
@@ -189,7 +187,7 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
             "given",
             "request",
             "inherited",
-            "assumptions",
+            "rows",
             "answer",
         )
 
@@ -199,9 +197,6 @@ class NewSavedComparisonSerializer(StrictSerializer):
 
     project = serializers.UUIDField()
     variant = serializers.UUIDField(required=False, allow_null=True)
-    scenario = serializers.UUIDField(
-        required=False, allow_null=True, help_text="Deprecated: send `variant`."
-    )
     name = name_field()
     note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
     request = ObjectField(ComparisonRequest, required=False)
@@ -228,19 +223,12 @@ class RepriceProjectSerializer(StrictSerializer):
     as_of = serializers.DateField(required=False)
 
 
-class ReplaySerializer(serializers.Serializer[Any]):
-    identical = serializers.BooleanField()
-    differences = ModelField(ReplayDifference, many=True)
-    changed_defaults = ModelField(ChangedDefault, many=True)
-    """Assumptions that the program would make otherwise now."""
-    answer = ModelField(ComparisonAnswer)
-
-
 class RepricedSerializer(serializers.Serializer[Any]):
     catalog = ModelField(CatalogRevision, many=True)
     difference = ModelField(ScenarioChange, many=True)
     prices_moved = ModelField(PriceMove, many=True)
     request_changes = ModelField(RequestChange, many=True)
+    changed_rows = ModelField(RowChange, many=True)
     answer = ModelField(ComparisonAnswer)
 
 
@@ -337,3 +325,67 @@ class CompletionSerializer(serializers.Serializer[Any]):
     price_ratio = serializers.FloatField(allow_null=True)
     why_not = serializers.CharField(allow_blank=True)
     warnings = serializers.ListField(child=serializers.CharField())
+
+
+class SavedPortfolioSerializer(serializers.ModelSerializer[SavedPortfolio]):
+    """A saved portfolio in a list: what anybody in the team may see of it."""
+
+    team = serializers.CharField(source="team.slug", read_only=True)
+    created_by = serializers.CharField(
+        source="created_by.username", default=None, allow_null=True, read_only=True
+    )
+
+    class Meta:
+        model = SavedPortfolio
+        fields: tuple[str, ...] = (
+            "id",
+            "team",
+            "name",
+            "note",
+            "state",
+            "shown_to_all",
+            "watched",
+            "watch_threshold",
+            "answered_on",
+            "created_by",
+            "approved_as",
+            "approved_at",
+            "created_at",
+            "version",
+        )
+
+
+class SavedPortfolioDetailSerializer(SavedPortfolioSerializer):
+    answer = ModelField(PortfolioAnswer, source="visible")
+    """All of it, or the shares of one's own projects alone."""
+
+    repriced = ModelField(PortfolioRepricing, source="visible_repricing", allow_null=True)
+    """By the watch or a job at later prices, of what one may see; null before that."""
+
+    class Meta(SavedPortfolioSerializer.Meta):
+        fields = (*SavedPortfolioSerializer.Meta.fields, "answer", "repriced")
+
+
+class PortfolioWatchSerializer(StrictSerializer):
+    watched = serializers.BooleanField(required=False)
+    """Whether it is priced again after each refresh while it is approved."""
+    watch_threshold = FiniteField(min_value=0, max_value=10, required=False)
+    """Fraction by which the total must move to raise an alert."""
+
+
+class NewSavedPortfolioSerializer(StrictSerializer):
+    team = serializers.CharField(max_length=60)
+    name = name_field()
+    note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    request = ObjectField(PortfolioRequest, required=False)
+    """A portfolio request; absent: that of the team's projects."""
+    projects = serializers.ListField(
+        child=serializers.UUIDField(), required=False, min_length=1, max_length=100
+    )
+    """Of the team's projects those that are planned; absent: all. Not with `request`."""
+    shown_to_all = serializers.BooleanField(required=False)
+
+
+class PortfolioRepricedSerializer(serializers.Serializer[Any]):
+    changes = ModelField(PortfolioChange, many=True)
+    answer = ModelField(PortfolioAnswer)

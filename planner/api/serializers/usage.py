@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from rest_framework import serializers
+
+_TEXT = partial(serializers.CharField, allow_blank=True)
+_WORD = serializers.CharField
+_AMOUNT = partial(serializers.CharField, allow_null=True)
+_NUMBER = serializers.FloatField
+_HOURS = partial(serializers.FloatField, allow_null=True)
+_WHOLE = serializers.IntegerField
+
+
+def _list_of(kind: Any, **options: Any) -> Callable[[], Any]:
+    return lambda: serializers.ListField(child=kind(), **options)
+
+
+def _object_of(kind: Any) -> Callable[[], Any]:
+    return lambda: serializers.DictField(child=kind())
+
+
+_TEXTS, _NUMBERS = _list_of(_WORD), _list_of(_NUMBER)
+_BY_CURRENCY = _object_of(_AMOUNT)
+"""Currency → amount; null where the file does not state it."""
+
+
+def _shape(name: str, meaning: str, fields: Mapping[Any, str], **own: Any) -> Any:
+    """A serializer with the fields that `fields` names for each kind, and some of its `own`."""
+    named = {one: kind() for kind, names in fields.items() for one in names.split()}
+    return type(
+        f"{name}Serializer", (serializers.Serializer,), {"__doc__": meaning, **named, **own}
+    )
 
 
 class UsageFilesSerializer(serializers.Serializer[Any]):
@@ -13,189 +43,120 @@ class UsageFilesSerializer(serializers.Serializer[Any]):
     file = serializers.ListField(child=serializers.FileField())
 
 
-class UsageFileSerializer(serializers.Serializer[Any]):
-    """A file that was read."""
-
-    name = serializers.CharField()
-    format = serializers.CharField()
-    title = serializers.CharField()
-    rows = serializers.IntegerField()
-
-
-class DemandSerializer(serializers.Serializer[Any]):
-    """Hours of past months, and of coming ones with a range."""
-
-    accelerator = serializers.CharField()
-    history_start = serializers.CharField()
-    history = serializers.ListField(child=serializers.FloatField())
-    start = serializers.CharField()
-    hours_per_month = serializers.ListField(child=serializers.FloatField())
-    p10 = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    p90 = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    peak_accelerators = serializers.ListField(child=serializers.IntegerField())
-    method = serializers.CharField()
-    errors = serializers.DictField(child=serializers.FloatField())  # type: ignore[assignment]
-    growth_per_year = serializers.FloatField(allow_null=True)
-    seasonality = serializers.FloatField(allow_null=True)
-    notes = serializers.ListField(child=serializers.CharField())
-
-
-def _text() -> serializers.CharField:
-    return serializers.CharField(allow_blank=True)
-
-
-def _hours() -> serializers.FloatField:
-    return serializers.FloatField(allow_null=True)
-
-
-def _by_currency() -> serializers.DictField:
-    """Currency → amount; null where the file does not state it."""
-    return serializers.DictField(child=serializers.CharField(allow_null=True))
-
-
-class RowsSerializer(serializers.Serializer[Any]):
-    """Rows that one thing became of."""
-
-    rows = serializers.IntegerField()
-    meaning = serializers.CharField()
-
-
-class UsedSerializer(serializers.Serializer[Any]):
-    """Hours and money of one group."""
-
-    month = serializers.CharField(required=False)
-    accelerator_hours = serializers.FloatField()
-    slice_hours = serializers.FloatField()
-    instance_hours = _hours()
-    billed = _by_currency()
-    amortised = _by_currency()
-
-
-class UsedMonthSerializer(UsedSerializer):
-    """A month: with its peak, and what monitors and queues saw."""
-
-    peak_accelerators = _hours()
-    unused_accelerator_hours = _hours()
-    busy_share = serializers.FloatField(required=False)
-    utilisation = serializers.FloatField(required=False)
-    unknown_hours = serializers.FloatField(required=False)
-
-
-class UseSerializer(UsedSerializer):
-    """Use by what was asked for; empty where the file does not say it."""
-
-    provider = serializers.CharField(required=False, allow_blank=True)
-    region = serializers.CharField(required=False, allow_blank=True)
-    machine = serializers.CharField(required=False, allow_blank=True)
-    accelerator = serializers.CharField(required=False, allow_blank=True)
-    option = serializers.CharField(required=False, allow_blank=True)
-    project = serializers.CharField(required=False, allow_blank=True)
-    account = serializers.CharField(required=False, allow_blank=True)
-
-
-class ChargeSerializer(serializers.Serializer[Any]):
-    """Rows of a bill summed by what they charge for."""
-
-    month = _text()
-    provider = _text()
-    charge = _text()
-    service = _text()
-    pricing = _text()
-    currency = _text()
-    usage_month = _text()
-    rows = serializers.IntegerField()
-    quantity = serializers.FloatField()
-    billed = serializers.CharField(allow_null=True)
-    amortised = serializers.CharField(allow_null=True)
-    list_cost = serializers.CharField(allow_null=True)
-    credits = serializers.CharField(allow_null=True)
-
-
-class TotalSerializer(serializers.Serializer[Any]):
-    """Sum of all rows of the bills in one currency; null where a part is not stated."""
-
-    currency = _text()
-    billed = serializers.CharField(allow_null=True)
-    amortised = serializers.CharField(allow_null=True)
-
-
-class OwnedCommitmentSerializer(serializers.Serializer[Any]):
-    """A commitment of the bill, and how much of it was used."""
-
-    commitment = serializers.CharField()
-    provider = _text()
-    kind = _text()
-    currency = _text()
-    billed = serializers.CharField(
-        allow_null=True, help_text="Payments for it; null in a file of amortised cost."
-    )
-    amortised_used = serializers.CharField(
-        allow_null=True, help_text="Cost of its hours used; null in a file of actual cost."
-    )
-    amortised_unused = serializers.CharField(
-        allow_null=True, help_text="Cost of its hours not used; null in a file of actual cost."
-    )
-
-
-class UnusedHoursSerializer(serializers.Serializer[Any]):
-    """Hours that were held and not worked, by reason."""
-
-    month = serializers.CharField()
-    machine = _text()
-    reason = serializers.CharField()
-    accelerator_hours = serializers.FloatField()
-
-
-class IdleSerializer(serializers.Serializer[Any]):
-    """Accelerators that were paid for and stood idle; null where nothing states the figure."""
-
-    month = serializers.CharField()
-    machine = _text()
-    reason = serializers.CharField()
-    meaning = serializers.CharField()
-    accelerator_hours = _hours()
-    cost = serializers.CharField(allow_null=True)
-    currency = _text()
-    basis = _text()
-    not_known = _text()
-
-
-class TakenOverSerializer(serializers.Serializer[Any]):
-    """A commitment as an entry of `existing.commitments`, and what the bill leaves open of it."""
-
-    commitment = serializers.CharField()
-    entry = serializers.DictField()
-    missing = serializers.DictField(child=serializers.CharField())
-    is_of_money = serializers.BooleanField()
-
-
-class PeakSerializer(serializers.Serializer[Any]):
-    """Most accelerators at work in an hour of a month."""
-
-    month = serializers.CharField()
-    accelerator = _text()
-    peak_accelerators = serializers.FloatField()
+_File = _shape("UsageFile", "A file that was read.", {_WORD: "name format title", _WHOLE: "rows"})
+_Demand = _shape(
+    "Demand",
+    "Hours of past months, and of coming ones with a range.",
+    {
+        _WORD: "accelerator history_start start method",
+        _NUMBERS: "history hours_per_month",
+        _list_of(_NUMBER, allow_null=True): "p10 p90",
+        _list_of(_WHOLE): "peak_accelerators",
+        _object_of(_NUMBER): "errors",
+        _HOURS: "growth_per_year seasonality",
+        _TEXTS: "notes",
+    },
+)
+_Rows = _shape("Rows", "Rows that one thing became of.", {_WHOLE: "rows", _WORD: "meaning"})
+_USED = {
+    partial(_WORD, required=False): "month",
+    _NUMBER: "accelerator_hours slice_hours",
+    _HOURS: "instance_hours",
+    _BY_CURRENCY: "billed amortised",
+}
+_UsedMonth = _shape(
+    "UsedMonth",
+    "A month: with its peak, and what monitors and queues saw.",
+    _USED
+    | {
+        _HOURS: "instance_hours peak_accelerators unused_accelerator_hours",
+        partial(_NUMBER, required=False): "busy_share utilisation unknown_hours",
+    },
+)
+_Use = _shape(
+    "Use",
+    "Use by what was asked for; empty where the file does not say it.",
+    _USED
+    | {
+        partial(_TEXT, required=False): "provider region machine accelerator option project account"
+    },
+)
+_Charge = _shape(
+    "Charge",
+    "Rows of a bill summed by what they charge for.",
+    {
+        _TEXT: "month provider charge service pricing currency usage_month",
+        _WHOLE: "rows",
+        _NUMBER: "quantity",
+        _AMOUNT: "billed amortised list_cost credits",
+    },
+)
+_Total = _shape(
+    "Total",
+    "Sum of all rows of the bills in one currency; null where a part is not stated.",
+    {_TEXT: "currency", _AMOUNT: "billed amortised"},
+)
+_Commitment = _shape(
+    "OwnedCommitment",
+    "A commitment of the bill, and how much of it was used.",
+    {_WORD: "commitment", _TEXT: "provider kind currency"},
+    billed=_AMOUNT(help_text="Payments for it; null in a file of amortised cost."),
+    amortised_used=_AMOUNT(help_text="Cost of its hours used; null in a file of actual cost."),
+    amortised_unused=_AMOUNT(
+        help_text="Cost of its hours not used; null in a file of actual cost."
+    ),
+)
+_Unused = _shape(
+    "UnusedHours",
+    "Hours that were held and not worked, by reason.",
+    {_WORD: "month reason", _TEXT: "machine", _NUMBER: "accelerator_hours"},
+)
+_Idle = _shape(
+    "Idle",
+    "Accelerators that were paid for and stood idle; null where nothing states the figure.",
+    {
+        _WORD: "month reason meaning",
+        _TEXT: "machine currency basis not_known",
+        _HOURS: "accelerator_hours",
+        _AMOUNT: "cost",
+    },
+)
+_TakenOver = _shape(
+    "TakenOver",
+    "A commitment as an entry of `existing.commitments`, and what the bill leaves open of it.",
+    {
+        _WORD: "commitment",
+        serializers.DictField: "entry",
+        _object_of(_WORD): "missing",
+        serializers.BooleanField: "is_of_money",
+    },
+)
+_Peak = _shape(
+    "Peak",
+    "Most accelerators at work in an hour of a month.",
+    {_WORD: "month", _TEXT: "accelerator", _NUMBER: "peak_accelerators"},
+)
 
 
 class UsageSerializer(serializers.Serializer[Any]):
     """Sums of files: money as text, hours as numbers; null where a file does not state it."""
 
-    files = UsageFileSerializer(many=True)
+    files = _File(many=True)
     complete = serializers.BooleanField()
-    rows = serializers.DictField(child=RowsSerializer())
-    row_count = serializers.IntegerField()
-    not_understood = serializers.ListField(child=serializers.CharField())
-    problems = serializers.DictField(child=serializers.IntegerField())
-    warnings = serializers.ListField(child=serializers.CharField())
-    notes = serializers.ListField(child=serializers.CharField())
-    totals = TotalSerializer(many=True)
-    months = UsedMonthSerializer(many=True)
-    use = UseSerializer(many=True)
-    charges = ChargeSerializer(many=True)
-    commitments = OwnedCommitmentSerializer(many=True)
-    unused = UnusedHoursSerializer(many=True)
-    peaks = PeakSerializer(many=True)
-    idle = IdleSerializer(many=True)
-    existing = TakenOverSerializer(many=True)
-    demand = DemandSerializer(allow_null=True)
-    no_demand_because = serializers.CharField(allow_blank=True)
+    rows = _object_of(_Rows)()
+    row_count = _WHOLE()
+    not_understood = _TEXTS()
+    problems = _object_of(_WHOLE)()
+    warnings = _TEXTS()
+    notes = _TEXTS()
+    totals = _Total(many=True)
+    months = _UsedMonth(many=True)
+    use = _Use(many=True)
+    charges = _Charge(many=True)
+    commitments = _Commitment(many=True)
+    unused = _Unused(many=True)
+    peaks = _Peak(many=True)
+    idle = _Idle(many=True)
+    existing = _TakenOver(many=True)
+    demand = _Demand(allow_null=True)
+    no_demand_because = _TEXT()

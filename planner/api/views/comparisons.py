@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
+from functools import cache
+from typing import Any, BinaryIO
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.authentication import access_of_request
-from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
-from planner.api.errors import require_length
-from planner.api.idempotency import Write, idempotent
-from planner.api.jobs import accepted, wants_job
-from planner.api.serializers.fields import ModelField, ObjectField
-from planner.api.serializers.operations import JobSerializer
-from planner.contract.answer.calibration import CalibrationAnswer
+from planner.api.callers import access_of_request
+from planner.api.idempotency import CsvParser, FileParser, FilesParser, Write, idempotent
+from planner.api.responses import EXPORT_SCHEMA, SCENARIO, download, require_length
+from planner.api.serializers.operations import JobSerializer, accepted, wants_job
+from planner.api.serializers.teams import ModelField, ObjectField
+from planner.api.serializers.usage import UsageFilesSerializer, UsageSerializer
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.estimate import EstimateAnswer
+from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
 from planner.contract.request.comparison import ComparisonRequest
+from planner.costing.assumptions.reference_servers import Quote, Server, all_servers
 from planner.exports import Context
 from planner.models import Access, Team
 from planner.services.jobs import jobs
 from planner.services.projects import comparisons
+from planner.services.teams.team_rates import rules_of
 from planner.services.teams.teams import resolve_team
+from planner.services.work_budget import stop_where_nobody_waits
 from planner.sizing.calibration.pilot import CalibrationRequest
 from planner.sizing.estimate import EstimateRequest
-from pricing.api.plain_view import PlainView
-from pricing.api.rest import Query, StrictSerializer
+from planner.usage.forecast import MAX_MONTHS
+from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
+from planner.usage.question import (
+    DEFAULT_BY,
+    WAITING_BYTES,
+    WAITING_FILES,
+    WAITING_ROWS,
+    UsageQuestion,
+    answer_usage,
+)
+from pricing.api.pages import PlainView
+from pricing.api.rest import Query, StrictSerializer, is_not_modified, make_etag, not_modified
+from pricing.api.schema import number_to, parameter, results_of, serializer_of
 from pricing.common.invalid_input import InvalidInput
 
 TEAM = OpenApiParameter(
@@ -186,3 +202,150 @@ class EstimatesView(MarketView):
         """Memory, accelerator-hours and duration of a workload, with their ranges."""
         Query(request)
         return Response(comparisons.estimate_request(request.data))
+
+
+_TEXTS = {
+    "file_name": "Name of the file, for messages; files in parts state their own.",
+    "by": f"What use is summed by, with commas; default {','.join(DEFAULT_BY)}.",
+    "project_by": "Where a project's name stands, in order: tag:NAME, account, user.",
+    "map": "COLUMN=NAME, with commas: other names for columns of one's own table.",
+    "fields": "Columns of a log of Slurm without a header, with commas.",
+    "forecast_months": f"Months to forecast, 0 for none; default {UsageQuestion.forecast_months}.",
+    "start": "First month of the forecast; default the next one.",
+    "accelerator": "Accelerator to forecast, by its name in the answer.",
+    "past_run": "MONTH=HOURS[:NAME], with commas: work that will not come again.",
+    "team": "A team of yours, whose rules say which rows belong to which project.",
+    "rule": "SOURCE:PATTERN=PROJECT, with commas: rules before those of the team.",
+    "idle_price": "What an idle accelerator-hour costs where no bill says it, such as 1.95 EUR.",
+    "commitment_end": "COMMITMENT=MONTH, with commas: when signed commitments end.",
+    "add_run": "MONTH=HOURS[:NAME], with commas: work that is known to come.",
+}
+
+_KINDS = {
+    "forecast_months": number_to(MAX_MONTHS, "integer"),
+    "start": {"type": "string", "pattern": r"^\d{4}-\d{2}$"},
+}
+
+
+class UsageView(MarketView):
+    parser_classes = (CsvParser, FileParser, FilesParser)
+    throttle_cost = 10
+    too_large_hint = "send the file compressed (gzip), or fewer months of it"
+
+    @extend_schema(
+        request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR}
+        | {"multipart/form-data": UsageFilesSerializer},
+        parameters=[
+            parameter(name, text, _KINDS.get(name, OpenApiTypes.STR))
+            for name, text in _TEXTS.items()
+        ],
+        responses=UsageSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Hours, costs and demand from a bill or a cluster log of any form that is read.
+
+        The body is the file itself, compressed or not; or several as multipart/form-data, each a
+        part named `file`, which are added up as the page and the command do: a file or a row that
+        is there twice counts once. They are read and forgotten.
+        """
+        query = Query(request, *_TEXTS)
+        question = _read(query, rules_of(self.team(request, *_TEXTS)))
+        answer = answer_usage(
+            _files(request, query.text("file_name") or ""),
+            question,
+            timezone.now().date(),
+        )
+        return Response(answer.as_dict())
+
+
+def _files(request: Request, name: str) -> list[tuple[str, BinaryIO]]:
+    if (request.content_type or "").lower().startswith(FilesParser.media_type):
+        return FilesParser.files_of(request, WAITING_FILES)
+    return [(name[:200], FileParser.stream_of(request))]
+
+
+def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
+    months = query.text("forecast_months")
+    if months and not (months.isascii() and months.isdecimal() and len(months) < 4):
+        raise InvalidInput("forecast_months", f"{months[:40]!r} is not a number of months")
+    values: dict[str, Any] = {
+        name: query.words(name)
+        for name in ("map", "fields", "past_run", "add_run", "rule", "commitment_end")
+    }
+    return UsageQuestion(
+        by=query.words("by") or DEFAULT_BY,
+        project_by=query.words("project_by") or DEFAULT_SOURCES,
+        forecast_months=int(months) if months else UsageQuestion.forecast_months,
+        start=query.text("start") or "",
+        idle_price=query.text("idle_price") or "",
+        team_rules=team_rules,
+        accelerator=query.text("accelerator"),
+        max_bytes=WAITING_BYTES,
+        max_rows=WAITING_ROWS,
+        on_rows=stop_where_nobody_waits,
+        **values,
+    )
+
+
+_MONEY = ("unit_price_usd", "unit_price_low_usd", "unit_price_high_usd")
+
+
+PublishedPriceSerializer = serializer_of(
+    Quote,
+    name="PublishedServerPrice",
+    fields={
+        "unit_price_usd": serializers.CharField(),
+        "seller": serializers.ChoiceField(("vendor", "reseller", "analyst", "press")),
+    },
+)
+ReferenceServerSerializer = serializer_of(
+    Server,
+    name="ReferenceServer",
+    fields={
+        **{name: serializers.CharField() for name in _MONEY},
+        "server_class": serializers.ChoiceField(("dgx", "server", "rack", "workstation")),
+        "quotes": PublishedPriceSerializer(many=True),
+    },
+)
+
+
+@cache
+def _rows() -> dict[str, dict[str, Any]]:
+    rows = {server.slug: asdict(server) for server in all_servers()}
+    for row in rows.values():
+        row |= {name: f"{row[name]:.2f}" for name in _MONEY}
+        for quote in row["quotes"]:
+            quote["unit_price_usd"] = f"{quote['unit_price_usd']:.2f}"
+    return rows
+
+
+@cache
+def _etag() -> str:
+    return make_etag("servers", _rows())
+
+
+class ServersView(PlainView):
+    is_conditional = True
+
+    @extend_schema(responses=results_of(ReferenceServerSerializer), operation_id="list_servers")
+    def get(self, request: Request) -> Response:
+        """Every server of the reference list."""
+        Query(request)
+        if is_not_modified(request, _etag()):
+            return not_modified(_etag())
+        return Response({"results": list(_rows().values())}, headers={"ETag": _etag()})
+
+
+class ServerView(PlainView):
+    is_conditional = True
+
+    @extend_schema(responses=ReferenceServerSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """One server of the reference list."""
+        Query(request)
+        server = _rows().get(slug)
+        if server is None:
+            raise Http404
+        if is_not_modified(request, _etag()):
+            return not_modified(_etag())
+        return Response(server, headers={"ETag": _etag()})

@@ -18,8 +18,8 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRenderer
 from rest_framework.request import Request
 
-from planner.api.permissions import MarketAccess
-from pricing.api.plain_view import PlainView
+from planner.api.callers import MarketAccess
+from pricing.api.pages import PlainView
 from pricing.api.rest import PROBLEM_JSON, is_not_modified, make_etag, not_modified, problem_body
 
 _making = threading.Lock()

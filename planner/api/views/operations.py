@@ -5,14 +5,15 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
+from rest_framework.viewsets import GenericViewSet
 
-from planner.api.authentication import access_of_request
 from planner.api.base import (
     ChangeMixin,
     CreateMixin,
@@ -25,10 +26,10 @@ from planner.api.base import (
     by_id,
     by_slug,
 )
+from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.jobs import accepted
-from planner.api.permissions import SignedIn
 from planner.api.serializers import operations as shapes
+from planner.api.serializers.operations import accepted
 from planner.api.views.teams import ByCreation
 from planner.models import (
     PORTFOLIO_DOCUMENTS,
@@ -41,12 +42,12 @@ from planner.models import (
 )
 from planner.services.alerts.alerts import acknowledge
 from planner.services.jobs import jobs, price_refreshes
-from planner.services.jobs.kinds import KINDS
-from planner.services.jobs.recovery import recover_jobs
-from planner.services.teams.permissions import EDIT, OWN
+from planner.services.jobs.jobs import KINDS, recover_jobs
+from planner.services.teams.access import EDIT, OWN
 from planner.services.webhooks import webhooks
-from pricing.api.plain_view import PlainView
+from pricing.api.pages import CursorPages, PlainView
 from pricing.api.rest import Query
+from pricing.models import HeldBatch, QuarantinedPrice
 
 
 class JobsView(ReadMixin):
@@ -138,18 +139,13 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     needs = dict.fromkeys(
         ("list", "retrieve", "create", "partial_update", "destroy", "rotate_secret", "test"), OWN
     )
+    change = staticmethod(webhooks.change_endpoint)
+    delete_row = staticmethod(webhooks.remove_endpoint)
 
     def create_row(self) -> tuple[WebhookEndpoint, Values]:
         values = self.read_body(shapes.NewWebhookSerializer)
         row = webhooks.add_endpoint(self.access, self.team, values)
         return row, {"secret": row.secret}
-
-    def change_row(self, row: WebhookEndpoint, seen: int | None) -> WebhookEndpoint:
-        changes = self.read_body(shapes.WebhookChangesSerializer)
-        return webhooks.change_endpoint(self.access, row, changes, seen)
-
-    def delete_row(self, row: WebhookEndpoint) -> None:
-        webhooks.remove_endpoint(self.access, row)
 
     @extend_schema(request=None, responses=shapes.WebhookSerializer)
     @action(detail=True, methods=["post"], url_path="rotate-secret")
@@ -181,3 +177,76 @@ class DeliveriesView(InTeam, ReadMixin):
         if endpoint is None:
             raise Http404
         return {**super().within(), "endpoint": endpoint}
+
+
+class ById(CursorPages):
+    ordering = "-id"
+
+
+class OperatorViewSet(ReadMixin):
+    """What the checks held; for operators, or a token with the scope refresh."""
+
+    lookup_value_converter = "int"
+    pagination_class = ById
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        GenericViewSet.initial(self, request, *args, **kwargs)
+        price_refreshes.require_operator(self.access)
+        self.query = Query(request, *self._allowed_parameters())
+
+    def get_queryset(self) -> QuerySet[Any]:
+        rows = self.model._default_manager.select_related(*self.related)
+        return rows.defer(*self.deferred) if self.action == "list" else rows
+
+    def require(self, row: Any) -> None:
+        """Nothing: an operator may decide on all."""
+
+
+class HeldBatchesView(OperatorViewSet):
+    """Batches of prices that the checks held, the newest first."""
+
+    model = HeldBatch
+    deferred = ("payload",)
+    serializer_class = shapes.HeldBatchSerializer
+    filters = {"state": by_choice("state", HeldBatch.State.values)}
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Publishes the batch as it was fetched."""
+        price_refreshes.release(self.access, self.get_object())
+        return self.answer(self.get_object())
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def reject(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Keeps the batch for the record, never to be published."""
+        return self.answer(price_refreshes.reject(self.access, self.get_object()))
+
+
+class QuarantinedPricesView(OperatorViewSet):
+    """Single prices that moved beyond their band, the newest first."""
+
+    model = QuarantinedPrice
+    related = ("revision",)
+    serializer_class = shapes.QuarantinedPriceSerializer
+    filters = {
+        "state": by_choice("state", QuarantinedPrice.State.values),
+        "provider": by_slug("provider"),
+    }
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Publishes the price; all else stays as it is in force."""
+        price_refreshes.release_prices(self.access, [self.get_object()])
+        return self.answer(self.get_object())
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def reject(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Keeps the published price; the same new one is not brought up again."""
+        row = self.get_object()
+        price_refreshes.expect_waiting(row)
+        price_refreshes.reject_prices(self.access, [row])
+        return self.answer(self.get_object())

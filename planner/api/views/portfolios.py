@@ -24,11 +24,10 @@ from planner.api.base import (
     by_flag,
     by_slug,
 )
-from planner.api.downloads import EXPORT_SCHEMA
 from planner.api.idempotency import Write, idempotent
-from planner.api.jobs import accepted, wants_job
-from planner.api.serializers import portfolios as serializers
-from planner.api.serializers.operations import JobSerializer
+from planner.api.responses import EXPORT_SCHEMA
+from planner.api.serializers import projects as serializers
+from planner.api.serializers.operations import JobSerializer, accepted, wants_job
 from planner.api.views.comparisons import PREFER, TEAM, MarketView
 from planner.api.views.teams import ByCreation
 from planner.contract.answer.portfolio import PortfolioAnswer
@@ -37,10 +36,10 @@ from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import Project, SavedPortfolio, State
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
-from planner.services.portfolio import visibility
-from planner.services.portfolio.repricing import reprice_portfolio
+from planner.services.portfolio import portfolios as visibility
+from planner.services.portfolio.portfolios import reprice_portfolio
 from planner.services.portfolio.team_request import portfolio_of_projects
-from planner.services.teams.permissions import APPROVE, EDIT, VIEW, require
+from planner.services.teams.access import APPROVE, EDIT, VIEW, require
 from planner.services.teams.teams import resolve_team
 from pricing.api.rest import make_etag
 from pricing.common.invalid_input import InvalidInput
@@ -87,16 +86,14 @@ class PortfolioExportView(MarketView):
 
 
 class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
-    """Portfolios kept with the request, revisions and assumptions that they came from."""
+    """Portfolios kept with the request and price lists that they came from."""
 
     model = SavedPortfolio
     related = ("team", "created_by")
     deferred = (
         "request",
         "inherited",
-        "assumptions",
         "answer",
-        "rates",
         "owners",
         "headline",
         "repriced",
@@ -110,7 +107,8 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         "state": by_choice("state", State.values),
         "watched": by_flag("watched"),
     }
-    needs = {"replay": VIEW, "reprice": VIEW, "export": VIEW, "approve": APPROVE}
+    needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
+    delete_row = staticmethod(services.delete_portfolio)
 
     def get_serializer_class(self) -> type[BaseSerializer[Any]]:
         if self.action == "list":
@@ -153,23 +151,6 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def change_row(self, row: SavedPortfolio, seen: int | None) -> SavedPortfolio:
         changes = self.read_body(serializers.PortfolioWatchSerializer)
         return self._with_visible_part(services.change_watch(self.access, row, changes, seen))
-
-    def delete_row(self, row: SavedPortfolio) -> None:
-        services.delete_portfolio(self.access, row)
-
-    @extend_schema(request=None, responses=serializers.PortfolioReplaySerializer)
-    @action(detail=True, methods=["post"])
-    def replay(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Computes it again at its own revisions and holds it against what was kept; of shares
-        that one may not see nothing is said."""
-        row = self.get_object()
-        answer, differences = services.replay_portfolio(row)
-        sees_all = visibility.sees_all(self.access, row)
-        rows = [one.model_dump(mode="json") for one in differences] if sees_all else []
-        shown = visibility.visible_answer(self.access, row, answer)
-        return Response(
-            {"identical": not differences, "differences": rows, "answer": shown.to_json()}
-        )
 
     @extend_schema(
         request=None,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property, partial
 from http import HTTPStatus
 from typing import Any
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 
 from planner.api.base import (
     ChangeMixin,
@@ -19,26 +22,28 @@ from planner.api.base import (
     DeleteMixin,
     ReadMixin,
     Values,
+    by_choice,
     by_flag,
     by_id,
     by_slug,
 )
-from planner.api.idempotency import Write, idempotent
-from planner.api.jobs import accepted
+from planner.api.idempotency import CsvParser, FileParser, Write, idempotent
+from planner.api.responses import EXPORT_SCHEMA, SCENARIO, offer_file
 from planner.api.serializers import projects as serializers
-from planner.api.serializers.operations import JobSerializer
-from planner.api.uploads import CsvParser, FileParser
+from planner.api.serializers.operations import JobSerializer, accepted
 from planner.api.views.teams import ByCreation
-from planner.models import ActualsUpload, Project, Variant
+from planner.exports.saved_context import export_saved
+from planner.models import ActualsUpload, Project, SavedComparison, State, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import estimate_completion
-from planner.services.actuals.overlaps import upload_warnings
+from planner.services.actuals.uploads import upload_warnings
 from planner.services.jobs import jobs
-from planner.services.projects import projects
+from planner.services.projects import projects, saved_comparisons
+from planner.services.projects.reprice import catalog_on_date, reprice
 from planner.services.teams import teams
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import EDIT, VIEW
-from pricing.common.known_day import check_known_day
+from planner.services.teams.access import APPROVE, EDIT, VIEW, WrongStateError
+from pricing import catalog as catalogs
+from pricing.common.invalid_input import check_known_day
 
 
 class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
@@ -57,18 +62,13 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     }
     needs = {"request_of": VIEW, "variance": VIEW, "completion": VIEW, "reprice": EDIT}
     conflicting_reads = ("completion",)
+    change = staticmethod(projects.change_project)
+    delete_row = staticmethod(projects.delete_project)
 
     def create_row(self) -> tuple[Project, Values]:
         values = self.read_body(serializers.NewProjectSerializer)
         team = teams.resolve_team(self.access, values.pop("team", None))
         return projects.create_project(self.access, team, values), {}
-
-    def change_row(self, row: Project, seen: int | None) -> Project:
-        changes = self.read_body(serializers.ProjectChangesSerializer)
-        return projects.change_project(self.access, row, changes, seen)
-
-    def delete_row(self, row: Project) -> None:
-        projects.delete_project(self.access, row)
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True, url_path="request")
@@ -117,18 +117,13 @@ class VariantsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     change_serializer = serializers.VariantChangesSerializer
     filters = {"team": by_slug("team__slug"), "project": by_id("project_id")}
     needs = {"request_of": VIEW}
+    change = staticmethod(projects.change_variant)
+    delete_row = staticmethod(projects.delete_variant)
 
     def create_row(self) -> tuple[Variant, Values]:
         values = self.read_body(serializers.NewVariantSerializer)
         project = self.pick(Project.objects, "project", values.pop("project"))
         return projects.create_variant(self.access, project, values), {}
-
-    def change_row(self, row: Variant, seen: int | None) -> Variant:
-        changes = self.read_body(serializers.VariantChangesSerializer)
-        return projects.change_variant(self.access, row, changes, seen)
-
-    def delete_row(self, row: Variant) -> None:
-        projects.delete_variant(self.access, row)
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True, url_path="request")
@@ -136,18 +131,6 @@ class VariantsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """The comparison request that the variant stands for."""
         row = self.get_object()
         return Response(projects.compose(row.project, row))
-
-
-@extend_schema_view(
-    list=extend_schema(exclude=True),
-    retrieve=extend_schema(exclude=True),
-    create=extend_schema(exclude=True),
-    partial_update=extend_schema(exclude=True),
-    destroy=extend_schema(exclude=True),
-    request_of=extend_schema(exclude=True),
-)
-class FormerVariantsView(VariantsView):
-    """`/scenarios/`, the path of variants before they were called so; clients may still use it."""
 
 
 class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
@@ -163,6 +146,7 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
         "months"
     )
     query_parameters = {"create": ("file_name",)}
+    delete_row = staticmethod(actuals.delete_upload)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -199,5 +183,84 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
         row = actuals.load_actuals(self.access, self.project, stream, name)
         return self.answer(row, HTTPStatus.CREATED, warnings=upload_warnings(row))
 
-    def delete_row(self, row: ActualsUpload) -> None:
-        actuals.delete_upload(self.access, row)
+
+_FROZEN = ("given", "request", "inherited", "rows", "answer")
+
+
+class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """Answers as they were shown, with the request and price lists that they came from."""
+
+    model = SavedComparison
+    related = ()
+    deferred = _FROZEN
+    pagination_class = ByCreation
+    serializer_class = serializers.SavedComparisonDetailSerializer
+    write_serializer = serializers.NewSavedComparisonSerializer
+    change_serializer = serializers.SavedComparisonChangesSerializer
+    filters = {
+        "team": by_slug("team__slug"),
+        "project": by_id("project_id"),
+        "variant": by_id("variant_id"),
+        "state": by_choice("state", State.values),
+    }
+    query_parameters = {"export": ("scenario",)}
+    needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
+    change = staticmethod(saved_comparisons.change_saved)
+    delete_row = staticmethod(saved_comparisons.delete_saved)
+
+    @cached_property
+    def current_revisions(self) -> dict[str, int]:
+        return {r.provider: r.number for r in catalogs.revisions_in_force()}
+
+    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
+        if self.action == "list":
+            return serializers.SavedComparisonSerializer
+        return serializers.SavedComparisonDetailSerializer
+
+    def prepare_row(self) -> Callable[[], tuple[SavedComparison, Values]]:
+        values = self.read_body(serializers.NewSavedComparisonSerializer)
+        project = self.pick(Project.objects, "project", values.pop("project"))
+        if values.get("variant") is not None:
+            values["variant"] = self.pick(project.variants, "variant", values["variant"])
+        save = saved_comparisons.prepare_comparison(self.access, project, **values)
+        return lambda: (save(), {})
+
+    @extend_schema(request=serializers.RepriceSerializer, responses=serializers.RepricedSerializer)
+    @action(detail=True, methods=["post"])
+    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Recalculated with today's rules, at today's prices or another day's: what changed."""
+        row = self.get_object()
+        values = self.read_body(serializers.RepriceSerializer)
+        catalog = catalog_on_date(values.get("as_of"))
+        return Response(reprice(row, catalog, values.get("request")).as_dict())
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def submit(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """From draft to submitted."""
+        return self._move(saved_comparisons.submit)
+
+    @extend_schema(request=serializers.SendBackSerializer)
+    @action(detail=True, methods=["post"], url_path="send-back")
+    def send_back(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """From submitted to draft again, with a reason where one is given."""
+        values = self.read_body(serializers.SendBackSerializer)
+        return self._move(partial(saved_comparisons.send_back, **values))
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """From submitted to approved; the one approved before is superseded."""
+        return self._move(saved_comparisons.approve)
+
+    def _move(self, move: Any) -> Response:
+        row = self.get_object()
+        return self.answer(move(self.access, row, self.seen_version(row)))
+
+    @extend_schema(responses=EXPORT_SCHEMA, parameters=[SCENARIO])
+    @action(detail=True, url_path="exports/<export_format:form>")
+    def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The comparison as csv, xlsx, json or FOCUS 1.2 rows."""
+        row, form = self.get_object(), kwargs["form"]
+        content = export_saved(row, form, self.query.text("scenario") or "")
+        return offer_file(content, row.name, form)

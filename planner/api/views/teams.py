@@ -7,7 +7,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.authentication import access_of_request
 from planner.api.base import (
     ChangeMixin,
     CreateMixin,
@@ -17,7 +16,7 @@ from planner.api.base import (
     Values,
     by_slug,
 )
-from planner.api.permissions import SignedIn
+from planner.api.callers import SignedIn, access_of_request
 from planner.api.serializers import teams as shapes
 from planner.models import (
     ApiToken,
@@ -32,9 +31,8 @@ from planner.models import (
 from planner.services.invitations import invite_by_mail
 from planner.services.revocation import revoke
 from planner.services.teams import teams, tokens
-from planner.services.teams.permissions import OWN, TAKE_PART
-from pricing.api.pages import CursorPages
-from pricing.api.plain_view import PlainView
+from planner.services.teams.access import OWN, TAKE_PART
+from pricing.api.pages import CursorPages, PlainView
 from pricing.api.rest import Query
 
 
@@ -88,15 +86,12 @@ class TeamsView(ReadMixin, CreateMixin, ChangeMixin):
     write_serializer = shapes.NewTeamSerializer
     change_serializer = shapes.TeamChangesSerializer
     needs = {"partial_update": OWN}
+    change = staticmethod(teams.change_settings)
 
     def create_row(self) -> tuple[Team, Values]:
         team = teams.create_team(self.access, **self.read_body(shapes.NewTeamSerializer))
         self.access.roles[team.pk] = Role.OWNER  # type: ignore[index]
         return team, {}
-
-    def change_row(self, row: Team, seen: int | None) -> Team:
-        changes = self.read_body(shapes.TeamChangesSerializer)
-        return teams.change_settings(self.access, row, changes, seen)
 
 
 class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
@@ -108,13 +103,11 @@ class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
     serializer_class = shapes.MemberSerializer
     change_serializer = shapes.RoleSerializer
     needs = {"partial_update": OWN, "destroy": TAKE_PART}
+    delete_row = staticmethod(teams.remove_member)
 
     def change_row(self, row: Membership, seen: int | None) -> Membership:
         role = Role(self.read_body(shapes.RoleSerializer)["role"])
         return teams.change_role(self.access, row, role, seen)
-
-    def delete_row(self, row: Membership) -> None:
-        teams.remove_member(self.access, row)
 
 
 class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
@@ -127,6 +120,7 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
     write_serializer = shapes.NewInvitationSerializer
     secret_fields = ("secret",)
     needs = {"list": OWN, "retrieve": OWN, "create": OWN, "destroy": OWN}
+    delete_row = staticmethod(teams.revoke_invitation)
 
     def within(self) -> Values:
         return {**super().within(), "revoked_at": None}
@@ -141,9 +135,6 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
 
     def _build_link(self, secret: str) -> str:
         return self.request.build_absolute_uri(reverse("join", args=[secret]))
-
-    def delete_row(self, row: Invitation) -> None:
-        teams.revoke_invitation(self.access, row)
 
 
 class AcceptInvitationView(PlainView):
@@ -170,6 +161,7 @@ class TokensView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
     write_serializer = shapes.NewTokenSerializer
     secret_fields = ("secret",)
     needs = {"create": TAKE_PART, "destroy": TAKE_PART}
+    delete_row = staticmethod(revoke)
 
     def within(self) -> Values:
         if self.access.has_role(self.team.pk, Role.OWNER):
@@ -190,9 +182,6 @@ class TokensView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
         )
         return row, {"secret": secret}
 
-    def delete_row(self, row: ApiToken) -> None:
-        revoke(self.access, row)
-
 
 class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     """The team's own server quotes, which its comparisons inherit."""
@@ -202,17 +191,12 @@ class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin)
     serializer_class = shapes.ServerQuoteSerializer
     write_serializer = shapes.NewServerQuoteSerializer
     change_serializer = shapes.ServerQuoteChangesSerializer
+    change = staticmethod(teams.change_quote)
+    delete_row = staticmethod(teams.remove_quote)
 
     def create_row(self) -> tuple[ServerQuote, Values]:
         values = self.read_body(shapes.NewServerQuoteSerializer)
         return teams.add_quote(self.access, self.team, values), {}
-
-    def change_row(self, row: ServerQuote, seen: int | None) -> ServerQuote:
-        changes = self.read_body(shapes.ServerQuoteChangesSerializer)
-        return teams.change_quote(self.access, row, changes, seen)
-
-    def delete_row(self, row: ServerQuote) -> None:
-        teams.remove_quote(self.access, row)
 
 
 class AuditLogView(InTeam, ReadMixin):

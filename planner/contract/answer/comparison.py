@@ -5,32 +5,117 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from planner.contract.answer.break_even import BreakEvenRow, CostCurve
+from planner.contract.amounts import add_months, month_labels, parse_month
 from planner.contract.answer.common import (
+    AcceleratorHours,
     Accelerators,
     AnswerModel,
+    Count,
     Days,
     Factor,
+    Json,
     Kw,
     Money,
     ScenarioKey,
     Share,
+    UnitPrice,
 )
-from planner.contract.answer.coverage import PriceAge, PriceCoverage
-from planner.contract.answer.demand import DemandAnswer
-from planner.contract.answer.explanation import Explanation
-from planner.contract.answer.risk import RiskAnswer, RobustPlan
-from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.answer.sensitivity import DefaultEffect, PriceGrid, SensitivityRow
-from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
-from planner.contract.months import add_months, month_labels, parse_month
+from planner.contract.answer.risk import (
+    BreakEvenRow,
+    CostCurve,
+    DefaultEffect,
+    Explanation,
+    PriceGrid,
+    RiskAnswer,
+    SensitivityRow,
+)
+from planner.contract.answer.scenario import ScenarioAnswer, ScenarioRecord
+from planner.contract.answer.verdict import Alternative, Choice, Recommendation, Verdict
+from planner.contract.labels import cloud_title, option_name
 
-VERSION = 10
-"""Version of the answer's form; saved answers of older forms are upgraded when read."""
+
+class DemandRange(AnswerModel):
+    """Factors on the hours: how sure the estimate is."""
+
+    p10: Factor = Field(description="Hours at the 10th percentile over those of the demand.")
+    p90: Factor = Field(description="Hours at the 90th percentile over those of the demand.")
+    holds: bool = Field(
+        default=True, description="False where the work is far from every published run."
+    )
+
+
+class DemandCandidate(AnswerModel):
+    """An accelerator that can do the work."""
+
+    accelerator: str = Field(description="Slug of the accelerator.")
+    relative_throughput: Factor = Field(
+        description="Sustained throughput relative to the reference accelerator."
+    )
+    min_accelerators: Count = Field(description="Fewest that hold the work at once.")
+    notes: tuple[str, ...] = Field(default=(), description="What to know about it.")
+
+
+class DemandAnswer(AnswerModel):
+    """Hours and peak of each month, in reference accelerators."""
+
+    accelerator: str = Field(description="Slug of the reference accelerator.")
+    hours_per_month: tuple[AcceleratorHours, ...] = Field(description="Hours of each month.")
+    peak_accelerators: tuple[Accelerators, ...] = Field(
+        description="Accelerators needed at once in each month."
+    )
+    total_hours: AcceleratorHours = Field(description="Hours of all months together.")
+    total_hours_p10: AcceleratorHours = Field(description="The same at the 10th percentile.")
+    total_hours_p90: AcceleratorHours = Field(description="The same at the 90th percentile.")
+    highest_peak: Accelerators = Field(description="Highest peak of any month.")
+    method: str = Field(description="How the hours were worked out.")
+    range: DemandRange = Field(description="How sure the hours are.")
+    candidates: tuple[DemandCandidate, ...] = Field(
+        default=(), description="Accelerators that may serve it."
+    )
+    excluded: dict[str, str] = Field(
+        default_factory=dict, description="Accelerator → why it cannot do the work."
+    )
+
+
+PriceStateName = Literal["priced", "sold_price_unknown", "not_sold", "unknown"]
+
+
+class PriceAge(AnswerModel):
+    """How old one part of a provider's prices is; those that are sold now."""
+
+    part: Literal["on_demand", "spot", "commitments"] = Field(description="Which prices.")
+    count: Count = Field(description="Prices.")
+    undated: Count = Field(description="Prices whose source carries no date.")
+    median_age_days: Days | None = Field(description="Age of the median price.")
+    oldest_age_days: Days | None = Field(description="Age of the oldest price.")
+    last_confirmed: dt.date | None = Field(description="Day of the newest price.")
+
+
+class PriceCoverage(AnswerModel):
+    """What is known of one accelerator at one provider under one purchase option."""
+
+    accelerator: str = Field(description="Slug of the accelerator.")
+    provider: str = Field(description="Provider that has a machine with it.")
+    purchase_option: str = Field(description="How it is paid for.")
+    state: PriceStateName = Field(
+        description="Whether it has a price, is sold at a price that is not known, is not sold, or "
+        "whether it is sold is not known."
+    )
+    count: Count = Field(default=0, description="Prices in the places that may be used.")
+    oldest: dt.date | None = Field(default=None, description="Day of the oldest dated price.")
+    newest: dt.date | None = Field(default=None, description="Day of the newest dated price.")
+    undated: Count = Field(default=0, description="Prices whose source carries no date.")
+    machines: tuple[str, ...] = Field(
+        default=(), description="Families of machines without a known price."
+    )
+    needs_account: bool = Field(
+        default=False, description="Whether missing prices are read with an account alone."
+    )
+    source: str = Field(default="", description="Who says that it is sold, or is not.")
 
 
 class ExchangeRateUsed(AnswerModel):
@@ -170,51 +255,26 @@ class ServerUsed(AnswerModel):
     )
 
 
-class ComparisonAnswer(AnswerModel):
-    """What renting, owning and mixing cost; months count from `start`."""
+Scenario_co = TypeVar("Scenario_co", bound=ScenarioRecord, covariant=True)
 
-    version: int = Field(
-        default=VERSION, description="Form of this answer.", json_schema_extra={"unit": "number"}
-    )
+
+class PlanRecord(AnswerModel, Generic[Scenario_co]):
+    """What saved plans are read by, in every release: fields may be added, with defaults, and none
+    is renamed or dropped. Months count from `start`."""
+
     name: str = Field(default="", description="Name that the request gives.")
     start: str = Field(description="Month 0, written YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
     horizon_months: int = Field(
         description="Months of the plan.", json_schema_extra={"unit": "months"}
     )
     currency: str = Field(default="USD", description="Currency of every amount (ISO 4217).")
-    exchange_rate: ExchangeRateUsed | None = Field(
-        default=None, description="Rate from US dollars; null for US dollars."
-    )
     catalog: tuple[CatalogRevision, ...] = Field(
         default=(), description="Price lists used; none where only private offers were compared."
-    )
-    coverage: tuple[PriceCoverage, ...] = Field(
-        default=(),
-        description="What the catalog knows of the prices of each accelerator, provider and "
-        "purchase option asked for; none in older answers.",
     )
     assumptions: tuple[AssumptionRow, ...] = Field(
         default=(), description="Every figure that the answer rests on."
     )
-    demand: DemandAnswer = Field(description="Hours and peak of each month.")
-    scenarios: tuple[ScenarioAnswer, ...] = Field(description="The six ways to buy.")
-    break_even: tuple[BreakEvenRow, ...] = Field(
-        default=(), description="When each server pays for itself."
-    )
-    cost_curve: CostCurve = Field(
-        default_factory=CostCurve, description="Cost of a node against its hours of use."
-    )
-    verdict: Verdict | None = Field(
-        default=None,
-        description="What to do and how sure it is; null in older answers.",
-    )
-    recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
-    cheaper_if: tuple[Alternative, ...] = Field(
-        default=(),
-        description="What would be cheaper if a limit nobody asked for were lifted, or a "
-        "budget were higher; where no plan keeps to the limits, which of them lifted alone makes "
-        "one possible.",
-    )
+    scenarios: tuple[Scenario_co, ...] = Field(description="The six ways to buy.")
     offers: dict[str, OfferUsed] = Field(
         default_factory=dict, description="Offer id → the offer, for every offer mentioned."
     )
@@ -224,61 +284,20 @@ class ComparisonAnswer(AnswerModel):
         "every offer mentioned.",
     )
     servers: tuple[ServerUsed, ...] = Field(default=(), description="Servers mentioned.")
-    explanation: Explanation | None = Field(
-        default=None, description="Why the cheapest plan is as it is; null where none is feasible."
-    )
-    risk: RiskAnswer | None = Field(default=None, description="Null where it was not asked for.")
-    robust_plan: RobustPlan | None = Field(
-        default=None, description="Null unless the request gives `risk.cvar_weight`."
-    )
-    sensitivity: tuple[SensitivityRow, ...] = Field(
-        default=(), description="What moves the advised total, the strongest first."
-    )
-    default_effects: tuple[DefaultEffect, ...] = Field(
-        default=(),
-        description="What each default does to owning less renting, the strongest first; none "
-        "without servers, without a rented plan, or with `sensitivity: false`.",
-    )
-    price_grid: PriceGrid | None = Field(
-        default=None, description="Owning against renting; null where one of them is missing."
-    )
-    warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
-    inherited: tuple[InheritedField, ...] = Field(
-        default=(), description="What came from the team's settings."
-    )
-
-    # What readers look up ---------------------------------------------------------------------
+    recommendation: Choice = Field(description="The cheapest scenario.")
 
     @cached_property
-    def by_key(self) -> Mapping[ScenarioKey, ScenarioAnswer]:
+    def by_key(self) -> Mapping[ScenarioKey, Scenario_co]:
         """Scenarios by key."""
         return {scenario.key: scenario for scenario in self.scenarios}
 
     @cached_property
-    def feasible(self) -> tuple[ScenarioAnswer, ...]:
+    def feasible(self) -> tuple[Scenario_co, ...]:
         """Scenarios that have a plan."""
         return tuple(scenario for scenario in self.scenarios if scenario.feasible)
 
     @property
-    def headline(self) -> str:
-        """What to do, in a sentence."""
-        return self.verdict.headline if self.verdict else self.recommendation.headline
-
-    @property
-    def advice(self) -> tuple[str, ...]:
-        """What to do, what it costs, why, and what would change it: sentences for readers of
-        text."""
-        if self.verdict is None:
-            return self.recommendation.because
-        turns = (turn.sentence for turn in self.verdict.switch_points)
-        risks = [self.verdict.contested] if self.verdict.contested else []
-        if self.verdict.late_delivery is not None:
-            risks.append(self.verdict.late_delivery.sentence)
-        proof = self.recommendation.because[-1:] if self.recommended else ()
-        return (self.verdict.sentence, *self.verdict.reasons, *risks, *turns, *proof)
-
-    @property
-    def recommended(self) -> ScenarioAnswer | None:
+    def recommended(self) -> Scenario_co | None:
         """The advised scenario."""
         key = self.recommendation.scenario
         return None if key is None else self.by_key.get(key)
@@ -286,9 +305,8 @@ class ComparisonAnswer(AnswerModel):
     @cached_property
     def labels(self) -> Mapping[str, str]:
         """What each offer and server that the answer mentions is called, by key."""
-        curve = {line.key: line.label for line in self.cost_curve.series}
         servers = {server.key: server.label for server in self.servers}
-        return curve | servers | {key: offer.label for key, offer in self.offers.items()}
+        return servers | {key: offer.label for key, offer in self.offers.items()}
 
     @cached_property
     def first_month(self) -> dt.date:
@@ -308,6 +326,186 @@ class ComparisonAnswer(AnswerModel):
         """The value in use of one assumption; None where the answer has no such row."""
         return next((row.value for row in self.assumptions if row.field == field), None)
 
+
+SavedPlan = PlanRecord[ScenarioRecord]
+"""A plan as it was saved."""
+
+
+class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
+    """What renting, owning and mixing cost; months count from `start`."""
+
+    exchange_rate: ExchangeRateUsed | None = Field(
+        default=None, description="Rate from US dollars; null for US dollars."
+    )
+    coverage: tuple[PriceCoverage, ...] = Field(
+        default=(),
+        description="What the catalog knows of the prices of each accelerator, provider and "
+        "purchase option asked for; none in older answers.",
+    )
+    demand: DemandAnswer = Field(description="Hours and peak of each month.")
+    break_even: tuple[BreakEvenRow, ...] = Field(
+        default=(), description="When each server pays for itself."
+    )
+    cost_curve: CostCurve = Field(
+        default_factory=CostCurve, description="Cost of a node against its hours of use."
+    )
+    verdict: Verdict | None = Field(
+        default=None,
+        description="What to do and how sure it is; null in older answers.",
+    )
+    recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
+    cheaper_if: tuple[Alternative, ...] = Field(
+        default=(),
+        description="What would be cheaper if a limit nobody asked for were lifted, or a "
+        "budget were higher; where no plan keeps to the limits, which of them lifted alone makes "
+        "one possible.",
+    )
+    explanation: Explanation | None = Field(
+        default=None, description="Why the cheapest plan is as it is; null where none is feasible."
+    )
+    risk: RiskAnswer | None = Field(default=None, description="Null where it was not asked for.")
+    sensitivity: tuple[SensitivityRow, ...] = Field(
+        default=(), description="What moves the advised total, the strongest first."
+    )
+    default_effects: tuple[DefaultEffect, ...] = Field(
+        default=(),
+        description="What each default does to owning less renting, the strongest first; none "
+        "without servers, without a rented plan, or with `sensitivity: false`.",
+    )
+    price_grid: PriceGrid | None = Field(
+        default=None, description="Owning against renting; null where one of them is missing."
+    )
+    warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
+    inherited: tuple[InheritedField, ...] = Field(
+        default=(), description="What came from the team's settings."
+    )
+
+    @property
+    def headline(self) -> str:
+        """What to do, in a sentence."""
+        return self.verdict.headline if self.verdict else self.recommendation.headline
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to do, what it costs, why, and what would change it: sentences for readers of
+        text."""
+        if self.verdict is None:
+            return self.recommendation.because
+        turns = (turn.sentence for turn in self.verdict.switch_points)
+        risks = [self.verdict.contested] if self.verdict.contested else []
+        if self.verdict.late_delivery is not None:
+            risks.append(self.verdict.late_delivery.sentence)
+        proof = self.recommendation.because[-1:] if self.recommended else ()
+        return (self.verdict.sentence, *self.verdict.reasons, *risks, *turns, *proof)
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """What each offer and server that the answer mentions is called, by key."""
+        curve = {line.key: line.label for line in self.cost_curve.series}
+        return curve | dict(super().labels)
+
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
         return self.model_dump(mode="json")
+
+
+class AnswerSummary(AnswerModel):
+    """The recommendation of an answer with its totals; None where nothing is feasible."""
+
+    recommended: ScenarioKey | None = Field(description="The recommended scenario.")
+    total_cost: Money | None = Field(description="Its total, undiscounted.")
+    net_present_cost: Money | None = Field(description="Its net present cost.")
+    currency: str = Field(description="Currency of the amounts (ISO 4217).")
+    uses_catalog: bool = Field(
+        default=True,
+        description="Whether market prices were among those compared; older ones do not say.",
+    )
+
+
+class ShownSection(AnswerModel):
+    """A part of the page of a saved plan."""
+
+    title: str = Field(description="Its heading.")
+    rows: tuple[tuple[str, str, str], ...] = Field(description="Label, value and unit.")
+
+
+def summarize_answer(answer: ComparisonAnswer) -> AnswerSummary:
+    """The summary of an answer."""
+    best = answer.recommended
+    return AnswerSummary(
+        recommended=best.key if best else None,
+        total_cost=best.require_total() if best else None,
+        net_present_cost=best.require_present_cost() if best else None,
+        currency=answer.currency,
+        uses_catalog=bool(answer.catalog),
+    )
+
+
+Cause = Literal["prices", "assumptions", "demand"]
+
+
+class TotalChange(AnswerModel):
+    """One total before and after, and what each cause changed of it."""
+
+    before: Money | None = Field(description="In the saved answer; null if it was not feasible.")
+    after: Money | None = Field(description="In the new answer; null if it is not feasible.")
+    change: Money | None = Field(description="After less before; the causes add up to it.")
+    causes: dict[Cause, Money | None] = Field(description="Share of each cause in the change.")
+
+
+class ScenarioChange(AnswerModel):
+    """The totals of one scenario, before and after."""
+
+    scenario: ScenarioKey = Field(description="Which of the six ways to buy.")
+    total_cost: TotalChange = Field(description="Sum of the lines.")
+    net_present_cost: TotalChange = Field(description="Lines discounted to the start.")
+
+
+class PriceMove(AnswerModel):
+    """An offer of the saved plans whose price moved or that is gone."""
+
+    offer_id: str = Field(description="Offer of the market.")
+    before: UnitPrice = Field(description="Effective price of an hour, in the offer's currency.")
+    after: UnitPrice | None = Field(description="The same now; null if it is not listed any more.")
+
+
+class AlertCause(PriceMove):
+    """A price that moved, as an alert names it."""
+
+    currency: str = Field(description="Currency that the provider asks for.")
+
+
+class RequestChange(AnswerModel):
+    """A field of the request that differs from the saved one."""
+
+    field: str = Field(description="Section of the request.")
+    cause: Cause = Field(description="Cause that the difference counts under.")
+    before: Json = Field(
+        description="As saved, in JSON.", json_schema_extra={"unit": "as in the request"}
+    )
+    after: Json = Field(
+        description="As it is now, in JSON.", json_schema_extra={"unit": "as in the request"}
+    )
+
+
+class RowChange(AnswerModel):
+    """A row of a saved plan that is told otherwise today."""
+
+    label: str = Field(description="Label of the row.")
+    before: str = Field(description="Value and unit as saved; empty where there was none.")
+    after: str = Field(description="Value and unit today; empty where there is none.")
+
+
+def source_name(source: str, offers: Mapping[str, OfferUsed], labels: Mapping[str, str]) -> str:
+    """Where capacity comes from: a machine at a provider, or a server by its name.
+
+    >>> source_name("server:HGX H100, quoted", {}, {})
+    'HGX H100, quoted'
+    >>> source_name("server:dgx-h100", {}, {"server:dgx-h100": "DGX H100 (8x H100)"})
+    'DGX H100 (8x H100)'
+    """
+    offer = offers.get(source)
+    if offer is None:
+        return labels.get(source) or source.removeprefix("server:")
+    where = f"{cloud_title(offer.provider)} {offer.zone or offer.region}".strip()
+    return f"{offer.instance_type} at {where}, {option_name(offer.purchase_option)}"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from planner.contract.amounts import add_months, month_labels, parse_month
 from planner.contract.answer.common import (
     AcceleratorHours,
     Accelerators,
@@ -26,7 +27,6 @@ from planner.contract.answer.comparison import (
 )
 from planner.contract.answer.risk import PortfolioRange
 from planner.contract.answer.scenario import CostLine, Purchase
-from planner.contract.months import add_months, month_labels, parse_month
 
 PORTFOLIO_VERSION = 1
 """Version of this answer's form."""

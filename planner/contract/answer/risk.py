@@ -1,14 +1,26 @@
-"""The scenarios over many simulated outcomes, and the plan that holds up across them. PURE."""
+"""The scenarios over many simulated outcomes. PURE."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
-from planner.contract.answer.common import AnswerModel, Count, Factor, Money, ScenarioKey, Share
+from planner.contract.answer.common import (
+    AnswerModel,
+    Count,
+    Factor,
+    HourlyPrice,
+    Hours,
+    Money,
+    Months,
+    ScenarioKey,
+    Share,
+)
+from planner.contract.answer.scenario import Purchase
+from pricing.market.offers import HOURS_PER_MONTH
 
-PriceModel = Literal["fitted_processes", "given_spread", "common_factor"]
+PriceModel = Literal["fitted_processes", "given_spread"]
 
 
 class CostRange(AnswerModel):
@@ -52,9 +64,9 @@ class RiskAnswer(AnswerModel):
         "its hours holds.",
     )
     price_model: PriceModel = Field(
-        default="common_factor",
-        description="How prices vary: each by the process fitted to its history, rents by the "
-        "spread that the request gives, or all rents by one common factor.",
+        default="fitted_processes",
+        description="How prices vary: each by the process fitted to its history, or rents by the "
+        "spread that the request gives.",
     )
 
     def range_of(self, key: ScenarioKey) -> CostRange | None:
@@ -85,28 +97,220 @@ class PortfolioRange(AnswerModel):
     )
 
 
-class RobustPlan(AnswerModel):
-    """The plan with the least expected cost plus weighted cost of the worst outcomes."""
+class SensitivityRow(AnswerModel):
+    """One figure at a low and a high value; totals are of the advised plan, undiscounted."""
 
-    cvar_weight: Factor = Field(description="Weight of the average of the worst 10%.")
-    same_as: ScenarioKey | None = Field(description="Scenario whose plan it is; null: its own.")
-    expected: Money = Field(description="Mean net present cost over the samples.")
-    cvar_90: Money = Field(description="Average of the worst 10% of the samples.")
-    samples: Count | None = Field(default=None, description="Outcomes simulated.")
-    seed: Count | None = Field(default=None, description="Seed of the simulation.")
-    representative_samples: Count | None = Field(
-        default=None, description="Outcomes that stood for all while the plan was searched."
+    field: str = Field(description="Figure that is changed, as the request names it.")
+    unit: str = Field(description="Unit of `low` and `high`.")
+    low: float = Field(description="Low value.", json_schema_extra={"unit": "see unit"})
+    high: float = Field(description="High value.", json_schema_extra={"unit": "see unit"})
+    total_at_low: Money | None = Field(description="Total at the low value.")
+    total_at_high: Money | None = Field(description="Total at the high value.")
+    net_present_cost_at_low: Money | None = Field(
+        default=None, description="Net present cost at the low value."
     )
-    gap: Share | None = Field(
+    net_present_cost_at_high: Money | None = Field(
+        default=None, description="Net present cost at the high value."
+    )
+    cheapest_at_low: ScenarioKey | None = Field(
+        default=None, description="Cheapest scenario at the low value."
+    )
+    cheapest_at_high: ScenarioKey | None = Field(
+        default=None, description="Cheapest scenario at the high value."
+    )
+    break_even_at_low: Hours | None = Field(
+        default=None, description="Break-even hours at the low value."
+    )
+    break_even_at_high: Hours | None = Field(
+        default=None, description="Break-even hours at the high value."
+    )
+
+    @property
+    def effect(self) -> float:
+        """How far the total moves between the two values; 0 where one is not known."""
+        if self.total_at_low is None or self.total_at_high is None:
+            return 0.0
+        return abs(float(self.total_at_high) - float(self.total_at_low))
+
+
+class DefaultEffect(AnswerModel):
+    """One default, and what it does to owning less renting; the plans stay as they are."""
+
+    field: str = Field(description="Default, as the request names it.")
+    unit: str = Field(description="Unit of `value` and `neutral`.")
+    value: float = Field(description="Value in use.", json_schema_extra={"unit": "see unit"})
+    neutral: float = Field(
+        description="Value at which it does nothing, or treats both alike.",
+        json_schema_extra={"unit": "see unit"},
+    )
+    effect: Money = Field(
+        description="How much the default adds, against `neutral`, to the net present cost of the "
+        "on-prem plan less that of the cheapest rented one; negative: the default "
+        "favours owning."
+    )
+    gains: Literal["own", "rent"] = Field(description="Side that the default favours.")
+
+
+class PriceGrid(AnswerModel):
+    """Owning less renting a node, by use and by price of renting."""
+
+    server: str = Field(description="Key of the server.")
+    against: str = Field(description="Key of the offer.")
+    utilisations: tuple[Share, ...] = Field(description="Share of hours in use: the rows.")
+    price_factors: tuple[Factor, ...] = Field(description="Factor on the rent: the columns.")
+    difference: tuple[tuple[Money | None, ...], ...] = Field(
+        description="Net present cost of owning less renting; negative: owning is cheaper."
+    )
+
+
+PayingWhen = Literal["from", "up_to", "always", "never", ""]
+"""Uses at which owning costs no more than renting: from a share of the hours on, up to one, at any,
+at none; empty where it is not known."""
+PAYING_WHEN = get_args(PayingWhen)
+
+
+def name_paying_use(when: PayingWhen, share: float | None) -> str:
+    """The uses in words, the same for every reader.
+
+    >>> name_paying_use("from", 0.3), name_paying_use("up_to", 0.5)
+    ('from 219 h of use a month (30%)', 'up to 365 h of use a month (50%)')
+    >>> name_paying_use("always", 0.0), name_paying_use("never", None), name_paying_use("", None)
+    ('at any use', 'never', 'not known')
+    """
+    if share is None or when not in ("from", "up_to"):
+        return {"always": "at any use", "never": "never"}.get(when, "not known")
+    at = f"{share * float(HOURS_PER_MONTH):,.0f} h of use a month ({share:.0%})"
+    return f"up to {at}" if when == "up_to" else f"from {at}"
+
+
+class BreakEvenRow(AnswerModel):
+    """One server against the cheapest rent on one set of terms."""
+
+    server: str = Field(description="Slug or label of the server.")
+    against: str = Field(description="Id of the offer it is held against.")
+    label: str = Field(default="", description="What that offer is called.")
+    purchase_option: str = Field(description="How that offer is paid for.")
+    term_months: int = Field(
+        description="Term of that offer; 0 without one.", json_schema_extra={"unit": "months"}
+    )
+    rent_per_hour: HourlyPrice = Field(description="Rent of the same capacity for an hour.")
+    running_cost_per_hour: HourlyPrice = Field(description="What the server costs per hour of use.")
+    hours: Hours | None = Field(
+        description="Unit price ÷ (rent − running cost); null: never, renting costs less per hour."
+    )
+    months_at_full_use: Months | None = Field(description="The same over 730 hours a month.")
+    utilisation_over_life: Share | None = Field(
+        description="Share of hours in use over the useful life from which (`up_to`: up to which) "
+        "owning costs no more than the rent; what is committed is paid for used or not. With "
+        "`never` the use that it would take, above what the server can reach, or null. Under "
+        "rules 1 to 5 a commitment counts as if it were paid for by the hour of use."
+    )
+    over_life: PayingWhen = Field(
+        default="", description="How `utilisation_over_life` is meant; empty under rules 1 to 5."
+    )
+    utilisation_within_plan: Share | None = Field(
         default=None,
-        description="Distance to the best plan over those; null where a limit forbids it in one.",
+        description="The same over the months of the plan in which a server bought at the start "
+        "serves, its resale counted: the crossing of the cost curve.",
     )
-    net_present_cost: Money | None = Field(
-        default=None, description="Net present cost if all goes as expected."
+    within_plan: PayingWhen = Field(
+        default="",
+        description="How `utilisation_within_plan` is meant; empty under rules 1 to 5 and for a "
+        "server that cannot be bought at the start.",
     )
-    total_cost: Money | None = Field(default=None, description="Total if all goes as expected.")
-    units_started: dict[str, dict[str, int]] = Field(
-        default_factory=dict, description="Source → month → units bought or committed to in it."
+
+    @property
+    def use_over_life(self) -> str:
+        """Use at which owning costs no more over the useful life, in words."""
+        if self.over_life:
+            return name_paying_use(self.over_life, self.utilisation_over_life)
+        share = self.utilisation_over_life
+        return "never" if share is None else f"{share:.0%} of its hours"
+
+    @property
+    def use_within_plan(self) -> str:
+        """The same within the plan; empty in answers of older rules."""
+        if not self.within_plan:
+            return "cannot be bought at the start" if self.over_life else ""
+        return name_paying_use(self.within_plan, self.utilisation_within_plan)
+
+
+class CostCurveSeries(AnswerModel):
+    """What one node costs, bought or rented, at each number of hours a month."""
+
+    key: str = Field(description="Key of the offer or server.")
+    label: str = Field(description="What it is called.")
+    purchase_option: str = Field(default="owned", description="How it is paid for.")
+    cost: tuple[Money, ...] = Field(description="Net present cost at each of `hours_per_month`.")
+    owning_pays: PayingWhen = Field(
+        default="",
+        description="Uses at which the server of the curve costs no more than this rent.",
     )
-    words: tuple[str, ...] = Field(default=(), description="The same in sentences.")
-    warnings: tuple[str, ...] = Field(default=(), description="What to know about this plan.")
+    owning_pays_at: Share | None = Field(
+        default=None, description="Share of the hours that `owning_pays` speaks of."
+    )
+
+
+class Crossing(AnswerModel):
+    """Hours of use at which two lines of the curve cost the same."""
+
+    one: str = Field(description="Key of one line.")
+    other: str = Field(description="Key of the other.")
+    hours_per_month: Hours = Field(description="Hours of use a month.")
+    cost: Money = Field(description="What both cost there.")
+
+
+class CostCurve(AnswerModel):
+    """Net present cost of a node against its hours of use a month."""
+
+    hours_per_month: tuple[Hours, ...] = Field(default=(), description="Hours of use a month.")
+    series: tuple[CostCurveSeries, ...] = Field(
+        default=(), description="Owned, and each way to rent."
+    )
+    crossings: tuple[Crossing, ...] = Field(default=(), description="Where two lines meet.")
+
+
+class MarginalValue(AnswerModel):
+    """What one limit costs: the saving if it were one step wider."""
+
+    limit: str = Field(description="Which limit.")
+    given: float = Field(
+        description="The limit as it is.", json_schema_extra={"unit": "as the request gives it"}
+    )
+    step: float = Field(
+        description="How much wider it is made.",
+        json_schema_extra={"unit": "as the request gives it"},
+    )
+    saving: Money = Field(description="Net present cost saved by that step.")
+    sentence: str = Field(default="", description="The same in a sentence.")
+
+
+class SwitchPoint(AnswerModel):
+    """A demand at which the advice becomes another."""
+
+    multiplier: Factor = Field(description="Factor on the demand.")
+    below: tuple[str, ...] | None = Field(description="Sources of the plan below it; null: none.")
+    above: tuple[str, ...] | None = Field(description="Sources of the plan above it; null: none.")
+    limits: tuple[str, ...] = Field(default=(), description="Limits that leave no plan.")
+    sentence: str = Field(default="", description="The same in a sentence.")
+
+
+class Explanation(AnswerModel):
+    """What the advised plan buys when; with `explain` also its limits and switch points."""
+
+    purchases: tuple[Purchase, ...] = Field(
+        default=(), description="Servers and commitments of the advised plan, in order of months."
+    )
+    marginal_values: tuple[MarginalValue, ...] = Field(
+        default=(), description="What each limit costs."
+    )
+    switch_points: tuple[SwitchPoint, ...] = Field(
+        default=(), description="Where the recommendation changes with the demand."
+    )
+    words: tuple[str, ...] = Field(default=(), description="All of it in sentences.")
+
+    @property
+    def limits_and_switches(self) -> tuple[str, ...]:
+        """Sentences on what each limit costs and where the recommendation changes."""
+        limits = [row.sentence for row in self.marginal_values]
+        return (*limits, *(row.sentence for row in self.switch_points))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import Field
 
@@ -14,15 +14,175 @@ from planner.contract.answer.common import (
     Accelerators,
     AnswerModel,
     Category,
+    KgCo2e,
+    Kwh,
     Money,
     MonthIndex,
+    Months,
     ScenarioKey,
     Share,
     UnitPrice,
 )
-from planner.contract.answer.energy import ScenarioEnergy
-from planner.contract.answer.finance import ScenarioFinance
-from planner.contract.answer.relaxation import Relaxation
+
+_RENTING = (ScenarioKey.ON_DEMAND, ScenarioKey.COMMITTED, ScenarioKey.CLOUD_MIX)
+
+
+class Relaxation(AnswerModel):
+    """A limit that leaves a scenario without a plan, and the least that would do."""
+
+    field: str = Field(description="Field of the request, such as `constraints.monthly_budget`.")
+    current_value: float = Field(
+        description="The limit as it is.", json_schema_extra={"unit": "as the request gives it"}
+    )
+    required_value: float = Field(
+        description="The least with which there is a plan, every other limit as it is.",
+        json_schema_extra={"unit": "as the request gives it"},
+    )
+    is_sufficient: bool = Field(
+        description="Whether it is enough alone; otherwise together with the others named."
+    )
+    change: str = Field(description="What to ask for instead, in words.")
+    sentence: str = Field(description="Both values in a sentence.")
+
+
+class _HasRelaxations(Protocol):
+    @property
+    def relaxations(self) -> tuple[Relaxation, ...]: ...
+
+
+def least_changes(scenarios: Mapping[ScenarioKey, _HasRelaxations]) -> tuple[Relaxation, ...]:
+    """What lets a plan in where there is none: what the widest scenario takes, or less of the same
+    limit if that is enough for one that rents alone, which may have costs of its own left out."""
+    widest = scenarios[ScenarioKey.HYBRID].relaxations
+    if len(widest) != 1 or not widest[0].is_sufficient:
+        return widest
+    others = (scenarios[key].relaxations for key in _RENTING if key in scenarios)
+    known = [one for (one, *more) in filter(None, others) if one.is_sufficient and not more]
+    same = [one for one in known if one.field == widest[0].field]
+    return (min((*widest, *same), key=lambda one: abs(one.required_value - one.current_value)),)
+
+
+class LeaseYear(AnswerModel):
+    """Leases on the balance sheet (IFRS 16) in one fiscal year."""
+
+    depreciation: Money = Field(
+        description="Depreciation of the right of use, evenly over the lease."
+    )
+    interest: Money = Field(description="Interest on the lease liability.")
+    right_of_use: Money = Field(description="Asset at the end of the year.")
+    liability: Money = Field(description="Lease liability at the end of the year.")
+    cost: Money = Field(
+        description="All costs of the year with leases so booked, in place of their payments in "
+        "equal parts."
+    )
+
+
+class FiscalYearFinance(AnswerModel):
+    """One fiscal year; each column sums to the scenario's total, capital, loan and balances
+    aside."""
+
+    fiscal_year: int = Field(
+        description="Calendar year in which it ends.", json_schema_extra={"unit": "year"}
+    )
+    first: str = Field(description="First month, YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
+    last: str = Field(description="Last month, YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
+    cash: Money = Field(
+        description="What is paid in it, loans drawn taken off, as the cash timing and the payment "
+        "terms say."
+    )
+    capital: Money = Field(
+        description="Invoices of what is written off: servers, network, spares, installation."
+    )
+    operating: Money = Field(
+        description="Cost of rent, commitments and running, upfront payments spread over their "
+        "term."
+    )
+    depreciation: Money = Field(description="Capital written off.")
+    lease: Money = Field(
+        description="Payments of leases in equal parts, as ASC 842 books an operating lease."
+    )
+    interest: Money = Field(description="Interest on loans and hire purchase as it accrues.")
+    resale: Money = Field(description="What servers are sold for, negative.")
+    tax: Money = Field(description="Tax due on resale less tax saved.")
+    cost: Money = Field(description="Cost in the profit and loss: the sum of these.")
+    loan: Money = Field(description="Owed to lenders at the end of the year.")
+    leases: LeaseYear | None = Field(
+        default=None, description="Leases as IFRS 16 books them; null where nothing is leased."
+    )
+
+
+class ScenarioFinance(AnswerModel):
+    """A feasible scenario as finance reads it, from the same lines as its total."""
+
+    against: ScenarioKey | None = Field(
+        default=None,
+        description="The plan that buys and leases nothing, of least net present cost, that the "
+        "returns are against; null where this plan is one of those, or there is none.",
+    )
+    net_present_value: Money | None = Field(
+        default=None, description="Net present cost of that plan less this one's."
+    )
+    internal_rate_of_return: Share | None = Field(
+        default=None,
+        description="Yearly rate at which both plans are worth the same; null if there is none, "
+        "more than one, or no meaningful one.",
+    )
+    why_no_internal_rate: str = Field(
+        default="", description="Why there is no internal rate of return; empty where there is."
+    )
+    modified_internal_rate_of_return: Share | None = Field(
+        default=None,
+        description="The same with savings invested, and spending financed, at the discount rate.",
+    )
+    payback_months: Months | None = Field(
+        default=None,
+        description="Months until what is saved stays above what was spent, each payment counted "
+        "over the month from its moment on, resale at the end included; null where it never does.",
+    )
+    discounted_payback_months: Months | None = Field(
+        default=None, description="The same with flows at their present value."
+    )
+    cost_per_year: Money = Field(description="Total over the years of the plan.")
+    fiscal_years: tuple[FiscalYearFinance, ...] = Field(
+        default=(), description="Cash and cost of each fiscal year."
+    )
+
+    @property
+    def has_leases(self) -> bool:
+        """Whether anything is leased."""
+        return any(year.leases is not None for year in self.fiscal_years)
+
+
+class SourceEnergy(AnswerModel):
+    """Energy and carbon of one offer or server over the horizon."""
+
+    source: str = Field(description="Key of the offer or server.")
+    kwh: Kwh = Field(description="Energy at the meter.")
+    kg_co2e: KgCo2e | None = Field(description="Carbon; null where the grid is not known.")
+    g_co2e_per_kwh: float | None = Field(
+        description="Carbon of the grid.", json_schema_extra={"unit": "g CO2e/kWh"}
+    )
+    carbon_source: str = Field(description="Where the figure of the grid comes from.")
+    method: str = Field(default="", description="How the energy was worked out.")
+
+
+class ScenarioEnergy(AnswerModel):
+    """Energy and carbon of a scenario; null where a figure is not known, with the reasons."""
+
+    kwh: Kwh | None = Field(description="Energy of the sources whose power is known.")
+    kg_co2e: KgCo2e | None = Field(
+        description="Carbon of all of it; null unless every power and every grid is known."
+    )
+    kg_co2e_of_known_grid: KgCo2e | None = Field(
+        default=None, description="Carbon of the grids that are known; null where none is."
+    )
+    why_not: tuple[str, ...] = Field(default=(), description="What is not known, in sentences.")
+    kwh_of_unknown_grid: Kwh = Field(default=0.0, description="Energy whose grid is not known.")
+    unknown_power: tuple[str, ...] = Field(
+        default=(), description="Sources whose power is not known."
+    )
+    sources: tuple[SourceEnergy, ...] = Field(default=(), description="Source by source.")
+
 
 PurchaseKind = Literal["server", "commitment", "capacity_block"]
 
@@ -151,8 +311,9 @@ def _sum(lines: Sequence[CostLine]) -> SourceCost:
     )
 
 
-class ScenarioAnswer(AnswerModel):
-    """One way of getting the work done; figures are null where it is not feasible."""
+class ScenarioRecord(AnswerModel):
+    """What saved plans are read by of one way of getting the work done, in every release: fields
+    may be added, with defaults, and none is renamed or dropped."""
 
     key: ScenarioKey = Field(description="Which of the six ways to buy.")
     feasible: bool = Field(description="Whether a plan meets every limit.")
@@ -162,18 +323,47 @@ class ScenarioAnswer(AnswerModel):
     )
     why_not_allowed: str = Field(default="", description="Why it may not be recommended.")
     why_not: tuple[str, ...] = Field(default=(), description="Why there is no plan.")
+    total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
+    net_present_cost: Money | None = Field(
+        default=None, description="Lines discounted to the start: what the scenarios are ranked by."
+    )
+    cash_per_month: tuple[Money, ...] = Field(
+        default=(), description="What falls due in each month; then at the end of the horizon."
+    )
+    write_off: dict[str, tuple[Money, ...]] = Field(
+        default_factory=dict,
+        description="Capital and upfront payments of each source by the month that books them.",
+    )
+    lines: tuple[CostLine, ...] = Field(default=(), description="Every cost, once.")
+    capacity: tuple[CapacityRow, ...] = Field(
+        default=(), description="What each source gives in each month."
+    )
+    purchases: tuple[Purchase, ...] = Field(
+        default=(), description="What is bought, committed to or reserved, in order of months."
+    )
+
+    def require_total(self) -> Money:
+        """The total of a feasible scenario."""
+        assert self.total_cost is not None, f"{self.key} is not feasible"
+        return self.total_cost
+
+    def require_present_cost(self) -> Money:
+        """The net present cost of a feasible scenario."""
+        assert self.net_present_cost is not None, f"{self.key} is not feasible"
+        return self.net_present_cost
+
+
+class ScenarioAnswer(ScenarioRecord):
+    """One way of getting the work done; figures are null where it is not feasible."""
+
     relaxations: tuple[Relaxation, ...] = Field(
         default=(), description="Limits that leave no plan, each with the least that would do."
     )
-    total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
     within_horizon: Money | None = Field(
         default=None, description="What of the total falls due within the horizon, resale included."
     )
     owed_after: Money | None = Field(
         default=None, description="What of the total falls due after the horizon."
-    )
-    net_present_cost: Money | None = Field(
-        default=None, description="Lines discounted to the start: what the scenarios are ranked by."
     )
     levelised_cost_per_accelerator_hour: UnitPrice | None = Field(
         default=None,
@@ -186,25 +376,11 @@ class ScenarioAnswer(AnswerModel):
     cost_by_category: dict[Category, Money] = Field(
         default_factory=dict, description="Sum of the lines of each category."
     )
-    cash_per_month: tuple[Money, ...] = Field(
-        default=(), description="What falls due in each month; then at the end of the horizon."
-    )
     accrued_per_month: tuple[Money, ...] = Field(
         default=(), description="Cost as booked: capital and upfront payments written off."
     )
-    write_off: dict[str, tuple[Money, ...]] = Field(
-        default_factory=dict,
-        description="Capital and upfront payments of each source by the month that books them.",
-    )
     cumulative_cost: tuple[Money, ...] = Field(
         default=(), description="What has fallen due up to and including each month."
-    )
-    lines: tuple[CostLine, ...] = Field(default=(), description="Every cost, once.")
-    capacity: tuple[CapacityRow, ...] = Field(
-        default=(), description="What each source gives in each month."
-    )
-    purchases: tuple[Purchase, ...] = Field(
-        default=(), description="What is bought, committed to or reserved, in order of months."
     )
     costs_by_source: tuple[SourceCost, ...] = Field(
         default=(), description="What each offer and server costs altogether, dearest first."
@@ -235,13 +411,3 @@ class ScenarioAnswer(AnswerModel):
         return Category.CAPEX in self.cost_by_category or any(
             line.category is Category.LEASE and line.source in taken for line in self.lines
         )
-
-    def require_total(self) -> Money:
-        """The total of a feasible scenario."""
-        assert self.total_cost is not None, f"{self.key} is not feasible"
-        return self.total_cost
-
-    def require_present_cost(self) -> Money:
-        """The net present cost of a feasible scenario."""
-        assert self.net_present_cost is not None, f"{self.key} is not feasible"
-        return self.net_present_cost

@@ -21,10 +21,15 @@ Action = Literal["keep", "buy", "lease", "commit", "reserve", "rent"]
 BudgetKind = Literal["total", "capital", "monthly"]
 
 
-class Recommendation(AnswerModel):
-    """The scenario of least net present cost, and what it rests on."""
+class Choice(AnswerModel):
+    """The scenario that is advised."""
 
     scenario: ScenarioKey | None = Field(description="The cheapest; null where none is feasible.")
+
+
+class Recommendation(Choice):
+    """The scenario of least net present cost, and what it rests on."""
+
     saving: Money = Field(description="Net present cost that it saves against `next_best`.")
     next_best: ScenarioKey | None = Field(description="The cheapest scenario with another plan.")
     because: tuple[str, ...] = Field(default=(), description="What to do and why, in sentences.")

@@ -9,31 +9,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.models.config_fields import FAMILY_RULES, ConfigFields, read_fields
-from planner.contract.models.count_attention import (
-    attention_parameters,
-    attention_width,
-    cached_values,
-)
-from planner.contract.models.families import (
+from planner.contract.models.config import (
+    AS_SAMPLES,
     BIASED_EXPERTS,
+    BIASED_FAMILIES,
     ENCODER_FAMILIES,
-    NEW_PLAIN_FAMILIES,
-    NEW_POSITION_FAMILIES,
-    NEW_TIED_FAMILIES,
+    FURTHER_MATRICES,
+    NORMED_HEADS,
+    NORMED_PROJECTIONS,
     NORMS,
     PADDED_POSITIONS,
     PLAIN_FAMILIES,
     POSITION_FAMILIES,
+    STATE_WINDOW,
     TIED_FAMILIES,
     UNCOUNTED_INPUT,
     VISION_FAMILIES,
     WHOLE_EVERY,
-)
-from planner.contract.models.uncounted import (
-    AS_SAMPLES,
-    STATE_WINDOW,
+    ConfigFields,
     layers_without_attention,
+    read_fields,
 )
 from pricing.common.invalid_input import InvalidInput
 
@@ -76,19 +71,16 @@ class ModelFigures:
     """Whether the family reads texts and writes none."""
 
 
-def read_config(
-    text: str, is_size_given: bool = False, edition: int = FAMILY_RULES
-) -> ModelFigures:
-    """Figures of a config's text, as an edition of the rules reads it; refuses, on `config`, what
-    it cannot count. Where the request gives the parameters, those of layers that are not counted
-    are no reason to refuse.
+def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
+    """Figures of a config's text; refuses, on `config`, what it cannot count. Where the request
+    gives the parameters, those of layers that are not counted are no reason to refuse.
 
     >>> llama = read_config('{"model_type": "llama", "hidden_size": 4096, "vocab_size": 32000,'
     ...     '"num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008}')
     >>> llama.parameters
     6738415616
     """
-    fields = read_fields(text, is_size_given, edition)
+    fields = read_fields(text, is_size_given)
     _check(fields)
     layers, hidden = fields.need("layers"), fields.need("hidden_size")
     dense_layers = _dense_layers(fields)
@@ -163,18 +155,17 @@ def _check(fields: ConfigFields) -> None:
 def _convolution(fields: ConfigFields) -> int:
     """Of the convolution beside the first layer of DeBERTa v2 (its code, 2021)."""
     size = fields.config.get("conv_kernel_size")
-    is_there = fields.is_latest and fields.family == "deberta-v2" and isinstance(size, int)
-    return size * fields.need("hidden_size") ** 2 if is_there and isinstance(size, int) else 0
+    if fields.family != "deberta-v2" or not isinstance(size, int):
+        return 0
+    return size * fields.need("hidden_size") ** 2
 
 
 def _is_gated(fields: ConfigFields) -> bool:
     stated = fields.flag("mlp_gated_linear_units")
-    if stated is None and fields.is_latest:
-        if str(fields.config.get("feed_forward_type")).endswith("glu"):
-            return True
-        if fields.family in NEW_PLAIN_FAMILIES:
-            return False
-    return fields.family not in PLAIN_FAMILIES if stated is None else stated
+    if stated is not None:
+        return stated
+    is_glu = str(fields.config.get("feed_forward_type")).endswith("glu")
+    return is_glu or fields.family not in PLAIN_FAMILIES
 
 
 def _matrices(fields: ConfigFields) -> int:
@@ -193,8 +184,7 @@ def _width(fields: ConfigFields) -> int:
         factor = fields.config.get("ffn_dim_multiplier")
         factor = factor if isinstance(factor, int | float) and 0 < factor < 100 else 1.0
         return step * -(-int(factor * int(8 * hidden / 3)) // step)
-    is_asked = fields.is_latest and not fields.is_size_given
-    if is_asked and _is_gated(fields) and not fields.get("width_factor"):
+    if not fields.is_size_given and _is_gated(fields) and not fields.get("width_factor"):
         fields.need("feed_forward")
     return (fields.get("width_factor") or 4) * hidden
 
@@ -216,7 +206,7 @@ def _dense_layers(fields: ConfigFields) -> int:
     listed = fields.config.get("mlp_only_layers")
     dense = len(listed) if isinstance(listed, list) else 0
     marked = fields.config.get("moe_layer_freq")
-    if fields.is_latest and isinstance(marked, list):
+    if isinstance(marked, list):
         return sum(mark == 0 for mark in marked[:layers])
     step = fields.get("sparse_step") or 1
     if step > 1:
@@ -241,7 +231,7 @@ def _experts(fields: ConfigFields, count: int) -> int:
     if fields.family in BIASED_EXPERTS:
         expert += (_matrices(fields) - 1) * width + hidden
         router += routed
-    beside = _dense(fields) if fields.is_latest and fields.flag("residual_moe") else 0
+    beside = _dense(fields) if fields.flag("residual_moe") else 0
     return router + _shared(fields) + beside + count * expert
 
 
@@ -277,19 +267,16 @@ def _is_tied(fields: ConfigFields) -> bool:
     and 180B, whose heads share keys and values, are published with an output of their own (7.22,
     41.8 and 179.5 billion; model pages of Hugging Face, 2023).
     """
-    if fields.is_latest and fields.family == "falcon":
+    if fields.family == "falcon":
         return not (fields.flag("multi_query") or fields.flag("new_decoder_architecture"))
-    is_new = fields.is_latest and fields.family in NEW_TIED_FAMILIES
-    return is_new or fields.family in TIED_FAMILIES
+    return fields.family in TIED_FAMILIES
 
 
 def _learns_positions(fields: ConfigFields) -> bool:
     """Whether each position has an embedding: not where a config names another kind."""
-    if not fields.is_latest:
-        return fields.family in POSITION_FAMILIES
     if fields.config.get("position_embedding_type") in ("alibi", "rotary", "rope"):
         return False
-    return fields.family in POSITION_FAMILIES | NEW_POSITION_FAMILIES
+    return fields.family in POSITION_FAMILIES
 
 
 def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
@@ -316,3 +303,78 @@ def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
     if not isinstance(pattern, int) or pattern <= 1:
         pattern = WHOLE_EVERY.get(fields.family)
     return window, layers - (layers // pattern if pattern else 0)
+
+
+def _head_size(fields: ConfigFields) -> int:
+    return fields.get("head_size") or fields.need("hidden_size") // fields.need("heads")
+
+
+def _key_value_heads(fields: ConfigFields) -> int:
+    """Heads with keys and values of their own; one where queries share them all."""
+    is_new = fields.flag("new_decoder_architecture")
+    if fields.flag("multi_query") and not is_new:
+        return 1
+    if fields.flag("multi_query_attention") is False:
+        return fields.need("heads")
+    return fields.get("key_value_heads") or fields.need("heads")
+
+
+def attention_parameters(fields: ConfigFields) -> int:
+    """Parameters of one layer's attention; multi-head latent attention by its low-rank parts."""
+    hidden, heads = fields.need("hidden_size"), fields.need("heads")
+    rank = fields.get("key_value_rank")
+    if rank:
+        plain, rotary = fields.need("plain_head"), fields.need("rotary_head")
+        value = _value_head(fields)
+        query_rank = fields.get("query_rank")
+        wide = heads * (plain + rotary)
+        queries = hidden * query_rank + query_rank * wide if query_rank else hidden * wide
+        keys = hidden * (rank + rotary) + rank * heads * (plain + value)
+        return queries + keys + heads * value * hidden
+    head, kv = _head_size(fields), _key_value_heads(fields)
+    weights = hidden * head * (2 * heads + 2 * kv)
+    weights += _further_matrices(fields) * hidden * head * heads
+    has_bias = fields.flag("attention_bias") or fields.family in BIASED_FAMILIES
+    biases = head * (heads + 2 * kv) if has_bias else 0
+    if fields.family in BIASED_EXPERTS:
+        biases += hidden + heads
+    if fields.family in NORMED_HEADS:
+        return weights + biases + 2 * head
+    return weights + biases + (head * (heads + kv) if fields.family in NORMED_PROJECTIONS else 0)
+
+
+def attention_width(fields: ConfigFields) -> int:
+    """Width over which scores and their sums of values are formed, all heads together: half of the
+    work of attention goes by the width of queries and keys, half by that of values."""
+    heads = fields.need("heads")
+    if not fields.get("key_value_rank"):
+        return heads * _head_size(fields)
+    queries = fields.need("plain_head") + fields.need("rotary_head")
+    return heads * (queries + _value_head(fields)) // 2
+
+
+def _value_head(fields: ConfigFields) -> int:
+    """Width of a head's values under latent attention; MiniCPM3 divides its hidden size."""
+    if fields.family == "minicpm3" and not fields.get("value_head"):
+        return _head_size(fields)
+    return fields.need("value_head")
+
+
+def _further_matrices(fields: ConfigFields) -> int:
+    """Matrices beside queries, keys, values and output, which attention of DeBERTa has where it
+    does not share those of positions (its code, 2021)."""
+    if fields.family == "xlnet":
+        return FURTHER_MATRICES["xlnet"]
+    if fields.family.startswith("deberta") and fields.flag("share_att_key") is not True:
+        kinds = fields.config.get("pos_att_type") or ""
+        return sum(kind in kinds for kind in ("c2p", "p2c"))
+    return FURTHER_MATRICES.get(fields.family, 0)
+
+
+def cached_values(fields: ConfigFields) -> int:
+    """Values that a token keeps in one layer: keys and values of their heads, or the compressed
+    ones of latent attention."""
+    rank = fields.get("key_value_rank")
+    if rank:
+        return rank + (fields.get("rotary_head") or 0)
+    return 2 * _key_value_heads(fields) * _head_size(fields)

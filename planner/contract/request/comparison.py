@@ -13,23 +13,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from planner.contract.request.constraints import Constraints
-from planner.contract.request.data import Data
-from planner.contract.request.existing import Existing
-from planner.contract.request.fields import Currency, entries
-from planner.contract.request.finance import Finance, Rates
-from planner.contract.request.horizon import DEFAULT_MONTHS, months_to_last_deadline
-from planner.contract.request.offers import CustomOffer, PriceAdjustment
-from planner.contract.request.on_prem import OnPrem
-from planner.contract.request.other_costs import OtherCosts
-from planner.contract.request.risk import Risk
-from planner.contract.request.workload import Workload
-from planner.contract.validation import Month, RequestModel, Whole, in_plain_words
+from planner.contract.request.constraints import Constraints, CustomOffer, PriceAdjustment
+from planner.contract.request.finance import Data, Finance, OtherCosts, Rates, Risk
+from planner.contract.request.on_prem import Existing, OnPrem
+from planner.contract.request.workload import DEFAULT_MONTHS, Workload, months_to_last_deadline
+from planner.contract.validation import (
+    Currency,
+    Month,
+    RequestModel,
+    Whole,
+    entries,
+    in_plain_words,
+)
 from pricing.common.invalid_input import InvalidInput
 
 MAX_HORIZON_MONTHS = 120
-CURRENT_RULES = 6
-"""Edition of the rules of a request that names none."""
 
 
 class ComparisonRequest(RequestModel):
@@ -64,13 +62,8 @@ class ComparisonRequest(RequestModel):
     """Currency code → units per US dollar; replaces the dated rate of the catalog."""
     term_end: Literal["full", "within", "prorate"] | None = None
     """How a commitment that ends after the horizon is treated: all of it counts (`full`), it may
-    not be made (`within`), or its share within the horizon counts (`prorate`); absent: as the
-    rules say."""
-    rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
-    """Edition of the rules. 1 rules nothing out. 2 keeps to the commercial partition, CUDA unless
-    other accelerators are named, no spot unless the work is interruptible, commitments to machines
-    also sold on demand, whole machines by the hour, nodes that hold a job; and counts commitments
-    in full. 3 to 6 also size from newer evidence."""
+    not be made (`within`), or its share within the horizon counts (`prorate`); absent: `full`,
+    and `within` for a plan of less than a year."""
     on_prem: OnPrem = OnPrem()
     """Servers to buy, servers already owned, and what owning costs."""
     existing: Existing = Existing()
@@ -83,7 +76,7 @@ class ComparisonRequest(RequestModel):
     """Costs beside machines: one-off, monthly or by the accelerator-hour, of all or of some
     scenarios."""
     risk: Risk | None = None
-    """How outcomes are simulated; absent: by default, under edition 1 not at all."""
+    """How outcomes are simulated; absent: by default."""
     break_even: Literal["first", "all"] = "first"
     """Servers whose break-even is given: the five that pay back first, each against the cheapest
     rent, or `all` against every way of renting."""
@@ -107,7 +100,7 @@ class ComparisonRequest(RequestModel):
     @classmethod
     def _horizon_of_runs(cls, data: Any) -> Any:
         """The horizon that the deadlines ask for, where none is given."""
-        if not isinstance(data, Mapping) or data.get("rules") == 1:
+        if not isinstance(data, Mapping):
             return data
         months = months_to_last_deadline(data)
         if months is None or data.get("horizon_months") is not None:
@@ -145,16 +138,6 @@ class ComparisonRequest(RequestModel):
                     f"custom_offers.{i}.label", f"{label!r} is given twice; allowed is once"
                 )
         return self
-
-
-def with_rules(request: Mapping[str, Any], edition: int = CURRENT_RULES) -> dict[str, Any]:
-    """A request that names the edition of its rules, so that a later default changes nothing.
-
-    >>> with_rules({"currency": "EUR"}), with_rules({"rules": 1})
-    ({'currency': 'EUR', 'rules': 6}, {'rules': 1})
-    """
-    named = request.get("rules") is not None
-    return dict(request) if named else {**request, "rules": edition}
 
 
 def read_request(data: object) -> ComparisonRequest:

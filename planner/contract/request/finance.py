@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from planner.contract.request.fields import Currency, Rate, Trend
-from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
+from planner.contract.validation import (
+    DECIMAL_TEXT,
+    Currency,
+    Deviation,
+    Money,
+    Month,
+    Number,
+    Price,
+    Rate,
+    RequestModel,
+    Slug,
+    Text,
+    Trend,
+    Whole,
+    entries,
+)
+from pricing.common.invalid_input import InvalidInput
 
 CashTiming = Literal["month_start", "month_middle", "month_end", "year_end"]
 SupportPlan = Literal[
@@ -77,3 +93,241 @@ def _rate(value: object) -> object:
 
 
 Rates = dict[Currency, Annotated[ExchangeRate, BeforeValidator(_rate)]]
+
+
+FinancingMethod = Literal["purchase", "loan", "hire_purchase", "lease"]
+MAX_FINANCING_MONTHS = 120
+
+
+class Financing(RequestModel):
+    """How the price of servers is paid; network, spares and installation are paid at once."""
+
+    method: FinancingMethod = "purchase"
+    """`purchase` pays the price when the server is bought. `loan` and `hire_purchase` pay a
+    deposit then and the rest in equal instalments; the server is owned, depreciated and resold.
+    `lease` pays equal rents while the server serves and gives it back."""
+    months: Annotated[Whole, Field(ge=1, le=MAX_FINANCING_MONTHS)] | None = None
+    """Months over which it is paid; required unless it is a purchase."""
+    interest_rate_per_year: Rate | None = None
+    """Yearly rate, of which a twelfth is charged each month; for a lease the rate implicit in
+    it."""
+    deposit_rate: Rate | None = None
+    """Fraction of the price that is paid at the start; absent: 0."""
+    balloon_rate: Rate | None = None
+    """Fraction of the price that is left at the end: paid with the last instalment of a loan or
+    hire purchase, kept by the lessor of a lease, whose rents are lower for it; absent: 0."""
+    payments: Literal["in_advance", "in_arrears"] = "in_arrears"
+    """Whether instalments and rents fall due at the start or at the end of their month."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Financing:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        if self.method == "purchase":
+            stated = self.model_fields_set - {"method"}
+            for field in sorted(field for field in stated if getattr(self, field) is not None):
+                yield InvalidInput(field, "has no meaning for a purchase; name another method")
+        elif self.months is None:
+            yield InvalidInput("months", f"is required of a {self.method.replace('_', ' ')}")
+        deposit, balloon = self.deposit_rate or 0.0, self.balloon_rate or 0.0
+        if deposit + balloon > 1:
+            yield InvalidInput(
+                "balloon_rate",
+                f"{balloon:g} and a deposit_rate of {deposit:g} are more than the price; "
+                f"allowed is at most {1 - deposit:g}",
+            )
+
+
+ScenarioName = Literal["on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"]
+ScenarioNames = Annotated[
+    tuple[ScenarioName, ...],
+    BeforeValidator(entries),
+    Field(strict=False, min_length=1, max_length=6),
+]
+_AMOUNTS = ("amount", "days", "per_month", "per_accelerator_hour")
+
+
+class OtherCost(RequestModel):
+    """One cost beside machines: one-off, days of people, monthly, or by the hour of work."""
+
+    label: Text
+    """Name of its cost lines."""
+    amount: Money | None = None
+    """Due once, in `month`."""
+    days: Annotated[Number, Field(gt=0, le=1_000_000), DECIMAL_TEXT] | None = None
+    """Days of people's work, due once, in `month`, at `per_day` each."""
+    per_day: Money | None = None
+    """What a day costs, in the currency of the request."""
+    per_month: Money | None = None
+    """Due in `month` and every month after it."""
+    per_accelerator_hour: Price | None = None
+    """Due for each accelerator-hour of the work, in `month` and after it."""
+    month: Annotated[Whole, Field(ge=0, le=119)] = 0
+    """Month of the plan, 0 is the first."""
+    scenarios: ScenarioNames | None = None
+    """Scenarios that have it, whatever their plan buys; absent: all of them."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> OtherCost:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        stated = [name for name in _AMOUNTS if getattr(self, name) is not None]
+        names = ", ".join(_AMOUNTS)
+        if self.days is not None and self.per_day is None:
+            yield InvalidInput("per_day", "is required with days")
+        if self.per_day is not None and self.days is None:
+            yield InvalidInput("days", "is required with per_day")
+        if not stated:
+            yield InvalidInput("amount", f"is missing; give one of {names}")
+        if len(stated) > 1:
+            yield InvalidInput(stated[1], f"is given beside {stated[0]}; give one of {names}")
+
+
+OtherCosts = Annotated[
+    tuple[OtherCost, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
+]
+
+
+ON_PREMISES = "on_prem"
+DataItem = Literal["storage", "egress", "transfer", "ingest"]
+
+
+class DataPrice(RequestModel):
+    """A price of data, of one tier and place; of several that match, those of the region go before
+    those of the provider, and those before the ones of all places."""
+
+    item: DataItem
+    """`storage` of a GiB for a month; of a GiB `egress` out of the cloud, `transfer` of the data
+    set from where it lives to where the work is done (absent: as egress), `ingest` into a place
+    (absent: 0)."""
+    provider: Slug | None = None
+    """Provider that it holds at; absent: all."""
+    region: Slug | None = None
+    """Region that it holds in; absent: all of the provider's."""
+    above_gib: Annotated[Number, Field(ge=0, le=1e12)] = 0.0
+    """Volume of a month above which the tier holds, GiB; the first tier of a place begins at 0."""
+    price_per_gib: Price
+    """Price of a GiB, for a month where it is stored."""
+
+
+class DataHome(RequestModel):
+    """Where the data set lives: it is kept there all the time, and taken to work done elsewhere."""
+
+    provider: Slug
+    """Provider, or `on_prem` for one's own premises."""
+    region: Slug | None = None
+    """Region of the provider."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> DataHome:
+        if self.provider == ON_PREMISES and self.region is not None:
+            raise InvalidInput("region", f"has no meaning with provider {ON_PREMISES}")
+        if self.provider != ON_PREMISES and self.region is None:
+            raise InvalidInput("region", f"is required with provider {self.provider}")
+        return self
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Provider and region, both empty for one's own premises."""
+        return ("", "") if self.region is None else (self.provider, self.region)
+
+
+class Data(RequestModel):
+    """Data kept where the work is done and carried out of the cloud, its prices, and where it
+    lives."""
+
+    storage_gib: Annotated[Number, Field(ge=0, le=1e12)] | None = None
+    """Data kept all the time, GiB."""
+    egress_gib_per_month: Annotated[Number, Field(ge=0, le=1e12)] | None = None
+    """Data transferred out of the cloud in a month, GiB."""
+    checkpoint_gib: Annotated[Number, Field(ge=0, le=1e9)] | None = None
+    """Size of one checkpoint, GiB: sets what an interruption costs."""
+    storage_per_gib_month: Price | None = None
+    """Price of a GiB kept for a month in any cloud; absent: the price lists of each place."""
+    egress_per_gib: Price | None = None
+    """Price of a GiB transferred out of any cloud; absent: the price lists of each place."""
+    on_prem_storage_per_tib_month: Price | None = None
+    """Cost of a TiB kept for a month on one's own premises."""
+    prices: Annotated[
+        tuple[DataPrice, ...], BeforeValidator(entries), Field(strict=False, max_length=200)
+    ] = ()
+    """Prices by tier and place, before those for any cloud."""
+    home: DataHome | None = None
+    """Where the data lives; absent: it is stored wherever the work is done and moved for free."""
+    transfer_gib_per_month: Annotated[Number, Field(ge=0, le=1e12)] | None = None
+    """Data that work away from `home` takes there in a month, GiB; absent: all of `storage_gib`, as
+    a burst needs the whole set."""
+    transfer_gbit_per_s: Annotated[Number, Field(gt=0, le=1e6)] | None = None
+    """Rate at which it is moved: machines wait for it; absent: they do not."""
+
+    @property
+    def moved_gib_per_month(self) -> float:
+        """Data that work away from the home takes there in a month."""
+        if self.transfer_gib_per_month is not None:
+            return self.transfer_gib_per_month
+        return self.storage_gib or 0.0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Data:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        if self.home is None:
+            for field in ("transfer_gib_per_month", "transfer_gbit_per_s"):
+                if getattr(self, field) is not None:
+                    yield InvalidInput(field, "has no meaning without home; say where data lives")
+        elif not self.storage_gib:
+            yield InvalidInput("storage_gib", "is required where the data has a home")
+        groups: dict[tuple[str, str | None, str | None], list[float]] = {}
+        for i, price in enumerate(self.prices):
+            if price.region is not None and price.provider is None:
+                yield InvalidInput(f"prices.{i}.provider", "is required with region")
+            tiers = groups.setdefault((price.item, price.provider, price.region), [])
+            if price.above_gib in tiers:
+                yield InvalidInput(
+                    f"prices.{i}.above_gib",
+                    f"{price.above_gib:g} is given twice for {price.item} there; allowed is once",
+                )
+            tiers.append(price.above_gib)
+        for (item, provider, region), tiers in groups.items():
+            if min(tiers) > 0:
+                place = " ".join(filter(None, (provider, region))) or "all places"
+                yield InvalidInput(
+                    "prices",
+                    f"the first {min(tiers):g} GiB of {item} at {place} have no price; "
+                    "give a tier with above_gib 0",
+                )
+
+
+class Risk(RequestModel):
+    """How outcomes that differ from the plan are simulated."""
+
+    samples: Annotated[Whole, Field(ge=100, le=1_000_000)] | None = None
+    """Outcomes simulated."""
+    seed: Annotated[Whole, Field(ge=0, le=2**63 - 1)] | None = None
+    """Seed of the draws; the same one gives the same figures."""
+    demand_growth_sd: Deviation | None = None
+    """Standard deviation of the yearly growth of demand, fraction."""
+    price_sd: Deviation | None = None
+    """Standard deviation of the yearly change of rental prices, fraction; it replaces
+    the fitted price processes."""
+    spot_interruptions_per_month: Annotated[Number, Field(ge=0, le=10_000)] | None = None
+    """Interruptions of a spot machine in a month."""
+    slip_months_sd: Annotated[Number, Field(ge=0, le=60)] | None = None
+    """Standard deviation of delay, months."""
+    residual_sd: Deviation | None = None
+    """Standard deviation of the logarithm of residual values; likewise."""
+    spot_goodput: Annotated[Number, Field(gt=0, le=1), DECIMAL_TEXT] | None = None
+    """Share of spot hours that is useful at the usual rate of interruptions."""
+    checkpoint_save_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
+    """Time to save a checkpoint, h."""
+    restart_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
+    """Time from an interruption to useful work, h."""

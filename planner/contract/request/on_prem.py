@@ -7,21 +7,79 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from planner.contract.request.fields import (
+from planner.contract.request.finance import Financing
+from planner.contract.validation import (
+    DECIMAL_TEXT,
     MAX_MONEY,
     CostRate,
     Money,
+    Month,
+    Number,
     Price,
     Rate,
+    RequestModel,
+    Slug,
     Text,
     Trend,
+    Whole,
     entries,
 )
-from planner.contract.request.financing import Financing
-from planner.contract.request.purchase_risk import MAX_MONTHS_LATE, LateDelivery, SellerQuote
-from planner.contract.request.workload import Slug
-from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
+
+MAX_MONTHS_LATE = 60
+
+
+class SellerQuote(RequestModel):
+    """A price that a seller asks for the server."""
+
+    unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY), DECIMAL_TEXT]
+    """Price of one server."""
+    quoted: Month
+    """Month of the quote."""
+    seller: Text | None = None
+    """Who offers the server at this price."""
+
+
+class LateDelivery(RequestModel):
+    """Months by which a server comes later than planned: `months` with a `probability`, or between
+    `p10_months` and `p90_months` in 8 of 10 cases. Its work is rented meanwhile, at the prices of
+    the plan."""
+
+    probability: Rate | None = None
+    """Chance that it comes late."""
+    months: Annotated[Number, Field(gt=0, le=MAX_MONTHS_LATE)] | None = None
+    """Months late, if so; in whole months."""
+    p10_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
+    """Months late that nine deliveries in ten reach."""
+    p90_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
+    """Months late that one delivery in ten exceeds."""
+
+    @property
+    def certain_months(self) -> float:
+        """Months by which it comes late whatever happens; 0 where that is not certain."""
+        if self.probability is None:
+            return self.p90_months or 0.0 if self.p10_months == self.p90_months else 0.0
+        return self.months or 0.0 if self.probability >= 1.0 else 0.0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> LateDelivery:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        by_chance = ("probability", "months")
+        by_range = ("p10_months", "p90_months")
+        stated = {name for name in (*by_chance, *by_range) if getattr(self, name) is not None}
+        pair = by_range if stated & set(by_range) else by_chance
+        for name in pair:
+            if name not in stated:
+                yield InvalidInput(name, f"is required; give {' and '.join(pair)}")
+        for name in sorted(stated - set(pair)):
+            yield InvalidInput(name, f"has no meaning with {' and '.join(pair)}")
+        low, high = self.p10_months, self.p90_months
+        if low is not None and high is not None and low > high:
+            yield InvalidInput("p90_months", f"{high:g} is less than p10_months, {low:g}")
 
 
 class Server(RequestModel):
@@ -172,3 +230,122 @@ class OnPrem(RequestModel):
     """Servers already in place: no capital cost, their operating cost in every scenario."""
     g_co2e_per_kwh: Annotated[Number, Field(ge=0, le=5000)] | None = None
     """Carbon of the electricity of the owned servers."""
+
+
+Units = Annotated[Whole, Field(ge=1, le=1_000_000)]
+
+
+class ExistingCommitment(RequestModel):
+    """Reserved machines, a savings plan or committed use already signed: paid to its end, used or
+    not, and used first because that costs nothing extra."""
+
+    label: Text
+    """Name in the answer, unique."""
+    provider: Slug
+    """Provider that it is with."""
+    region: Slug = "custom"
+    """Region, for the prices of data and the carbon of the grid."""
+    accelerator: Slug
+    """Slug or usual name."""
+    accelerator_count: Annotated[Number, Field(gt=0, le=100_000)]
+    """Accelerators of one machine."""
+    units: Units = 1
+    """Machines."""
+    price_per_month: Money
+    """What one machine is charged each month; what was paid upfront is spent and left out."""
+    ends: Month
+    """Last month in which it is charged and can be used."""
+
+
+class LeasedServer(RequestModel):
+    """Servers on lease: their rent is owed to its end, and they are operated like owned ones."""
+
+    server: Slug
+    """Slug of the reference list, or the label (or `custom`) of one under `on_prem.servers`."""
+    units: Units = 1
+    """Servers of this kind."""
+    rent_per_month: Money
+    """Rent of one server."""
+    ends: Month
+    """Last month of the lease; they go back then."""
+    site: Text | None = None
+    """Site where they stand; required where `constraints.sites` has several."""
+
+
+class Credit(RequestModel):
+    """A credit with a provider that pays its bills until it expires; what is left is lost."""
+
+    label: Text
+    """Name in the cost lines."""
+    amount: Annotated[Money, Field(gt=0)]
+    """What is left of it at the start."""
+    provider: Slug
+    """Provider whose bills it pays."""
+    expires: Month
+    """Last month whose bills it pays."""
+
+
+class MinimumSpend(RequestModel):
+    """A contract to spend a sum with a provider (EDP, MACC); what is not spent is owed."""
+
+    label: Text
+    """Name of the cost line of a shortfall."""
+    provider: Slug
+    """Provider that it is with."""
+    amount: Annotated[Money, Field(gt=0)]
+    """Amount due from `first` to `last`; for yearly amounts one entry each."""
+    first: Month
+    """First month that counts."""
+    last: Month
+    """Last month that counts; the shortfall is due at its end."""
+    spent: Money = 0.0
+    """Part of it that is spent before the plan starts."""
+    discount_rate: Rate = 0.0
+    """Discount on the provider's catalog prices that the contract gives in its months, fraction."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> MinimumSpend:
+        if self.last < self.first:
+            raise InvalidInput("last", f"{self.last:%Y-%m} is before first {self.first:%Y-%m}")
+        if self.spent > self.amount:
+            raise InvalidInput("spent", f"{self.spent:g} is more than the amount {self.amount:g}")
+        return self
+
+
+class Existing(RequestModel):
+    """Existing contracts. Servers that are owned belong under `on_prem.already_owned`."""
+
+    commitments: Annotated[
+        tuple[ExistingCommitment, ...],
+        BeforeValidator(entries),
+        Field(strict=False, max_length=100),
+    ] = ()
+    """Reservations, savings plans and committed use that are signed."""
+    leased_servers: Annotated[
+        tuple[LeasedServer, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
+    ] = ()
+    """Servers on lease."""
+    credits: Annotated[
+        tuple[Credit, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
+    ] = ()
+    """Credits, with the month in which they expire."""
+    minimum_spend: Annotated[
+        tuple[MinimumSpend, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
+    ] = ()
+    """Minimum-spend contracts; one discount counts for each provider and month, the highest of its
+    entries."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Existing:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        for name in ("commitments", "credits", "minimum_spend"):
+            labels = [entry.label for entry in getattr(self, name)]
+            for i, label in enumerate(labels):
+                if label in labels[:i]:
+                    yield InvalidInput(
+                        f"{name}.{i}.label", f"{label!r} is given twice; allowed is once"
+                    )

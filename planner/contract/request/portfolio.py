@@ -11,19 +11,30 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from planner.contract.months import add_months, count_months
-from planner.contract.request.comparison import CURRENT_RULES, MAX_HORIZON_MONTHS
-from planner.contract.request.constraints import Constraints, FiscalYearBudget, Quota
-from planner.contract.request.data import Data
-from planner.contract.request.existing import ExistingCommitment, LeasedServer
-from planner.contract.request.fields import Currency, Money, Text, entries
-from planner.contract.request.finance import Finance, Rates
-from planner.contract.request.horizon import DEFAULT_MONTHS
-from planner.contract.request.offers import CustomOffer, PriceAdjustment
-from planner.contract.request.on_prem import OnPrem, OwnedServers
-from planner.contract.request.workload import Workload
-from planner.contract.unknown_fields import closest
-from planner.contract.validation import Month, Number, RequestModel, Whole, in_plain_words
+from planner.contract.amounts import add_months, count_months
+from planner.contract.request.comparison import MAX_HORIZON_MONTHS
+from planner.contract.request.constraints import (
+    Constraints,
+    CustomOffer,
+    FiscalYearBudget,
+    PriceAdjustment,
+    Quota,
+)
+from planner.contract.request.finance import Data, Finance, Rates
+from planner.contract.request.on_prem import ExistingCommitment, LeasedServer, OnPrem, OwnedServers
+from planner.contract.request.workload import DEFAULT_MONTHS, Workload
+from planner.contract.validation import (
+    Currency,
+    Money,
+    Month,
+    Number,
+    RequestModel,
+    Text,
+    Whole,
+    closest,
+    entries,
+    in_plain_words,
+)
 from pricing.common.invalid_input import InvalidInput
 
 MAX_PROJECTS = 100
@@ -218,9 +229,8 @@ class PortfolioRequest(RequestModel):
     exchange_rates: Rates = Field(default_factory=dict)
     """Currency code → units per US dollar; replaces the dated rate of the catalog."""
     term_end: Literal["full", "within", "prorate"] | None = None
-    """What counts of a commitment that ends after the horizon; absent: as the rules say."""
-    rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
-    """Edition of the rules on what a plan may choose from."""
+    """What counts of a commitment that ends after the horizon; absent: as in
+    a comparison."""
     on_prem: OnPrem = OnPrem()
     """Servers to buy and what owning costs; servers already owned stand with their projects."""
     finance: Finance = Finance()

@@ -1,22 +1,27 @@
 """What a plan may choose from and what a commitment costs, unless a request says otherwise. PURE.
 
-Answers change with these rules, so they have editions: under edition 1 nothing is ruled out and a
-commitment counts for its months within the horizon, under edition 2 a plan keeps to what a
-practitioner would sign.
+A plan keeps to what a practitioner would sign: the commercial partition, CUDA unless other
+accelerators are named, no spot unless the work is interruptible, commitments to machines that are
+also sold on demand, whole machines by the hour, nodes that hold a job; commitments count in full.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
 from math import ceil
 from typing import Literal
 
-from planner.contract.money import decimals_of
+from planner.contract.amounts import decimals_of
+from planner.contract.labels import LIMIT_TITLES, join_place
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import Constraints
 from planner.contract.request.workload import AcceleratorHours
 from pricing.market.accelerators import find_software
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
-from pricing.market.places import CLOUD_PARTITIONS, COMMERCIAL, find_partition
+from pricing.market.places import CLOUD_PARTITIONS, COMMERCIAL, COUNTRY_GROUPS, find_partition
+from pricing.market.snapshot import Region
 
 TermEnd = Literal["full", "within", "prorate"]
 ANY = "any"
@@ -45,42 +50,20 @@ class PlanRules:
     """Whether the recommendation may rest on machines that can be taken back."""
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole."""
-    limits_dates: bool = False
-    """Whether what is reserved by date is paid for in whole days and limited as clouds sell it."""
-    limits_days: bool = False
-    """Whether a reservation by date that holds whole months counts their days."""
-    leaves_out_dear: bool = False
-    """Whether kinds whose starts alone cost more than a known plan are left unsearched."""
-    needs_on_demand_price: bool = False
-    """Whether a commitment must be to a machine that is sold on demand in that region too."""
     consumer_in_datacentre: bool = True
     """Whether consumer cards may stand in servers of a data centre."""
     undated_price_margin: float = 0.0
     """Share by which a price without a date must be lower than a dated one to be chosen."""
     accelerators_per_job: int = 1
     """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
-    price_processes: bool = False
-    """Whether the risk is always there, and draws prices from the processes fitted to history."""
-    packs_jobs: bool = False
-    """Whether jobs take what the sizing found, on nodes that hold it or `LARGEST_NODE` of it."""
-
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator, as sized work is one job on one kind."""
     needs_payback: bool = False
-    """Whether servers are bought only where they pay back without their resale."""
-    sets_resale_aside: bool = False
-    """Whether that leaves the resale of servers in place aside too."""
-    limits_to_payback: bool = False
-    """Whether fewer servers are bought where not all of the cheapest plan's pay back."""
-    keeps_books: bool = False
-    """Whether budgets are held against what the lines of a plan come to."""
-    ends_discounts: bool = False
-    """Whether the discount of a contract counts in its months alone."""
+    """Whether servers are bought only where they pay back without their resale, fewer of them where
+    not all of the cheapest plan's do."""
     smallest_cents: int = 1
     """Hundredths of the currency in the smallest amount that is paid: 100 in one without cents."""
-    judges_size: bool = False
-    """Whether work too small to own anything for it gets no analysis of owning."""
-    all_break_even: bool = True
+    all_break_even: bool = False
     """Whether every server is held against every way of renting."""
     is_sized: bool = False
     """Whether the hours come from a model or samples rather than from the team."""
@@ -90,7 +73,7 @@ class PlanRules:
     @property
     def needs_network(self) -> bool:
         """Whether jobs over many nodes need machines with a network for it."""
-        return self.packs_jobs and not self.any_node
+        return not self.any_node
 
     @property
     def joins_nodes(self) -> bool:
@@ -99,108 +82,47 @@ class PlanRules:
 
     def job_size(self, min_accelerators: int) -> int:
         """Accelerators that one job takes where the sizing needs `min_accelerators` of a kind."""
-        sized = min_accelerators if self.packs_jobs else 1
-        return max(self.accelerators_per_job, sized)
-
-
-RESALE_ASIDE_RULES = 6
-"""Edition from which a purchase and renting are compared without any resale, 2026."""
-FEWER_SERVERS_RULES = 6
-"""Edition from which a plan buys the servers that pay back where more of them do not, 2026."""
-RESERVED_DAYS_RULES = 6
-"""Edition from which the days of a month count towards those of a reservation, 2026."""
-DEAR_KINDS_RULES = 6
-"""Edition from which kinds of accelerator are left unsearched whose servers and commitments alone
-cost more than a plan that is known, 2026: before, their search was charged to the work that a
-question may take, and answers that it cut short would be cut elsewhere."""
-BOOKS_RULES = 6
-"""Edition from which budgets are held against the lines of a plan, and lines are whole units in
-currencies without cents, 2026."""
-DISCOUNT_MONTHS_RULES = 6
-"""Edition from which the discount of a contract counts in its months alone, 2026."""
-SERVER_SOFTWARE_RULES = 6
-"""Edition from which servers of the reference list run the software of the code, 2026."""
-EDITION_1 = PlanRules()
-"""Nothing is ruled out, and of a commitment the months within the horizon count."""
+        return max(self.accelerators_per_job, min_accelerators)
 
 
 def resolve_rules(request: ComparisonRequest) -> PlanRules:
-    """The rules in force for a request: what it says, else the defaults of its edition.
+    """The rules in force for a request: what it says, else the defaults.
 
     >>> from planner.contract.request.comparison import read_request
     >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
-    >>> rules = resolve_rules(read_request({"workload": hours, "rules": 2}))
+    >>> rules = resolve_rules(read_request({"workload": hours}))
     >>> rules.term_end, rules.partitions, rules.software, rules.interruptible, rules.whole_nodes
     ('full', ('commercial',), 'cuda', False, True)
-    >>> resolve_rules(read_request({"workload": hours, "rules": 1})) == EDITION_1
-    True
     """
-    limits, workload = request.constraints, request.workload
-    is_first = request.rules == 1
-    software = workload.software or (ANY if is_first else _implied_software(request))
-    allows_parts = limits.allow_partial_nodes
+    limits, workload, own = request.constraints, request.workload, request.on_prem
+    is_sized = not isinstance(workload, AcceleratorHours)
+    software = workload.software or _implied_software(request)
+    margin = limits.undated_price_margin
     return PlanRules(
-        term_end=request.term_end or ("prorate" if is_first else _default_term_end(request)),
-        partitions=limits.partitions
-        or (CLOUD_PARTITIONS if is_first else _default_partitions(request)),
+        term_end=request.term_end or _default_term_end(request),
+        partitions=limits.partitions or _default_partitions(request),
         software=software,
-        server_software=software if _chooses_servers_by_software(request) else ANY,
+        server_software=software if own.servers is None else ANY,
         interruptible=_is_interruptible(request)
         if workload.interruptible is None
         else workload.interruptible,
-        whole_nodes=not (is_first if allows_parts is None else allows_parts),
-        limits_dates=not is_first,
-        limits_days=request.rules >= RESERVED_DAYS_RULES,
-        leaves_out_dear=request.rules >= DEAR_KINDS_RULES,
-        needs_on_demand_price=not is_first,
-        price_processes=not is_first,
-        packs_jobs=not is_first,
-        one_accelerator=not is_first and _keeps_to_one_accelerator(request),
-        needs_payback=not is_first and not _counts_on_resale(request),
-        sets_resale_aside=request.rules >= RESALE_ASIDE_RULES,
-        limits_to_payback=request.rules >= FEWER_SERVERS_RULES and not _counts_on_resale(request),
-        keeps_books=request.rules >= BOOKS_RULES,
-        ends_discounts=request.rules >= DISCOUNT_MONTHS_RULES,
-        smallest_cents=_smallest_cents(request),
-        judges_size=not is_first,
-        all_break_even=is_first or request.break_even == "all",
-        is_sized=not is_first and not isinstance(workload, AcceleratorHours),
+        whole_nodes=not limits.allow_partial_nodes,
+        one_accelerator=is_sized and not limits.allow_mixed_accelerators,
+        needs_payback=not _counts_on_resale(request),
+        smallest_cents=10 ** (2 - decimals_of(request.currency)),
+        all_break_even=request.break_even == "all",
+        is_sized=is_sized,
         any_node=bool(limits.allow_any_node),
-        consumer_in_datacentre=is_first
-        if limits.allow_consumer_in_datacentre is None
-        else limits.allow_consumer_in_datacentre,
-        undated_price_margin=_undated_price_margin(request),
-        accelerators_per_job=workload.accelerators_per_job
-        or (1 if is_first else _joined_accelerators(request)),
+        consumer_in_datacentre=bool(limits.allow_consumer_in_datacentre),
+        undated_price_margin=UNDATED_PRICE_MARGIN if margin is None else margin,
+        accelerators_per_job=workload.accelerators_per_job or _joined_accelerators(request),
     )
-
-
-def _chooses_servers_by_software(request: ComparisonRequest) -> bool:
-    """Whether servers are chosen for the work and not by the request, which knows its own."""
-    return request.rules >= SERVER_SOFTWARE_RULES and request.on_prem.servers is None
-
-
-def _smallest_cents(request: ComparisonRequest) -> int:
-    counts_all = request.rules >= BOOKS_RULES
-    return 10 ** (2 - decimals_of(request.currency)) if counts_all else 1
-
-
-def _keeps_to_one_accelerator(request: ComparisonRequest) -> bool:
-    is_sized = not isinstance(request.workload, AcceleratorHours)
-    return is_sized and not request.constraints.allow_mixed_accelerators
 
 
 def _counts_on_resale(request: ComparisonRequest) -> bool:
     """What the request says; a residual rate of its own is counted on."""
     counted = request.on_prem.count_on_resale
     return request.on_prem.residual_rate is not None if counted is None else counted
-
-
-def _undated_price_margin(request: ComparisonRequest) -> float:
-    margin = request.constraints.undated_price_margin
-    if margin is not None:
-        return margin
-    return 0.0 if request.rules == 1 else UNDATED_PRICE_MARGIN
 
 
 def _default_term_end(request: ComparisonRequest) -> TermEnd:
@@ -241,4 +163,172 @@ def _is_interruptible(request: ComparisonRequest) -> bool:
     limits = request.constraints
     options = limits.purchase_options or ()
     named = any(o.is_interruptible or o is PurchaseOption.DWS_FLEX_START for o in options)
-    return request.rules == 1 or named or (limits.max_spot_share or 0.0) > 0
+    return named or (limits.max_spot_share or 0.0) > 0
+
+
+PLACES = ("regions", "geographies", "countries")
+"""Fields of `constraints` that limit places."""
+NOWHERE = "custom"
+"""Provider and region of an offer or a contract that names none."""
+
+
+@dataclass(frozen=True)
+class PlaceLimit:
+    """One limit on places: a place that any of its names covers keeps to it."""
+
+    field: str
+    """Field of `constraints` that sets it."""
+    names: tuple[str, ...]
+    """Its names, as a request gives them."""
+    geographies: frozenset[str] = frozenset()
+    countries: frozenset[str] = frozenset()
+    """ISO 3166-1 alpha-2 codes, those of groups of countries too."""
+    regions: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> str:
+        """The limit with its value.
+
+        >>> PlaceLimit("countries", ("DE", "FR")).words
+        'the choice of countries (DE, FR)'
+        """
+        return f"{LIMIT_TITLES[self.field]} ({', '.join(self.names)})"
+
+    def admits(self, region: str, place: Region | None) -> bool:
+        """Whether a place keeps to it; one that nobody knows is in its region alone.
+
+        >>> europe = PlaceLimit("geographies", ("europe", "uk"), frozenset({"europe"}))
+        >>> europe.admits("eu-west-1", Region("europe", "IE")), europe.admits("eu-west-1", None)
+        (True, False)
+        """
+        return region in self.regions or (
+            place is not None
+            and (place.geography in self.geographies or place.country in self.countries)
+        )
+
+    def can_judge(self, region: str, place: Region | None) -> bool:
+        """Whether enough is known of a place to say if it keeps to it.
+
+        >>> german = PlaceLimit("countries", ("DE",), countries=frozenset({"DE"}))
+        >>> german.can_judge("somewhere", None), german.can_judge("west", Region("europe", "IE"))
+        (False, True)
+        """
+        if self.regions:
+            return region != NOWHERE
+        return place is not None and (
+            self.admits(region, place) or bool(place.country) or not self.countries
+        )
+
+
+@dataclass(frozen=True)
+class PlaceLimits:
+    """All limits of a request on places, with where the catalog's regions are."""
+
+    limits: tuple[PlaceLimit, ...] = ()
+    regions: Mapping[tuple[str, str], Region] = field(default_factory=dict)
+    """(provider, region) → where it is."""
+
+    def admits(self, provider: str, region: str) -> bool:
+        """Whether a place keeps to every limit."""
+        place = self.regions.get((provider, region))
+        return all(limit.admits(region, place) for limit in self.limits)
+
+    def broken_at(self, provider: str, region: str) -> tuple[PlaceLimit, ...]:
+        """The limits that a place which somebody states does not keep to, as far as it is known."""
+        place = self.regions.get((provider, region))
+        return tuple(
+            limit
+            for limit in self.limits
+            if limit.can_judge(region, place) and not limit.admits(region, place)
+        )
+
+    def unknown_at(self, provider: str, region: str) -> tuple[PlaceLimit, ...]:
+        """The limits of which too little is known of such a place to tell."""
+        place = self.regions.get((provider, region))
+        return tuple(limit for limit in self.limits if not limit.can_judge(region, place))
+
+    def describe(self, provider: str, region: str) -> str:
+        """A place with its country.
+
+        >>> PlaceLimits(regions={("aws", "eu-west-1"): Region("europe", "IE")}).describe(
+        ...     "aws", "eu-west-1"
+        ... )
+        'AWS eu-west-1 (IE)'
+        """
+        place = self.regions.get((provider, region))
+        country = f" ({place.country})" if place and place.country else ""
+        return f"{join_place(provider, region)}{country}"
+
+    @property
+    def admitted(self) -> list[Region]:
+        """The catalog's regions that keep to every limit."""
+        return [place for key, place in self.regions.items() if self.admits(*key)]
+
+    @property
+    def conflict(self) -> tuple[PlaceLimit, ...]:
+        """The fewest limits that no region of the catalog keeps to together, each of which some
+        region keeps to; none where some keeps to all."""
+        for size in range(2, len(self.limits) + 1):
+            for some in combinations(self.limits, size):
+                if not self._have_place(some) and all(self._have_place([one]) for one in some):
+                    return some
+        return ()
+
+    def _have_place(self, limits: Sequence[PlaceLimit]) -> bool:
+        some = PlaceLimits(tuple(limits), self.regions)
+        return any(some.admits(*key) for key in self.regions)
+
+
+def describe_conflict(places: PlaceLimits) -> str:
+    """That limits leave no place together, as a clause; empty where they leave some.
+
+    >>> regions = {("aws", "west"): Region("europe", "IE"), ("aws", "south"): Region("asia", "IN")}
+    >>> limits = Constraints(geographies=["eu"], countries=["IN"])
+    >>> describe_conflict(PlaceLimits(read_place_limits(limits), regions))
+    'no region of the catalog keeps to the choice of places (eu) and the choice of countries (IN)
+    together: widen one of them or leave it out'
+    """
+    named = [limit.words for limit in places.conflict]
+    if not named:
+        return ""
+    listed = f"{', '.join(named[:-1])} and {named[-1]}"
+    return f"no region of the catalog keeps to {listed} together: widen one of them or leave it out"
+
+
+def read_place_limits(constraints: Constraints) -> tuple[PlaceLimit, ...]:
+    """The limits on places.
+
+    >>> limits = Constraints(geographies=["north-america", "uk"], countries=["US", "GB"])
+    >>> for one in read_place_limits(limits):
+    ...     print(one.field, sorted(one.geographies), sorted(one.countries))
+    geographies ['north-america'] ['GB']
+    countries [] ['GB', 'US']
+    """
+    return tuple(
+        PlaceLimit(name, names, *_read_names(name, names)) for name, names in _stated(constraints)
+    )
+
+
+def limit_places(
+    request: ComparisonRequest, regions: Mapping[tuple[str, str], Region]
+) -> PlaceLimits:
+    """The limits of a request on the catalog's places."""
+    return PlaceLimits(read_place_limits(request.constraints), regions)
+
+
+def _stated(constraints: Constraints) -> list[tuple[str, tuple[str, ...]]]:
+    lists = ((name, getattr(constraints, name)) for name in PLACES)
+    return [(name, names) for name, names in lists if names]
+
+
+def _read_names(
+    name: str, names: tuple[str, ...]
+) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The geographies, countries and regions that names of a field stand for."""
+    every, nothing = frozenset(names), frozenset[str]()
+    if name == "regions":
+        return nothing, nothing, every
+    if name == "countries":
+        return nothing, every, nothing
+    groups = every & COUNTRY_GROUPS.keys()
+    return every - groups, nothing.union(*(COUNTRY_GROUPS[group] for group in groups)), nothing

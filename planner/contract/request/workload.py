@@ -6,18 +6,104 @@ value on its own; what the hardware can do is judged where it is known.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, model_validator
 
-from planner.contract.models.config_fields import MOST_CHARACTERS
-from planner.contract.models.fill import fill_from_model
-from planner.contract.request.attempts import Rollouts, Runs, Sweep
-from planner.contract.request.own_layout import OwnLayout
-from planner.contract.validation import Number, RequestModel, Whole
+from planner.contract.amounts import count_months, parse_month
+from planner.contract.models.config import MOST_CHARACTERS
+from planner.contract.models.known_models import fill_from_model
+from planner.contract.validation import Month, Number, RequestModel, Slug, Whole
 from pricing.common.invalid_input import InvalidInput
+
+ParallelSize = Annotated[Whole, Field(ge=1, le=65_536)]
+
+
+class OwnLayout(RequestModel):
+    """How a team splits its own training; replicas fill the accelerators that are left."""
+
+    tensor: ParallelSize = 1
+    """Accelerators over which each layer is split."""
+    pipeline: ParallelSize = 1
+    """Stages into which the layers are split."""
+    context: ParallelSize = 1
+    """Accelerators over which each sequence is split."""
+    expert: ParallelSize = 1
+    """Accelerators over which the experts are spread; they are among the replicas."""
+
+    @property
+    def parts(self) -> int:
+        """Accelerators of one replica."""
+        return self.tensor * self.pipeline * self.context
+
+
+SequenceTokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
+
+
+def _entries(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Run(RequestModel):
+    """One training run: from the first day of `start` to the last day of `deadline`."""
+
+    start: Month
+    """First month in which it may run."""
+    deadline: Month | None = None
+    """Month by whose end it must be done; absent: none."""
+    count: Annotated[Whole, Field(ge=1, le=100_000)] = 1
+    """Runs of this kind side by side."""
+
+    @field_serializer("start", "deadline", when_used="json")
+    def _as_written(self, month: dt.date | None) -> str | None:
+        """A month as requests write it."""
+        return f"{month:%Y-%m}" if month else None
+
+    @model_validator(mode="after")
+    def _deadline_after_start(self) -> Run:
+        if self.deadline and self.deadline < self.start:
+            raise InvalidInput(
+                "deadline",
+                f"{self.deadline:%Y-%m} is before the start {self.start:%Y-%m}; "
+                f"allowed is {self.start:%Y-%m} or later",
+            )
+        return self
+
+
+Runs = Annotated[
+    tuple[Run, ...], BeforeValidator(_entries), Field(strict=False, min_length=1, max_length=1000)
+]
+
+
+class Sweep(RequestModel):
+    """Trials of a search over hyperparameters before the final run."""
+
+    trials: Annotated[Whole, Field(ge=1, le=100_000)]
+    """Trials for each final run."""
+    share: Annotated[Number, Field(gt=0, le=1)]
+    """Share of the final run's hours that one trial takes on average, 0 to 1."""
+
+
+class Rollouts(RequestModel):
+    """Answers that the model writes for its own training (RL); the training's tokens are then those
+    of prompts and answers."""
+
+    response_tokens: SequenceTokens
+    """Mean tokens of an answer."""
+    prompt_tokens: SequenceTokens = 256
+    """Mean tokens of a prompt."""
+    per_step: Annotated[Whole, Field(ge=1, le=10_000_000)]
+    """Answers per step, for all prompts together."""
+    engine: Literal["tuned", "standard", "plain"] = "standard"
+    """What writes the answers, such as TensorRT-LLM, vLLM or the training code itself."""
+    has_reference: bool = True
+    """Whether a frozen copy judges each answer (KL term)."""
+    critic_parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
+    """Parameters of a critic trained beside it (PPO); absent: none."""
+
 
 MAX_HOURS = 1e10
 """Accelerator-hours of one month at most, h: a million accelerators are 7.3e8; a limit of this
@@ -105,7 +191,6 @@ Stage = Literal["pretraining", "fine_tuning"]
 Tuning = Literal["hand_tuned", "standard", "first_version"]
 Loader = Literal["hand_tuned", "usual"]
 Architecture = Literal["convolutional", "depthwise", "transformer", "detector"]
-Slug = Annotated[str, Field(min_length=1, max_length=100)]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
 
@@ -336,3 +421,59 @@ class Samples(_SizedWork):
 
 Workload = Annotated[AcceleratorHours | Training | Samples, Field(discriminator="kind")]
 """Exactly one kind of workload, told apart by `kind`."""
+
+
+Tokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
+
+
+class Serving(RequestModel):
+    """Serving of the model: how much of it, how fast."""
+
+    tokens_per_second: Annotated[Number, Field(gt=0, le=1e12)]
+    """Tokens generated per second at the busiest time."""
+    prompt_tokens: Tokens = 500
+    """Mean tokens of a prompt."""
+    output_tokens: Tokens = 250
+    """Mean tokens of an answer."""
+    latency: Literal["offline", "server", "interactive"] = "server"
+    """How fast answers must come: overnight, as of a service, as fast as people read."""
+    precision: Literal["bf16", "fp8", "fp4"] | None = None
+    """Number format of the weights; absent: 8 bits if the accelerator has them, else 16."""
+    engine: Literal["tuned", "standard", "plain"] = "standard"
+    """What serves the model, such as TensorRT-LLM, vLLM or plain code."""
+    sequences: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
+    """Answers at once on one replica; absent: as many as memory and engine take."""
+    busy_share: Annotated[Number, Field(gt=0, le=1)] = 1.0
+    """Part of the month for which the accelerators are kept; 1 is around the clock."""
+
+
+DEFAULT_MONTHS = 36
+_MONTH = len("2027-01")
+
+
+def months_to_last_deadline(request: Mapping[str, object]) -> int | None:
+    """Months from the plan's start to its last deadline, both in; None where the start is not
+    given, where a run has no deadline, or where something is no month.
+
+    >>> runs = [{"start": "2027-01", "deadline": "2027-06"}, {"start": "2027-07", "count": 2}]
+    >>> months_to_last_deadline({"start": "2027-01", "workload": {"runs": runs[:1]}})
+    6
+    >>> months_to_last_deadline({"start": "2027-01", "workload": {"runs": runs}}) is None
+    True
+    """
+    workload, start = request.get("workload"), request.get("start")
+    runs = workload.get("runs") if isinstance(workload, Mapping) else None
+    if not isinstance(start, str) or not isinstance(runs, Sequence) or isinstance(runs, str):
+        return None
+    deadlines = [run.get("deadline") for run in runs if isinstance(run, Mapping)]
+    if not deadlines or len(deadlines) < len(runs):
+        return None
+    if not all(isinstance(text, str) and len(text) <= _MONTH for text in (start, *deadlines)):
+        return None
+    try:
+        first = parse_month(start)
+        last = max(parse_month(str(text)) for text in deadlines)
+    except ValueError:
+        return None
+    months = count_months(first, last) + 1
+    return months if months > 0 else None

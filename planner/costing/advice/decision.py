@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
+from planner.contract.amounts import (
+    NOISE,
+    format_duration,
+    format_money,
+    format_month,
+    format_named_shares,
+    format_shares,
+    round_shares,
+)
 from planner.contract.answer.common import Category
 from planner.contract.answer.scenario import CostLine
 from planner.contract.answer.verdict import Action, DecisionPart
-from planner.contract.durations import format_duration
-from planner.contract.money import format_money
-from planner.contract.months import format_month
-from planner.contract.place_limits import NOWHERE
-from planner.contract.purchase_options import rented_how, savings_plan_label, traits
-from planner.contract.shares import NOISE
-from planner.costing.advice.part_words import choice_of_months, describe_starts, write_units
-from planner.costing.advice.payback import OBLIGATIONS
-from planner.costing.advice.shares import NONE, share_of_hours, shares_in_words
-from planner.costing.cost_model.by_date import reserved_days
+from planner.contract.labels import rented_how, savings_plan_label, traits
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.rules import NOWHERE
+from planner.contract.request.workload import AcceleratorHours
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.cost_model.rental import reserved_days
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.existing import SIGNED
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import Floats, nodes_at_once
-from pricing.common.pluralize import pluralize
+from pricing.common.pluralize import capitalize_first, pluralize
 from pricing.market.accelerators import get
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
+
+OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
+"""What a commitment or a lease itself is paid with."""
 
 NamePlace = Callable[[str, str], str]
 """(provider, region) → what people call the place."""
@@ -78,8 +86,6 @@ def _takes_part(source: CapacitySource, plan: Scenario) -> bool:
 
 @dataclass
 class _SourceCost:
-    """What a plan pays for one source."""
-
     net: Decimal = Decimal("0.00")
     """Sum of its lines."""
     signed: Decimal = Decimal("0.00")
@@ -92,7 +98,6 @@ class _SourceCost:
     """month → what of it is the price of servers, which a loan may pay."""
 
     def due(self, month: int) -> Decimal | None:
-        """What is due when the units of a month start; None where nothing is."""
         return (self.capital or {}).get(month)
 
 
@@ -118,8 +123,6 @@ def _sum_lines(lines: Iterable[CostLine]) -> dict[str, _SourceCost]:
 
 @dataclass(frozen=True)
 class _Part:
-    """One source of a plan as something to do."""
-
     plan: Scenario
     source: CapacitySource
     inputs: ModelInputs
@@ -176,14 +179,12 @@ class _Part:
         return self.source.term.duration_months if has_term else None  # type: ignore[union-attr]
 
     def _months(self) -> tuple[int, int]:
-        """First and last month in which units start, or in which hours are rented."""
         started = self.plan.units_started.get(self.source.key)
         used = started if started is not None else self.plan.used_hours.get(self.source.key)
         busy = np.flatnonzero(used) if used is not None else np.zeros(0)
         return (int(busy[0]), int(busy[-1])) if len(busy) else (0, 0)
 
     def _units(self) -> float:
-        """Units started or owned; most machines rented or reserved at once."""
         source, plan = self.source, self.plan
         if source.existing is not None:
             return float(source.existing.max())
@@ -192,7 +193,6 @@ class _Part:
         return float(ceil(self._nodes() - WHOLE))
 
     def _nodes(self) -> float:
-        """Most machines rented or reserved at once, parts of one too where they rent in parts."""
         hours = self.plan.used_hours[self.source.key]
         peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
         nodes = nodes_at_once(hours, peak_hours)
@@ -211,7 +211,6 @@ class _Part:
     def _words(
         self, action: Action, units: float, place: str, first: int, last: int, share: float
     ) -> Iterator[str]:
-        """What to do, as the rest of a sentence that begins with the verb."""
         machine, where = self._machine(), f" in {place}" if place else ""
         if action == "keep":
             comma = "," if "," in machine else ""  # … DGX H100, already owned, for …
@@ -239,8 +238,6 @@ class _Part:
             yield "" if is_all else f" for {self.share_in_words}"
 
     def _sum(self, first: int, terms: int = 1, beside: Decimal | None = None) -> str:
-        """What is signed for, what servers on lease need `beside` it, and what it comes to with
-        support and staff; of a contract that counts for the months of the plan alone, those."""
         signed, net = self._money(self.cost.signed), self._money(self.cost.net)
         term = self.source.term
         if self.inputs.term_end == "prorate" and term is not None:
@@ -257,7 +254,6 @@ class _Part:
         return describe_starts(started.astype(float), self._calendar)
 
     def _renewals(self, units: float) -> tuple[float, int, str]:
-        """Units signed for, terms and when: those of one term where each follows the one before."""
         started = self.plan.units_started[self.source.key]
         starts = np.flatnonzero(started)
         follow = bool((np.diff(starts) == self._term_months()).all())
@@ -274,7 +270,6 @@ class _Part:
         return None if float(at_peak.min()) >= HOURS_PER_MONTH - 1 else at_peak
 
     def _how_long(self) -> str:
-        """For how many hours each machine works, or all where that varies; "" for whole months."""
         at_peak = self._at_peak()
         if at_peak is None:
             return ""
@@ -285,7 +280,6 @@ class _Part:
         return f" for {format_duration(float(at_peak.sum()))}{each}"
 
     def _days(self) -> str:
-        """For how many days in all, of a month no more than it has; "" for whole months."""
         if self._at_peak() is None:
             return ""
         peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
@@ -294,7 +288,6 @@ class _Part:
         return f" for {pluralize(int(days[busy].sum()), 'day')}"
 
     def _varies(self) -> bool:
-        """Whether some months take more of it than others."""
         hours = self.plan.used_hours[self.source.key]
         busy = hours[hours > 0]
         return len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
@@ -309,7 +302,6 @@ class _Part:
         return f"in {start}" if first == last else f"from {start} to {end}"
 
     def _while(self, first: int, last: int) -> str:
-        """The months of renting; without an end where it goes on to the horizon's."""
         choice = choice_of_months(self.choice, self.plan, self.inputs, self.source)
         if choice:
             return f"{choice} {self._when(first, last)}"
@@ -325,7 +317,6 @@ class _Part:
         return f" ({which}{self._money(due)} with network and spares{self._borrowed(first, due)})"
 
     def _borrowed(self, first: int, due: Decimal) -> str:
-        """What of the first invoices is paid at once, and what under which contract."""
         server = self.inputs.servers.by_key.get(self.source.key)
         terms = None if server is None else server.financing
         if terms is None:
@@ -348,3 +339,236 @@ class _Part:
 
     def _money(self, amount: Decimal) -> str:
         return format_money(amount, self.currency)
+
+
+NONE, ALL = "none of the hours", "all of the hours"
+
+
+def share_of_hours(
+    plan: Scenario, source: CapacitySource, inputs: ModelInputs, before: int | None = None
+) -> float:
+    """Share of the plan's accelerator-hours that a source serves, or serves `before` a month: of
+    machines that rent whole what the demand needs of them, so that the shares of all sources sum
+    to 1."""
+    hours = plan.used_hours.get(source.key)
+    total_hours = float(plan.served_hours.sum())
+    if hours is None or total_hours <= 0:
+        return 0.0
+    if source.term is None:
+        hours = hours * _needed_share_of_rent(plan, inputs)
+    return float(hours[:before].sum()) * source.capacity / total_hours
+
+
+def _needed_share_of_rent(plan: Scenario, inputs: ModelInputs) -> NDArray[np.float64]:
+    """[T] share of the hours rented that the demand needs: below 1 where machines rent whole."""
+    needed = np.array(plan.served_hours, dtype=np.float64)
+    rented = np.zeros(inputs.calendar.months)
+    for key, hours in plan.used_hours.items():
+        source = inputs.by_key[key]
+        if source.term is None:
+            rented += hours * source.capacity
+        else:
+            needed -= hours * source.capacity
+    needed = np.maximum(needed, 0.0)
+    return np.divide(needed, rented, out=np.ones_like(rented), where=rented > needed)
+
+
+def shares_in_words(plan: Scenario, inputs: ModelInputs) -> dict[str, str]:
+    """Which share of the hours each source serves that a plan uses, by its key; they add up as
+    told."""
+    used = (inputs.by_key[key] for key in plan.used_hours)
+    return describe_shares({one.key: share_of_hours(plan, one, inputs) for one in used})
+
+
+def describe_shares(shares: Mapping[str, float]) -> dict[str, str]:
+    """Shares of the hours that make up a whole, by the keys of their sources.
+
+    >>> describe_shares({"buy": 0.8749999996, "rent": 0.125})
+    {'buy': '88% of the hours', 'rent': '12% of the hours'}
+    >>> describe_shares({"buy": 0.996, "rent": 0.004})
+    {'buy': 'more than 99% of the hours', 'rent': 'less than 1% of the hours'}
+    >>> describe_shares({"buy": 1.0, "rent": 0.0})
+    {'buy': 'all of the hours', 'rent': 'none of the hours'}
+    """
+    formatted = format_named_shares(shares)
+    return {key: _of_the_hours(shares[key], words) for key, words in formatted.items()}
+
+
+def split_rent(
+    shares: Mapping[str, float], rented: Collection[str], before: float
+) -> tuple[str, str]:
+    """What is rented before servers serve, and beside them, in per cent: together as much as the
+    rented sources as told.
+
+    >>> split_rent({"buy": 0.694, "a": 0.153, "b": 0.153}, ["a", "b"], 0.2)
+    ('20%', '10%')
+    >>> split_rent({"buy": 0.8749999996, "rent": 0.125}, ["rent"], 0.125)
+    ('12%', '0%')
+    """
+    names = sorted(shares)
+    wholes = dict(zip(names, round_shares([shares[name] for name in names]), strict=True))
+    in_all = sum(shares[name] for name in rented)
+    scale = sum(wholes[name] for name in rented) / 100 / in_all if in_all else 0.0
+    first, later = format_shares([before * scale, (in_all - before) * scale])
+    return first, later
+
+
+def _of_the_hours(share: float, words: str) -> str:
+    if share <= NOISE:
+        return NONE
+    return ALL if share >= 1 - NOISE else f"{words} of the hours"
+
+
+AT_ANY_TIME, EACH_AT_ANY_TIME = "at any time", "in all, each run at any time in its months,"
+"""Of runs that all have the same months, and of others."""
+IN_TURN = f"(at once or one after another) {AT_ANY_TIME}"
+"""Of several runs that all have the same months."""
+MOST_STARTS = 3
+"""Months named one by one in a sentence at most; an assumption of this project, 2026."""
+
+
+def write_units(units: float) -> str:
+    """
+    >>> write_units(8.0), write_units(13_698_630.0)
+    ('8', '13,698,630')
+    """
+    return f"{units:,.10g}"
+
+
+def describe_starts(started: Floats, calendar: Calendar) -> str:
+    """When what is bought or signed for begins, after what it is: ` in May 2027`; in a few months,
+    how much in each; in more, the first and the last of them."""
+    starts = [
+        (f"{calendar.month(int(month)):%B %Y}", write_units(float(started[month])))
+        for month in np.flatnonzero(started)
+    ]
+    if len(starts) == 1:
+        return f" in {starts[0][0]}"
+    if len(starts) > MOST_STARTS:
+        return f" between {starts[0][0]} and {starts[-1][0]}"
+    each = [f"{units} in {month}" for month, units in starts]
+    return f", {', '.join(each[:-1])} and {each[-1]}"
+
+
+def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
+    """The dearest parts as one sentence without its full stop, the rest counted."""
+    sentences = [part.sentence for part in parts]
+    shown, more = sentences[:most], len(sentences) - most
+    if more > 0:
+        shown.append(f"{more} smaller {'part' if more == 1 else 'parts'}")
+    text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return capitalize_first(text)
+
+
+def describe_choice(request: ComparisonRequest) -> str:
+    """When sized work that a plan lays evenly over the months to its deadlines may be done, as
+    people do it when they like; empty where anything else of the request goes by the month."""
+    workload, existing, data = request.workload, request.existing, request.data
+    by_month = (
+        request.constraints.monthly_budget is not None
+        or existing.credits
+        or existing.minimum_spend
+        or request.other_costs
+        or data.storage_gib
+        or data.egress_gib_per_month
+    )
+    if isinstance(workload, AcceleratorHours) or by_month:
+        return ""
+    months = {(run.start, run.deadline) for run in workload.runs or ()}
+    has_choice = any(start != end for start, end in months)
+    if not has_choice or any(end is None for _, end in months):
+        return ""
+    if len(months) > 1:
+        return EACH_AT_ANY_TIME
+    is_one_run = sum(run.count for run in workload.runs or ()) == 1
+    return AT_ANY_TIME if is_one_run else IN_TURN
+
+
+def choice_of_months(
+    choice: str, plan: Scenario, inputs: ModelInputs, source: CapacitySource
+) -> str:
+    """What a `choice` comes to for machines of one source: nothing where they do the work over
+    several months, and several runs may follow one another only where one machine has the time."""
+    if not choice or not fits_any_month(plan, inputs, source):
+        return ""
+    if choice != IN_TURN:
+        return choice
+    peak_hours = peak_hours_of(plan, inputs, source)
+    nodes = float(nodes_at_once(plan.used_hours[source.key], peak_hours).max())
+    busy = np.flatnonzero(inputs.hours)
+    time = (busy[-1] - busy[0] + 1) * HOURS_PER_MONTH
+    is_open = nodes > 1 and nodes * float(peak_hours[busy].sum()) <= time
+    return IN_TURN if is_open else AT_ANY_TIME
+
+
+def fits_any_month(plan: Scenario, inputs: ModelInputs, source: CapacitySource) -> bool:
+    """Whether machines of one source, rented by the hour, do all the work, laid over several
+    months, within the hours of any one of them."""
+    option = traits(source.purchase_option)
+    is_by_hour = not (option.is_paid_ahead or option.is_commitment or source.is_owned)
+    if source.existing is not None or not is_by_hour:
+        return False
+    busy = np.flatnonzero(inputs.hours)
+    used = plan.used_hours.get(source.key)
+    if used is None or len(plan.used_hours) > 1 or plan.units_started or busy.size < 2:
+        return False
+    at_peak = peak_hours_of(plan, inputs, source)[busy]
+    return bool((used[busy] > 0).all()) and float(at_peak.sum()) <= HOURS_PER_MONTH
+
+
+_WORDS: Mapping[str, frozenset[Category]] = {
+    "storing and moving data": frozenset({Category.STORAGE, Category.EGRESS}),
+    "other costs": frozenset({Category.OTHER}),
+}
+_RUNNING: Mapping[Category, str] = {
+    Category.STAFF: "people",
+    Category.POWER: "electricity",
+    Category.COLOCATION: "space and cooling",
+    Category.SUPPORT: "support",
+    Category.INSURANCE: "insurance",
+}
+MOST_NAMED = 3
+"""Running costs that are named, the largest first; a choice of this project, 2026."""
+WORTH_SAYING = Decimal("0.1")
+"""Share of what is paid from which it stands in the verdict; a choice of this project, 2026."""
+
+
+def describe_beside(plan: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
+    """What is paid for data and for other costs, and what credits take off; nothing where that is a
+    small part. What it costs to run servers where that is more than they cost."""
+    tax_rate = inputs.calendar.tax_rate
+    paid = [line for line in plan.lines if line.amount > 0 and line.category is not Category.TAX]
+    least = sum((line.amount for line in paid), Decimal(0)) * WORTH_SAYING
+    before = " before tax" if tax_rate else ""
+    parts = []
+    for words, categories in _WORDS.items():
+        amount = sum((line.amount for line in paid if line.category in categories), Decimal(0))
+        if amount and amount >= least:
+            parts.append(f"{format_money(amount, currency)}{before} for {words}")
+    if parts:
+        yield f"including {' and '.join(parts)}"
+    used = -sum((one.amount for one in plan.lines if one.category is Category.CREDIT), Decimal(0))
+    if used and used >= least:
+        yield f"net of {format_money(used, currency)}{before} of credits"
+    own = frozenset(source.key for source in inputs.sources if source.is_owned)
+    yield from _describe_running(plan, own, before, currency)
+
+
+def _describe_running(
+    plan: Scenario, own: frozenset[str], before: str, currency: str
+) -> Iterator[str]:
+    lines = [line for line in plan.lines if line.source in own]
+    paid = {
+        words: sum((line.amount for line in lines if line.category is category), Decimal(0))
+        for category, words in _RUNNING.items()
+    }
+    had = CAPITAL | {Category.LEASE}
+    price = sum((line.amount for line in lines if line.category in had), Decimal(0))
+    running = sum(paid.values())
+    if running <= price:
+        return
+    largest = sorted((words for words in paid if paid[words] > 0), key=lambda words: -paid[words])
+    parts = [f"{format_money(paid[words], currency)} for {words}" for words in largest[:MOST_NAMED]]
+    # A running cost by the hour that the request gives is not told apart.
+    named = f" ({', '.join(parts)})" if len(parts) > 1 else ""
+    yield f"including {format_money(running, currency)}{before} to run the servers{named}"

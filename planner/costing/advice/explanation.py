@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from planner.contract.amounts import format_money
 from planner.contract.answer.common import Category
-from planner.contract.money import format_money
-from planner.contract.purchase_options import OWNED
+from planner.contract.labels import OWNED
 from planner.contract.request.comparison import ComparisonRequest
-from planner.costing.advice.limit_words import name_limit
-from planner.costing.advice.server_operating_cost import additional_units
-from planner.costing.cost_model.resale import counts_in_place
+from planner.costing.advice.verdict import name_limit
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import CAPITAL, FINANCING, Stream, build_unit_streams
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import (
+    AdditionalUnit,
     MarginalValue,
     SwitchPoint,
     UnitStart,
@@ -28,7 +32,7 @@ from planner.costing.scenarios import scenario_options
 from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
 
-MARGINAL_GAP, NODES = 0.001, 200
+MARGINAL_GAP = 0.001
 """Proof asked of a changed problem, and the nodes of its search."""
 PURCHASES = "max_units "
 """What the limits on purchases of one server begin with."""
@@ -87,10 +91,7 @@ def explain(
         plan,
         keys,
         gap=MARGINAL_GAP,
-        node_limit=NODES,
-        additional_units=additional_units(
-            inputs.sources, inputs.calendar, counts_resale=counts_in_place(inputs.assumptions)
-        ),
+        additional_units=additional_units(inputs.sources, inputs.calendar),
         work=work.share(0.5),
     )
     points = (
@@ -112,7 +113,6 @@ def explain(
 
 
 def _with_servers_of(scenario: Scenario, problem: PlanProblem) -> PlanProblem:
-    """The problem in which no more servers may be bought than a scenario buys."""
     started = scenario.units_started
     units = tuple(
         replace(one, max_units=int(started[one.key].sum()) if one.key in started else 0)
@@ -124,8 +124,6 @@ def _with_servers_of(scenario: Scenario, problem: PlanProblem) -> PlanProblem:
 
 
 def _groups(keys: frozenset[str] | None, inputs: ModelInputs) -> frozenset[str] | None:
-    """What is started, as the advice names it: servers by name, commitments by their term;
-    None where there is no plan."""
     if keys is None:
         return None
     groups = set()
@@ -162,9 +160,7 @@ def describe_value(value: MarginalValue, inputs: ModelInputs, request: Compariso
     saving = f"{format_money(value.saving, request.currency)} of present value"
     if value.limit.startswith("one more"):
         limit = _add_label(value.limit, inputs)
-        resale = "its resale included, " if _is_resold(value.limit, inputs) else ""
-        worth = f"would save this plan {saving}, {resale}before its own price"
-        return f"{limit[0].upper()}{limit[1:]} {worth}."
+        return f"{limit[0].upper()}{limit[1:]} would save this plan {saving}, before its own price."
     named = name_limit(value.limit, request, inputs)
     side = "fewer" if named.is_least else "more"
     more = f"{named.amount(value.step)} {side} of the {named.now(value.current_value)}"
@@ -172,23 +168,11 @@ def describe_value(value: MarginalValue, inputs: ModelInputs, request: Compariso
 
 
 def _find_key(limit: str, inputs: ModelInputs) -> str | None:
-    """The key of a source that a limit names."""
     keys = sorted(inputs.by_key, key=len, reverse=True)
     return next((key for key in keys if f" {key}" in limit), None)
 
 
-def _is_resold(limit: str, inputs: ModelInputs) -> bool:
-    """Whether what the server that a limit names fetches at the end is counted."""
-    key = _find_key(limit, inputs)
-    if key is None or not counts_in_place(inputs.assumptions):
-        return False
-    source = inputs.by_key[key]
-    costs = (*source.unit_charges, *source.fixed_streams)
-    return any(cost.category is Category.RESIDUAL for cost in costs)
-
-
 def _add_label(limit: str, inputs: ModelInputs) -> str:
-    """A limit with the label of the source that its key names."""
     key = _find_key(limit, inputs)
     if key is not None:
         limit = limit.replace(key, inputs.by_key[key].label)
@@ -210,8 +194,6 @@ def describe_switch(point: SwitchPoint, inputs: ModelInputs, request: Comparison
 
 
 def _describe_conflicts(point: SwitchPoint, inputs: ModelInputs, request: ComparisonRequest) -> str:
-    """The limits that would have to give way, those of which one alone is enough told from
-    those that must change together."""
     if not point.conflicts:
         return " that meets every limit"
     unserved = [conflict.limit for conflict in point.conflicts if conflict.current_value is None]
@@ -237,3 +219,43 @@ def _describe_groups(groups: frozenset[str], others: frozenset[str]) -> str:
     """
     suffix = " alone" if groups < others else ""
     return (" and ".join(sorted(groups)) or "renting") + suffix
+
+
+def additional_units(
+    sources: Sequence[CapacitySource], calendar: Calendar
+) -> dict[str, AdditionalUnit]:
+    """One more unit of each server by key: new at the start, or another of the youngest batch of
+    those already owned; its operating cost is due whatever the plan."""
+    return {s.key: _add_unit(s, calendar) for s in sources if s.is_owned and s.term is not None}
+
+
+def _add_unit(source: CapacitySource, calendar: Calendar) -> AdditionalUnit:
+    months = np.arange(calendar.months)
+    if source.existing is None:
+        assert source.term is not None
+        in_service = months < source.term.duration_months
+        streams = tuple(_streams_of_new_unit(source))
+    else:
+        in_service = source.existing > 0
+        streams = tuple(_streams_of_youngest(source))
+    one = replace(source, fixed_streams=streams)
+    cash = one.fixed_cash(calendar)
+    cost = float(cash @ calendar.discount) + one.fixed_shift(calendar)
+    return AdditionalUnit(in_service.astype(np.int64), cost, cash[: calendar.months])
+
+
+def _streams_of_new_unit(source: CapacitySource) -> Iterator[Stream]:
+    assert source.term is not None
+    units_started = np.eye(1, source.term.months)[0]
+    bought = CAPITAL | FINANCING | {Category.RESIDUAL}
+    charges = tuple(c for c in source.unit_charges if c.category not in bought)
+    return build_unit_streams(charges, replace(source.term, lead_months=0), units_started)
+
+
+def _streams_of_youngest(source: CapacitySource) -> Iterator[Stream]:
+    assert source.existing is not None
+    units = np.maximum(source.existing, 1)
+    for stream in source.fixed_streams:
+        quantity = stream.quantity.copy()
+        quantity[: units.size] /= units
+        yield replace(stream, quantity=quantity)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 
 import numpy as np
 
+from planner.contract.amounts import NOISE, format_money
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.contract.answer.relaxation import least_changes
-from planner.contract.money import format_money
-from planner.contract.purchase_options import COMMITTED, TRAITS, options_where
-from planner.contract.reasons import join_reasons
-from planner.contract.request.rules import SHORTEST_TERM
-from planner.contract.shares import NOISE
-from planner.costing.advice.limit_words import describe_relaxations
-from planner.costing.advice.shares import ALL, NONE, shares_in_words
+from planner.contract.answer.scenario import CostLine, Relaxation, least_changes
+from planner.contract.answer.verdict import Alternative, BudgetUse
+from planner.contract.labels import COMMITTED, TRAITS, budget_title, join_reasons, options_where
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.rules import SHORTEST_TERM, PlanRules
+from planner.costing.advice.decision import ALL, NONE, OBLIGATIONS, shares_in_words
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
-from planner.costing.inputs.missing_prices import describe_missing, find_missing
+from planner.costing.analysis.turning_points import TurningPoint
+from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.inputs.exclusions import describe_missing, find_missing
+from planner.costing.inputs.offer_rules import QuotaRule
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.results.scenario_result import Scenario
+from planner.costing.optimizer.problem import LARGEST_SHARE, LEAST_GROUPS, ConflictingConstraint
+from planner.costing.results.scenario_result import Scenario, capital, total_without_resale
 from planner.costing.scenarios import rank_feasible
 from pricing.common.pluralize import pluralize
+from pricing.market.accelerators import resolve
 from pricing.market.coverage import PriceState
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -81,14 +87,12 @@ def _width(scenario: Scenario) -> int:
 
 
 def _as_cheap(scenarios: Mapping[ScenarioKey, Scenario]) -> list[Scenario]:
-    """The feasible scenarios that cost the same as the cheapest."""
     ranked = rank_feasible(scenarios)
     edge = _edge(ranked) if ranked else Decimal(0)
     return [s for s in ranked if s.net_present_cost <= edge]
 
 
 def _edge(ranked: Sequence[Scenario]) -> Decimal:
-    """Net present cost up to which a scenario costs the same as the cheapest."""
     return ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
 
 
@@ -129,7 +133,6 @@ def recommend(
 
 
 def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
-    """What to start and to rent, what there is, and what share of the hours each serves."""
     shares = shares_in_words(best, inputs)
     for key, units_started in best.units_started.items():
         source = inputs.by_key[key]
@@ -175,7 +178,6 @@ def _describe_saving(
 
 
 def _why_no_next_best(best: Scenario, ranked: Sequence[Scenario]) -> str:
-    """Why there is no next best."""
     if len(ranked) == 1:
         return "no other scenario has a plan"
     if all(scenario.lines == best.lines for scenario in ranked):
@@ -184,8 +186,6 @@ def _why_no_next_best(best: Scenario, ranked: Sequence[Scenario]) -> str:
 
 
 def _describe_resale(best: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
-    """Income that is easily overlooked: what servers already owned fetch, what makes a total
-    negative."""
     residual_lines = [line for line in best.lines if line.category is Category.RESIDUAL]
     is_owned = any(inputs.by_key[line.source].existing is not None for line in residual_lines)
     if not residual_lines or (best.total_cost >= 0 and not is_owned):
@@ -220,12 +220,10 @@ def _compare_with_on_demand(
 
 
 def _format_percent(saved: Decimal, of: Scenario) -> str:
-    """The saving as a share, where the other plan costs anything at all."""
     return f" ({saved / of.net_present_cost:.0%})" if of.net_present_cost > 0 else ""
 
 
 def _servers_of(plan: Scenario) -> set[str]:
-    """Servers that a plan buys."""
     return {key.partition(":")[2] for key in plan.units_started if key.startswith("server:")}
 
 
@@ -235,8 +233,6 @@ def _describe_break_even(
     inputs: ModelInputs,
     break_even: Sequence[BreakEven],
 ) -> Iterator[str]:
-    """When the server that matters pays back against renting on demand: one that the plan buys,
-    else the first of those that owning would buy, then also against what the plan rents instead."""
     finite = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
     bought_servers = _servers_of(best)
     own = (plan for plan in plans if plan.key is ScenarioKey.ON_PREM)
@@ -269,8 +265,6 @@ def _describe_break_even(
 
 
 def _describe_life(row: BreakEven, ceiling: float) -> str:
-    """The use from which the server costs less with every cost in, which the hours leave out;
-    never where that is more than the utilisation it can reach."""
     use = row.utilisation_over_life
     if use is None or use > 1:
         return "; with all costs included, it never costs less than on demand"
@@ -293,11 +287,6 @@ def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     return f", and against what the plan rents after {pluralize(round(hours), 'hour')}"
 
 
-def _holds_a_term(inputs: ModelInputs) -> bool:
-    """Whether a plan could take the shortest commitment that clouds sell."""
-    return inputs.term_end != "within" or inputs.calendar.months >= SHORTEST_TERM
-
-
 def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple[str, ...]:
     """Commitments to what a plan rents that are sold at prices not known here, a sentence for each
     provider; without a plan everything sold at such prices."""
@@ -306,7 +295,11 @@ def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple
     else:
         sources = [inputs.by_key[key] for key in (*best.used_hours, *best.units_started)]
         kinds = {source.accelerator for source in sources if not source.is_owned}
-        options = COMMITTED if _holds_a_term(inputs) else options_where(is_paid_ahead=True)
+        options = (
+            COMMITTED
+            if (inputs.term_end != "within" or inputs.calendar.months >= SHORTEST_TERM)
+            else options_where(is_paid_ahead=True)
+        )
         missing = find_missing(inputs.coverage, options, kinds) if kinds else ()
     sold = [row for row in missing if row.state is PriceState.SOLD_PRICE_UNKNOWN]
     return tuple(describe_missing(sold))
@@ -336,11 +329,365 @@ def describe_proof(
 
 
 def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
-    """What keeps the widest scenario from a plan: the least change of its limits, then what else
-    there is to say."""
     widest = scenarios[ScenarioKey.HYBRID]
     if widest.relaxations:
         yield describe_relaxations(least_changes(scenarios))
     others = widest.why_not[len(widest.relaxations) :]
     if others:
         yield f"What stands in the way: {join_reasons(others)}."
+
+
+WORTH_SIGNING = Decimal("0.02")
+"""Share of renting on demand below which what a contract saves is said to be little; a choice of
+this project, 2026."""
+
+
+def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
+    """The feasible plan of least net present cost that buys nothing; None if there is none."""
+    renting = [s for s in scenarios.values() if s.feasible and not s.buys]
+    return min(renting, key=lambda s: s.net_present_cost, default=None)
+
+
+def pays_back(unsold: Decimal, price: Decimal, rent: Decimal, margin: float) -> bool:
+    """Whether a plan whose total is `unsold` before any resale, `price` of it for servers, costs
+    less than renting by at least `margin` of that price.
+
+    >>> pays_back(Decimal(90), Decimal(40), Decimal(100), 0.25)
+    True
+    >>> pays_back(Decimal(91), Decimal(40), Decimal(100), 0.25)
+    False
+    """
+    return unsold + price * Decimal(str(margin)) <= rent
+
+
+def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float, rules: PlanRules) -> str:
+    """Why the servers of a plan do not pay back well enough before anything is resold; empty where
+    they do or need not, where none are bought, and where nothing can be rented instead."""
+    if rent is None or not (rules.needs_payback and rent.feasible and plan.feasible and plan.buys):
+        return ""
+    unsold, price, rented = total_without_resale(plan), capital(plan), total_without_resale(rent)
+    if pays_back(unsold, price, rented, margin):
+        return ""
+    saved = rented - unsold
+    if saved < 0 or not price:
+        return "Without resale, its servers do not pay back within the plan."
+    return (
+        f"Before resale, its servers save only {saved / price:.0%} of their price; "
+        f"{margin:.0%} is required."
+    )
+
+
+def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:
+    """All invoices of the month in which the first servers are bought: the servers, their
+    network, spares and installation; None where none is bought."""
+    bought = [line.month for line in lines if line.category is Category.CAPEX]
+    if not bought:
+        return None
+    first = min(bought)
+    due = (line.amount for line in lines if line.category in CAPITAL and line.month == first)
+    return sum(due, Decimal("0.00"))
+
+
+def describe_thin_commitment(plan: Scenario, on_demand: Scenario, currency: str) -> str:
+    """That a plan which signs contracts saves hardly anything by it; empty where it saves more."""
+    saved = on_demand.total_cost - plan.total_cost
+    if not on_demand.feasible or not 0 <= saved < on_demand.total_cost * WORTH_SIGNING:
+        return ""
+    share = f"{saved / on_demand.total_cost:.1%}"
+    return (
+        f"Signing saves {format_money(saved, currency)} ({share}) against renting on demand, which "
+        "nobody has to sign for: it is worth it only if the hours are sure to stay for the whole "
+        "term."
+    )
+
+
+def obligation_to_sign(
+    plan: Scenario,
+    duration: Mapping[str, int],
+    leads: Mapping[str, int] = MappingProxyType({}),
+) -> Decimal | None:
+    """All payments of the commitments and leases that begin in the first month in which any does;
+    None where nothing is committed to. `duration` is the term of each source, months, and
+    `leads` how many months after it is signed it begins, 0 where not named.
+
+    Of a source that begins units in several months the payments of the first units are the share
+    of its units that they are in each month of their term.
+    """
+    starts = {
+        key: [int(month) for month in units.nonzero()[0]]
+        for key, units in plan.units_started.items()
+        if key in duration
+    }
+    first = min((months[0] for months in starts.values() if months), default=None)
+    if first is None:
+        return None
+    total = Decimal("0.00")
+    for key, months in starts.items():
+        if months and months[0] == first:
+            total += _payments_of_first(plan, key, first, leads.get(key, 0), duration[key])
+    return total
+
+
+def _payments_of_first(plan: Scenario, key: str, signed: int, lead: int, duration: int) -> Decimal:
+    units = plan.units_started[key]
+    own, first = int(units[signed]), signed + lead
+    total = Decimal("0.00")
+    for line in plan.lines:
+        if line.source != key or line.category not in OBLIGATIONS:
+            continue
+        if line.category is Category.UPFRONT:
+            total += line.amount if line.month == first else Decimal(0)
+        elif first <= line.month < first + duration:
+            last = line.month - lead
+            started = int(units[max(0, last - duration + 1) : last + 1].sum())
+            total += line.amount * own / max(started, own)
+    return total.quantize(Decimal("0.01"))
+
+
+_BUDGETS = {
+    "capex_budget": "capital budget",
+    "monthly_budget": "monthly budget",
+    "total_budget": "total budget",
+}
+_SPOT, _QUOTA, _MOST_UNITS = "max_spot_share", "quota ", "max_units "
+_OF_YEAR = "capex_by_fiscal_year "
+_ROOM = f"{_QUOTA}constraints."
+_ROOM_NAMES = {
+    "power_kw": ("power limit for own servers", "kW"),
+    "rack_units": ("rack limit for own servers", "rack units"),
+}
+
+
+@dataclass(frozen=True)
+class NamedLimit:
+    """A limit as a reader knows it."""
+
+    field: str
+    """Field of the request that sets it."""
+    name: str
+    unit: str
+    """Currency code, %, accelerators, servers, providers, kW or rack units."""
+    is_least: bool = False
+    """Whether it is a least number, which has to be lowered."""
+
+    def amount(self, value: float) -> str:
+        """A value of it with its unit.
+
+        >>> NamedLimit("constraints.monthly_budget", "monthly budget", "EUR").amount(42336)
+        '42,336 EUR'
+        >>> NamedLimit("constraints.max_spot_share", "share of spot", "%").amount(0.4568)
+        '45.68 %'
+        >>> NamedLimit("constraints.total_budget", "budget", "EUR").amount(900000.5)
+        '900,000.50 EUR'
+        """
+        shown = round(value * 100, 6) if self.unit == "%" else value
+        unit = self.unit.removesuffix("s") if shown == 1 else self.unit
+        is_in_cents = self.unit.isupper() and round(shown) != shown == round(shown, 2)
+        return f"{shown:,.2f} {unit}" if is_in_cents else f"{shown:,.10g} {unit}"
+
+    def now(self, value: float) -> str:
+        """`monthly budget (now 100 USD)`."""
+        return f"{self.name} (now {self.amount(value)})"
+
+    def instead(self, current: float, required: float) -> str:
+        """`a monthly budget of at least 42,336 USD instead of 100 USD`; a least number has no unit,
+        as its name says it.
+
+        >>> NamedLimit("f", "minimum number of providers", "providers", is_least=True).instead(3, 2)
+        'a minimum of 2 providers instead of 3'
+        """
+        if self.is_least:
+            return f"a minimum of {self.amount(required)} instead of {current:g}"
+        return (
+            f"a {self.name} of at least {self.amount(required)} instead of {self.amount(current)}"
+        )
+
+
+def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
+    """The limit that the optimiser calls `limit`, in the words of the request."""
+    if limit in _BUDGETS:
+        return NamedLimit(f"constraints.{limit}", _BUDGETS[limit], request.currency)
+    if limit == _SPOT:
+        return NamedLimit(f"constraints.{limit}", "share of spot", "%")
+    if limit == LARGEST_SHARE:
+        return NamedLimit("constraints.max_provider_share", "largest share of one provider", "%")
+    if limit == LEAST_GROUPS:
+        name = "minimum number of providers"
+        return NamedLimit("constraints.min_providers", name, "providers", is_least=True)
+    if limit.startswith(_ROOM):
+        return _name_room(limit.removeprefix(_QUOTA), request)
+    if limit.startswith(_QUOTA):
+        return _name_quota(limit.removeprefix(_QUOTA), request, inputs)
+    if limit.startswith(_OF_YEAR):
+        return _name_year(int(limit.removeprefix(_OF_YEAR)), request)
+    return _name_most_units(limit.removeprefix(_MOST_UNITS), request, inputs)
+
+
+def _name_year(year: int, request: ComparisonRequest) -> NamedLimit:
+    years = [budget.fiscal_year for budget in request.constraints.capex_by_fiscal_year]
+    field = f"constraints.capex_by_fiscal_year.{years.index(year)}.amount"
+    return NamedLimit(field, f"capital budget of fiscal year {year}", request.currency)
+
+
+def _name_room(field: str, request: ComparisonRequest) -> NamedLimit:
+    name, unit = _ROOM_NAMES[field.rpartition(".")[2]]
+    numbers = [part for part in field.split(".") if part.isdigit()]
+    place = request.constraints.sites[int(numbers[0])].site if numbers else ""
+    return NamedLimit(field, f"{name} at {place}" if place else name, unit)
+
+
+def _name_quota(group: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
+    index = [quota.group for quota in inputs.quotas].index(group)
+    quota = request.constraints.quotas[index]
+    rule = QuotaRule(group, quota.provider, quota.region, resolve(quota.accelerator).slug)
+    field = f"constraints.quotas.{index}.max_accelerators"
+    return NamedLimit(field, rule.words, "accelerators")
+
+
+def _name_most_units(key: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
+    source = inputs.by_key[key]
+    slug = key.removeprefix("server:")
+    names = [
+        server.label or server.server if server.server == "custom" else server.server
+        for server in request.on_prem.servers or ()
+    ]
+    at = f"on_prem.servers.{names.index(slug)}" if slug in names else "on_prem.servers"
+    return NamedLimit(f"{at}.max_units", f"limit on purchases of {source.label}", "servers")
+
+
+def list_relaxations(
+    conflicts: Sequence[ConflictingConstraint], request: ComparisonRequest, inputs: ModelInputs
+) -> tuple[Relaxation, ...]:
+    """What would let a plan in, of the limits in conflict that have a value."""
+    return tuple(_relax(conflict, request, inputs) for conflict in conflicts)
+
+
+def _relax(
+    conflict: ConflictingConstraint, request: ComparisonRequest, inputs: ModelInputs
+) -> Relaxation:
+    named = name_limit(conflict.limit, request, inputs)
+    current, required = conflict.current_value or 0.0, conflict.least
+    if named.is_least:  # 1 asks for nothing: servers that come later work in no month before
+        required = max(required, 1.0)
+    both = "" if conflict.is_sufficient else ", together with the other limits named"
+    return Relaxation(
+        field=named.field,
+        current_value=current,
+        required_value=required,
+        is_sufficient=conflict.is_sufficient,
+        change=f"a minimum of {named.amount(required)}"
+        if named.is_least
+        else f"a {named.name} of {named.amount(required)}",
+        sentence=f"It takes {named.instead(current, required)}{both}.",
+    )
+
+
+def describe_relaxations(relaxations: Sequence[Relaxation]) -> str:
+    """Those of which one alone is enough as alternatives, those that must change together as such;
+    empty without any.
+
+    >>> one, other = (
+    ...     Relaxation(
+    ...         field="a", current_value=1, required_value=2, is_sufficient=True, change=more,
+    ...         sentence=f"It takes {more}."
+    ...     )
+    ...     for more in ("more money", "more spot")
+    ... )
+    >>> describe_relaxations((one, other))
+    'It takes more money, or more spot.'
+    """
+    if len(relaxations) < 2 or not all(one.is_sufficient for one in relaxations):
+        return " ".join(one.sentence for one in relaxations)
+    first, *others = (one.sentence.rstrip(".") for one in relaxations)
+    return f"{', or '.join([first, *(other.removeprefix('It takes ') for other in others)])}."
+
+
+def as_typed(value: object) -> str:
+    """A value as a request in TOML or JSON has it.
+
+    >>> as_typed(True), as_typed(("commercial", "other-clouds")), as_typed("prorate"), as_typed(12)
+    ('true', '["commercial", "other-clouds"]', '"prorate"', '12')
+    """
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def describe_longest_term(request: ComparisonRequest, inputs: ModelInputs) -> str:
+    """That a plan commits to nothing because of the longest commitment that may be signed; "" where
+    nothing limits it, the plan is shorter still, or commitments are not asked for at all."""
+    limits, months = request.constraints, inputs.calendar.months
+    longest, options = limits.max_term_months, limits.purchase_options
+    is_shorter = inputs.term_end == "within" and longest is not None and months < longest
+    if longest is None or is_shorter or (options and not COMMITTED & set(options)):
+        return ""
+    return (
+        f"Commitments of more than {pluralize(longest, 'month')} may not be signed, and none of up "
+        f"to {pluralize(longest, 'month')} that has a known price would make the plan cheaper."
+    )
+
+
+def describe_alternative(one: Alternative, currency: str) -> str:
+    """What lifting a rule would save, or make possible, and how a request lifts it."""
+    without = one.value is None or one.value == ()
+    changes = [(one.field, one.value), *((other.field, other.value) for other in one.together_with)]
+    listed = " and ".join(f"{field} = {as_typed(value)}" for field, value in changes)
+    how = f"without {one.field}" if without else f"with {listed}"
+    if one.saving is None:
+        in_all = f"{format_money(one.total, currency)} in all"
+        total = "" if one.plan.endswith(f" {in_all}).") else f" {in_all}."
+        return f"Possible {how}: {one.plan}{total} {one.why}"
+    saving = format_money(one.saving, currency)
+    return f"Cheaper by {saving} of present value {how}: {one.plan} {one.why}"
+
+
+def describe_budget(use: BudgetUse, currency: str) -> str:
+    """What a plan leaves of a budget, or is over it.
+
+    >>> use = BudgetUse(
+    ...     kind="capital", fiscal_year=2027, budget=900_000, planned=720_000, headroom=180_000,
+    ...     sentence="One server."
+    ... )
+    >>> describe_budget(use, "USD")
+    'Capital budget of fiscal year 2027: 180,000 USD left of 900,000 USD. One server.'
+    """
+    side = "over" if use.headroom < 0 else "left of"
+    amounts = f"{abs(use.headroom):,.0f} {currency} {side} {use.budget:,.0f} {currency}"
+    return f"{budget_title(use.kind, use.fiscal_year)}: {amounts}. {use.sentence}".strip()
+
+
+_FIGURES = {
+    "workload.hours": "the hours",
+    "rental_prices": "rental prices",
+    "on_prem.servers.unit_price": "server prices",
+}
+
+
+def describe_turn(point: TurningPoint) -> str:
+    """What would have to change, and what follows.
+
+    >>> from planner.contract.answer.common import ScenarioKey
+    >>> fewer = TurningPoint("workload.hours", 0.9, ScenarioKey.ON_DEMAND)
+    >>> describe_turn(fewer)
+    'If the hours fell by 10%, renting on demand would cost no more than this plan.'
+    >>> most = TurningPoint("workload.hours", 1.1, ScenarioKey.HYBRID, begins_payback=True)
+    >>> describe_turn(most)
+    'If the hours rose by 10%, buying servers would save enough to be advised.'
+    >>> more = TurningPoint("workload.hours", 1.06, ScenarioKey.COMMITTED, ends_payback=True)
+    >>> describe_turn(more)
+    'If the hours rose by 6%, the servers would not save enough, because the hours added are \
+rented beside them at a higher price than renting alone would pay: ask again with those hours for \
+what to do instead.'
+    """
+    change = point.multiplier - 1.0
+    direction = "rose" if change > 0 else "fell"
+    moved = f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}"
+    if point.begins_payback:
+        return f"{moved}, buying servers would save enough to be advised."
+    if not point.ends_payback:
+        return f"{moved}, {SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
+    if change > 0 and point.field == "workload.hours":
+        return (  # The plan adds no server: what it lacks is rented.
+            f"{moved}, the servers would not save enough, because the hours added are rented "
+            "beside them at a higher price than renting alone would pay: ask again with those "
+            "hours for what to do instead."
+        )
+    return f"{moved}, the servers would not save enough: fewer or none would be advised."

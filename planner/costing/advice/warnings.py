@@ -3,36 +3,96 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from math import ceil
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.labels import BEFORE_TODAY
-from planner.contract.money import format_money
-from planner.contract.purchase_options import COMMITTED
+from planner.contract.answer.verdict import DecisionPart
+from planner.contract.labels import BEFORE_TODAY, COMMITTED, NOT_COUNTED
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.on_prem import OwnedServer
+from planner.contract.request.on_prem import Existing, OwnedServer
+from planner.contract.request.rules import limit_places
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
-from planner.costing.advice.owed_after import left_to_others
-from planner.costing.cost_model.by_date import is_list_price_by_date
+from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
+from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.cost_model.ownership import ServerToBuy
+from planner.costing.cost_model.rental import is_list_price_by_date
 from planner.costing.cost_model.terms import Calendar
-from planner.costing.inputs.missing_prices import describe_missing, find_missing
+from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of, peak_of
 from planner.costing.run_peaks import nodes_at_once
 from planner.sizing.demand import Demand
-from planner.sizing.performance.beyond_published import warn_never_built
-from pricing.common.pluralize import pluralize
-from pricing.common.sentences import as_sentence
+from planner.sizing.performance.confidence import warn_never_built
+from planner.sizing.runs.sample_run import rate_on
+from pricing.common.pluralize import as_sentence, pluralize
+from pricing.market import machine_types
+from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
-from pricing.market.offers import PurchaseOption
+from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
+from pricing.market.places import EU
+from pricing.market.snapshot import Catalog, Region
+
+_OWED_AFTER_CENT = Decimal("0.01")
+
+
+def left_to_others(plan: Scenario, inputs: ModelInputs) -> tuple[Decimal, int]:
+    """What commitments and leases cost after the horizon where their share within it alone counts,
+    after tax as totals are, and for how many months; 0 where all of them counts."""
+    if inputs.term_end != "prorate":
+        return Decimal(0), 0
+    calendar, amount, last = inputs.calendar, 0.0, 0
+    for key, units_started in plan.units_started.items():
+        source = inputs.by_key[key]
+        if source.term is None or (source.is_owned and not source.is_leased):
+            continue
+        amount += float(source.due_after_horizon() @ units_started)
+        start = int(np.flatnonzero(units_started)[-1]) + source.term.lead_months
+        last = max(last, start + source.term.duration_months)
+    owed = Decimal(str(amount * (1.0 - calendar.tax_rate))).quantize(_OWED_AFTER_CENT)
+    months = last - calendar.months
+    return (owed, months) if owed > 0 and months > 0 else (Decimal(0), 0)
+
+
+def left_of_signed(existing: Existing, inputs: ModelInputs) -> Decimal:
+    """What contracts that are there already cost after the horizon where that is not counted, after
+    tax; 0 where all of it is."""
+    if inputs.term_end == "full":
+        return Decimal(0)
+    calendar, owed = inputs.calendar, 0.0
+    prices = [(one.price_per_month * one.units, one.ends) for one in existing.commitments]
+    prices += [(one.rent_per_month * one.units, one.ends) for one in existing.leased_servers]
+    for price, ends in prices:
+        owed += price * max(0, calendar.index(ends) + 1 - calendar.months)
+    return Decimal(str(owed * (1.0 - calendar.tax_rate))).quantize(_OWED_AFTER_CENT)
+
+
+def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonRequest) -> str:
+    """What is owed after the last month of the plan: of its total, or beyond it; what tax saves
+    then where that is more."""
+    last = inputs.calendar.month(inputs.calendar.months - 1)
+    if plan.owed_after < 0:
+        saved = format_money(-plan.owed_after, request.currency)
+        return f"{saved} of tax saved after {last:%B %Y} is already deducted"
+    if plan.owed_after:
+        owed = format_money(plan.owed_after, request.currency)
+        return f"{owed} of the cost is owed after {last:%B %Y}"
+    beyond = left_to_others(plan, inputs)[0] + left_of_signed(request.existing, inputs)
+    if beyond:
+        more = format_money(beyond, request.currency)
+        return f"{more} more is owed after {last:%B %Y}{NOT_COUNTED}"
+    return "nothing is owed afterwards"
+
 
 Floats = NDArray[np.float64]
 
@@ -78,8 +138,7 @@ def collect_warnings(
         yield from _warn_option_terms(source)
     for source in rented:
         yield from _warn_quota_below_node(source, inputs.quotas)
-    if inputs.limits_dates:
-        yield from _warn_many_machines(rented, inputs, allowed.values(), advised)
+    yield from _warn_many_machines(rented, inputs, allowed.values(), advised)
     for server in inputs.servers.to_buy:
         if not server.is_hosted and f"server:{server.slug}" in used_keys:
             yield (
@@ -123,7 +182,6 @@ def warn_undated_servers(servers: Sequence[OwnedServer]) -> Iterator[str]:
 
 
 def _count_unsold(offers: OfferTable, accelerators: Collection[str]) -> int:
-    """Prices of some accelerators that nobody can rent at today."""
     named = [slug in accelerators for slug in offers.accelerator.names]
     is_named = np.array(named, dtype=bool)[offers.accelerator.codes] if named else np.zeros(0, bool)
     return int((is_named & ~offers.sold_now).sum())
@@ -135,9 +193,6 @@ def _warn_many_machines(
     plans: Collection[Scenario],
     advised: Scenario | None,
 ) -> Iterator[str]:
-    """Warnings on more machines by the hour at once than clouds hold ready for everybody, in the
-    advised plan or, said to be so, in another."""
-
     def count(plan: Scenario, source: CapacitySource) -> float:
         if source.key not in plan.used_hours:
             return 0.0
@@ -169,7 +224,7 @@ def warn_without_deadline(
 ) -> Iterator[str]:
     """That runs without a deadline are done as soon as the usual number of accelerators can,
     where fewer might do them within the horizon."""
-    if isinstance(workload, AcceleratorHours):
+    if isinstance(workload, AcceleratorHours) or not demand.candidates:
         return
     runs, last = workload.runs or (), calendar.months - 1
     without_deadline = [
@@ -222,8 +277,6 @@ def warn_of_purchases(
     if plan is None:
         return
     yield from warn_never_built(_count_at_once(plan, inputs))
-    if request.rules == 1:
-        return
     yield from _warn_idle_parts(plan, inputs, request.workload)
     yield from _warn_prorated(plan, inputs, request.currency)
     for key, server in inputs.servers.unsure.items():
@@ -239,7 +292,6 @@ def warn_of_sizing(plan: Scenario | None, inputs: ModelInputs, demand: Demand) -
 
 
 def _count_at_once(plan: Scenario, inputs: ModelInputs) -> float:
-    """Most accelerators of all kinds that a plan has at work at once."""
     at_once = np.zeros(inputs.calendar.months)
     for key in plan.used_hours:
         source = inputs.by_key[key]
@@ -250,8 +302,6 @@ def _count_at_once(plan: Scenario, inputs: ModelInputs) -> float:
 def _warn_idle_parts(
     plan: Scenario, inputs: ModelInputs, workload: AcceleratorHours | Training | Samples
 ) -> Iterator[str]:
-    """That machines rented or bought have more accelerators than the work keeps busy at once, where
-    the request says how many those are."""
     is_given = isinstance(workload, AcceleratorHours)
     sources = [inputs.by_key[key] for key in {*plan.used_hours, *plan.units_started}]
     kinds = {source.accelerator for source in sources}
@@ -279,7 +329,7 @@ def _warn_idle_parts(
         f"Only {at_work:,} of the {paid:,} accelerators paid for at once {works}, because machines "
         f"{whole} whole. If the work can use them all, "
         + (
-            f"a peak of {paid:,} (peak_accelerators) ends it sooner and may cost less."
+            f"a peak of {paid:,} accelerators (peak_accelerators) ends it sooner and may cost less."
             if is_given
             else "leave out accelerators_per_job, or state as many as a machine has: it ends "
             "sooner and costs less."
@@ -294,7 +344,6 @@ def _nodes_of(plan: Scenario, inputs: ModelInputs, source: CapacitySource) -> Fl
 
 
 def _warn_prorated(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
-    """What a plan leaves to others of its commitments and leases."""
     amount, left = left_to_others(scenario, inputs)
     if left:
         months, them = ("month", "it") if left == 1 else (f"{left} months", "them")
@@ -305,7 +354,6 @@ def _warn_prorated(scenario: Scenario, inputs: ModelInputs, currency: str) -> It
 
 
 def _warn_lowest_quote(server: ServerToBuy, currency: str) -> Iterator[str]:
-    """That a plan counts with the lowest price that anybody asked."""
     ends = server.price_range
     if ends is not None and ends.quotes and ends.low >= 1.0:
         price, most = server.unit_price, server.unit_price * ends.high
@@ -326,7 +374,6 @@ def _warn_price_dates(rented: Sequence[CapacitySource]) -> Iterator[str]:
 
 
 def _warn_quota_below_node(source: CapacitySource, quotas: Sequence[Quota]) -> Iterator[str]:
-    """Nodes by the hour count by the fraction; a quota below one keeps it from being rented."""
     for quota in quotas:
         if quota.group in source.limit_groups and quota.most < source.accelerators:
             yield (
@@ -348,3 +395,173 @@ def _warn_option_terms(source: CapacitySource) -> Iterator[str]:
         yield f"The spot price of {source.instance_type} applies in zone {source.zone} only."
     if source.purchase_option in _NOTES:
         yield f"{source.label}: {_NOTES[PurchaseOption(source.purchase_option)]}"
+
+
+LEAST_USE, MOST_USE = 0.25, 0.9
+"""Share of a month for which the peak lasts, between which a level and a rise above it may be far
+from all at once; planning choices, 2026."""
+
+
+def warn_of_uneven_hours(
+    plan: Scenario | None, inputs: ModelInputs, request: ComparisonRequest
+) -> Iterator[str]:
+    """That a stated peak is taken to do all hours of a month, where several machines are paid for
+    all month: those that only a part of the day needs may be rented for it."""
+    workload = request.workload
+    if not isinstance(workload, AcceleratorHours) or workload.peak_accelerators is None:
+        return
+    if plan is None or not (
+        any(
+            inputs.by_key[key].units_in_service(started.astype(np.float64)).max() > 1
+            for key, started in plan.units_started.items()
+        )
+    ):
+        return
+    month = int(np.argmax(inputs.hours))
+    peak, hours = float(inputs.peak[month]), float(inputs.hours[month])
+    lasts = hours / peak
+    if not LEAST_USE < lasts / HOURS_PER_MONTH < MOST_USE:
+        return
+    yield (
+        f"{hours:,.0f} hours a month at a peak of {peak:,.0f} are assumed to fall together: "
+        f"{peak:,.0f} accelerators for {lasts:,.0f} of {HOURS_PER_MONTH} hours and none for the "
+        "rest. A load with a steady base and a daytime peak may cost less: plan the base and the "
+        "peak as two projects of a portfolio."
+    )
+
+
+NamePlace = Callable[[str, str], str]
+"""What people call a provider's region."""
+_SOME_HOURS = 1e-6
+"""Node-hours from which a machine is at work."""
+
+
+def warn_of_split_runs(
+    plan: Scenario | None, inputs: ModelInputs, demand: Demand, name_place: NamePlace
+) -> Iterator[str]:
+    """That one run of sized work has machines in several places in the same month."""
+    if plan is None or not demand.is_sized:
+        return
+    is_alone = np.array(demand.runs_at_once) == 1.0
+    busy: dict[str, NDArray[np.bool_]] = defaultdict(lambda: np.zeros(is_alone.size, dtype=bool))
+    for key, hours in sorted(plan.used_hours.items()):
+        busy[_name(inputs.by_key[key], name_place)] |= (hours > _SOME_HOURS) & is_alone
+    is_split = np.sum(list(busy.values()), axis=0) > 1
+    if not is_split.any():
+        return
+    places = [place for place, at_work in busy.items() if (at_work & is_split).any()]
+    month = inputs.calendar.month(int(np.flatnonzero(is_split)[0]))
+    yield (
+        f"From {month:%B %Y}, a single run has machines in several places at once ("
+        f"{' and '.join(places)}), and no network between them is known to be fast enough: the "
+        "plan holds only if the work splits into independent parts, such as separate attempts. If "
+        "it does not, plan for machines in one place that hold all of it."
+    )
+
+
+def _name(source: CapacitySource, name_place: NamePlace) -> str:
+    if source.is_owned or not source.provider:
+        return "your own premises"
+    return name_place(source.provider, source.region)
+
+
+CORE_SECONDS: Mapping[str, float] = {"usual": 3e-3, "hand_tuned": 5e-4}
+"""s of a core to read and decode one image, with a framework's loader and with one written for
+speed: the values that the sizing of images begins with (`sample_times.FIRST`, of ten cores);
+planning values, 2026."""
+WORTH_SAYING = 1.05
+"""Times the cores of a machine that reading takes from which hours are said to grow; a choice of
+this project, 2026."""
+VCPUS_PER_CORE = 2.0
+"""Hardware threads that clouds sell of a core of x86 (EC2 and Compute Engine documentation,
+2025)."""
+
+
+def warn_of_few_cores(
+    request: ComparisonRequest, inputs: ModelInputs, decision: Iterable[DecisionPart]
+) -> Iterator[str]:
+    """Machines of the plan whose processors cannot read as many images as it counts on."""
+    workload = request.workload
+    if not isinstance(workload, Samples) or workload.samples_per_second is not None:
+        return
+    for part in decision:
+        source = inputs.by_key[part.source]
+        cores = _cores_per_accelerator(source)
+        if cores is None:
+            continue
+        rate = rate_on(workload, get(source.accelerator)).samples_per_second
+        needed = rate * CORE_SECONDS[workload.loader or "usual"]
+        if needed >= cores * WORTH_SAYING:
+            yield _describe(source, cores, rate, needed, workload.loader)
+
+
+def _cores_per_accelerator(source: CapacitySource) -> float | None:
+    machine = machine_types.find(source.provider, source.instance_type) if source.provider else None
+    if machine is None or machine.vcpus is None or source.accelerators <= 0:
+        return None
+    return machine.vcpus / VCPUS_PER_CORE / source.accelerators
+
+
+def _describe(
+    source: CapacitySource, cores: float, rate: float, needed: float, loader: str | None
+) -> str:
+    which = "a loader tuned for speed" if loader == "hand_tuned" else "a framework's own loader"
+    return (
+        f"Loading images: {source.instance_type} has {cores:,.3g} cores per "
+        f"{get(source.accelerator).name}, and {which} needs about {needed:,.1f} to read the "
+        f"{rate:,.0f} images a second that the hours assume, so the work may take up to "
+        f"{needed / cores:.1f} times as many hours. A machine with more vCPUs per accelerator "
+        "avoids this, as do images decoded beforehand or on the accelerator."
+    )
+
+
+AMERICAN = "US"
+"""Country of the default price of electricity and of the default grid, ISO 3166-1."""
+AMERICAN_MONEY = "USD"
+"""Its currency, ISO 4217."""
+EU_PRICE = "0.19 EUR/kWh on average in the EU (non-household, Eurostat nrg_pc_205, H1 2025)"
+"""What electricity costs there, for a reader to judge the default by; large data centres pay
+less."""
+
+
+def warn_of_foreign_power(
+    request: ComparisonRequest, inputs: ModelInputs, catalog: Catalog
+) -> Iterator[str]:
+    """That own servers are counted with American electricity and its carbon where the places of
+    the request hold none of the United States, and what is known of the place; without a place,
+    its price where the money of the plan is not American."""
+    places = _chosen_places(request, catalog)
+    countries = {place.country for place in places if place.country}
+    if not any(source.is_owned for source in inputs.sources):
+        return
+    is_given = inputs.assumptions.is_from_request("electricity_per_kwh")
+    price = default("electricity_per_kwh").value
+    if not countries and request.currency != AMERICAN_MONEY and not is_given:
+        yield (
+            f"Electricity for own servers is counted at {price:g} USD/kWh, the average industrial "
+            f"price in the United States, although the plan is in {request.currency} and names no "
+            "place: give your price as on_prem.electricity_per_kwh."
+        )
+    if not countries or AMERICAN in countries:
+        return
+    if not is_given:
+        local = f"; it is {EU_PRICE}" if countries <= EU else ""
+        yield (
+            f"Electricity for own servers is counted at {price:g} USD/kWh, the average industrial "
+            "price in the United States, although the places chosen are elsewhere: give your price "
+            f"as on_prem.electricity_per_kwh{local}."
+        )
+    if request.on_prem.g_co2e_per_kwh is None:
+        known = [p.g_co2e_per_kwh for p in places if p.g_co2e_per_kwh is not None]
+        middle = " (median)" if len(set(known)) > 1 else ""
+        local = f"; in the regions chosen it is {median(known):,.0f}{middle}" if known else ""
+        yield (
+            "Carbon of own servers is counted for the grid of the eastern United States, "
+            f"{ON_PREM_G_CO2E_PER_KWH:,.0f} g CO2e/kWh{local}. Give your grid's value as "
+            "on_prem.g_co2e_per_kwh."
+        )
+
+
+def _chosen_places(request: ComparisonRequest, catalog: Catalog) -> list[Region]:
+    places = limit_places(request, catalog.regions)
+    return places.admitted if places.limits else []

@@ -13,21 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.break_even import PayingWhen
 from planner.contract.answer.common import Category
-from planner.contract.purchase_options import OWNED
-from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.assumptions.lead_time import lead_months
+from planner.contract.answer.risk import PayingWhen
+from planner.contract.labels import OWNED
+from planner.costing.assumptions.assumptions import Assumptions, lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import UnitCharge
-from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.ownership import (
+    ServerToBuy,
     build_server_source,
     running_cost_per_hour,
+    sale_value,
 )
-from planner.costing.cost_model.resale import sale_value
-from planner.costing.cost_model.server import ServerToBuy
-from planner.costing.cost_model.terms import Calendar, ChargeTiming
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, discount_factors
 from planner.costing.paying_use import NOT_KNOWN, CostLine, PayingUse, UseCost, find_paying_use
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -201,8 +199,7 @@ def _price_to_recover(
     price = server.unit_price * (paid + sum(rates))
     lead = lead_months(assumptions, comes_from_stock=server.comes_from_stock)
     in_service_until = lead + assumptions["useful_life_months"]
-    is_resold = assumptions.is_level or calendar.months < in_service_until
-    if "residual_rate" in request_fields and is_resold and not server.is_leased:
+    if "residual_rate" in request_fields and not server.is_leased:
         age = min(calendar.months, in_service_until)
         price -= float(sale_value(server.unit_price, np.array(age), np.array(0), assumptions))
     return price
@@ -210,8 +207,6 @@ def _price_to_recover(
 
 @dataclass(frozen=True)
 class _Life:
-    """One server over its whole useful life: present values at its purchase."""
-
     fixed: float
     """Cost that does not depend on the hours of use."""
     in_use: Floats
@@ -242,7 +237,6 @@ class _Life:
         )
 
     def utilisation(self, rent_per_hour: float, trend_per_year: float) -> float | None:
-        """u = fixed / Σ 730 · discount · (rent − cost of an hour of use)."""
         rent = self._rent(rent_per_hour, trend_per_year)
         saving = self._in_full_use(rent - self.in_use)
         return self.fixed / saving if saving > 0 else None
@@ -250,7 +244,6 @@ class _Life:
     def paying_use(
         self, rent_per_hour: float, trend_per_year: float, *, is_fixed: bool
     ) -> PayingUse:
-        """The uses at which it costs no more; a fixed rent is due whether it is used or not."""
         rent = self._in_full_use(self._rent(rent_per_hour, trend_per_year))
         owned = UseCost(self.fixed, self.fixed + self._in_full_use(self.in_use))
         return find_paying_use(owned, UseCost(rent if is_fixed else 0.0, rent), self.ceiling)

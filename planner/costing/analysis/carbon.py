@@ -4,7 +4,7 @@ A figure that is not known is None with the reasons beside it, never 0.
 
 Owned servers draw what their electricity lines bill: (power · hours used + idle power · other
 hours) · PUE. A rented node draws per hour of use TDP · what servers were
-measured to draw over it (under rules 1 and 2 a server factor · load) · PUE, and of a
+measured to draw over it · PUE, and of a
 committed node that stands idle the idle share of it. What is unknown is left out and named.
 """
 
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.inputs.read_servers import IDLE_SHARE
+from planner.costing.inputs.servers import IDLE_SHARE
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.sizing.performance.energy import MEASURED_RULES, energy_kwh
+from planner.sizing.performance.goodput import energy_kwh
 from pricing.market import accelerators
 from pricing.market.offers import HOURS_PER_MONTH
 from pricing.market.snapshot import Catalog
@@ -123,7 +123,7 @@ def calculate_energy(scenario: Scenario, inputs: ModelInputs, intensity: Intensi
         if not hours_used and not hours_in_service:
             continue
         idle = max(0.0, hours_in_service - hours_used)
-        estimate = _kwh(source, hours_used, idle, inputs.assumptions.rules)
+        estimate = _kwh(source, hours_used, idle)
         if estimate is None:
             unknown_power.append(key)
             continue
@@ -144,7 +144,6 @@ def calculate_energy(scenario: Scenario, inputs: ModelInputs, intensity: Intensi
 
 
 def _hours_in_service(scenario: Scenario, source: CapacitySource) -> float:
-    """Node-hours for which units of a source are in service."""
     if source.term is None:
         return 0.0
     units_started = np.asarray(
@@ -155,31 +154,27 @@ def _hours_in_service(scenario: Scenario, source: CapacitySource) -> float:
     return float(source.units_in_service(units_started).sum()) * HOURS_PER_MONTH
 
 
-def _kwh(
-    source: CapacitySource, hours_used: float, idle: float, rules: int
-) -> tuple[float, str] | None:
-    """kWh of a source and how they were found; None where its power is not known."""
+def _kwh(source: CapacitySource, hours_used: float, idle: float) -> tuple[float, str] | None:
     if source.is_owned:
         if not source.power_kw:
             return None
         kw_hours = source.power_kw * hours_used + source.idle_power_kw * idle
         return kw_hours * source.pue, "power at load and idle of the server, × PUE"
-    power = node_power_kw(source.accelerator, source.accelerators, rules)
+    power = node_power_kw(source.accelerator, source.accelerators)
     if power is None:
         return None
     billed = hours_used / source.goodput
-    drawn = "server factor × load" if rules < MEASURED_RULES else "measured draw of servers over it"
-    method = f"TDP × {drawn} × PUE of large clouds"
+    method = "TDP × measured draw of servers over it × PUE of large clouds"
     return (billed + idle * IDLE_SHARE) * power * CLOUD_PUE, method
 
 
-def node_power_kw(slug: str, count: float, rules: int = 2) -> float | None:
+def node_power_kw(slug: str, count: float) -> float | None:
     """Average draw at work of a node of `count` accelerators; None without a TDP.
 
     >>> round(node_power_kw("nvidia-h100-80gb-sxm", 8), 2)
-    7.98
+    7.15
     """
     sheet = accelerators.get(slug)
     if sheet.accelerator_class == "tpu" and sheet.tdp_w is not None:
         return count * sheet.tdp_w / 1000.0 * TPU_POWER_FACTOR * TPU_POWER_LOAD
-    return energy_kwh(sheet, count, rules)
+    return energy_kwh(sheet, count)

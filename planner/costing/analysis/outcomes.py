@@ -14,29 +14,195 @@ Each sample draws, with z standard normal:
   `residual_sd` that of hardware by exp(σ z − ½ σ²) on resale values alone
 - what sellers ask for servers, and whether they come late: one z each for all servers
   (`cost_model.purchase_risk`)
-- slips, interruptions and hours of an estimate as in `monte_carlo`; waits for spot are lognormal
+- slips, interruptions and hours of an estimate as in `docs/methodology/risk.md`; waits for spot
+  are lognormal
+
+A price has the process of its accelerator family and way of paying (`price_processes`):
+
+- on demand of AWS, Azure and Google Cloud: list prices; of others: rents of GPU clouds
+- commitments: with the list prices of their family and provider, on the same clock
+- spot, low priority: by region, from today's share of the price on demand
+- servers, to buy and to sell: hardware
+
+Processes of one family and provider change lists together; all share the downturns of
+`price_processes.draw`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.analysis.monte_carlo import (
-    RiskParameters,
-    draw_interruptions,
-    draw_level,
-    draw_lognormal,
-    spot_factor,
-)
-from planner.costing.analysis.price_drivers import PriceDrivers
+from planner.contract.answer.risk import PriceModel
+from planner.contract.request.finance import Risk as RiskRequest
+from planner.costing.assumptions.assumptions import Assumptions, default
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.price_processes.draw import draw_paths
-from planner.costing.price_processes.process import PriceKind
+from planner.costing.price_processes.process import KINDS, PriceKind, PriceProcess, find_process
+from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 Floats = NDArray[np.float64]
+
+P10_TO_P90 = 2.5631
+"""Standard deviations between the 10th and 90th percentile of a normal distribution."""
+INTERRUPTION_SHAPE = 4.0
+"""Shape of the gamma distribution of interruptions: coefficient of variation 0.5, about the
+spread of the bands of AWS's Spot Instance Advisor (5-10 %, 10-15 %, 15-20 %)."""
+
+
+@dataclass(frozen=True)
+class RiskParameters:
+    """Standard deviations of the samples, and how many are drawn from which seed."""
+
+    samples: int
+    seed: int
+    demand_growth_sd: float = 0.0
+    price_sd: float = 0.0
+    slip_months_sd: float = 0.0
+    residual_sd: float = 0.0
+    spot_interruptions_per_month: float = 0.0
+    checkpoint_save_hours: float = 0.0
+    restart_hours: float = 0.0
+    hours_p10_p90: tuple[float, float] = (1.0, 1.0)
+    """Factors on the hours that are met at p10 and p90 each: how well the sizing knows them."""
+    demand_half_life_months: float = 24.0
+    spot_patience_hours: float = 0.0
+    waiting_sd: float = 0.0
+    """Of the logarithm of the wait for spot machines."""
+    draws_rental_prices: bool = True
+    """False where the request gives `price_sd`."""
+    draws_hardware_prices: bool = True
+    """False where it gives `residual_sd`."""
+    keeps_price_trend: bool = False
+    """Whether the mean of rental prices follows the trend that the request gives."""
+
+    @property
+    def price_model(self) -> PriceModel:
+        """How rental prices vary."""
+        return "fitted_processes" if self.draws_rental_prices else "given_spread"
+
+
+def build_risk_parameters(
+    request: RiskRequest,
+    assumptions: Assumptions,
+    hours_p10_p90: tuple[float, float] = (1.0, 1.0),
+) -> RiskParameters:
+    """The spread that a request asks for, defaults where it says nothing.
+
+    `hours_p10_p90` are the factors between which four fifths of estimates like this one lie.
+    """
+    waiting = default("spot_waiting_hours_training")
+    return RiskParameters(
+        samples=int(assumptions["samples"]),
+        seed=int(assumptions["seed"]) if request.seed is None else request.seed,
+        demand_growth_sd=assumptions["demand_growth_sd"],
+        price_sd=assumptions.values.get("price_sd", 0.0),
+        slip_months_sd=assumptions["slip_months_sd"],
+        residual_sd=assumptions.values.get("residual_sd", 0.0),
+        spot_interruptions_per_month=assumptions["spot_interruptions_per_month"],
+        checkpoint_save_hours=assumptions["checkpoint_save_hours"],
+        restart_hours=assumptions["restart_hours"],
+        hours_p10_p90=hours_p10_p90,
+        demand_half_life_months=assumptions["demand_half_life_months"],
+        spot_patience_hours=assumptions["spot_patience_hours"],
+        waiting_sd=math.log(waiting.high / waiting.low) / P10_TO_P90,
+        draws_rental_prices=request.price_sd is None,
+        draws_hardware_prices=request.residual_sd is None,
+        keeps_price_trend=assumptions.is_from_request("cloud_price_trend_per_year"),
+    )
+
+
+def draw_level(parameters: RiskParameters, normal: Floats) -> Floats:
+    """[N] factors on the hours, 1 at the median: exp(σ z), where both ends of the range are met
+    with σ of its own below and above, as hours are further above than below."""
+    low, high = (abs(math.log(end)) / (P10_TO_P90 / 2) for end in parameters.hours_p10_p90)
+    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal))
+
+
+def draw_interruptions(random: np.random.Generator, n: int) -> Floats:
+    """[n] factors on the rate of interruptions, mean 1."""
+    return np.asarray(random.standard_gamma(INTERRUPTION_SHAPE, n) / INTERRUPTION_SHAPE)
+
+
+def spot_factor(parameters: RiskParameters, gamma: Floats) -> Floats:
+    """(1 − overhead at the mean) / (1 − overhead), overhead √(2 δ / M) + R / M, M = 730 / λ."""
+
+    def useful(rate: Floats | float) -> Floats:
+        per_hour = np.asarray(rate) * parameters.spot_interruptions_per_month / HOURS_PER_MONTH
+        overhead = np.sqrt(2.0 * parameters.checkpoint_save_hours * per_hour)
+        return np.asarray(1.0 - np.minimum(0.95, overhead + parameters.restart_hours * per_hour))
+
+    return np.asarray(useful(1.0) / useful(gamma))
+
+
+CLOUDS = frozenset({"aws", "azure", "gcp"})
+"""Providers whose prices on demand are lists that rarely change."""
+
+
+@dataclass(frozen=True)
+class PriceDrivers:
+    """Distinct processes, and the one of each source that has a price."""
+
+    processes: tuple[PriceProcess, ...]
+    of_source: Mapping[str, int]
+    """source key → index of its process."""
+
+
+def find_drivers(inputs: ModelInputs, keys: Collection[str] | None = None) -> PriceDrivers:
+    """The processes of sources, equal ones once, in the order of keys; by default of all."""
+    processes: dict[PriceProcess, int] = {}
+    of_source: dict[str, int] = {}
+    on_demand = _on_demand_prices(inputs.sources)
+    year = inputs.calendar.start.year
+    for key, source in sorted(inputs.by_key.items()):
+        if source.accelerator and (keys is None or key in keys):
+            process = _find_process(source, on_demand, year)
+            of_source[key] = processes.setdefault(process, len(processes))
+    return PriceDrivers(tuple(processes), of_source)
+
+
+_Place = tuple[str, str, str]
+"""Provider, region ("" for all) and accelerator."""
+
+
+def _on_demand_prices(sources: Iterable[CapacitySource]) -> dict[_Place, float]:
+    lowest: dict[_Place, float] = {}
+    for source in sources:
+        if source.purchase_option != PurchaseOption.ON_DEMAND or not source.price_per_hour:
+            continue
+        price = source.price_per_hour / source.accelerators
+        for region in (source.region, ""):
+            place = (source.provider, region, source.accelerator)
+            lowest[place] = min(price, lowest.get(place, price))
+    return lowest
+
+
+def _find_process(
+    source: CapacitySource, on_demand: Mapping[_Place, float], year: int
+) -> PriceProcess:
+    if source.is_owned:
+        return find_process(source.accelerator, PriceKind.HARDWARE, year)
+    kind = _find_kind(source)
+    process = find_process(source.accelerator, kind, year)
+    if kind is not PriceKind.SPOT:
+        return replace(process, place=source.provider)
+    places = ((source.provider, region, source.accelerator) for region in (source.region, ""))
+    price = next((on_demand[place] for place in places if place in on_demand), 0.0)
+    if price and source.price_per_hour:
+        process = process.at_discount(source.price_per_hour / source.accelerators / price)
+    return replace(process, place=f"{source.provider}/{source.region}")
+
+
+def _find_kind(source: CapacitySource) -> PriceKind:
+    kind = KINDS[PurchaseOption(source.purchase_option)]
+    if kind is PriceKind.LIST and source.provider not in CLOUDS:
+        return PriceKind.MARKET
+    return kind
 
 
 @dataclass(frozen=True)
@@ -105,6 +271,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
     slip = np.maximum(np.rint(parameters.slip_months_sd * slip), 0.0)
     interruptions = draw_interruptions(spot, n)
     server_price, delivery = purchase.standard_normal((2, n))
+    low, high = parameters.hours_p10_p90
     return Outcomes(
         slip=np.sort(slip.astype(np.int64)),  # of independent draws any order is as good
         growth=_growth(parameters, months, demand),
@@ -112,7 +279,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
         interruptions=interruptions,
         waiting=np.exp(parameters.waiting_sd * spot.standard_normal(n)),
         lost=spot_factor(parameters, interruptions),
-        level=draw_level(parameters, level) if parameters.hours_sd else None,
+        level=(None if low == high else draw_level(parameters, level)),
         server_price=server_price,
         delivery=delivery,
     )
@@ -151,7 +318,7 @@ def _prices(
             path[:, -1] = np.exp(sd * resale - 0.5 * sd * sd)
         elif not is_hardware and not parameters.draws_rental_prices:
             path[:] = draw_lognormal(rent, parameters.price_sd, years)
-        elif is_hardware or (parameters.keeps_price_trend and parameters.moves_unchanged_prices):
+        elif is_hardware:
             path /= path.mean(axis=0)
         elif parameters.keeps_price_trend:
             path /= _mean_of_changed(path)
@@ -168,3 +335,12 @@ def _mean_of_changed(path: Floats) -> Floats:
     count = np.maximum(has_changed.sum(axis=0), 1)
     mean = np.where(has_changed, path, 0.0).sum(axis=0) / count
     return np.where(has_changed, mean, 1.0)
+
+
+def draw_lognormal(z: Floats, sd: float, years: Floats) -> Floats:
+    """[n, T] exp(σ z t − ½ (σ t)²)."""
+    if not sd:
+        return np.ones((len(z), len(years)))
+    factor = np.multiply.outer(z, sd * years)
+    factor -= 0.5 * (sd * years) ** 2
+    return np.asarray(np.exp(factor, out=factor))

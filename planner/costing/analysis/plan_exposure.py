@@ -1,7 +1,9 @@
 """What a plan is exposed to: its cost split by what a change of circumstances moves. PURE.
 
-What is started stays as planned; hours of use follow the circumstances. Both the many samples of
-`risk` and the single changes of `sensitivity` cost a plan this way.
+What is started stays as planned; hours of use follow the circumstances: the single changes of
+`sensitivity` cost a plan this way. Owned and committed units serve up to
+B = min(hours they have, width they have · hours at peak) of the hours H of a month, the rest is
+rented as the plan mixes it, but never more of it spot than `max_spot_share` of H.
 """
 
 from __future__ import annotations
@@ -14,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.contract.purchase_options import ON_DEMAND, SPOT
-from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.contract.labels import ON_DEMAND, SPOT
+from planner.costing.cost_model.capacity_source import CapacitySource, UnitValue
 from planner.costing.cost_model.terms import Calendar
-from planner.costing.cost_model.unit_amounts import UnitValue
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_of
@@ -28,10 +29,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Exposure:
-    """A scenario as the samples see it; costs are net present or nominal, per reference hour."""
+    """A scenario in changed circumstances; costs are net present or nominal, per reference hour."""
 
     fixed: float
-    """What no sample changes: servers bought, operating them, commitments started in month 0."""
+    """What nothing changes: servers bought, operating them, commitments started in month 0."""
     residual: float
     """Residual value, negative."""
     later_commitments: Floats
@@ -61,21 +62,37 @@ class Exposure:
 def measure_exposures(
     scenarios: Iterable[Scenario], inputs: ModelInputs, calendar: Calendar | None = None
 ) -> list[Exposure]:
-    """Each scenario's plan as the samples see it, in the same circumstances: net present, or in
-    the money of `calendar`."""
+    """Each plan in the same circumstances: net present, or in the money of `calendar`."""
     circumstances = _Circumstances(inputs, calendar or inputs.calendar)
     return [circumstances.expose(scenario) for scenario in scenarios]
 
 
+def cost_as_planned(exposures: Sequence[Exposure], hours: Floats, peak: Floats) -> list[float]:
+    """Cost of each exposure for [T] hours at a peak."""
+    costs = []
+    for exposure in exposures:
+        widths = peak if exposure.peak is None else exposure.peak
+        at_peak = np.divide(hours, widths, out=np.zeros(len(hours)), where=widths > 0)
+        at_peak = np.maximum(at_peak, (hours > 0) * 1.0)
+        rented = np.maximum(hours - np.minimum(exposure.hours, exposure.width * at_peak), 0.0)
+        total = hours @ exposure.in_use + rented @ (exposure.data - exposure.in_use)
+        total += exposure.later_commitments.sum()
+        if exposure.max_spot_share < 1.0:
+            share = exposure.spot_share
+            excess = np.maximum(rented * share - hours * exposure.max_spot_share, 0.0)
+            spot = np.divide(exposure.spot, share, out=np.zeros_like(share), where=share > 0)
+            total += excess @ (exposure.on_demand_rent - spot)
+        total += rented @ exposure.rent + rented @ exposure.spot
+        costs.append(float(total + exposure.fixed + exposure.residual))
+    return costs
+
+
 @dataclass(frozen=True)
 class _Circumstances:
-    """What several plans are exposed to alike, worked out once."""
-
     inputs: ModelInputs
     calendar: Calendar
 
     def expose(self, scenario: Scenario) -> Exposure:
-        """One plan in them."""
         calendar, months = self.calendar, self.calendar.months
         fixed, residual = self._fixed_costs(scenario.key)
         fixed += scenario.pool_cost(calendar)
@@ -125,7 +142,6 @@ class _Circumstances:
         return tuple(s for s in self.inputs.sources if s.term is not None)
 
     def _fixed_costs(self, key: ScenarioKey) -> tuple[float, float]:
-        """Of one scenario; of all alike where none has other costs of its own."""
         if self.inputs.other_costs:
             return measure_fixed_costs(self.inputs.fixed_sources(key), self.calendar)
         if "common" not in self._fixed:
@@ -138,7 +154,6 @@ class _Circumstances:
         return {}
 
     def _rents(self, scenario: Scenario) -> _Rents:
-        """Worked out once for all circumstances that leave the rentals as they are."""
         known = self.inputs.worked_out_from_rentals
         key = (id(scenario), self.calendar)
         if key not in known:  # with the scenario, so that its id stays its own
@@ -147,11 +162,6 @@ class _Circumstances:
         return rents
 
     def _average_rents(self, scenario: Scenario) -> _Rents:
-        """What an hour rented costs in each month.
-
-        A month in which the plan rents nothing takes what its scenario may rent: spot where that
-        is cheaper, else on demand, so that a sample beyond the plan's capacity is paid for.
-        """
         inputs, calendar, months = self.inputs, self.calendar, self.calendar.months
         rent, spot, data, hours, spot_hours = np.zeros((5, months))
         from_units = np.zeros(months)
@@ -284,8 +294,6 @@ def list_spot(scenario: Scenario, inputs: ModelInputs) -> list[CapacitySource]:
 
 
 def _cheapest(sources: Sequence[CapacitySource], calendar: Calendar) -> tuple[Floats, Floats]:
-    """[T] rent and data of a reference hour of the source that is cheapest in the first month;
-    where discounts hold in some months only, over all of them."""
     months = calendar.months if any(s.price_by_month is not None for s in sources) else 1
     cheapest = min(
         sources,

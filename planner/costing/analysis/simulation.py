@@ -1,100 +1,145 @@
-"""Plans over the samples of a comparison, of either edition of the rules. PURE.
+"""What a plan costs in a sample, with later starts that follow what has happened. PURE.
 
-Under edition 1 all rents move together and what is started stays as planned (`monte_carlo`); under
-edition 2 each price has its own process and later starts follow each sample (`recourse`).
+The same policy holds for every plan. With q the demand of the sample over that of the plan in the
+month of a decision, and a slip of s months:
+
+- What is started in the first month is signed and stays. What is reserved by date is billed as
+  planned, used or not, and comes as much later as the work does; blocks with dates of their own
+  stay in these.
+- Later starts come s months later, as the work does, at the prices of their month. Of a cohort
+  of k units of capacity c as many are started as bring the units in service nearest to q times
+  what the plan has then:
+
+      started = min(k, max(0, round((q · planned − in service) / c)))
+
+- Units serve the hours they can, within their width at the peak; what is lacking is rented at
+  the prices of the sample: as the plan mixes it, without what is reserved by date, and no more of
+  it spot than `max_spot_share` of the hours asked. Where machines rent whole, the sample rents to
+  the nearest node as many more or fewer than the plan as its peak asks for, for the hours that
+  the peak lasts. Quotas and budgets are not held against a sample.
+- Servers cost what sellers ask, and come as late as they do: until then they neither work nor
+  cost anything to run, and the work is rented. What comes late is retired and sold when planned.
+- Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
+  planned.
+- Growth moves the peak. Hours that an estimate had wrong make the same peak last longer or
+  shorter, as far as the month is long.
+
+A sample in which all goes as planned costs what the plan costs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis.in_samples.planned_units import UnitCosts, measure_units
-from planner.costing.analysis.in_samples.samples import Market, stretch_peaks
-from planner.costing.analysis.monte_carlo import (
+from planner.contract.answer.risk import PriceModel
+from planner.costing.analysis.outcomes import (
+    Outcomes,
+    PriceDrivers,
     RiskParameters,
-    RiskSamples,
-    demand_in_sample,
-    draw_samples,
-    shift_months,
-    simulate,
+    draw_outcomes,
+    find_drivers,
+    planned_outcomes,
 )
-from planner.costing.analysis.outcomes import Outcomes, draw_outcomes, planned_outcomes
-from planner.costing.analysis.plan_costs import PlanCosts, list_priced_sources, measure_plan
-from planner.costing.analysis.plan_exposure import measure_exposures
-from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
-from planner.costing.analysis.progress import Report, nobody_waits
-from planner.costing.analysis.recourse import cost_plans
-from planner.costing.analysis.rent_mix import hours_at_peak
-from planner.costing.analysis.risk_result import RiskResult, reach_plans, summarize_risk
-from planner.costing.analysis.simulation_work import measuring_units
+from planner.costing.analysis.plan_costs import (
+    PlanCosts,
+    PoolBills,
+    RentMix,
+    RentPart,
+    Reservation,
+    UnitCosts,
+    hours_at_peak,
+    list_priced_sources,
+    measure_plan,
+    measure_units,
+)
+from planner.costing.analysis.samples import Market, Samples, hold_units
+from planner.costing.cost_model.spend_pools import settle_pools
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.stochastic import Sample
 from planner.costing.optimizer.work import WorkMeter
-from planner.costing.price_processes.process import PriceKind
 from planner.costing.results.scenario_result import Scenario
 
 Floats = NDArray[np.float64]
 
+CHUNK = 2048
+"""Samples costed at once: 36 months of them fit a core's cache."""
+DRAWN_MONTH_UNITS = 0.02
+"""Units of work for a month of one price drawn from its process."""
+RECOURSE_MONTH_UNITS, PART_MONTH_UNITS, COHORT_MONTH_UNITS = 0.008, 0.002, 0.0005
+"""The same for a month of a plan; for each price that it rents at; and for all
+that it starts later in one month."""
+COHORT_UNITS, COHORT_PAIR_UNITS = 0.02, 0.0003
+"""The same for one start of a later month, and against each one before it."""
+MEASURING_UNITS, MEASURE_SOURCE_UNITS = 500, 4
+"""Units of work to see a plan as samples do, and for each source of the comparison."""
+MAX_DRAWN_FIGURES = 10_000_000
+"""Months of prices and of demand in all samples that are held together: 80 MB, and half as much
+again while they are drawn."""
+MIN_SAMPLES = 100
+"""Fewer samples than that say nothing of a worst tenth."""
+COSTED_SHARE = 0.9
+"""Share of the work left that samples may take; the rest is for what each chunk of them takes."""
+HALF_CENT = 0.005
+"""Most by which a line is rounded."""
 
-class Simulation(Protocol):
-    """Samples of a comparison, and what plans cost in them."""
+Report = Callable[[int, int], None]
+"""Told how many steps are done, and of how many."""
 
-    @property
-    def inputs(self) -> ModelInputs: ...
 
-    @property
-    def parameters(self) -> RiskParameters: ...
+def nobody_waits(done: int, total: int) -> None:
+    """Tells nobody."""
 
-    @property
-    def hours_factors(self) -> Floats | None:
-        """[N] factor on all hours as they were estimated; None where they are known."""
 
-    def cost(
-        self,
-        plans: Sequence[Scenario],
-        report: Report = nobody_waits,
-        work: WorkMeter | None = None,
-    ) -> Floats:
-        """[2, plan, N] net present and nominal cost."""
-
-    def net_present_cost(self, plans: Sequence[Scenario], work: WorkMeter | None = None) -> Floats:
-        """[plan, N]"""
-
-    def select(self, rows: NDArray[np.intp]) -> Simulation:
-        """The samples of these rows, which ascend."""
-
-    def sample(self, n: int, share: float) -> Sample:
-        """Sample `n` as the optimiser sees it, standing for a share of all."""
+def fit_simulation(
+    inputs: ModelInputs,
+    parameters: RiskParameters,
+    plans: Sequence[Scenario],
+    work: WorkMeter,
+) -> Simulation | None:
+    """The samples of a comparison, as many as the `work` allows for and memory holds; None where
+    that is too few. The prices that `plans` pay are drawn."""
+    feasible = [plan for plan in plans if plan.feasible]
+    wanted, months = parameters.samples, inputs.calendar.months
+    one = planned_simulation(inputs, parameters, plans)
+    prices = len(one.drivers.processes)
+    drawing = drawing_units(1_000, prices, months)
+    costing = sum(plan_units(1_000, plan, months) for plan in one.measure(feasible))
+    wanted = fit_memory(wanted, prices, months)
+    left = work.remaining - measuring_units(2 * len(feasible), len(inputs.sources))
+    samples = fit_samples(wanted, drawing + costing, left * COSTED_SHARE)
+    if samples == wanted < parameters.samples:
+        work.note_too_large()
+    if not samples:
+        return None
+    work.charge(drawing * samples / 1_000)
+    fitted = replace(parameters, samples=samples)
+    return simulation_of(inputs, fitted, plans)
 
 
 def simulation_of(
     inputs: ModelInputs, parameters: RiskParameters, plans: Sequence[Scenario] | None = None
 ) -> Simulation:
-    """The samples of a comparison, under its edition of the rules.
+    """The samples of a comparison.
 
     With `plans` no others can be costed: only the prices that these pay are drawn.
     """
-    if not parameters.price_processes:
-        return CommonPriceSimulation(inputs, parameters, draw_samples(parameters))
     drivers = find_drivers(inputs, None if plans is None else list_priced_sources(plans, inputs))
     outcomes = draw_outcomes(parameters, drivers, inputs.calendar.months)
-    return PriceProcessSimulation(inputs, parameters, drivers, outcomes)
+    return Simulation(inputs, parameters, drivers, outcomes)
 
 
 def planned_simulation(
     inputs: ModelInputs, parameters: RiskParameters, plans: Sequence[Scenario] | None = None
-) -> PriceProcessSimulation:
+) -> Simulation:
     """One sample in which all goes as expected, with prices of their own."""
     drivers = find_drivers(inputs, None if plans is None else list_priced_sources(plans, inputs))
     outcomes = planned_outcomes(drivers, inputs.calendar.months)
-    return PriceProcessSimulation(inputs, parameters, drivers, outcomes)
+    return Simulation(inputs, parameters, drivers, outcomes)
 
 
 def cost_of_late_servers(plan: Scenario, inputs: ModelInputs, parameters: RiskParameters) -> float:
@@ -135,58 +180,8 @@ def assess_risk(
 
 
 @dataclass(frozen=True)
-class CommonPriceSimulation:
-    """Edition 1: one shock to all rents, every start as planned."""
-
-    inputs: ModelInputs
-    parameters: RiskParameters
-    samples: RiskSamples
-
-    @property
-    def hours_factors(self) -> Floats | None:
-        """[N] factor on all hours as they were estimated; None where they are known."""
-        return self.samples.level if self.parameters.hours_sd else None
-
-    def cost(
-        self,
-        plans: Sequence[Scenario],
-        report: Report = nobody_waits,
-        work: WorkMeter | None = None,
-    ) -> Floats:
-        """[2, plan, N] net present and nominal cost."""
-        inputs = self.inputs
-        nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
-        calendars = (inputs.calendar, nominal)
-        exposures = [e for c in calendars for e in measure_exposures(plans, inputs, c)]
-        cost = simulate(
-            exposures, inputs.hours, inputs.peak, self.parameters, self.samples, report, work
-        )
-        return cost.reshape(2, len(plans), len(self.samples.slip))
-
-    def net_present_cost(self, plans: Sequence[Scenario], work: WorkMeter | None = None) -> Floats:
-        """[plan, N]"""
-        inputs = self.inputs
-        exposures = measure_exposures(plans, inputs)
-        return simulate(
-            exposures, inputs.hours, inputs.peak, self.parameters, self.samples, meter=work
-        )
-
-    def select(self, rows: NDArray[np.intp]) -> CommonPriceSimulation:
-        """The samples of these rows, which ascend."""
-        return replace(self, samples=self.samples.select(rows))
-
-    def sample(self, n: int, share: float) -> Sample:
-        """Sample `n` as the optimiser sees it, standing for a share of all."""
-        inputs = self.inputs
-        hours, peak, prices = demand_in_sample(
-            inputs.hours, inputs.peak, self.parameters, self.samples, n
-        )
-        return Sample(hours, peak, prices, share, float(self.samples.spot[n]))
-
-
-@dataclass(frozen=True)
-class PriceProcessSimulation:
-    """Edition 2: a process for each price, and later starts that follow the sample."""
+class Simulation:
+    """Samples of a comparison, and what plans cost in them."""
 
     inputs: ModelInputs
     parameters: RiskParameters
@@ -223,41 +218,6 @@ class PriceProcessSimulation:
             work.charge(measuring_units(len(plans), len(self.inputs.sources)))
         return cost_plans(self.measure(plans), self.market, self.outcomes, report, work)
 
-    def net_present_cost(self, plans: Sequence[Scenario], work: WorkMeter | None = None) -> Floats:
-        """[plan, N]"""
-        return np.asarray(self.cost(plans, work=work)[0])
-
-    def select(self, rows: NDArray[np.intp]) -> PriceProcessSimulation:
-        """The samples of these rows, which ascend."""
-        return replace(self, outcomes=self.outcomes.select(rows))
-
-    def sample(self, n: int, share: float) -> Sample:
-        """Sample `n` as the optimiser sees it: all rents at their mean factor on demand."""
-        inputs, outcomes, slip = self.inputs, self.outcomes, int(self.outcomes.slip[n])
-        work = shift_months(inputs.hours, slip)
-        hours = outcomes.demand(slice(n, n + 1)).ravel() * work
-        at_peak = hours_at_peak(inputs.hours, inputs.peak)
-        at_peak = stretch_peaks(
-            shift_months(at_peak, slip, keep_total=False), work, outcomes, slice(n, n + 1)
-        ).ravel()
-        peak = np.divide(hours, at_peak, out=np.zeros_like(hours), where=at_peak > 0)
-        rents, spots = self._mean_factors(n, is_spot=False), self._mean_factors(n, is_spot=True)
-        of_spot = float(outcomes.lost[n] * (spots / rents).mean())
-        return Sample(hours, peak, rents, share, of_spot)
-
-    def _mean_factors(self, n: int, is_spot: bool) -> Floats:
-        """[T] mean factor of the prices of spot, or of all other rents; 1 without any."""
-        rows = [
-            i
-            for i, process in enumerate(self.drivers.processes)
-            if process.kind is not PriceKind.HARDWARE
-            and (process.kind is PriceKind.SPOT) == is_spot
-        ]
-        months = self.inputs.calendar.months
-        if not rows:
-            return np.ones(months)
-        return np.asarray(self.outcomes.prices[rows, n, :months].mean(axis=0))
-
     def measure(self, plans: Sequence[Scenario]) -> list[PlanCosts]:
         """The plans as samples see them."""
         return [self._measure(plan) for plan in plans]
@@ -269,3 +229,258 @@ class PriceProcessSimulation:
             if is_needed and source.term is not None and key not in self._units:
                 self._units[key] = measure_units(source, inputs.calendar)
         return measure_plan(plan, inputs, self._units)
+
+
+def cost_plans(
+    plans: Sequence[PlanCosts],
+    market: Market,
+    outcomes: Outcomes,
+    report: Report = nobody_waits,
+    work: WorkMeter | None = None,
+) -> Floats:
+    """[2, plan, N] net present and nominal cost of each plan in each sample."""
+    meter = WorkMeter() if work is None else work
+    cost = np.empty((2, len(plans), len(outcomes.slip)))
+    for rows, slip in chunks_of_one_slip(outcomes.slip):
+        report(rows.start, len(outcomes.slip))
+        n, months = rows.stop - rows.start, len(market.hours)
+        meter.charge(sum(plan_units(n, plan, months) for plan in plans))
+        some = Samples.of(market, outcomes, rows, slip)
+        for i, plan in enumerate(plans):
+            cost[:, i, rows] = _cost(plan, some if plan.peak is None else some.at(plan.peak)).T
+    return cost
+
+
+def plan_units(samples: int, plan: PlanCosts, months: int) -> float:
+    """Units of work to cost a plan in so many samples."""
+    mixes = (plan.rent, plan.more, plan.on_demand)
+    return recourse_units(samples, sum(len(m.parts) for m in mixes), len(plan.later), months)
+
+
+def _cost(plan: PlanCosts, some: Samples) -> Floats:
+    """[n, 2]"""
+    held = hold_units(plan, some)
+    served = np.minimum(held.hours, held.width * some.at_peak)
+    served *= plan.usable
+    return pay_work(plan, some, served, held.cost)
+
+
+def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Floats:
+    """[n, 2] `cost`, to which what the work costs is added: of [n, T] hours that units may serve,
+    and of what is rented and reserved for the others."""
+    lacking = some.demand - served
+    np.maximum(lacking, 0.0, out=lacking)
+    not_by_date = some.demand
+    for one in plan.reserved:  # paid for whether it works or not, so it works first
+        held = one.move(one.held, some.slip)
+        lacking -= np.minimum(lacking, held)
+        not_by_date = np.maximum(not_by_date - held, 0.0)
+        cost += _pay_reserved(one, some)
+    paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
+    used = np.clip(not_by_date - paid, 0.0, served)
+    cost += used @ plan.in_use
+    if plan.more is plan.rent:
+        rented = [(plan.rent, paid)]
+    else:
+        planned = np.minimum(paid, plan.rent.width * some.at_peak)
+        rented = [(plan.rent, planned), (plan.more, paid - planned)]
+    for mix, hours_rented in rented:
+        cost += _rent(mix, hours_rented, plan, some)
+    return cost if plan.pools is None else cost + _settle(plan.pools, plan, rented, some)
+
+
+def _pay_reserved(one: Reservation, some: Samples) -> Floats:
+    """[n, 2] what is billed for what is reserved by date, whatever of it the work takes."""
+    price = some.price(one.source.key)
+    cost = np.zeros((some.demand.shape[0], 2))
+    for bill in one.bills:
+        amounts = one.move(bill.amounts, some.slip)
+        if price is None or not bill.is_rent:
+            cost += amounts @ bill.worth
+        else:
+            cost += (amounts * price[:, :-1]) @ bill.worth
+    return cost
+
+
+def _settle(
+    pools: PoolBills, plan: PlanCosts, rented: Sequence[tuple[RentMix, Floats]], some: Samples
+) -> Floats:
+    market, (n, months) = some.market, some.demand.shape
+    peak = market.peak if plan.peak is None else plan.peak
+    as_planned = plan.rent.width * hours_at_peak(market.hours, peak)
+    bills = {provider: np.tile(planned, (n, 1)) for provider, planned in pools.bills.items()}
+    for bill in plan.rent.bills:
+        bills[bill.provider][:, :months] -= as_planned * (bill.moved + bill.still)
+    for mix, hours in rented:
+        for bill in mix.bills:
+            price = some.price(bill.driver_key)
+            moved = bill.moved if price is None else bill.moved * price[:, :-1]
+            bills[bill.provider][:, :months] += hours * (moved + bill.still)
+    bills = {provider: np.maximum(amounts, 0.0) for provider, amounts in bills.items()}
+    cost = np.zeros((n, 2))
+    for (_, amounts), worth in zip(settle_pools(pools.pools, bills), pools.worth, strict=True):
+        cost += amounts @ worth
+    return cost
+
+
+def _rented_hours(
+    lacking: Floats, plan: PlanCosts, at_peak: Floats, has_units: NDArray[np.bool_]
+) -> Floats:
+    """[n, T] hours rented where `lacking` hours are."""
+    per_month = np.where(at_peak > 0, at_peak, 1.0)
+    return np.asarray(plan.rent.follow(lacking / per_month, plan.lacking, has_units) * at_peak)
+
+
+def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples) -> Floats:
+    """[n, 2] what `paid` hours of a mix cost."""
+    cost = paid @ mix.data
+    for part in mix.parts:
+        cost += _pay(part, paid, some)
+    most = some.market.max_spot_share
+    if most < 1.0 and mix.spot_share.any():
+        over = np.maximum(paid * mix.spot_share - most * some.demand * (1.0 + 1e-9), 0.0)
+        share = np.where(mix.spot_share > 0, mix.spot_share, 1.0)
+        over_paid = over / share
+        for part in mix.parts:
+            if part.source.is_spot:
+                cost -= _pay(part, over_paid, some)
+        for part in plan.on_demand.parts:
+            cost += _pay(part, over, some)
+    return cost
+
+
+def _pay(part: RentPart, hours: Floats, some: Samples) -> Floats:
+    """[n, 2] what `hours` cost of one price."""
+    price = some.price(part.driver_key)
+    cost = (hours if price is None else hours * price[:, :-1]) @ part.rate
+    factor = some.availability_factor(part)
+    return np.asarray(cost if factor is None else cost * factor[:, None])
+
+
+def chunks_of_one_slip(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
+    """Slices of at most `CHUNK` samples with one slip."""
+    chunks = []
+    for value in np.unique(slip).tolist():
+        first, last = np.searchsorted(slip, [value, value + 1]).tolist()
+        chunks += [
+            (slice(at, min(at + CHUNK, last)), int(value)) for at in range(first, last, CHUNK)
+        ]
+    return chunks
+
+
+@dataclass(frozen=True)
+class RiskResult:
+    """Net present cost, and undiscounted total, of each scenario over the samples."""
+
+    percentiles: Mapping[ScenarioKey, tuple[float, float, float]]
+    """p10, p50, p90."""
+    total_percentiles: Mapping[ScenarioKey, tuple[float, float, float]]
+    """The same of the undiscounted total."""
+    mean: Mapping[ScenarioKey, float]
+    cvar_90: Mapping[ScenarioKey, float]
+    """CVaR 90: mean of the most expensive tenth of the samples."""
+    probability_cheapest: Mapping[ScenarioKey, float]
+    """Sums to 1: of scenarios that cost the same the first counts."""
+    regret: Mapping[ScenarioKey, float]
+    """Mean of what a scenario costs above the cheapest one of each sample."""
+    samples: int
+    seed: int
+    price_model: PriceModel
+
+
+def summarize_risk(
+    keys: Sequence[ScenarioKey], cost: Floats, total: Floats, parameters: RiskParameters
+) -> RiskResult:
+    """What the net present costs and the undiscounted totals, both [scenario, N], come to."""
+    if not keys:
+        n, seed, model = parameters.samples, parameters.seed, parameters.price_model
+        return RiskResult({}, {}, {}, {}, {}, {}, n, seed, model)
+    n = cost.shape[1]
+    cheapest = np.bincount(_first_cheapest(cost), minlength=len(keys)) / n
+    best = cost.min(axis=0)
+    return RiskResult(
+        percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
+        total_percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, total, strict=True)},
+        mean={k: float(row.mean()) for k, row in zip(keys, cost, strict=True)},
+        cvar_90={k: calculate_cvar_90(row) for k, row in zip(keys, cost, strict=True)},
+        probability_cheapest=dict(zip(keys, cheapest.tolist(), strict=True)),
+        regret={k: float((row - best).mean()) for k, row in zip(keys, cost, strict=True)},
+        samples=parameters.samples,
+        seed=parameters.seed,
+        price_model=parameters.price_model,
+    )
+
+
+def reach_plans(
+    ends: Mapping[ScenarioKey, tuple[float, float, float]],
+    plans: Mapping[ScenarioKey, tuple[float, int]],
+) -> dict[ScenarioKey, tuple[float, float, float]]:
+    """Percentiles moved to the cost of each plan outside them where cents alone part them, as its
+    lines are rounded and samples are not; `plans` holds cost and number of lines.
+
+    >>> ends = {ScenarioKey.HYBRID: (100.02, 100.02, 120.0)}
+    >>> reach_plans(ends, {ScenarioKey.HYBRID: (100.0, 24)})[ScenarioKey.HYBRID]
+    (100.0, 100.0, 120.0)
+    >>> reach_plans(ends, {ScenarioKey.HYBRID: (99.0, 24)}) == ends
+    True
+    """
+    reached = {}
+    for key, (low, middle, high) in ends.items():
+        cost, lines = plans[key]
+        if not low <= cost <= high:
+            low, middle, high = (
+                cost if abs(end - cost) <= HALF_CENT * lines else end for end in (low, middle, high)
+            )
+        reached[key] = (low, middle, high)
+    return reached
+
+
+def calculate_cvar_90(row: Floats) -> float:
+    """Mean of the worst tenth of the costs of a scenario.
+
+    >>> calculate_cvar_90(np.arange(20.0))
+    18.5
+    """
+    tail = max(1, len(row) // 10)
+    return float(np.partition(row, len(row) - tail)[len(row) - tail :].mean())
+
+
+def _first_cheapest(cost: Floats) -> NDArray[np.int64]:
+    """[N] the first scenario within a hair of the least cost."""
+    edge = cost.min(axis=0)
+    edge = edge + 1e-9 * np.abs(edge)
+    return np.asarray((cost <= edge).argmax(axis=0))
+
+
+def _p10_p50_p90(row: Floats) -> tuple[float, float, float]:
+    low, middle, high = np.percentile(row, (10, 50, 90))
+    return float(low), float(middle), float(high)
+
+
+def drawing_units(samples: int, prices: int, months: int) -> float:
+    """Units of work to draw so many prices and the demand."""
+    return 30 + samples * (prices + 1) * (months + 10) * DRAWN_MONTH_UNITS
+
+
+def recourse_units(samples: int, parts: int, later: int, months: int) -> float:
+    """Units of work to cost a plan that rents at so many prices and starts units in so many
+    cohorts after its first month."""
+    by_month = RECOURSE_MONTH_UNITS + parts * PART_MONTH_UNITS + later * COHORT_MONTH_UNITS
+    by_cohort = later * (COHORT_UNITS + later * COHORT_PAIR_UNITS)
+    return 30 + samples * ((months + 10) * by_month + by_cohort)
+
+
+def measuring_units(plans: int, sources: int) -> float:
+    """Units of work to see so many plans as samples do."""
+    return plans * (MEASURING_UNITS + sources * MEASURE_SOURCE_UNITS)
+
+
+def fit_memory(samples: int, prices: int, months: int) -> int:
+    """As many of the samples as fit into memory."""
+    return min(samples, MAX_DRAWN_FIGURES // ((prices + 2) * (months + 1)))
+
+
+def fit_samples(samples: int, units_per_1000: float, units: float) -> int:
+    """As many of the samples as so many units allow, 0 where that is too few to say anything."""
+    most = min(samples, units / units_per_1000 * 1_000)
+    return int(most) if most >= MIN_SAMPLES else 0

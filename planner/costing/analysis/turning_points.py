@@ -107,8 +107,6 @@ def find_turning_points(
 
 
 def _choose_hours_change(inputs: ModelInputs, refused: Sequence[Scenario]) -> Change:
-    """How hours move: level work keeps whole machines all month, the smallest that a plan rents by
-    the hour; beside purchases that do not save enough, other work goes on for longer."""
     hourly = [s for s in inputs.sources if s.term is None and s.capacity]
     if inputs.is_level and inputs.whole_nodes and all(s.accelerators > 1 for s in hourly):
         capacity = min((s.capacity for s in hourly), default=0.0)
@@ -117,9 +115,6 @@ def _choose_hours_change(inputs: ModelInputs, refused: Sequence[Scenario]) -> Ch
 
 
 def _with_whole_nodes(capacity: float, inputs: ModelInputs, factor: float) -> ModelInputs:
-    """As many times the hours and the peak P as machines of capacity c are taken for a `factor` of
-    them: ⌈factor · P / c⌉ ÷ ⌈P / c⌉ in each month. Where some of c idles, more work than it holds
-    is left out of account: what servers of other sizes would do of it is not known."""
     before, after = (fill_nodes(peak, capacity) for peak in (inputs.peak, inputs.peak * factor))
     is_full = before <= inputs.peak * (1 + ROUNDING)
     moves = (before > 0) & (is_full | (after <= before))
@@ -127,15 +122,12 @@ def _with_whole_nodes(capacity: float, inputs: ModelInputs, factor: float) -> Mo
 
 
 def _for_longer(inputs: ModelInputs, factor: float) -> ModelInputs:
-    """`factor` times the hours, at the same peak as long as the months hold them."""
     hours = inputs.hours * factor
     return inputs.in_other_months(hours, np.maximum(inputs.peak, hours / HOURS_PER_MONTH))
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A figure that is moved, and what its purchases have to save."""
-
     field: str
     change: Change
     inputs: ModelInputs
@@ -144,7 +136,6 @@ class _Asked:
 
 
 def _turns_of_payback(ask: _Asked, units: float, work: WorkMeter) -> list[TurningPoint]:
-    """Where the purchases of the advised plan save too little, or those of another enough."""
     refused, rents = ask.payback.refused, ask.payback.rents
     if refused is None:
         turns = _both_ways(_charged(partial(_held, ask, ask.advised), units, work))
@@ -154,7 +145,6 @@ def _turns_of_payback(ask: _Asked, units: float, work: WorkMeter) -> list[Turnin
 
 
 def _nearest_each_way(points: Sequence[TurningPoint]) -> list[TurningPoint]:
-    """The nearest of each figure below and above, the nearest first."""
     ranked = sorted(points, key=lambda point: (abs(log(point.multiplier)), point.ends_payback))
     nearest: dict[tuple[str, bool], TurningPoint] = {}
     for point in ranked:
@@ -169,8 +159,6 @@ def _costs(
 
 
 def _held(ask: _Asked, plan: Scenario, multiplier: float) -> Floats:
-    """What a plan pays and has to save, and what each way of renting pays, all before any
-    resale."""
     unsold = ask.change(ask.inputs.with_assumption("residual_rate", 0.0), multiplier)
     nominal = replace(unsold.calendar, discount_rate_per_year=0.0)
     paid, *rents = cost_plans([plan, *ask.payback.rents], unsold, nominal)
@@ -179,16 +167,12 @@ def _held(ask: _Asked, plan: Scenario, multiplier: float) -> Floats:
 
 
 def _lacking(ask: _Asked, refused: Scenario, multiplier: float) -> Floats:
-    """Nothing, and what the plan that buys lacks to be advised: of what it has to save before any
-    resale, or of costing less than the advised one with it, whichever is more."""
     owed, *rents = _held(ask, refused, multiplier)
     bought, rented = _costs(ask.change, ask.inputs, [refused, ask.advised], multiplier)
     return np.array([0.0, max(owed - min(rents), bought - rented)])
 
 
 def _charged(cost_at: CostsAt, units: float, work: WorkMeter) -> CostsAt:
-    """The same, which takes so many units of work each time."""
-
     def charged(multiplier: float) -> Floats:
         work.charge(units)
         return cost_at(multiplier)
@@ -197,8 +181,6 @@ def _charged(cost_at: CostsAt, units: float, work: WorkMeter) -> CostsAt:
 
 
 def _both_ways(cost_at: CostsAt) -> Iterator[tuple[float, int]]:
-    """The nearest multiplier below and above 1 at which another plan is cheaper than the first,
-    and which it is."""
     as_planned = _Step(0, 1.0, cost_at(1.0))
     if as_planned.cheapest:
         return
@@ -211,8 +193,6 @@ def _both_ways(cost_at: CostsAt) -> Iterator[tuple[float, int]]:
 
 @dataclass(frozen=True)
 class _Step:
-    """What the plans cost at one of the steps of the way."""
-
     number: int
     multiplier: float
     costs: Floats
@@ -223,16 +203,10 @@ class _Step:
 
     @property
     def lead(self) -> float:
-        """What the advised plan costs less than the best of the others."""
         return float(self.costs[1:].min() - self.costs[0])
 
 
 def _nearest_beyond(near: _Step, far: _Step, cost_at: CostsAt) -> _Step:
-    """The step at which another plan is cheaper, next to one at which the advised one is.
-
-    Costs are nearly straight lines in the multiplier, so that the point where the lead ends is
-    looked for where a straight line says; by halves, once that has taken as many looks as halves.
-    """
     furthest = far.multiplier
     for look in count():
         between = far.number - near.number
@@ -251,7 +225,6 @@ def _nearest_beyond(near: _Step, far: _Step, cost_at: CostsAt) -> _Step:
 
 
 def _multiplier_of(number: int, furthest: float) -> float:
-    """The multiplier at a step, by halves of the way in logarithms."""
     low, high, near, far = 0, STEPS, 1.0, furthest
     while True:
         middle, multiplier = (low + high) // 2, sqrt(near * far)

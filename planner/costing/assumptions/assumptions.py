@@ -8,25 +8,21 @@ that currency already.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from decimal import Decimal
+from functools import cache
 from math import nan
+from pathlib import Path
 from types import MappingProxyType
 
-from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
-from planner.contract.request.risk import Risk
-from planner.contract.request.rules import resolve_rules
-from planner.costing.assumptions.assumption import Assumption, PreviousAssumptions
-from planner.costing.assumptions.defaults import Default, default
-from planner.costing.assumptions.editions import (
-    EDITIONS,
-    LEASE_EDITION,
-    RESALE_EDITION,
-    editions_of,
-)
-from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
+from planner.contract.answer.comparison import AssumptionRow
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import MIN_PROVIDER_SHARE
+from planner.contract.request.finance import Risk
+from planner.contract.request.rules import PlanRules, resolve_rules
 
 _ON_PREM = (
     "electricity_per_kwh",
@@ -59,18 +55,6 @@ _FINANCE = (
     "cloud_staff_fte_per_accelerator",
     "upfront_deduction_spread",
 )
-LEVEL_FIELDS = frozenset(
-    {
-        "on_prem.workstation_lead_time_months",
-        "on_prem.insurance_rate_per_year",
-        "on_prem.resale_cost_rate",
-        *(f"finance.{field}" for field in _FINANCE[4:]),
-    }
-)
-"""Figures by which renting and owning are held to the same rules, from edition 2 on; before, and
-in answers of before they were there, each is 0."""
-_LATER_FIELDS = frozenset({"finance.upfront_deduction_spread"})
-"""Those of them that came after the others: 0 where an answer without them is computed again."""
 _RISK = (
     "demand_growth_sd",
     "price_sd",
@@ -95,8 +79,6 @@ PURCHASE_RISKS = (
     "on_prem.late_delivery_months",
     "on_prem.server_price_spread",
 )
-_LATER_WHERE_USED = (OWN_STORAGE, PLACE_ORDER, LEASE_EDITION, *PURCHASE_RISKS)
-"""Counted from edition 2 on; not in answers of before they were there."""
 
 DEPRECIATION = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
@@ -129,11 +111,6 @@ class Assumptions:
     depreciation: str = DEPRECIATION
     request_fields: frozenset[str] = frozenset()
     """Last parts of the fields that the request gives."""
-    rules: int = CURRENT_RULES
-    """Edition of the rules, which the defaults follow."""
-    is_level: bool = True
-    """Whether renting and owning are held to the same rules: not under edition 1, nor where an
-    answer of before they were there is computed again."""
 
     def __getitem__(self, field: str) -> float:
         return self.values[field]
@@ -143,23 +120,12 @@ class Assumptions:
         cls,
         request: ComparisonRequest,
         units_per_usd: float,
-        previous: PreviousAssumptions = MappingProxyType({}),
-        price_processes: bool = False,
     ) -> Assumptions:
-        """Values for `request`; `units_per_usd` converts the defaults that are money.
-
-        What is `previous` of an earlier answer stands in for the defaults of today. With
-        `price_processes` the range is always there and prices are drawn from fitted processes.
-        """
-        is_level = _is_level(request, previous)
-        rows = list(_rows(request, units_per_usd, previous, price_processes, is_level))
-        rows += _rule_rows(request, previous)
-        rows += _resale_rows(request, previous, rows)
+        """Values for `request`; `units_per_usd` converts the defaults that are money."""
+        rows = [*_rows(request, units_per_usd), *_rule_rows(request)]
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in EDITIONS:
-            values.setdefault(field.rpartition(".")[2], 1.0 if previous else 2.0)
-        for field in (*LEVEL_FIELDS, *_LATER_WHERE_USED, PAYBACK_MARGIN):
+        for field in (OWN_STORAGE, *PURCHASE_RISKS, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         method = request.finance.depreciation
         rows.append(
@@ -172,9 +138,7 @@ class Assumptions:
             )
         )
         request_fields = frozenset(row.name for row in rows if row.given)
-        return cls(
-            values, tuple(rows), method or DEPRECIATION, request_fields, request.rules, is_level
-        )
+        return cls(values, tuple(rows), method or DEPRECIATION, request_fields)
 
     def is_from_request(self, field: str) -> bool:
         """Whether the request gives a figure itself."""
@@ -198,27 +162,10 @@ class Assumptions:
         return accelerators / self.values["staff_accelerators_per_fte"]
 
 
-def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool:
-    """Whether the figures of `LEVEL_FIELDS` count: the earlier answer had them, or there is
-    none."""
-    parts = (("on_prem", request.on_prem), ("finance", request.finance))
-    named = {f"{name}.{field}" for name, part in parts for field in part.model_fields_set}
-    known = not previous or any(field in previous or field in named for field in LEVEL_FIELDS)
-    return request.rules > 1 and known
-
-
-def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Iterator[Assumption]:
-    """Figures of the rules that a plan's choices rest on; none where the rules have none."""
+def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
     own_margin = request.on_prem.payback_margin
-    if own_margin is None and PAYBACK_MARGIN in previous:
-        yield previous[PAYBACK_MARGIN]
-    elif own_margin is not None or margin_in_force(request, is_computed_again=bool(previous)):
-        standard = default("payback_margin", request.rules)
-        yield _row(PAYBACK_MARGIN, own_margin, standard, request.currency, 1.0)
-    for edition in editions_of(request):
-        if edition in previous or not previous:
-            today = default(edition.rpartition(".")[2])
-            yield previous.get(edition, _row(edition, None, today, request.currency, 1.0))
+    if own_margin is not None or margin_in_force(request):
+        yield _row(PAYBACK_MARGIN, own_margin, default("payback_margin"), request.currency, 1.0)
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:
@@ -228,31 +175,9 @@ def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Ite
         yield Assumption(field, margin, "fraction", stated is not None, source)
 
 
-def _resale_rows(
-    request: ComparisonRequest, previous: PreviousAssumptions, rows: Iterable[Assumption]
-) -> Iterator[Assumption]:
-    """That no server is sold for more than a new one costs then, where prices of servers fall
-    faster than what servers are worth."""
-    own = [one.price_trend_per_year or 0.0 for one in request.on_prem.servers or ()]
-    lowest = min(request.finance.server_price_trend_per_year or 0.0, *own, 0.0)
-    residual_rate = next(float(row.value) for row in rows if row.field == "on_prem.residual_rate")
-    is_known = not previous or RESALE_EDITION in previous
-    if request.rules > 1 and 1.0 + lowest < residual_rate and is_known:
-        today = _row(RESALE_EDITION, None, default("resale_edition"), request.currency, 1.0)
-        yield previous.get(RESALE_EDITION, today)
-
-
-def _rows(
-    request: ComparisonRequest,
-    units_per_usd: float,
-    previous: PreviousAssumptions,
-    price_processes: bool,
-    is_level: bool,
-) -> Iterator[Assumption]:
+def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumption]:
     def row(field: str, request_value: float | None) -> Assumption:
-        if request_value is None and field in previous:
-            return previous[field]
-        standard = default(field.rsplit(".", 1)[-1], request.rules)
+        standard = default(field.rsplit(".", 1)[-1])
         return _row(field, request_value, standard, request.currency, units_per_usd)
 
     for section, fields in (("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK)):
@@ -261,63 +186,42 @@ def _rows(
             request_value = getattr(part, field, None)
             if request_value is None and field == "staff_fte_per_server":
                 field = "staff_accelerators_per_fte"
-            if request_value is None and field == "price_sd" and price_processes:
+            if request_value is None and field == "price_sd":
                 continue  # drawn from the process of each price
-            path = f"{section}.{field}"
-            if request_value is None and _came_later(path, previous, is_level):
-                continue
-            yield row(path, request_value)
-    if request.risk is not None or price_processes:
-        yield from _risk_choices(request.risk or Risk(), price_processes)
-    known = {field for field in _LATER_WHERE_USED if not previous or field in previous}
-    later = frozenset(known if is_level else ())
-    for path, request_value in _figures_where_used(request, price_processes, later):
+            yield row(f"{section}.{field}", request_value)
+    yield from _risk_choices(request.risk or Risk())
+    for path, request_value in _figures_where_used(request):
         yield row(path, request_value)
 
 
-def _came_later(path: str, previous: PreviousAssumptions, is_level: bool) -> bool:
-    """Whether a figure came after the rules, or the answer, that are computed again."""
-    if path in LEVEL_FIELDS and not is_level:
-        return True
-    return path in _LATER_FIELDS and bool(previous) and path not in previous
-
-
-def _figures_where_used(
-    request: ComparisonRequest, price_processes: bool, later: frozenset[str]
-) -> Iterator[tuple[str, float | None]]:
-    """Figures that only some requests rest on, with what the request says; of those that came
-    after others the ones in `later`."""
+def _figures_where_used(request: ComparisonRequest) -> Iterator[tuple[str, float | None]]:
     financing = request.on_prem.financing
     own = [server.financing for server in request.on_prem.servers or () if server.financing]
-    has_leases = bool(request.existing.leased_servers) and LEASE_EDITION in later
     is_borrowed = any(
         one.method != "purchase" and one.interest_rate_per_year is None for one in own
     )
-    if financing.method != "purchase" or is_borrowed or has_leases:
+    if financing.method != "purchase" or is_borrowed or request.existing.leased_servers:
         yield "on_prem.financing.interest_rate_per_year", financing.interest_rate_per_year
-    for field in _PRICE_PROCESSES if price_processes else ():
+    for field in _PRICE_PROCESSES:
         yield f"risk.{field}", None
     data = request.data
     if data.storage_gib or data.egress_gib_per_month:
         for field in _DATA_PRICES:
             yield f"data.{field}", getattr(data, field)
     stated = data.on_prem_storage_per_tib_month
-    if stated is not None or (data.storage_gib and OWN_STORAGE in later):
+    if stated is not None or data.storage_gib:
         yield OWN_STORAGE, stated
-    order = request.constraints.place_order
-    if order is not None or PLACE_ORDER in later:
-        yield PLACE_ORDER, order
-    for path in PURCHASE_RISKS if price_processes else ():
+    yield PLACE_ORDER, request.constraints.place_order
+    for path in PURCHASE_RISKS:
         stated = getattr(request.on_prem, path.partition(".")[2])
-        if stated is not None or (path in later and request.on_prem.servers != ()):
+        if stated is not None or request.on_prem.servers != ():
             yield path, stated
 
 
-def _risk_choices(risk: Risk, price_processes: bool) -> Iterator[Assumption]:
-    """Samples, seed and spread of resale values, given or chosen."""
+def _risk_choices(risk: Risk) -> Iterator[Assumption]:
     for field, value, unit, reason in _RISK_CHOICES:
         request_value = getattr(risk, field)
-        if price_processes and request_value is None:
+        if request_value is None:
             if field == "residual_sd":
                 continue  # drawn from the price process of the hardware
             if field == "samples":
@@ -344,3 +248,181 @@ def _row(
 def _source(standard: Default) -> str:
     mark = ", assumption" if standard.assumed else ""
     return f"{standard.source} ({standard.year}{mark})"
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One row of the answer's `assumptions`."""
+
+    field: str
+    """Dotted path in the request."""
+    value: float | str | Decimal
+    unit: str
+    given: bool
+    source: str
+
+    @property
+    def name(self) -> str:
+        """Last part of its field: its name among the values.
+
+        >>> Assumption("on_prem.pue", 1.5, "ratio", False, "x").name
+        'pue'
+        """
+        return self.field.rpartition(".")[2]
+
+
+PreviousAssumptions = Mapping[str, Assumption]
+"""By field, the assumptions of an earlier answer that nobody gave."""
+
+
+def read_previous_assumptions(rows: Iterable[AssumptionRow]) -> PreviousAssumptions:
+    """The assumptions of an earlier answer that nobody gave, by field.
+
+    >>> row = AssumptionRow(field="on_prem.pue", value=1.5, unit="ratio", given=False, source="x")
+    >>> read_previous_assumptions([row])["on_prem.pue"].value
+    1.5
+    """
+    return {
+        row.field: Assumption(
+            row.field,
+            Decimal(row.value) if isinstance(row.value, str) else row.value,
+            row.unit,
+            False,
+            row.source,
+        )
+        for row in rows
+        if not row.given
+        and row.value is not None
+        and (isinstance(row.value, int | float) or str(row.value).replace(".", "", 1).isdigit())
+    }
+
+
+_TABLE = Path(__file__).with_name("defaults.csv")
+
+
+@dataclass(frozen=True)
+class Default:
+    """One default: `low` and `high` bound what has been published, for sensitivity."""
+
+    field: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    year: int
+    """Year the figure belongs to."""
+    assumed: bool
+    """True where no published figure was found and `source` says what was assumed."""
+    source: str
+
+
+def default(field: str) -> Default:
+    """The default of a field; `KeyError` if it has none.
+
+    >>> default("pue").value
+    1.56
+    """
+    return all_defaults()[field]
+
+
+@cache
+def all_defaults() -> MappingProxyType[str, Default]:
+    """Every default by field."""
+    with _TABLE.open(newline="", encoding="utf-8") as lines:
+        return MappingProxyType({row["field"]: _default(row) for row in csv.DictReader(lines)})
+
+
+def _default(row: dict[str, str]) -> Default:
+    return Default(
+        field=row["field"],
+        value=float(row["value"]),
+        low=float(row["low"]),
+        high=float(row["high"]),
+        unit=row["unit"],
+        year=int(row["year"]),
+        assumed=row["assumed"] == "yes",
+        source=row["source"],
+    )
+
+
+PAYBACK_MARGIN = "on_prem.payback_margin"
+
+
+def margin_in_force(request: ComparisonRequest) -> float:
+    """Share of its price that a purchase must save before its resale; 0 where resale counts."""
+    if not resolve_rules(request).needs_payback:
+        return 0.0
+    stated = request.on_prem.payback_margin
+    return default("payback_margin").value if stated is None else stated
+
+
+_OF_SERVERS, _OF_WORKSTATIONS = "lead_time_months", "workstation_lead_time_months"
+LEAD_TIMES = (_OF_SERVERS, _OF_WORKSTATIONS)
+
+
+def lead_months(assumptions: Assumptions, *, comes_from_stock: bool) -> int:
+    """Months from order to service: workstations have their own, unless a request gives that of
+    servers alone."""
+    if not comes_from_stock:
+        return int(assumptions[_OF_SERVERS])
+    is_stated = assumptions.is_from_request
+    follows = is_stated(_OF_SERVERS) and not is_stated(_OF_WORKSTATIONS)
+    return int(assumptions[_OF_SERVERS if follows else _OF_WORKSTATIONS])
+
+
+_REASONS = {
+    "constraints.partitions": "accounts of other partitions need contracts of their own",
+    "workload.software": "CUDA, unless accelerators that run something else are named",
+    "workload.interruptible": "consent to spot is for the team to give",
+    "term_end": "a commitment is paid to its end; a plan for less than a year takes none beyond it",
+    "constraints.allow_partial_nodes": "providers rent machines whole",
+    "constraints.allow_any_node": "jobs over several machines need a network between them",
+    "workload.accelerators_per_job": "what the sizing needs; 1 for given hours",
+}
+"""Field of each rule → why its default is what it is."""
+
+
+def rule_assumptions(request: ComparisonRequest, rules: PlanRules) -> Iterator[Assumption]:
+    """One row for each rule of a request, its default or what the request says instead."""
+    share = request.constraints.min_provider_share
+    if (request.constraints.min_providers or 1) > 1:
+        reason = "assumption (2026): with less of the work a provider is one in name only"
+        yield Assumption(
+            "constraints.min_provider_share",
+            share or MIN_PROVIDER_SHARE,
+            "fraction",
+            share is not None,
+            reason if share is None else "request",
+        )
+    limits, workload = request.constraints, request.workload
+    in_force: tuple[tuple[str, float | str, str, object], ...] = (
+        ("constraints.partitions", ", ".join(rules.partitions), "partitions", limits.partitions),
+        ("workload.software", rules.software, "software", workload.software),
+        ("workload.interruptible", _flag(rules.interruptible), "", workload.interruptible),
+        ("term_end", rules.term_end, "", request.term_end),
+        (
+            "constraints.allow_partial_nodes",
+            _flag(not rules.whole_nodes),
+            "",
+            limits.allow_partial_nodes,
+        ),
+        (
+            "constraints.allow_any_node",
+            _flag(rules.any_node),
+            "",
+            limits.allow_any_node,
+        ),
+        (
+            "workload.accelerators_per_job",
+            rules.accelerators_per_job,
+            "accelerators",
+            workload.accelerators_per_job,
+        ),
+    )
+    for field, value, unit, requested in in_force:
+        source = f"rules of a plan: {_REASONS[field]}" if requested is None else "request"
+        yield Assumption(field, value, unit, requested is not None, source)
+
+
+def _flag(is_set: bool) -> str:
+    return "true" if is_set else "false"

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from planner.contract.months import number_month
+from planner.contract.amounts import number_month
 from pricing.common.invalid_input import InvalidInput
 
 _TABLE = Path(__file__).with_name("reference_servers.csv")

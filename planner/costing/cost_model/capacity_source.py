@@ -5,7 +5,8 @@ It gives the optimiser its coefficients and the ledger its streams, both from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
-from planner.contract.purchase_options import OWNED
+from planner.contract.labels import OWNED
 from planner.costing.cost_model.charges import (
+    CAPITAL,
     FINANCING,
     Charge,
     HourCharge,
@@ -24,18 +26,10 @@ from planner.costing.cost_model.charges import (
     build_unit_streams,
     reprice_after,
 )
-from planner.costing.cost_model.native_price import NativePrice
 from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
-from planner.costing.cost_model.unit_amounts import (
-    UnitAmounts,
-    UnitValue,
-    are_few,
-    shift_payments,
-    sum_unit_amounts,
-)
 from planner.costing.optimizer.problem import CommitmentOption, RentalOption
-from planner.costing.price_processes.spot_availability import SpotAvailability
 from pricing.common.copies import replace
+from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
@@ -203,7 +197,6 @@ class CapacitySource:
         return self._once("unit value", calendar, self._measure_unit)
 
     def _once(self, name: str, calendar: Calendar, measure: Callable[[Calendar], T]) -> T:
-        """A figure in the money of a calendar, measured when it is first asked for."""
         known: dict[Calendar, T] = self._measured.setdefault(name, {})
         if calendar not in known:
             known[calendar] = measure(calendar)
@@ -348,3 +341,179 @@ class CapacitySource:
         service = self.term.active[:, : self.term.months]
         units_in_service = np.asarray(units_started @ service, dtype=np.float64)
         return units_in_service if self.existing is None else units_in_service + self.existing
+
+
+MOST_CELLS_HELD = 8_000
+"""Figures of one unit's amounts up to which they are held rather than added up again: 64 kB, and
+250 kinds of servers are the most that a request may have."""
+
+
+@dataclass(frozen=True)
+class UnitAmounts:
+    """[T, L] money, before tax, of one unit started in month m."""
+
+    paid: Floats
+    """Running costs, commitments and resale."""
+    capital: Floats
+    debt: Floats | float = 0.0
+    """Loans drawn, negative, and repaid."""
+    financing: Floats | float = 0.0
+    """Interest and rents of a contract under which the unit is paid."""
+    upfront: Floats | float = 0.0
+    """What of `paid` is paid upfront for a term."""
+
+    @property
+    def cash(self) -> Floats:
+        """All of it."""
+        return np.asarray(self.paid + self.capital + self.debt + self.financing)
+
+    def deducted(self, term: Term, calendar: Calendar) -> Floats:
+        """[T, L] what a commitment takes off the profit: bills when they are due, the share of
+        upfront payments that the calendar spreads over the months that they pay for."""
+        share = calendar.upfront_deduction_spread
+        if not share or isinstance(self.upfront, float):
+            return self.paid
+        spread = self.upfront.sum(axis=1, keepdims=True) * term.write_off
+        return np.asarray(self.paid + share * (spread - self.upfront))
+
+
+@dataclass(frozen=True)
+class UnitValue:
+    """What one unit of a source costs after tax, net present; [T] by the month of its start."""
+
+    start_cost: Floats
+    """All of it, the residual value taken off; `inf` where it may not start."""
+    residual: Floats
+    """The residual value in it, not above 0."""
+    hour_cost: Floats
+    """Of one node-hour of use in month t, on top."""
+
+
+def are_few(term: Term) -> bool:
+    """Whether the amounts of a unit are worth holding: those of long horizons fill the memory."""
+    return term.months * term.length <= MOST_CELLS_HELD
+
+
+def sum_unit_amounts(charges: Iterable[Charge], term: Term, *, is_financed: bool) -> UnitAmounts:
+    """The charges of one unit by what they are for."""
+    paid = np.zeros((term.months, term.length))
+    capital = np.zeros_like(paid)
+    if not is_financed:
+        upfront: Floats | float = 0.0
+        for charge in charges:
+            target = capital if charge.category in CAPITAL else paid
+            amounts = charge.amounts(term)
+            target += amounts
+            if charge.category is Category.UPFRONT:
+                upfront = upfront + amounts
+        return UnitAmounts(paid, capital, upfront=upfront)
+    debt, financing = np.zeros_like(paid), np.zeros_like(paid)
+    for charge in charges:
+        target = capital if charge.category in CAPITAL else paid
+        if charge.category in FINANCING:
+            target = debt if charge.category is Category.LOAN else financing
+        target += charge.amounts(term)
+    return UnitAmounts(paid, capital, debt, financing)
+
+
+def shift_payments(charges: Iterable[Charge], term: Term, calendar: Calendar) -> Floats | float:
+    """[T] what the charges of one unit started in month m cost less, after tax, for being paid
+    later than at the start of their month."""
+    due: dict[PaidWhen, Floats] = {}
+    for charge in charges:
+        if charge.paid is not PaidWhen.DATED:
+            taxed = 0.0 if charge.category is Category.LOAN else calendar.tax_rate
+            amounts = charge.amounts(term) * (1.0 - taxed)
+            due[charge.paid] = due.get(charge.paid, 0.0) + amounts
+    return calendar.shift(due)
+
+
+@dataclass(frozen=True)
+class NativePrice:
+    """What the provider itself asks, before any conversion or adjustment."""
+
+    currency: str
+    price_per_hour: str
+    """Exact decimal, per hour of the whole machine."""
+    upfront: str
+    units_per_usd: str
+    """Exchange rate used for it; "1" for US dollars."""
+    rate_date: dt.date | None
+    multiplier: float
+    """Contract discount applied to it, the highest of the plan."""
+    changes: tuple[tuple[dt.date, float], ...]
+    """First day of the months from which on a contract discount applies, with it; empty where one
+    holds throughout."""
+    as_of: dt.date | None
+    source: str
+    sku: str
+
+
+def read_native_price(
+    offer: Offer,
+    rate: ExchangeRate,
+    multiplier: float,
+    calendar: Calendar,
+    by_month: NDArray[np.float64] | None = None,
+) -> NativePrice:
+    """The price of an offer, the `rate` of its currency and the contract discount on it, times
+    `by_month` [at least T] where that is of some months; of a commitment to the end of a term."""
+    months = calendar.months + (offer.term_months or 0)
+    factors = multiplier * (np.ones(1) if by_month is None else by_month[:months])
+    changes = _list_changes(factors, calendar)
+    return NativePrice(
+        currency=offer.currency,
+        price_per_hour=str(offer.price_per_hour),
+        upfront=str(offer.upfront),
+        units_per_usd=str(rate.units_per_usd),
+        rate_date=None if rate.date == dt.date.min else rate.date,
+        multiplier=float(factors[: calendar.months].min()),
+        changes=changes if len(changes) > 1 else (),
+        as_of=offer.as_of,
+        source=offer.source,
+        sku=offer.sku,
+    )
+
+
+def _list_changes(
+    factors: NDArray[np.float64], calendar: Calendar
+) -> tuple[tuple[dt.date, float], ...]:
+    """First day and factor of each run of months with one factor.
+
+    >>> _list_changes(np.array([0.8, 0.8, 1.0]), Calendar(dt.date(2027, 1, 1), 3))[1]
+    (datetime.date(2027, 3, 1), 1.0)
+    """
+    first = np.flatnonzero(np.diff(factors, prepend=np.nan) != 0)
+    return tuple((calendar.month(month), float(factors[month])) for month in first.tolist())
+
+
+@dataclass(frozen=True)
+class SpotAvailability:
+    """How much of the time a spot machine is there, in hours of 730 to the month.
+
+    It runs for 730 / λ hours on average, λ interruptions a month, and is then waited for W hours
+    (exponential waits). Of the hours wanted A = (730 / λ) / (730 / λ + W) are there, and
+    (1 − A) e^(−p / W) fall back to on demand after a patience of p hours; the rest is waited for.
+    λ is that of the AWS Spot Instance Advisor, else assumed, as W and p are: no price list or
+    history says how long the wait is.
+    """
+
+    interruptions_per_month: float
+    waiting_hours: float
+
+    def on_demand_share(self, patience_hours: float) -> float:
+        """Share of the hours that run which run on demand: fallback / (A + fallback).
+
+        >>> round(SpotAvailability(1.0, 7.3).on_demand_share(0.0), 6)
+        0.009901
+        """
+        one = np.ones(1)
+        return float(self.on_demand_shares(one, one, patience_hours)[0])
+
+    def on_demand_shares(self, rate: Floats, waiting: Floats, patience_hours: float) -> Floats:
+        """The same for `rate` times the interruptions and `waiting` times the wait, each [N]."""
+        hours = self.waiting_hours * waiting
+        missing = self.interruptions_per_month * rate * hours / HOURS_PER_MONTH
+        waits = np.divide(patience_hours, hours, out=np.full_like(hours, np.inf), where=hours > 0)
+        share = missing * np.exp(-waits)
+        return np.asarray(share / (1.0 + share))

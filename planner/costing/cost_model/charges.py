@@ -84,9 +84,6 @@ class UnitCharge:
     """[L] by month; of the month of the start if `fixed_at_start`, else of the month it is due."""
     timing: ChargeTiming
     fixed_at_start: bool = False
-    is_written_off: bool = True
-    """Whether what is paid at the start is a cost of the months of the term, and not of its
-    first."""
     by_month: Floats | None = None
     """Factor of the month in which it is due on what the start fixed, the last one from then on;
     None: none."""
@@ -200,7 +197,7 @@ def build_unit_streams(
             mask = term.mask(charge.timing)
             quantity = cohort @ mask * charge.quantity
             write_off = None
-            if charge.timing is ChargeTiming.START and charge.is_written_off:
+            if charge.timing is ChargeTiming.START:
                 payments = cohort * charge.quantity * price[: term.months]
                 write_off = payments @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)
@@ -209,7 +206,6 @@ def build_unit_streams(
 def _cohorts(
     charge: UnitCharge, units_started: Floats, term: Term
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Units started, split by the price that their start fixed, with that price by month."""
     if not charge.is_priced_at_start:
         yield units_started, charge.unit_price
         return

@@ -10,8 +10,7 @@ Per unit, with P its unit price, all in the request's currency:
 - for each hour of use: electricity for (draw at work − idle) · PUE on top of idle
 - when it is sold, at the end of its life or at the horizon:
   −P · residual_rate ^ (years since purchase) · (1 − resale_cost_rate), at most what a new one
-  costs then, less the cost of the sale; under edition 1 of the rules at the horizon alone, 0 once
-  its life is over
+  costs then, less the cost of the sale
 - P of the month of purchase: it moves by its trend
 
 A given running cost per hour of use replaces power, colocation, support and staff.
@@ -19,22 +18,29 @@ A given running cost per hour of use replaces power, colocation, support and sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
-from planner.contract.purchase_options import OWNED
-from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.assumptions.lead_time import lead_months
+from planner.contract.labels import OWNED
+from planner.contract.request.finance import Financing as RequestedFinancing
+from planner.costing.assumptions.assumptions import Assumptions, lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, ScheduledCharge, Stream, UnitCharge
-from planner.costing.cost_model.finance import Depreciation, trend_factors
-from planner.costing.cost_model.financing import build_financing_charges
-from planner.costing.cost_model.resale import counts_in_place, sale_value
-from planner.costing.cost_model.server import ServerBatch, ServerToBuy
-from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
+from planner.costing.cost_model.terms import (
+    Calendar,
+    ChargeTiming,
+    Depreciation,
+    PaidWhen,
+    Term,
+    trend_factors,
+)
 from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -73,7 +79,7 @@ def _term(server: ServerToBuy, assumptions: Assumptions, calendar: Calendar) -> 
         lead_months=lead_months(assumptions, comes_from_stock=server.comes_from_stock),
         duration_months=life,
         depreciation=_depreciation(assumptions),
-        sells_when_retired=assumptions.is_level,
+        sells_when_retired=True,
     )
 
 
@@ -93,7 +99,7 @@ def build_existing_server_source(
     calendar: Calendar,
 ) -> CapacitySource:
     """Servers already owned: no capex, operated whatever the plan, and aging on; what they fetch is
-    counted in no plan from rules 6 on."""
+    counted in no plan."""
     assumptions = server.assumptions(assumptions)
     life = int(assumptions["useful_life_months"])
     term = Term(calendar.months, calendar.length, 0, life, depreciation=_depreciation(assumptions))
@@ -103,12 +109,6 @@ def build_existing_server_source(
     fixed_streams = [
         _operating_stream(charge, existing, calendar)
         for charge in _operating_charges(server, assumptions, calendar)
-    ] + [
-        _residual_stream(server, batch, assumptions, calendar)
-        for batch in batches
-        if counts_in_place(assumptions)
-        and batch.age_months + (0 if assumptions.is_level else calendar.months) < life
-        and assumptions["residual_rate"] > 0
     ]
     return replace(
         _source_without_units(server, r, assumptions, calendar),
@@ -212,7 +212,6 @@ def _unit_prices(server: ServerToBuy, assumptions: Assumptions, calendar: Calend
 def _operating_costs(
     server: ServerToBuy, assumptions: Assumptions
 ) -> list[tuple[Category, str, float, float]]:
-    """Category, unit, quantity and amount of one server's month in service, power left out."""
     if server.running_cost_per_hour is not None:
         return []
     fte = assumptions.staff_fte(server.accelerator_count)
@@ -320,15 +319,414 @@ def _operating_stream(
     return Stream(charge.category, charge.label, charge.unit, quantity, charge.unit_price)
 
 
-def _residual_stream(
-    server: ServerToBuy, batch: ServerBatch, assumptions: Assumptions, calendar: Calendar
-) -> Stream:
-    sold = calendar.months
-    if assumptions.is_level:
-        sold = min(sold, int(assumptions["useful_life_months"]) - batch.age_months)
-    quantity, price = np.zeros(calendar.length), np.zeros(calendar.length)
-    quantity[sold] = batch.units
-    age = np.array(batch.age_months + sold)
-    price[sold] = -sale_value(server.unit_price, age, np.array(-batch.age_months), assumptions)
-    label = f"Residual value: {server.label}"
-    return Stream(Category.RESIDUAL, label, "servers", quantity, price)
+@dataclass(frozen=True)
+class ServerToBuy:
+    """One kind of server as the request and the reference list describe it."""
+
+    slug: str
+    label: str
+    accelerator: str
+    accelerator_count: float
+    unit_price: float
+    """In the request's currency."""
+    power_kw: float
+    """Nameplate, for which colocation is paid."""
+    idle_power_kw: float
+    running_cost_per_hour: float | None = None
+    max_units: int | None = None
+    source: str = "request"
+    price_year: int | None = None
+    is_workstation: bool = False
+    """Whether it stands under a desk rather than in a rack."""
+    comes_from_stock: bool = False
+    """Whether it has the lead time of workstations."""
+    stands_alone: bool = False
+    """Whether it is known to have no network that joins several of it for one job."""
+    is_hosted: bool = True
+    """Whether its place and power in a data centre are paid for."""
+    typical_power_kw: float | None = None
+    """Average draw at work; None: the nameplate."""
+    rack_units: float | None = None
+    """Height; None: not known."""
+    site: str = ""
+    """Site where it is put; "" where sites have no limits."""
+    financing: Financing | None = None
+    """Contract under which it is paid; None: its price is paid at once."""
+
+    reference: str = ""
+    """Slug of the reference server that it is; "" for one of the request's own."""
+    price_range: PriceRange | None = None
+    """Where its price lies; None: firm."""
+    delivery: DeliveryRisk | None = None
+    """By how much it may come late; None: when planned."""
+    certain_delay_months: int = 0
+    """By how much it comes late whatever happens, which is part of its lead time."""
+
+    own_figures: tuple[tuple[str, float], ...] = ()
+    """Assumptions that are its own: name and value."""
+
+    def assumptions(self, of_all: Assumptions) -> Assumptions:
+        """Those of all servers, its own in their place."""
+        if not self.own_figures:
+            return of_all
+        return replace(of_all, values={**of_all.values, **dict(self.own_figures)})
+
+    def at_price(self, factor: float, in_range: bool) -> ServerToBuy:
+        """The same at `factor` times its price, `in_range` within the range of its price."""
+        if in_range and self.price_range is not None:
+            factor = self.price_range.clip(factor)
+        return replace(self, unit_price=self.unit_price * factor)
+
+    @property
+    def is_leased(self) -> bool:
+        """Whether it goes back to its owner in the end."""
+        return self.financing is not None and self.financing.is_lease
+
+    @property
+    def draw_kw(self) -> float:
+        """Draw at work, which its electricity follows."""
+        return self.power_kw if self.typical_power_kw is None else self.typical_power_kw
+
+
+@dataclass(frozen=True)
+class ServerBatch:
+    """Servers already owned."""
+
+    units: int
+    age_months: int
+    """Months from purchase to the plan's start."""
+
+
+def resale_value(
+    unit_price: float, months: float | Floats | NDArray[np.int64], assumptions: Assumptions
+) -> Floats:
+    """What a server fetches so many months after its purchase, less what the sale costs:
+    P · residual_rate ^ (months / 12) · (1 − resale_cost_rate)."""
+    share = assumptions["residual_rate"] ** (np.asarray(months) / 12.0)
+    return np.asarray(unit_price * share * (1.0 - assumptions["resale_cost_rate"]))
+
+
+def sale_value(
+    unit_price: float,
+    months: NDArray[np.int64],
+    bought: NDArray[np.int64],
+    assumptions: Assumptions,
+) -> Floats:
+    """What a server bought in month `bought` fetches so many months later, of its price of then
+    (of today where it is there already), and no more than a new one costs on that day."""
+    trend = 1.0 + assumptions["server_price_trend_per_year"]
+    value = resale_value(unit_price, months, assumptions) * trend ** (np.maximum(bought, 0) / 12.0)
+    new: Floats = unit_price * trend ** (np.maximum(bought + months, 0) / 12.0)
+    return np.asarray(np.minimum(value, new * (1.0 - assumptions["resale_cost_rate"])))
+
+
+Method = Literal["loan", "hire_purchase", "lease"]
+_TITLES = {"loan": "Loan", "hire_purchase": "Hire purchase", "lease": "Lease"}
+
+
+@dataclass(frozen=True)
+class Financing:
+    """The contract under which servers are bought or leased."""
+
+    method: Method
+    months: int
+    deposit_rate: float = 0.0
+    balloon_rate: float = 0.0
+    in_advance: bool = False
+    term_end: Literal["full", "within", "prorate"] = "full"
+    """What counts of a contract that outlasts the horizon: all of it; nothing, as it may not be
+    signed if a lease and is settled if not; its share within the horizon, a loan settled there."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return _TITLES[self.method]
+
+    @property
+    def is_lease(self) -> bool:
+        """Whether the server goes back to its owner."""
+        return self.method == "lease"
+
+    @property
+    def paid(self) -> PaidWhen:
+        """When instalments are paid."""
+        return PaidWhen.DATED if self.in_advance else PaidWhen.MONTH_END
+
+    def total_paid(self, rate_per_year: float) -> float:
+        """What is paid for a price of 1 in all.
+
+        >>> round(Financing("loan", 12, balloon_rate=0.5).total_paid(0.0), 12)
+        1.0
+        """
+        rents = self.deposit_rate + self.months * self.repay(rate_per_year).instalment
+        return rents if self.is_lease else rents + self.balloon_rate
+
+    def repay(self, rate_per_year: float) -> Repayment:
+        """The contract for a price of 1."""
+        return _repay(self, rate_per_year / 12.0)
+
+
+def read_financing(
+    requested: RequestedFinancing, term_end: Literal["full", "within", "prorate"]
+) -> Financing | None:
+    """The contract that a request names; None where servers are paid at once."""
+    if requested.method == "purchase":
+        return None
+    return Financing(
+        method=requested.method,
+        months=requested.months or 0,
+        deposit_rate=requested.deposit_rate or 0.0,
+        balloon_rate=requested.balloon_rate or 0.0,
+        in_advance=requested.payments == "in_advance",
+        term_end=term_end,
+    )
+
+
+@dataclass(frozen=True)
+class Repayment:
+    """What a contract over n months pays for a price of 1."""
+
+    instalment: float
+    principal: Floats
+    """[n] of each instalment."""
+    interest: Floats
+    """[n] of each instalment."""
+    accrued: Floats
+    """[n] interest of each month."""
+    balloon: float
+    """Balance after the last instalment, without the interest of the last month."""
+    balloon_interest: float
+
+
+def instalment(rate_per_month: float, financing: Financing) -> float:
+    """Instalment or rent for a price of 1.
+
+    >>> round(70e6 * instalment(0.15 / 12, Financing("loan", 36)), 2)
+    2426573.0
+    >>> instalment(0.0, Financing("lease", 10, deposit_rate=0.1, balloon_rate=0.2))
+    0.07
+    """
+    n, i = financing.months, rate_per_month
+    financed = 1.0 - financing.deposit_rate
+    if not i:
+        return round((financed - financing.balloon_rate) / n, 15)
+    worth = (1.0 + i) ** -n
+    payment = (financed - financing.balloon_rate * worth) * i / (1.0 - worth)
+    return payment / (1.0 + i) if financing.in_advance else payment
+
+
+def _repay(financing: Financing, rate: float) -> Repayment:
+    n, payment = financing.months, instalment(rate, financing)
+    principal, interest, accrued = np.zeros(n), np.zeros(n), np.zeros(n)
+    balance, owed = 1.0 - financing.deposit_rate, 0.0
+    for month in range(n):
+        if financing.in_advance:
+            interest[month], principal[month] = owed, payment - owed
+            balance -= principal[month]
+            accrued[month] = owed = balance * rate
+        else:
+            accrued[month] = interest[month] = balance * rate
+            principal[month] = payment - interest[month]
+            balance -= principal[month]
+    return Repayment(payment, principal, interest, accrued, balance, owed)
+
+
+def build_financing_charges(
+    financing: Financing,
+    rate_per_year: float,
+    label: str,
+    prices: Floats,
+    lead_months: int,
+    calendar: Calendar,
+) -> Iterator[ScheduledCharge]:
+    """What one server costs beside its price under a loan or hire purchase, or instead of it
+    under a lease; `prices` [T] is its price by the month of purchase."""
+    plan = _Schedule(financing, financing.repay(rate_per_year), prices, lead_months, calendar)
+    return plan.lease(label) if financing.is_lease else plan.debt(label)
+
+
+@dataclass(frozen=True)
+class _Schedule:
+    financing: Financing
+    repayment: Repayment
+    prices: Floats
+    lead_months: int
+    calendar: Calendar
+
+    @property
+    def _last(self) -> int:
+        is_full = self.financing.term_end == "full"
+        return self.calendar.length if is_full else self.calendar.months
+
+    def debt(self, label: str) -> Iterator[ScheduledCharge]:
+        title, paid, one = self.financing.title, self.financing.paid, self.repayment
+        principal = self._cents(np.append(one.principal, one.balloon))
+        interest = self._cents(np.append(one.interest, one.balloon_interest))
+        drawn = self._at(-principal.sum(axis=1)[:, None])
+        repaid, balloon = self._at(principal[:, :-1]), self._at_last(principal[:, -1:])
+        owed, owed_last = self._at(interest[:, :-1]), self._at_last(interest[:, -1:])
+        booked = self._at(self._cents(one.accrued)) - owed_last
+        settled = self._at_horizon(-(drawn + repaid + balloon))
+        owed_last = owed_last + self._at_horizon(booked - owed)
+        booked = booked - self._at_horizon(booked - owed)
+        end, at_once = PaidWhen.MONTH_END, PaidWhen.DATED
+        parts = (
+            (Category.LOAN, f"{title} drawn", drawn, at_once, None),
+            (Category.LOAN, f"{title} repaid", repaid, paid, None),
+            (Category.LOAN, f"{title}, balloon", balloon, end, None),
+            (Category.LOAN, f"{title} settled", settled, end, None),
+            (Category.INTEREST, "Interest", owed, paid, booked),
+            (Category.INTEREST, "Interest with the last payment", owed_last, end, None),
+        )
+        for category, name, due, when, written in parts:
+            if due.any():
+                yield ScheduledCharge(category, f"{name}: {label}", "servers", due, when, written)
+
+    def lease(self, label: str) -> Iterator[ScheduledCharge]:
+        n, lead = self.financing.months, self.lead_months
+        rents = self._at(self._cents(np.full(n, self.repayment.instalment)), lead)
+        months = self._at(np.ones((self.calendar.months, n)), lead)
+        deposit = self.prices * self.financing.deposit_rate * months.sum(axis=1) / n
+        first = self._at(np.rint(deposit[:, None] * 100.0) / 100.0, lead)
+        for name, due, when in (
+            ("Lease", rents, self.financing.paid),
+            ("Lease, first payment", first, PaidWhen.DATED),
+        ):
+            if due.any():
+                spread = due.sum(axis=1) / np.maximum(months.sum(axis=1), 1.0)
+                written = months * spread[:, None]
+                yield ScheduledCharge(
+                    Category.LEASE, f"{name}: {label}", "servers", due, when, written
+                )
+
+    def _cents(self, shares: Floats) -> Floats:
+        """[T, n] money of each payment in whole cents, whose sums are those of `shares` [n]."""
+        cumulative = np.rint(np.cumsum(shares) * self.prices[:, None] * 100.0)
+        return np.asarray(np.diff(cumulative, prepend=0.0) / 100.0)
+
+    def _at_last(self, payment: Floats) -> Floats:
+        """[T, L] what falls due in the last month of a contract; `payment` is [T, 1]."""
+        return self._at(payment, self.financing.months - 1)
+
+    def _at(self, payments: Floats, lead: int = 0) -> Floats:
+        """[T, L] `payments` [T, n] from `lead` months after the start on."""
+        months = self.calendar.months
+        due, start = np.zeros((months, self.calendar.length)), np.arange(months)
+        for k in range(payments.shape[1]):
+            rows = start[start + lead + k < self._last]
+            due[rows, rows + lead + k] = payments[rows, k]
+        return due
+
+    def _at_horizon(self, amounts: Floats) -> Floats:
+        due = np.zeros((self.calendar.months, self.calendar.length))
+        if self.financing.term_end != "full":
+            due[:, self.calendar.months - 1] = np.rint(amounts.sum(axis=1) * 100.0) / 100.0
+        return due
+
+
+P90_DEVIATIONS = NormalDist().inv_cdf(0.9)
+"""Standard deviations from the median to the 90th percentile."""
+QUOTE_MONTHS = 24
+"""Months before the newest quote in which others still say what is asked today; 2026."""
+
+
+@dataclass(frozen=True)
+class DatedPrice:
+    """A price asked in a month, which counts from any first one."""
+
+    price: float
+    month: int
+
+
+@dataclass(frozen=True)
+class PriceRange:
+    """Where the price of a server lies, as factors on the price of the plan."""
+
+    low: float
+    """p10; at most 1."""
+    high: float
+    """p90; at least 1."""
+    quotes: int = 0
+    """Dated quotes that it rests on; 0: an assumption."""
+
+    def factors(self, normal: Floats) -> Floats:
+        """Factors on the price where the standard normal draws are `normal`.
+
+        >>> PriceRange(0.8, 1.5).factors(np.array([-P90_DEVIATIONS, 0.0, P90_DEVIATIONS])).tolist()
+        [0.8, 1.0, 1.5]
+        """
+        steps = np.where(normal < 0, -math.log(self.low), math.log(self.high)) / P90_DEVIATIONS
+        return np.asarray(np.exp(steps * normal))
+
+    def clip(self, factor: float) -> float:
+        """A factor no lower than p10 and no higher than p90."""
+        return min(max(factor, self.low), self.high)
+
+
+@dataclass(frozen=True)
+class DeliveryRisk:
+    """By how many months a server may come later than planned."""
+
+    late_months: float
+    """Months late where it comes late; of p10 and p90 the latter."""
+    probability: float | None = None
+    """Chance that it does; None: between `least_months` and `late_months` in 8 of 10 cases."""
+    least_months: float = 0.0
+    """p10."""
+
+    @property
+    def is_certain(self) -> DeliveryRisk:
+        """The same where it does come late."""
+        return DeliveryRisk(self.late_months, 1.0)
+
+    @property
+    def certain_months(self) -> int:
+        """Whole months by which it comes late whatever happens.
+
+        >>> DeliveryRisk(3, 1.0).certain_months, DeliveryRisk(3, 0.9).certain_months
+        (3, 0)
+        >>> DeliveryRisk(3, least_months=3).certain_months
+        3
+        """
+        is_range = self.probability is None
+        certain = self.least_months == self.late_months if is_range else self.probability == 1.0
+        return round(self.late_months) if certain else 0
+
+    def delays(self, normal: Floats) -> NDArray[np.int64]:
+        """Whole months late where the standard normal draws are `normal`.
+
+        >>> DeliveryRisk(6, 0.5).delays(np.array([-1.0, 1.0])).tolist()
+        [0, 6]
+        >>> z = np.array([-P90_DEVIATIONS, 0.0, P90_DEVIATIONS])
+        >>> DeliveryRisk(7, least_months=1).delays(z).tolist()
+        [1, 4, 7]
+        """
+        if self.probability is not None:
+            return np.where(normal > _threshold(self.probability), round(self.late_months), 0)
+        middle = (self.least_months + self.late_months) / 2
+        deviation = (self.late_months - self.least_months) / (2 * P90_DEVIATIONS)
+        return np.maximum(np.rint(middle + deviation * normal), 0.0).astype(np.int64)
+
+
+def _threshold(probability: float) -> float:
+    if probability <= 0.0 or probability >= 1.0:
+        return -math.inf if probability >= 1.0 else math.inf
+    return NormalDist().inv_cdf(1.0 - probability)
+
+
+def range_of_quotes(price: float, quotes: Collection[DatedPrice]) -> PriceRange | None:
+    """From the lowest to the highest quote of the two years before the newest, around the price of
+    the plan; None where fewer than two say so.
+
+    >>> seen = [DatedPrice(90.0, 0), DatedPrice(95.0, 30), DatedPrice(120.0, 40)]
+    >>> range_of_quotes(100.0, seen)
+    PriceRange(low=0.95, high=1.2, quotes=2)
+    >>> range_of_quotes(100.0, seen[:1])
+    """
+    newest = max((quote.month for quote in quotes), default=0)
+    recent = [quote.price for quote in quotes if quote.month > newest - QUOTE_MONTHS]
+    if len(recent) < 2:
+        return None
+    return PriceRange(
+        low=min(*recent, price) / price, high=max(*recent, price) / price, quotes=len(recent)
+    )

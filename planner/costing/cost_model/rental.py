@@ -3,8 +3,8 @@
 - on demand, flex start: the price of each hour of use
 - spot, low priority: the same; hours lost to interruptions are paid again, so a useful hour
   costs price / goodput; where availability is priced, a share of the hours runs on demand
-- capacity block, calendar mode: the price of each reserved hour, due before it is used; from
-  edition 2 of the rules on, of whole days (`by_date`)
+- capacity block, calendar mode: the price of each reserved hour, due before it is used,
+  in whole days (`by_date`)
 - reserved, convertible, savings plan, committed use: 730 h of every month of the term, used or
   not, at the price of the month in which it begins, plus the upfront payment at its start; the
   discount of a contract is that of the month of each bill
@@ -17,29 +17,29 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.amounts import add_months, days_in_month
 from planner.contract.answer.common import Category
-from planner.contract.labels import WITHOUT_SPOT
-from planner.contract.purchase_options import savings_plan_label, traits
-from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.by_date import reserved_hours
-from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.contract.labels import ON_DEMAND, WITHOUT_SPOT, name_offer, savings_plan_label, traits
+from planner.costing.assumptions.assumptions import Assumptions, default
+from planner.costing.cost_model.capacity_source import CapacitySource, SpotAvailability
 from planner.costing.cost_model.charges import HourCharge, UnitCharge, extend_factors
-from planner.costing.cost_model.finance import trend_factors
-from planner.costing.cost_model.spot_fallback import Fallback
-from planner.costing.cost_model.spot_hours import estimate_availability, estimate_spot_goodput
 from planner.costing.cost_model.storage_egress import CloudData
-from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term, trend_factors
+from planner.costing.price_processes.process import Tier, find_family
+from planner.sizing.performance.goodput import CHECKPOINT_GIB_PER_NODE_SECOND, spot_goodput
 from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
+from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 Floats = NDArray[np.float64]
-SPREAD_SUPPORT = 2
-"""Edition from which on support of an upfront payment is a cost of the months of its term."""
 
 
 def price_rental(
@@ -106,7 +106,6 @@ def build_charges_beside_rent(
 
 
 def _option_label(offer: Offer) -> str:
-    """How it is paid for; a savings plan by its kind, where the provider names it."""
     if offer.purchase_option is PurchaseOption.SAVINGS_PLAN:
         return savings_plan_label(offer.sku)
     return traits(offer.purchase_option).label
@@ -142,7 +141,6 @@ def _price_factors(source: CapacitySource, assumptions: Assumptions, calendar: C
 
 
 def _in_months(by_month: Floats | None, length: int) -> Floats | float:
-    """The factors of the months of one calendar; the last one beyond those that are known."""
     return 1.0 if by_month is None else extend_factors(by_month, length)
 
 
@@ -161,7 +159,6 @@ def _hour_charges(
 
 
 def _rest_of_days(source: CapacitySource, price: Floats, hours_at_peak: Floats) -> HourCharge:
-    """The hours of the days reserved that the work does not need, by hour used."""
     unused = np.zeros(len(price))
     unused[: len(hours_at_peak)] = reserved_hours(hours_at_peak) - 1.0
     label = f"{source.label}: rest of the days reserved"
@@ -176,7 +173,6 @@ def _with_fallback(
     assumptions: Assumptions,
     calendar: Calendar,
 ) -> list[HourCharge]:
-    """The charges of a spot hour of which `share` runs on demand instead."""
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     priced_as = f", {fallback.priced_as}" if fallback.priced_as else ""
     label = f"{source.label}: {WITHOUT_SPOT}{priced_as}"
@@ -194,7 +190,6 @@ def _support_label(source: CapacitySource) -> str:
 def _support_of_hours(
     source: CapacitySource, rent: list[HourCharge], assumptions: Assumptions
 ) -> list[HourCharge]:
-    """The support plan's share of what an hour rented is billed."""
     rate = assumptions["cloud_support_rate"]
     if not rate:
         return []
@@ -234,7 +229,6 @@ def staff_over_plan(
 def _staff_charges(
     source: CapacitySource, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[HourCharge, ...]:
-    """Staff for the accelerators of a useful hour."""
     cost = staff_cost_per_accelerator_hour(assumptions)
     if not cost:
         return ()
@@ -258,7 +252,6 @@ def _commitment_charges(
             unit="of the bill",
             quantity=rate,
             unit_price=charge.quantity * charge.unit_price,
-            is_written_off=assumptions["support_edition"] >= SPREAD_SUPPORT,
         )
         for charge in bill
     )
@@ -308,3 +301,210 @@ def available_months(
     first_index = -1 if first is None else calendar.index(first)
     last_index = calendar.months if last is None else calendar.index(last)
     return np.asarray((month >= first_index) & (month <= last_index))
+
+
+def estimate_spot_goodput(
+    offer: Offer, min_accelerators: int, assumptions: Assumptions, data: CloudData
+) -> float:
+    """Useful share of a spot hour.
+
+    The default allows for waiting on capacity and for one node's interruptions; it falls as
+    Young's overhead grows with the interruptions of the machine and with the nodes of the
+    smallest job. Interruptions are those given, else those published for the machine, else the
+    default.
+    """
+    nodes = float(np.ceil(min_accelerators / float(offer.accelerator_count)))
+    rate = expected_interruptions_per_month(offer, assumptions)
+    return _goodput_of_job(rate, nodes, assumptions, data)
+
+
+def estimate_spot_goodputs(
+    published: Floats, nodes: Floats, assumptions: Assumptions, data: CloudData
+) -> Floats:
+    """The same of many machines: [machine] interruptions published for it, NaN where none are,
+    and the machines of the smallest job."""
+    is_known = ~np.isnan(published) & (
+        not assumptions.is_from_request("spot_interruptions_per_month")
+    )
+    rates = np.where(is_known, published, assumptions["spot_interruptions_per_month"])
+    pairs, place = np.unique(np.stack([rates, nodes]), axis=1, return_inverse=True)
+    goodput = [_goodput_of_job(rate, count, assumptions, data) for rate, count in pairs.T.tolist()]
+    return np.array(goodput, np.float64)[place.ravel()]
+
+
+def _goodput_of_job(
+    interruptions_per_month: float, nodes: float, assumptions: Assumptions, data: CloudData
+) -> float:
+    save, restart = assumptions["checkpoint_save_hours"], assumptions["restart_hours"]
+    default_goodput = spot_goodput(
+        default("spot_interruptions_per_month").value, 1.0, save, restart
+    )
+    if data.checkpoint_gib is not None:
+        save = max(data.checkpoint_gib / (CHECKPOINT_GIB_PER_NODE_SECOND * nodes * 3600), 1e-6)
+    goodput_here = spot_goodput(interruptions_per_month, nodes, save, restart)
+    return min(1.0, assumptions["spot_goodput"] * goodput_here / default_goodput)
+
+
+def estimate_availability(
+    source: CapacitySource, offer: Offer, assumptions: Assumptions
+) -> SpotAvailability:
+    """How much of the time a job's spot machines are all there."""
+    nodes = float(np.ceil(source.min_accelerators / float(offer.accelerator_count)))
+    family = find_family(source.accelerator)
+    is_training = family is None or family.tier is Tier.TRAINING
+    waiting = "spot_waiting_hours_training" if is_training else "spot_waiting_hours_other"
+    rate = expected_interruptions_per_month(offer, assumptions) * nodes
+    return SpotAvailability(rate, assumptions[waiting])
+
+
+def expected_interruptions_per_month(offer: Offer, assumptions: Assumptions) -> float:
+    """Interruptions of one machine in a month."""
+    if not assumptions.is_from_request("spot_interruptions_per_month"):
+        published = find_interruption_band(offer.provider, offer.region, offer.instance_type)
+        if published is not None:
+            return published.interruptions_per_month
+    return assumptions["spot_interruptions_per_month"]
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """On demand in the place of an hour of a spot machine."""
+
+    price_per_hour: float
+    """Of as many reference accelerators as the spot machine has, money an hour."""
+    priced_as: str = ""
+    """Which offer that is the price of, where, and how many of it."""
+    by_month: NDArray[np.float64] | None = None
+    """Factor on it in each month, as of that offer; None: none."""
+
+
+def cheapest_on_demand(rentals: Iterable[CapacitySource], months: int) -> CapacitySource | None:
+    """The offer on demand that is cheapest over the `months` of a plan for an hour of the reference
+    accelerator and may be rented in all of them; None without one. `rentals` are those that the
+    limits of the request admit."""
+    return min(
+        (
+            rental
+            for rental in rentals
+            if rental.purchase_option in ON_DEMAND and rental.capacity and rental.available is None
+        ),
+        key=lambda rental: (rental.mean_price(months) / rental.capacity, rental.key),
+        default=None,
+    )
+
+
+def fall_back(spot: CapacitySource, cheapest: CapacitySource | None) -> Fallback | None:
+    """What a spot machine falls back to, by the price of the `cheapest` offer on demand."""
+    if cheapest is None:
+        return None
+    machines = spot.capacity / cheapest.capacity
+    count = "" if abs(machines - 1.0) < 1e-9 else f"{machines:.4g} × "
+    price = cheapest.price_per_hour / cheapest.capacity * spot.capacity
+    words = f"priced as {count}{name_offer(cheapest.label, cheapest.provider)}"
+    return Fallback(price, words, cheapest.price_by_month)
+
+
+Bools = NDArray[np.bool_]
+
+HOURS_PER_DAY = 24.0
+QUOTED = "request"
+"""Source of the offers that a request brings along."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class DateLimits:
+    """The most that one reservation holds."""
+
+    machines: int
+    months: int
+    """Months that its longest duration covers, of 30 days."""
+    days: int
+
+
+LIMITS: Mapping[PurchaseOption, DateLimits] = {
+    PurchaseOption.CAPACITY_BLOCK: DateLimits(64, 5, 182),
+    PurchaseOption.DWS_CALENDAR_MODE: DateLimits(80, 3, 90),
+}
+"""AWS: 64 instances for up to 182 days (EC2 user guide, Capacity Blocks for ML, 2025). Google
+Cloud: 80 GPU machines for 1 to 90 days (Compute Engine documentation, future reservation requests
+in calendar mode, 2025)."""
+
+
+def reserved_hours(hours_at_peak: Floats) -> Floats:
+    """[T] hours paid for each hour used, at least 1; 1 in months without work.
+
+    >>> reserved_hours(np.array([12.0, 36.0, 730.0, 0.0])).round(3).tolist()
+    [2.0, 1.333, 1.0, 1.0]
+    """
+    days = np.ceil(hours_at_peak / HOURS_PER_DAY * (1 - _ROUNDING))
+    most = np.maximum(hours_at_peak, float(HOURS_PER_MONTH))
+    paid = np.minimum(days * HOURS_PER_DAY, most)
+    return np.divide(paid, hours_at_peak, out=np.ones_like(paid), where=hours_at_peak > 0)
+
+
+def reserved_days(hours_at_peak: Floats, start: dt.date) -> Floats:
+    """[T] days reserved in the months from `start` on, of none more than it has.
+
+    >>> reserved_days(np.array([36.0, 730.0, 0.0]), dt.date(2027, 1, 1)).tolist()
+    [2.0, 28.0, 0.0]
+    """
+    most = [days_in_month(add_months(start, month)) for month in range(hours_at_peak.size)]
+    return np.minimum(np.ceil(hours_at_peak / HOURS_PER_DAY * (1 - _ROUNDING)), most)
+
+
+def is_list_price_by_date(source: CapacitySource) -> bool:
+    """Whether it is reserved by date from a provider's list, not quoted to the team."""
+    offer = source.offer
+    return offer is not None and offer.purchase_option in LIMITS and offer.source != QUOTED
+
+
+def least_by_date(sources: Iterable[CapacitySource], hours: Floats, worth: Floats) -> float:
+    """What hours come to at the lowest price that is reserved by date, of their month or an earlier
+    one, whole days left aside; infinite without such a price. `worth` [T] is what 1 that is paid in
+    a month counts."""
+    listed = (one for one in sources if is_list_price_by_date(one) and one.capacity)
+    prices = [one.hour_charges[0].unit_price[: len(hours)] / one.capacity for one in listed]
+    if not prices:
+        return math.inf
+    lowest = np.minimum.accumulate(np.min(prices, axis=0))
+    return float(lowest * worth @ hours)
+
+
+def limit_by_date(
+    source: CapacitySource, hours: Floats, peak: Floats, days: Floats
+) -> CapacitySource:
+    """`source`, which is reserved by date, in the months alone in which one reservation could
+    serve all of the peak; of `days` [T] reserved it holds so many."""
+    assert source.offer is not None
+    limits = LIMITS[source.offer.purchase_option]
+    fits = (peak <= limits.machines * source.capacity) & _begins_in(hours > 0, limits.months)
+    fits &= _sum_of_stretch(np.where(hours > 0, days, 0.0)) <= limits.days
+    available = fits if source.available is None else fits & source.available
+    return replace(source, available=available)
+
+
+def _begins_in(busy: Bools, months: int) -> Bools:
+    """[T] the first `months` of each stretch of busy months.
+
+    >>> _begins_in(np.array([True, True, True, False, True]), 2).tolist()
+    [True, True, False, False, True]
+    """
+    inside, length = np.zeros(len(busy), dtype=bool), 0
+    for t, is_busy in enumerate(busy):
+        length = length + 1 if is_busy else 0
+        inside[t] = 0 < length <= months
+    return inside
+
+
+def _sum_of_stretch(days: Floats) -> Floats:
+    """[T] the days of a stretch of months with any, up to each of them.
+
+    >>> _sum_of_stretch(np.array([31.0, 28.0, 0.0, 30.0])).tolist()
+    [31.0, 59.0, 0.0, 30.0]
+    """
+    sums, total = np.zeros(len(days)), 0.0
+    for t, of_month in enumerate(days):
+        total = total + of_month if of_month else 0.0
+        sums[t] = total
+    return sums

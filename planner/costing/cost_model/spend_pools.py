@@ -8,15 +8,18 @@ then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.common import Category
-from planner.contract.request.existing import Credit, Existing, MinimumSpend
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.request.finance import OtherCost
+from planner.contract.request.on_prem import Credit, Existing, MinimumSpend
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import Stream
 from planner.costing.cost_model.terms import Calendar, PaidWhen
 
 Floats = NDArray[np.float64]
@@ -117,3 +120,71 @@ def settle_pools(
         else:
             amounts[..., pool.last] = np.maximum(pool.amount - used.sum(axis=-1), 0.0)
         yield pool, amounts
+
+
+KEY = "other"
+"""Key of the source that carries them."""
+
+
+def build_other_cost_source(
+    costs: Sequence[OtherCost], scenario: ScenarioKey | None, calendar: Calendar, hours: Floats
+) -> CapacitySource | None:
+    """The costs of one scenario, or those that all have; None without any. `hours` [T] are the
+    accelerator-hours of the work."""
+    streams = tuple(_stream(cost, calendar, hours) for cost in select_costs(costs, scenario))
+    if not streams:
+        return None
+    return CapacitySource(KEY, "Other costs", "", "", 0.0, 0.0, fixed_streams=streams)
+
+
+def select_costs(costs: Iterable[OtherCost], scenario: ScenarioKey | None) -> list[OtherCost]:
+    """Those of one scenario, or those that all have."""
+    return [c for c in costs if c.scenarios is None or scenario in c.scenarios]
+
+
+def _stream(cost: OtherCost, calendar: Calendar, hours: Floats) -> Stream:
+    quantity = np.zeros(calendar.length)
+    if cost.amount is not None:
+        quantity[cost.month] = 1.0
+        unit, price = "payments", cost.amount
+    elif cost.days is not None:
+        quantity[cost.month] = cost.days
+        unit, price = "days", cost.per_day or 0.0
+    elif cost.per_month is not None:
+        quantity[cost.month : calendar.months] = 1.0
+        unit, price = "months", cost.per_month
+    else:
+        quantity[cost.month : calendar.months] = hours[cost.month :]
+        unit, price = "accelerator-hours", cost.per_accelerator_hour or 0.0
+    prices = np.full(calendar.length, float(price))
+    is_once = cost.amount is not None or cost.days is not None
+    paid = PaidWhen.DATED if is_once else None
+    return Stream(Category.OTHER, cost.label, unit, quantity, prices, paid=paid)
+
+
+@dataclass(frozen=True)
+class Bills:
+    """What a provider bills for a source, before tax."""
+
+    hour: Floats
+    """[L] for a node-hour."""
+    unit: Floats
+    """[T, L] for a unit started in month m."""
+    fixed: Floats
+    """[L] whatever the plan."""
+
+
+def bills_of(source: CapacitySource, calendar: Calendar) -> Bills:
+    """What its provider bills for a source, by month."""
+    hour, fixed = np.zeros(calendar.length), np.zeros(calendar.length)
+    unit = np.zeros((calendar.months, calendar.length))
+    for charge in source.hour_charges:
+        if charge.category in BILLED:
+            hour += charge.per_hour
+    for unit_charge in source.unit_charges:
+        if unit_charge.category in BILLED and source.term is not None:
+            unit += unit_charge.amounts(source.term)
+    for stream in source.fixed_streams:
+        if stream.category in BILLED:
+            fixed += stream.quantity * stream.unit_price
+    return Bills(hour, unit, fixed)

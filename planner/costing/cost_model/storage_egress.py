@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
-from planner.contract.request.data import Data, DataHome, DataItem, DataPrice
+from planner.contract.request.finance import Data, DataHome, DataItem, DataPrice
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, Stream
@@ -118,7 +118,6 @@ class CloudData:
         return self._storage((provider, region), self.storage_gib)
 
     def _list_parts(self, place: tuple[str, str]) -> Iterator[_Part]:
-        """What a month's work done in one place pays for."""
         away = self.is_away(*place)
         if self.home is None or away:
             gib = self.transfer_gib if away else self.storage_gib
@@ -136,7 +135,6 @@ class CloudData:
         return self._price(place, "storage", gib)
 
     def _moving(self, place: tuple[str, str], gib: float) -> float:
-        """Price of a GiB out of the home and into a place."""
         assert self.home is not None
         home = self.home.place
         out = self._own(home, "transfer", gib)
@@ -157,7 +155,6 @@ class CloudData:
         return storage_prices.tiered_cost(rates, gib) / gib / rate * self.units_per_usd
 
     def _own(self, place: tuple[str, str], item: DataItem, gib: float) -> float | None:
-        """Average price of a GiB by the request's own tiers; None where it has none there."""
         for named in ((place[0], place[1]), (place[0], None), (None, None)):
             tiers = [p for p in self.own_prices if (p.item, p.provider, p.region) == (item, *named)]
             if tiers:
@@ -243,8 +240,6 @@ class CloudData:
 
 @dataclass(frozen=True)
 class _Part:
-    """Data of a month's work in one place."""
-
     category: Category
     label: str
     unit: str

@@ -7,14 +7,16 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.data import ON_PREMISES
+from planner.contract.request.finance import ON_PREMISES
 from planner.contract.request.workload import AcceleratorHours
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import all_accelerators
+from pricing.market.accelerators import all_accelerators, describe_reading, find, other_meanings
 from pricing.market.places import (
     AREAS,
     COMMERCIAL,
@@ -64,7 +66,6 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
 
 
 def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """(field, kind of name, names) of every place that the request names."""
     limits = request.constraints
     for kind in _LIMITS:
         yield f"constraints.{kind}", kind, getattr(limits, kind) or ()
@@ -98,8 +99,6 @@ def check_providers(request: ComparisonRequest, catalog: Catalog) -> None:
 
 
 def _refuse_words(field: str, names: Sequence[str], catalog: Catalog) -> None:
-    """Raise `InvalidInput` for names of places that people use and requests do not, with those
-    that requests do."""
     for name in names:
         hint = _name_places(name, catalog)
         if hint:
@@ -107,7 +106,6 @@ def _refuse_words(field: str, names: Sequence[str], catalog: Catalog) -> None:
 
 
 def _name_places(name: str, catalog: Catalog) -> str:
-    """The country, geographies or regions that a name in words stands for; "" for none."""
     words = re.sub(r"[\s_-]+", " ", name.lower()).strip()
     code = COUNTRY_CODES.get(words, words.upper())
     if any(place.country == code for place in catalog.regions.values()):
@@ -129,7 +127,6 @@ def _name_places(name: str, catalog: Catalog) -> str:
 
 
 def _called(region: str, place: Region) -> str:
-    """What is said for a region: its city and names, its identifier in words ("us east 1")."""
     identifier = re.sub(r"(?<=[a-z])(?=\d)|-", " ", region)
     return f"{place.city}, {place.name}, {identifier}".lower()
 
@@ -156,7 +153,6 @@ def check_data_regions(request: ComparisonRequest, catalog: Catalog) -> None:
 
 
 def _suggest_regions(provider: str, region: str, known: Sequence[str], catalog: Catalog) -> str:
-    """The known regions nearest to what was typed, by identifier, name or city; else all."""
     words: dict[str, str] = {}
     for one in known:
         place = catalog.regions.get((provider, one))
@@ -170,8 +166,6 @@ def _suggest_regions(provider: str, region: str, known: Sequence[str], catalog: 
 
 
 def _check_home(request: ComparisonRequest, catalog: Catalog) -> None:
-    """The data lives at a provider of the catalog, in one of its regions, or where an offer or a
-    price of data of the request is."""
     home = request.data.home
     if home is None or home.provider == ON_PREMISES:
         return
@@ -285,3 +279,45 @@ def check_minimum_duration(request: ComparisonRequest, demand: Demand) -> None:
             f"keeps its peak busy for {min_hours:.3g} h in a month; "
             f"allowed are {MIN_PEAK_HOURS:g} h or more, or 0",
         )
+
+
+ABSENT = -1
+"""Code of a name that no offer has."""
+
+
+def tell_readings(request: ComparisonRequest, catalog: Catalog) -> Iterator[str]:
+    """A sentence for each name that several accelerators bear, whichever part of the request
+    it stands in: as which it is read, and, where the market sells another of them, which of them
+    it sells where."""
+    for name in dict.fromkeys(filter(None, _names(request))):
+        sentence = describe_reading(name)
+        if sentence:
+            others = [one.slug for one in other_meanings(name)]
+            sold = _describe_sold(name, others, catalog) if request.use_catalog else ""
+            yield " ".join(filter(None, (sentence, sold)))
+
+
+def _describe_sold(name: str, others: Sequence[str], catalog: Catalog) -> str:
+    usual = find(name)
+    sellers = {slug: _sellers(slug, catalog) for slug in (usual.slug if usual else "", *others)}
+    if not any(sellers[slug] for slug in others):
+        return ""
+    parts = (f"{slug} at {', '.join(titles)}" for slug, titles in sellers.items() if titles)
+    return f"The market sells {'; '.join(parts)}."
+
+
+def _sellers(slug: str, catalog: Catalog) -> list[str]:
+    table = catalog.offers
+    code = table.accelerator.code_by_name.get(slug, ABSENT)
+    codes = np.unique(table.provider.codes[table.accelerator.codes == code]).tolist()
+    return sorted(cloud_title(table.provider.names[one]) for one in codes)
+
+
+def _names(request: ComparisonRequest) -> Iterator[str | None]:
+    limits = request.constraints
+    yield request.workload.accelerator
+    yield from limits.accelerators or ()
+    yield from (quota.accelerator for quota in limits.quotas)
+    yield from (offer.accelerator for offer in request.custom_offers)
+    yield from (server.accelerator for server in request.on_prem.servers or ())
+    yield from (one.accelerator for one in request.existing.commitments)

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import asin, cos, inf, radians, sin, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.request.comparison import ComparisonRequest
+from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.inputs.job_nodes import usable_accelerators
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
-from planner.costing.inputs.place_order import PlaceOrder
-from pricing.market.offer_table import OfferTable
+from pricing.common.copies import replace
+from pricing.market.offer_table import UNDATED, OfferTable
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.market.places import is_local_zone
+from pricing.market.snapshot import Catalog, Region
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -198,8 +203,6 @@ def undominated_commitments(
 def _remove_sizes(
     offers: EligibleOffers, groups: Sequence[Rows], costs: Sequence[Floats]
 ) -> list[int]:
-    """The entries of all groups without the sizes of which every node is replaced by smaller ones
-    of one size, at no higher cost: offers that share the large nodes share the small ones too."""
     entries = np.concatenate(groups) if groups else np.array([], dtype=np.intp)
     sizes = _size_code(offers)
     for large in np.unique(sizes[entries])[::-1]:
@@ -213,12 +216,10 @@ def _remove_sizes(
 
 
 def _size_code(offers: EligibleOffers) -> NDArray[np.int64]:
-    """Capacity of a node as a whole number, to tell node sizes apart."""
     return np.round(offers.capacity * 1e6).astype(np.int64)
 
 
 def _remove_replaceable(offers: EligibleOffers, group: Rows, costs: Sequence[Floats]) -> list[int]:
-    """`group` without the nodes that several smaller ones replace at no higher cost."""
     capacity = offers.capacity[group]
     parts = capacity[:, None] / capacity[None, :]
     is_replaced = (parts > 1.5) & (np.abs(parts - np.round(parts)) < 1e-9)
@@ -232,7 +233,6 @@ _COMMITMENT_CODES = [code for option, code in OPTION_CODE.items() if option.is_c
 
 
 def _quota_key(offers: EligibleOffers) -> tuple[NDArray[np.int64], ...]:
-    """What must agree for a limit to count two offers alike; nothing without such limits."""
     keys: tuple[NDArray[np.int64], ...] = ()
     if offers.tells_providers_apart:
         keys += (offers.table.provider.codes[offers.rows].astype(np.int64),)
@@ -242,7 +242,6 @@ def _quota_key(offers: EligibleOffers) -> tuple[NDArray[np.int64], ...]:
 
 
 def _groups(entries: Rows, keys: Sequence[NDArray[np.int64]]) -> Iterator[Rows]:
-    """`entries` split into groups that agree in every key of the market."""
     yield from split_by_equal_values(entries, [key[entries] for key in keys])
 
 
@@ -273,8 +272,6 @@ def _pick_best(offers: EligibleOffers, group: Rows, price: Floats, peak: float) 
 def _preference(
     offers: EligibleOffers, i: int, peak: float
 ) -> tuple[bool, float, float, bool, bool, int, str]:
-    """Among equal prices: a node no larger than the peak, then the largest, then the nearest place,
-    one whose grid is known, a region rather than a zone beside one, a large one, then by name."""
     capacity, offer = float(offers.capacity[i]), offers.offer(i)
     is_larger = capacity > peak
     place, order = (offer.provider, offer.region), offers.place_order
@@ -292,7 +289,6 @@ def _preference(
 def _pareto_frontier(
     offers: EligibleOffers, group: Rows, peak: float, *criteria: Floats
 ) -> list[int]:
-    """Entries that no other is as good as in every criterion, the best in the first one first."""
     selected: list[int] = []
     rest = group
     while len(rest):
@@ -303,3 +299,160 @@ def _pareto_frontier(
             is_better |= cost[rest] < cost[best] * (1 - TIE)
         rest = rest[is_better]
     return selected
+
+
+Place = tuple[str, str]
+"""Provider and region."""
+NEAR_AND_LARGE = 2
+"""Of the order among equal prices; 1 is by name."""
+EARTH_RADIUS_KM = 6371.0
+
+
+@dataclass(frozen=True)
+class PlaceOrder:
+    """How the places of one request rank among equal prices."""
+
+    regions: Mapping[Place, Region]
+    offers: OfferTable
+    home: Place | None = None
+    """Where the data lives; ("", "") for one's own premises, whose place nobody states."""
+    country: str = ""
+    """Country of the team."""
+
+    def distance_km(self, place: Place) -> float:
+        """To the data, else to the team; 0 where neither has a known place, ∞ where this one has
+        none."""
+        if place == self.home:
+            return 0.0
+        if self._centre is None:
+            return 0.0
+        at = _coordinates(self.regions.get(place))
+        return inf if at is None else great_circle_km(self._centre, at)
+
+    def size(self, place: Place) -> int:
+        """Prices that the region has in the catalog: large and old regions sell the most."""
+        code = self._codes.get(place[1])
+        return 0 if code is None else int(self._counts[code])
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {name: code for code, name in enumerate(self.offers.region.names)}
+
+    @cached_property
+    def _counts(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        return np.bincount(self.offers.region.codes, minlength=len(self.offers.region.names))
+
+    @cached_property
+    def _centre(self) -> tuple[float, float] | None:
+        if self.home is not None:
+            known = _coordinates(self.regions.get(self.home))
+            if known is not None:
+                return known
+        inside = [_coordinates(one) for one in self.regions.values() if one.country == self.country]
+        places = [at for at in inside if at is not None] if self.country else []
+        if not places:
+            return None
+        latitude, longitude = np.mean(np.array(places), axis=0).tolist()
+        return latitude, longitude
+
+
+def read_place_order(
+    request: ComparisonRequest, catalog: Catalog, assumptions: Assumptions
+) -> PlaceOrder | None:
+    """That of a request; None where names alone decide."""
+    if assumptions["place_order"] < NEAR_AND_LARGE:
+        return None
+    home = request.data.home
+    return PlaceOrder(
+        catalog.regions,
+        catalog.offers,
+        None if home is None else home.place,
+        request.constraints.near_country or "",
+    )
+
+
+def _coordinates(region: Region | None) -> tuple[float, float] | None:
+    if region is None or region.latitude is None or region.longitude is None:
+        return None
+    return region.latitude, region.longitude
+
+
+def great_circle_km(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Distance of two points given by latitude and longitude in degrees, by the haversine formula.
+
+    >>> round(great_circle_km((50.11, 8.68), (53.35, -6.26)))
+    1088
+    """
+    (first, west), (second, east) = ((radians(a), radians(b)) for a, b in (one, other))
+    across = sin((second - first) / 2) ** 2
+    along = cos(first) * cos(second) * sin((east - west) / 2) ** 2
+    return 2.0 * EARTH_RADIUS_KM * asin(sqrt(across + along))
+
+
+def find_larger_nodes(
+    offers: EligibleOffers, entries: Collection[int], data_cost: Floats, peak: float
+) -> dict[int, int]:
+    """Hourly entries → the largest machine of the same place, option and accelerator whose price
+    is a whole multiple of theirs, up to the peak; those without one are left out."""
+    place = offers.table.place_codes[offers.rows]
+    alike: dict[tuple[int, int], Rows] = {}
+    larger: dict[int, int] = {}
+    for small in entries:
+        kind = int(offers.option[small]), int(offers.accelerator[small])
+        if kind not in alike:
+            is_alike = (offers.option == kind[0]) & (offers.accelerator == kind[1])
+            alike[kind] = np.flatnonzero(is_alike & (offers.capacity <= peak * (1 + TIE)))
+        same = alike[kind]
+        same = same[(place[same] == place[small]) & (offers.quotas[same] == offers.quotas[small])]
+        parts = offers.capacity[same] / offers.capacity[small]
+        is_equal = (parts > 1.5) & (np.abs(parts - np.round(parts)) < TIE)
+        pairs = (
+            (offers.usd_per_hour[same] / parts, offers.usd_per_hour[small]),
+            (data_cost[same], data_cost[small]),
+        )
+        for cost, small_cost in pairs:
+            is_equal &= np.abs(cost - small_cost) <= TIE * np.abs(small_cost)
+        same = same[is_equal]
+        if same.size:
+            larger[small] = int(same[offers.capacity[same].argmax()])
+    return larger
+
+
+def prefer_dated(offers: EligibleOffers, margin: float) -> EligibleOffers:
+    """The offers without undated ones that a dated one within `margin` stands for."""
+    is_undated = offers.table.as_of_day[offers.rows] == UNDATED
+    if margin <= 0 or not is_undated.any() or is_undated.all():
+        return offers
+    price = _effective_price(offers)
+    is_kept = np.ones(len(offers), dtype=bool)
+    keys = (
+        offers.option,
+        offers.term_months,
+        offers.accelerator,
+        np.round(offers.accelerator_count * 1e6).astype(np.int64),
+        offers.quotas,
+        offers.table.provider.codes[offers.rows] * offers.tells_providers_apart,
+    )
+    for group in split_by_equal_values(np.arange(len(offers)), keys):
+        dated = group[~is_undated[group]]
+        if len(dated):
+            undated = group[is_undated[group]]
+            is_kept[undated] = price[undated] * (1 + margin) < price[dated].min()
+    return _select(offers, is_kept)
+
+
+def _effective_price(offers: EligibleOffers) -> Floats:
+    """[entry] price of an hour, USD, upfront payments spread over the term."""
+    hours = HOURS_PER_MONTH * np.maximum(offers.term_months, 1)
+    return np.asarray(offers.usd_per_hour + offers.upfront_usd / hours)
+
+
+def _select(offers: EligibleOffers, mask: np.ndarray) -> EligibleOffers:
+    columns = {
+        name: getattr(offers, name)[mask]
+        for name in (
+            *("rows", "multiplier", "usd_per_hour", "upfront_usd", "term_months", "option"),
+            *("capacity", "accelerator", "accelerator_count", "quotas"),
+        )
+    }
+    return replace(offers, **columns)

@@ -2,58 +2,61 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.place_limits import (
-    describe_conflict,
-    limit_own_places,
-    limit_places,
-    limit_signed_places,
-)
+from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.offers import CustomOffer
-from planner.contract.request.rules import EDITION_1, PlanRules
+from planner.contract.request.constraints import Constraints, CustomOffer
+from planner.contract.request.rules import (
+    NOWHERE,
+    PlaceLimits,
+    PlanRules,
+    describe_conflict,
+    limit_places,
+)
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.finance import discount_factors
-from planner.costing.cost_model.native_price import read_native_price
+from planner.costing.cost_model.capacity_source import CapacitySource, read_native_price
 from planner.costing.cost_model.rental import (
     available_months,
     describe_offer,
+    estimate_spot_goodputs,
     staff_over_plan,
 )
-from planner.costing.cost_model.spot_hours import estimate_spot_goodputs
 from planner.costing.cost_model.storage_egress import CloudData
-from planner.costing.cost_model.terms import Calendar
-from planner.costing.inputs.custom_offers import (
-    CustomOfferFilter,
-    convert_prices,
-    merge_exchange_rates,
-)
+from planner.costing.cost_model.terms import Calendar, discount_factors
+from planner.costing.inputs.checks import tell_readings
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
     TIE,
     EligibleOffers,
     build_eligible_offers,
+    find_larger_nodes,
+    prefer_dated,
+    read_place_order,
     split_by_equal_values,
     undominated_commitments,
     undominated_rentals,
 )
-from planner.costing.inputs.equal_machines import find_larger_nodes
-from planner.costing.inputs.existing import warn_of_places
-from planner.costing.inputs.guard_rails import GuardRails
+from planner.costing.inputs.existing import SupplyLimits, warn_of_places
 from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.offer_rules import (
+    NONE_FITS,
     WHOLE_NODE,
     Adjustment,
     Filters,
+    GuardRails,
     QuotaRule,
     Rows,
+    StatedQuotas,
     counts_bills,
     depends_on_payments,
     end_discounts,
@@ -64,15 +67,12 @@ from planner.costing.inputs.offer_rules import (
     parts_nodes,
     read_adjustment,
 )
-from planner.costing.inputs.place_order import read_place_order
-from planner.costing.inputs.quota_machines import StatedQuotas
-from planner.costing.inputs.read_names import tell_readings
-from planner.costing.inputs.supply_limits import SupplyLimits
-from planner.costing.inputs.undated_prices import prefer_dated
 from planner.sizing.demand import Demand
-from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.accelerators import get as sheet_of
+from pricing.market.accelerators import resolve
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_table import OfferTable
-from pricing.market.offers import PurchaseOption
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
@@ -89,8 +89,8 @@ class OfferSelection:
     assumptions: Assumptions
     calendar: Calendar
     units_per_usd: float
-    custom: OfferTable = field(default_factory=lambda: OfferTable.from_offers(()))
-    rules: PlanRules = EDITION_1
+    custom: OfferTable
+    rules: PlanRules
     beyond_quotas: bool = False
     """Whether it is of the offers whose machines are larger than a quota, instead of the others."""
 
@@ -102,8 +102,7 @@ class OfferSelection:
     @cached_property
     def job_nodes(self) -> JobNodes:
         """The machines that hold the jobs of the work."""
-        edition = self.assumptions["run_edition"]
-        return JobNodes(self.rules, self.demand.candidates, self.demand.run_width, edition)
+        return JobNodes(self.rules, self.demand.candidates, self.demand.run_width)
 
     @property
     def min_node_accelerators(self) -> dict[str, float]:
@@ -118,7 +117,7 @@ class OfferSelection:
     @cached_property
     def stated_quotas(self) -> StatedQuotas:
         """Quotas of the request."""
-        return StatedQuotas.read(self.request, self.assumptions)
+        return StatedQuotas.read(self.request)
 
     @cached_property
     def filters(self) -> Filters:
@@ -126,7 +125,7 @@ class OfferSelection:
         limits = self.request.constraints
         options = limits.purchase_options or ()
         return Filters(
-            accelerators=tuple(sorted(self.throughput)) or ("no accelerator fits",),
+            accelerators=tuple(sorted(self.throughput)) or NONE_FITS,
             providers=limits.providers or (),
             purchase_options=tuple(o.value for o in options),
             min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
@@ -170,7 +169,7 @@ class OfferSelection:
     @cached_property
     def custom_filter(self) -> CustomOfferFilter:
         """The request's own offers under its limits."""
-        places = limit_own_places(self.request, self.catalog.regions)
+        places = limit_places(self.request, self.catalog.regions)
         return CustomOfferFilter(self.request, self.custom, places, self.throughput)
 
     @property
@@ -192,8 +191,7 @@ class OfferSelection:
         )
         apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
         order = read_place_order(self.request, self.catalog, self.assumptions)
-        pools = counts_bills(self.request, self.rules)
-        parted = parts_nodes(self.request, self.rules)
+        pools, parted = counts_bills(self.request), parts_nodes(self.request)
         offers = replace(offers, tells_providers_apart=apart, place_order=order)
         offers = replace(offers, counts_bills=pools, parts_nodes=parted)
         if custom:
@@ -202,7 +200,6 @@ class OfferSelection:
         return prefer_dated(converted, self.rules.undated_price_margin)
 
     def _fitting_rows(self, table: OfferTable, is_own: bool) -> Rows:
-        """Offers that do the work, of whatever size the quotas are."""
         within = self.guard_rails.rows
         rows = self.custom_filter.rows() if is_own else within(table, self.filters.rows(table))
         return self.job_nodes.fitting(table, rows, is_own=is_own)
@@ -216,14 +213,11 @@ class OfferSelection:
     def adjustments(self) -> tuple[Adjustment, ...]:
         """Contract discounts of the request as rules on offers."""
         own = map(read_adjustment, self.request.price_adjustments)
-        ends = self.rules.ends_discounts
-        return (*own, *list_contract_discounts(self.request.existing, ends=ends))
+        return (*own, *list_contract_discounts(self.request.existing))
 
     @cached_property
     def _price_by_month(self) -> dict[str, Floats]:
-        """Provider → factor on its prices in each month, where a discount is of some months."""
-        keeps = self.rules.ends_discounts
-        return dict(end_discounts(self.request.existing, self.calendar)) if keeps else {}
+        return dict(end_discounts(self.request.existing, self.calendar))
 
     def warnings(self) -> Iterator[str]:
         """How names are read, and what of the request's own prices, discounts and limits has no
@@ -233,7 +227,7 @@ class OfferSelection:
         if conflict and len(self.catalog_offers):
             yield f"{conflict[0].upper()}{conflict[1:]}."
         yield from self.custom_filter.warnings()
-        places = limit_signed_places(self.request, self.catalog.regions)
+        places = limit_places(self.request, self.catalog.regions)
         yield from warn_of_places(self.request.existing.commitments, places)
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()
@@ -242,7 +236,6 @@ class OfferSelection:
             yield from self.stated_quotas.warnings(table, rows)
 
     def _warn_unused_adjustments(self) -> Iterator[str]:
-        """Warnings on adjustments that no price of the catalog answers to."""
         table, every = self.catalog_offers, np.arange(len(self.catalog_offers))
         own = map(read_adjustment, self.request.price_adjustments)
         for i, rule in enumerate(own, start=1):
@@ -250,7 +243,6 @@ class OfferSelection:
                 yield f"Discount {i} matches no price of the catalog and changes nothing."
 
     def _warn_unused_quotas(self) -> Iterator[str]:
-        """Warnings on quotas that count no price at all."""
         tables = (self.catalog_offers, self.custom)
         for rule in self.stated_quotas.rules:
             if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
@@ -259,14 +251,13 @@ class OfferSelection:
     def _undominated(
         self, offers: EligibleOffers, custom: Sequence[CustomOffer]
     ) -> tuple[list[int], list[int]]:
-        """What no other offer dominates: rented by the hour, and committed to."""
         peak = float(self.demand.peak_accelerators.max())
         dated = [
             i for i in range(len(offers) if custom else 0) if _is_dated(custom[int(offers.rows[i])])
         ]
         term, rate = int(offers.term_months.max(initial=1)), self.calendar.discount_rate_per_year
         average_discount = float(np.mean(discount_factors(rate, term)))
-        keep_payments = depends_on_payments(self.request, self.rules)
+        keep_payments = depends_on_payments(self.request)
         data = self._data_cost(offers)
         accelerators = offers.accelerator_count / np.maximum(offers.capacity, 1e-12)
         staff = staff_over_plan(accelerators / self.units_per_usd, self.assumptions, self.calendar)
@@ -282,7 +273,6 @@ class OfferSelection:
         return hourly, committed
 
     def _goodput(self, offers: EligibleOffers) -> Floats:
-        """Useful share of an hour of each entry: below 1 for what can be interrupted."""
         spot = np.flatnonzero(np.isin(offers.option, _INTERRUPTIBLE))
         goodput = np.ones(len(offers))
         table, rows = offers.table, offers.rows[spot]
@@ -293,7 +283,6 @@ class OfferSelection:
         return goodput
 
     def _data_cost(self, offers: EligibleOffers) -> Floats:
-        """Cost of a month's data in the place of each entry; 0 without data."""
         cost = np.zeros(len(offers))
         if self.data.has_data:
             table, rows = offers.table, offers.rows
@@ -347,3 +336,184 @@ class OfferSelection:
 
 def _is_dated(offer: CustomOffer) -> bool:
     return offer.available_from is not None or offer.available_until is not None
+
+
+_MISSING = {"regions": "region", "geographies": "known region", "countries": "known country"}
+"""Limit on places → what an offer that it does not bind lacks."""
+_MAX_LABELS = 5
+"""Offers named one by one in a warning."""
+
+
+@dataclass(frozen=True)
+class CustomOfferFilter:
+    """Private offers under the limits of their request."""
+
+    request: ComparisonRequest
+    table: OfferTable
+    """Row `i` is the i-th of its offers."""
+    places: PlaceLimits
+    """Its limits on their places."""
+    throughput: Mapping[str, float]
+    """r of each accelerator that can do the work."""
+
+    @property
+    def limits(self) -> Constraints:
+        """What the request limits."""
+        return self.request.constraints
+
+    def rows(self) -> NDArray[np.intp]:
+        """Rows that meet every limit; of those on places, an offer without a known place does."""
+        admitted = [row for row in range(len(self.table)) if self._admits(row)]
+        return np.array(admitted, dtype=np.intp)
+
+    def warnings(self) -> Iterator[str]:
+        """Which limits do not bind which offers, and which offers hold too little to be used."""
+        limits = self.limits
+        yield from self._warn_unbound()
+        yield from self._warn_elsewhere()
+        most = self.limits.max_term_months
+        long = [r for r in range(len(self.table)) if most and self.table.term_months[r] > most]
+        if long:
+            yield (
+                f"{self._labels(long)} left out: {_sentence('max_term_months').lower()} that may "
+                f"be signed is {most} month{'' if most == 1 else 's'}."
+            )
+        fractional = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
+        if fractional and limits.min_accelerators_per_node is None:
+            yield (
+                f"{self._labels(fractional)} left out: nodes hold at least one whole accelerator, "
+                "as a share of a card does not hold the memory of a whole one; a limit of less "
+                "than one accelerator per node admits it."
+            )
+
+    def _warn_unbound(self) -> Iterator[str]:
+        rows = self.rows().tolist()
+        free = {}
+        if self.limits.providers is not None:
+            unnamed = [row for row in rows if self._provider(row) == NOWHERE]
+            free["providers"] = ("provider", unnamed)
+        for limit in self.places.limits:
+            missing = _MISSING[limit.field]
+            unknown = [row for row in rows if limit in self.places.unknown_at(*self._place(row))]
+            free[limit.field] = (missing, unknown)
+        for name, (missing, exempt) in free.items():
+            if exempt:
+                verb = "has" if len(exempt) == 1 else "have"
+                yield (
+                    f"{_sentence(name)} does not bind {self._labels(exempt)}, which {verb} "
+                    f"no {missing}."
+                )
+
+    def _warn_elsewhere(self) -> Iterator[str]:
+        outside: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for row in range(len(self.table)):
+            if self.table.offer(row).accelerator in self.throughput:
+                place = self._place(row)
+                for limit in self.places.broken_at(*place):
+                    outside[self.places.describe(*place), limit.words].append(row)
+        for (where, chosen), rows in outside.items():
+            yield f"{self._labels(rows)} left out: {where} is outside {chosen}."
+
+    def _admits(self, row: int) -> bool:
+        limits, offer = self.limits, self.table.offer(row)
+        options, memory = limits.purchase_options, self.table.accelerator_memory_gib[row]
+        return (
+            offer.accelerator in self.throughput
+            and (
+                limits.providers is None
+                or offer.provider == NOWHERE
+                or offer.provider in limits.providers
+            )
+            and not self.places.broken_at(offer.provider, offer.region)
+            and (options is None or offer.purchase_option in options)
+            and offer.term_months <= (limits.max_term_months or offer.term_months)
+            and self._accelerators(row) >= (limits.min_accelerators_per_node or WHOLE_NODE)
+            and not memory < (limits.min_accelerator_memory_gib or 0.0)
+            and (limits.interconnect or "").lower() in sheet_of(offer.accelerator).interconnect
+        )
+
+    def _accelerators(self, row: int) -> float:
+        return float(self.table.accelerator_count[row])
+
+    def _provider(self, row: int) -> str:
+        return self.request.custom_offers[row].provider
+
+    def _place(self, row: int) -> tuple[str, str]:
+        return self._provider(row), self.request.custom_offers[row].region
+
+    def _labels(self, rows: Sequence[int]) -> str:
+        return join_labels([self.request.custom_offers[row].label for row in rows])
+
+
+def join_labels(labels: Sequence[str]) -> str:
+    """Names in words, the first few of many.
+
+    >>> join_labels(["a"]), join_labels(["a", "b", "c"])
+    ('a', 'a, b and c')
+    >>> join_labels(["a"] * 9)
+    'a, a, a, a, a and 4 more'
+    """
+    rest = len(labels) - _MAX_LABELS
+    shown = [*labels[:_MAX_LABELS], f"{rest} more"] if rest > 0 else list(labels)
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def build_custom_offer_table(offers: Sequence[CustomOffer]) -> OfferTable:
+    """The team's own prices as a table; row `i` is the i-th of them."""
+    return OfferTable.from_offers(
+        [
+            Offer(
+                provider=offer.provider,
+                region=offer.region,
+                instance_type=offer.instance_type or "custom",
+                accelerator=resolve(offer.accelerator, f"custom_offers.{i}.accelerator").slug,
+                accelerator_count=Fraction(str(offer.accelerator_count)).limit_denominator(1000),
+                purchase_option=offer.purchase_option,
+                price_per_hour=Decimal(str(offer.usd_per_hour)),
+                upfront=Decimal(str(offer.upfront_usd)),
+                term_months=offer.term_months or 0,
+                zone=offer.label,
+                source="request",
+            )
+            for i, offer in enumerate(offers)
+        ]
+    )
+
+
+def merge_exchange_rates(request: ComparisonRequest, catalog_rates: ExchangeRates) -> ExchangeRates:
+    """The catalog's exchange rates, replaced by the request's where it sets one."""
+    request_rates = {
+        currency: (
+            ExchangeRate(
+                currency, rate.as_of or dt.date.min, Decimal(str(rate.units_per_usd)), "request"
+            ),
+        )
+        for currency, rate in request.exchange_rates.items()
+    }
+    return (
+        ExchangeRates({**catalog_rates.by_currency, **request_rates})
+        if request_rates
+        else catalog_rates
+    )
+
+
+def convert_prices(
+    offers: EligibleOffers, old_rates: ExchangeRates, new_rates: ExchangeRates
+) -> EligibleOffers:
+    """Dollar prices that were native price / rate before, at the rates after: × before / after."""
+    factors = {
+        currency: float(old_rates.find(currency).units_per_usd / rates[-1].units_per_usd)
+        for currency, rates in new_rates.by_currency.items()
+        if currency in old_rates.by_currency and rates is not old_rates.by_currency[currency]
+    }
+    if not factors:
+        return offers
+    change = np.array([factors.get(offers.offer(i).currency, 1.0) for i in range(len(offers))])
+    return replace(
+        offers, usd_per_hour=offers.usd_per_hour * change, upfront_usd=offers.upfront_usd * change
+    )
+
+
+def _sentence(limit: str) -> str:
+    title = LIMIT_TITLES[limit]
+    return title[0].upper() + title[1:]

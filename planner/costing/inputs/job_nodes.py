@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from planner.contract.request.rules import LARGEST_NODE, PlanRules
 from planner.sizing.demand import Candidate
-from planner.sizing.footprint.parallelism import fast_domain
+from planner.sizing.footprint.memory import fast_domain
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.offer_table import OfferTable
 from pricing.market.places import CLOUD_PARTITIONS
@@ -26,12 +26,6 @@ Floats = NDArray[np.float64]
 
 Rows = NDArray[np.intp]
 
-SPREAD_RUNS = 3
-"""Edition of runs from which one works on every accelerator of its machines, 2026."""
-FULL_MACHINES = 4
-"""Edition of runs from which one takes as many accelerators as its machines have, 2026."""
-REST_ALONE = 5
-"""Edition of runs from which what is rented beside servers does what they leave alone, 2026."""
 LEAST_NETWORK_GBPS = 100.0
 """Network of a machine that jobs over many nodes run on, Gbit/s: what the first cloud machines sold
 for distributed training had (AWS p3dn.24xlarge, 2018)."""
@@ -46,8 +40,6 @@ class JobNodes:
     """Accelerators that can do the work."""
     run_width: float = 0.0
     """Reference accelerators that sized runs keep busy at once; 0 for given hours."""
-    run_edition: float = 1
-    """Edition of what a run takes of its machines."""
 
     @cached_property
     def widths(self) -> dict[str, float]:
@@ -69,7 +61,7 @@ class JobNodes:
     def packed_sizes(self) -> dict[str, int]:
         """Accelerators in whose multiples the work fills machines: those of a job, or 1 where a
         sized run spreads over all that its machines have."""
-        if not self._may_spread or self.run_edition < SPREAD_RUNS:
+        if not self._may_spread:
             return self.job_sizes
         return dict.fromkeys(self.job_sizes, 1)
 
@@ -77,17 +69,10 @@ class JobNodes:
     def fills_machines(self) -> bool:
         """Whether runs take every accelerator of the machines that they rent, however few hold
         them; not where parts of machines are rented, which are as large as is needed."""
-        is_of_today = self.run_edition >= FULL_MACHINES
-        return is_of_today and self._may_spread and self.rules.whole_nodes
-
-    @property
-    def rents_the_rest(self) -> bool:
-        """Whether machines are rented for the hours alone that servers and commitments leave."""
-        return self.fills_machines and self.run_edition >= REST_ALONE
+        return self._may_spread and self.rules.whole_nodes
 
     @property
     def _may_spread(self) -> bool:
-        """Whether runs are sized, and nobody states how many accelerators one takes."""
         return self.rules.is_sized and self.rules.accelerators_per_job <= 1
 
     @cached_property
@@ -141,7 +126,7 @@ class JobNodes:
     def lacks_link(self, candidate: Candidate) -> str:
         """Why the layout of the work does not fit an accelerator, "" where it does."""
         joined = fast_domain(sheet_of(candidate.accelerator))
-        if self.rules.any_node or not self.rules.packs_jobs or candidate.tensor_parallel <= joined:
+        if self.rules.any_node or candidate.tensor_parallel <= joined:
             return ""
         return (
             f"its layout splits every layer over {candidate.tensor_parallel} accelerators, and the "

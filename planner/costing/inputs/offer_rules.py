@@ -3,24 +3,28 @@ them. PURE."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.labels import cloud_title
+from planner.contract.labels import LIMIT_TITLES, cloud_title
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.existing import Existing
-from planner.contract.request.offers import PriceAdjustment
-from planner.contract.request.rules import PlanRules
+from planner.contract.request.constraints import PriceAdjustment
+from planner.contract.request.on_prem import Existing
+from planner.contract.request.rules import ANY, PlaceLimit, PlaceLimits, PlanRules
 from planner.costing.cost_model.terms import Calendar
-from pricing.market.accelerators import get
+from planner.costing.optimizer.problem import Quota
+from pricing.market.accelerators import find_software, get, resolve
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
+from pricing.market.places import CLOUD_PARTITIONS, PARTITIONS, find_partition
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+NONE_FITS = ("no accelerator fits",)
+"""Stands for slugs where no accelerator can do the work, as no slugs admit every one."""
 WHOLE_NODE = 1.0
 """Least accelerators of a node unless the request says otherwise: a share of a card does not
 hold the memory of a whole one."""
@@ -74,8 +78,6 @@ class Filters:
 
 
 def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
-    """[row] whether what it costs is known: an hour of what is rented by the hour, an hour and a
-    term of a commitment."""
     names = table.purchase_option.names
     binds = np.array([PurchaseOption(name).is_commitment for name in names], dtype=bool)
     is_commitment = binds[table.purchase_option.codes[rows]] if len(rows) else rows > 0
@@ -129,45 +131,42 @@ def list_provider_groups(existing: Existing) -> Iterator[QuotaRule]:
     yield from (QuotaRule(f"provider {name}", name, None, None) for name in sorted(names))
 
 
-def depends_on_payments(request: ComparisonRequest, rules: PlanRules) -> bool:
+def depends_on_payments(request: ComparisonRequest) -> bool:
     """Whether it matters in which months a commitment is paid, beside what it costs: under a
-    monthly budget, and for credits and minimum spends, which only bills of their months count for.
-    Up to rules 5 that was not seen, and a plan could cost less than the bound."""
-    return request.constraints.monthly_budget is not None or counts_bills(request, rules)
+    monthly budget, and for credits and minimum spends, which only bills of their months count
+    for."""
+    return request.constraints.monthly_budget is not None or counts_bills(request)
 
 
-def counts_bills(request: ComparisonRequest, rules: PlanRules) -> bool:
-    """Whether credits or minimum spends count what providers bill. Up to rules 5 an offer was left
-    out that another one, dearer to a provider that they pay, seemed to replace."""
-    has_pools = bool(request.existing.credits or request.existing.minimum_spend)
-    return rules.keeps_books and has_pools
+def counts_bills(request: ComparisonRequest) -> bool:
+    """Whether credits or minimum spends count what providers bill."""
+    return bool(request.existing.credits or request.existing.minimum_spend)
 
 
-def parts_nodes(request: ComparisonRequest, rules: PlanRules) -> bool:
+def parts_nodes(request: ComparisonRequest) -> bool:
     """Whether a limit on spot or on providers may part a machine among offers of its size: part of
-    its time is spot, the rest firm. Up to rules 5 smaller machines, cheaper by the hour, replaced
-    the firm ones of that size, and spot was left with no machine that it may fill."""
+    its time is spot, the rest firm."""
     limits = request.constraints
     tells_apart = limits.max_provider_share is not None or (limits.min_providers or 1) > 1
-    return rules.keeps_books and (tells_apart or 0.0 < (limits.max_spot_share or 0.0) < 1.0)
+    return tells_apart or 0.0 < (limits.max_spot_share or 0.0) < 1.0
 
 
-def list_contract_discounts(existing: Existing, *, ends: bool = False) -> Iterator[Adjustment]:
-    """The highest discount of each provider's minimum-spend contracts; where it `ends` with them,
-    one that leaves nothing to pay takes nothing off here, but in its months (`end_discounts`)."""
+def list_contract_discounts(existing: Existing) -> Iterator[Adjustment]:
+    """The highest discount of each provider's minimum-spend contracts; one that leaves nothing to
+    pay takes nothing off here, but in its months (`end_discounts`)."""
     rates: dict[str, float] = {}
     for one in existing.minimum_spend:
         rates[one.provider] = max(rates.get(one.provider, 0.0), float(one.discount_rate))
     for provider, rate in rates.items():
         if rate:
-            yield Adjustment(1.0 if ends and rate == 1 else 1.0 - rate, provider)
+            yield Adjustment(1.0 if rate == 1 else 1.0 - rate, provider)
 
 
 def end_discounts(existing: Existing, calendar: Calendar) -> Iterator[tuple[str, Floats]]:
     """Provider and factor (1 − d_t) ÷ (1 − d) on its discounted prices, where d is the highest
     discount of its contracts, 0 for one of all, and d_t that of those that run in month t; of
     the plan and to the first month after its contracts: none changes later."""
-    for rule in list_contract_discounts(existing, ends=True):
+    for rule in list_contract_discounts(existing):
         signed = [one for one in existing.minimum_spend if one.provider == rule.provider]
         last = max(calendar.index(one.last) for one in signed)
         share = np.ones(max(calendar.months, last + 1) + 1)
@@ -236,3 +235,150 @@ def match_quota(table: OfferTable, rows: Rows, rule: QuotaRule) -> NDArray[np.bo
     if rule.region is not None:
         hit &= table.region.match_names([rule.region])[table.region.codes[rows]]
     return np.asarray(hit)
+
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class GuardRails:
+    """The rules of a request as rules on the catalog's offers; offers of its own are exempt."""
+
+    rules: PlanRules
+    places: PlaceLimits = field(default_factory=PlaceLimits)
+    """The limits on places."""
+
+    def rows(self, table: OfferTable, rows: Rows) -> Rows:
+        """Those of `rows` that every rule admits."""
+        return _admitted_by_all(rows, self._masks(table, rows))
+
+    def admitted(self, table: OfferTable, rows: Rows) -> dict[str, Rows]:
+        """Name of each rule in force, limits on places left out → those of `rows` that it
+        admits."""
+        masks = self._masks_of_parts(table, rows) | self._masks_of_machines(table, rows)
+        return {name: rows[mask] for name, mask in masks.items()}
+
+    def rows_in(self, table: OfferTable, rows: Rows, limit: PlaceLimit) -> Rows:
+        """Those of `rows` that keep to one limit on places."""
+        return rows[self._is_in(table, rows, limit)]
+
+    def rows_in_places(self, table: OfferTable, rows: Rows) -> Rows:
+        """Those of `rows` in the places that may be used, whatever machine they are."""
+        return _admitted_by_all(rows, self._masks_of_places(table, rows))
+
+    def runs_on(self, accelerator: str) -> bool:
+        """Whether an accelerator runs the software of the request."""
+        return self.rules.software in (ANY, find_software(accelerator))
+
+    def _masks(self, table: OfferTable, rows: Rows) -> list[Bools]:
+        masks = self._masks_of_machines(table, rows)
+        return [*self._masks_of_places(table, rows), *masks.values()]
+
+    def _masks_of_machines(self, table: OfferTable, rows: Rows) -> dict[str, Bools]:
+        masks = {}
+        if self.rules.software != ANY:
+            masks[LIMIT_TITLES["software"]] = self._runs_software(table, rows)
+        is_sold = _is_sold_on_demand(table, rows)
+        masks["the need for a machine that is sold on demand too"] = is_sold
+        return masks
+
+    def _masks_of_places(self, table: OfferTable, rows: Rows) -> list[Bools]:
+        chosen = [self._is_in(table, rows, limit) for limit in self.places.limits]
+        return [*self._masks_of_parts(table, rows).values(), *chosen]
+
+    def _masks_of_parts(self, table: OfferTable, rows: Rows) -> dict[str, Bools]:
+        masks = {}
+        if set(self.rules.partitions) != set(PARTITIONS):
+            is_in = self._match_places(table, rows, self._is_in_partition)
+            if not is_in.all() or self.rules.partitions != CLOUD_PARTITIONS:
+                masks[LIMIT_TITLES["partitions"]] = is_in
+        return masks
+
+    def _is_in_partition(self, provider: str, region: str) -> bool:
+        return find_partition(provider, region) in self.rules.partitions
+
+    def _is_in(self, table: OfferTable, rows: Rows, limit: PlaceLimit) -> Bools:
+        alone = PlaceLimits((limit,), self.places.regions)
+        return self._match_places(table, rows, alone.admits)
+
+    def _match_places(
+        self, table: OfferTable, rows: Rows, is_allowed: Callable[[str, str], bool]
+    ) -> Bools:
+        codes = table.place_codes[rows]
+        is_present = np.bincount(codes, minlength=len(table.places)) > 0
+        pairs = zip(table.places, is_present.tolist(), strict=True)
+        flags = [present and is_allowed(*place) for place, present in pairs]
+        return np.array(flags, dtype=bool)[codes]
+
+    def _runs_software(self, table: OfferTable, rows: Rows) -> Bools:
+        flags = [self.runs_on(slug) for slug in table.accelerator.names]
+        return np.array(flags, dtype=bool)[table.accelerator.codes[rows]]
+
+
+def _is_sold_on_demand(table: OfferTable, rows: Rows) -> Bools:
+    """[row] no commitment, or one to a machine sold on demand in the same region."""
+    options = table.purchase_option
+    commitments = [o.value for o in PurchaseOption if o.is_commitment]
+    is_commitment = options.match_names(commitments)[options.codes[rows]]
+    everywhere = np.flatnonzero(
+        options.match_names([PurchaseOption.ON_DEMAND.value])[options.codes] & table.sold_now
+    )
+    is_sold = np.zeros(len(table), dtype=bool)  # [machine], of which there are no more than rows
+    is_sold[table.machine_codes[everywhere]] = True
+    return np.asarray(~is_commitment | is_sold[table.machine_codes[rows]])
+
+
+def _admitted_by_all(rows: Rows, masks: Iterable[Bools]) -> Rows:
+    is_admitted = np.ones(len(rows), dtype=bool)
+    for mask in masks:
+        is_admitted &= mask
+    return rows[is_admitted]
+
+
+@dataclass(frozen=True)
+class StatedQuotas:
+    """The quotas of a request, each as a rule on offers and as a limit of the optimiser."""
+
+    rules: tuple[QuotaRule, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+
+    @classmethod
+    def read(cls, request: ComparisonRequest) -> StatedQuotas:
+        """Those of a request, each under a name of its own."""
+        rules: list[QuotaRule] = []
+        for i, quota in enumerate(request.constraints.quotas):
+            slug = resolve(quota.accelerator, f"constraints.quotas.{i}.accelerator").slug
+            place = f"{quota.provider}/{quota.region}" if quota.region else quota.provider
+            same_name = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
+            group = f"{place} {slug}" + (f" ({same_name + 1})" if same_name else "")
+            rules.append(QuotaRule(group, quota.provider, quota.region, slug))
+        stated = zip(rules, request.constraints.quotas, strict=True)
+        quotas = (Quota(r.group, q.max_accelerators, in_machines=True) for r, q in stated)
+        return cls(tuple(rules), tuple(quotas))
+
+    def are_beyond(self, table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
+        """[row] whether one machine has more accelerators than a quota that counts it."""
+        beyond = np.zeros(len(rows), dtype=bool)
+        for _, _, of_it in self._beyond_each(table, rows):
+            beyond |= of_it
+        return beyond
+
+    def count_beyond(self, table: OfferTable, rows: Rows) -> Iterator[tuple[str, int]]:
+        """Each quota that is smaller than machines that it counts, in words, and how many offers
+        that are."""
+        for rule, quota, of_it in self._beyond_each(table, rows):
+            if of_it.any():
+                yield f"{rule.words} ({quota.most:g})", int(of_it.sum())
+
+    def _beyond_each(
+        self, table: OfferTable, rows: Rows
+    ) -> Iterator[tuple[QuotaRule, Quota, NDArray[np.bool_]]]:
+        for rule, quota in zip(self.rules, self.quotas, strict=True):
+            is_larger = table.accelerator_count[rows] > quota.most
+            yield rule, quota, match_quota(table, rows, rule) & is_larger
+
+    def warnings(self, table: OfferTable, rows: Rows) -> Iterator[str]:
+        """Warnings on the offers that are left out."""
+        for words, count in self.count_beyond(table, rows):
+            offers = "1 offer, which is" if count == 1 else f"{count:,} offers, which are"
+            yield f"The {words} is smaller than one machine of {offers} left out."

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.constraints import HOURS_PER_MONTH
+from planner.costing.optimizer.plan_model import HOURS_PER_MONTH
 from planner.costing.optimizer.problem import (
     LARGEST_SHARE,
     LEAST_GROUPS,
@@ -26,7 +26,7 @@ from planner.costing.optimizer.problem import (
     Quota,
     RentalOption,
 )
-from planner.costing.optimizer.solve import DEFAULT_GAP, DEFAULT_NODE_LIMIT, restrict_sources, solve
+from planner.costing.optimizer.solve import DEFAULT_GAP, restrict_sources, solve
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 
 Keys = frozenset[str]
@@ -120,7 +120,6 @@ def marginal_values(
     allowed: Collection[str] | None = None,
     *,
     gap: float = 0.0,
-    node_limit: int = DEFAULT_NODE_LIMIT,
     additional_units: Mapping[str, AdditionalUnit] | None = None,
     work: WorkMeter | None = None,
 ) -> tuple[MarginalValue, ...]:
@@ -140,7 +139,7 @@ def marginal_values(
     meter = WorkMeter() if work is None else work
 
     def saving(wider: PlanProblem) -> float:
-        better = solve(wider, gap=gap, known_plans=(plan,), node_limit=node_limit, work=meter)
+        better = solve(wider, gap=gap, work=meter)
         return max(0.0, plan.cost - better.cost)
 
     widened = chain(_widened(problem), _with_one_more(problem, additional_units or {}))

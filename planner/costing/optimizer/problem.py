@@ -192,9 +192,6 @@ class PlanProblem:
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole: of one node size, the node-hours of a month
     with a peak, over all offers together, are a whole number of nodes times d_t."""
-    parts_replace_nodes: bool = False
-    """Whether what is rented in parts replaces whole nodes that a limit parts among offers, as
-    rules before 6 had it: a cheaper offer could make the plan dearer."""
     base_cost: float = 0.0
     """Net present cost that no choice changes (servers already owned): added to every plan."""
     base_cash: Floats | None = None

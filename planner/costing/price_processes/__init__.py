@@ -2,5 +2,5 @@
 
 `find_process` gives the process of an accelerator under a purchase option, `draw_paths` joint
 paths of several of them. The parameters (`parameters.csv`) are fitted by
-`manage.py build_price_processes` on dated histories (`histories.csv.zst`).
+`python -m tools.price_processes` on dated histories.
 """

@@ -39,8 +39,6 @@ _UNIT = np.float32(math.sqrt(12.0) / 65536.0)
 
 @dataclass(frozen=True)
 class _Groups:
-    """Which family, and which family and place, each process belongs to, numbered from 0."""
-
     family: NDArray[np.intp]
     place: NDArray[np.intp]
 
@@ -81,7 +79,6 @@ def _numbered(keys: Sequence[Hashable]) -> NDArray[np.intp]:
 
 
 def _share(common: Singles, family: Singles, own: Singles) -> Singles:
-    """Variables of variance 1 out of a common, a family's and an own part of variance 1."""
     own *= np.float32(math.sqrt(1.0 - MARKET_SHARE - FAMILY_SHARE))
     own += np.float32(math.sqrt(FAMILY_SHARE)) * family
     own += np.float32(math.sqrt(MARKET_SHARE)) * common
@@ -107,10 +104,6 @@ def _column(values: Sequence[float]) -> Singles:
 def _add_shocks(
     logs: Singles, processes: Sequence[PriceProcess], groups: _Groups, random: np.random.Generator
 ) -> None:
-    """Adds x to the processes that have shocks.
-
-    A month's shock is uniform: with its common parts, and summed over a quarter, all but normal.
-    """
     moving = [i for i, p in enumerate(processes) if p.shock_sd > 0]
     if not moving:
         return
@@ -131,7 +124,6 @@ def _add_shocks(
 
 
 def _uniform(shape: tuple[int, int], random: np.random.Generator) -> Singles:
-    """Uniform variables of mean 0 and variance 1."""
     drawn = random.integers(0, 65_536, shape, dtype=np.uint16).astype(np.float32)
     drawn -= np.float32(32_767.5)
     drawn *= _UNIT
@@ -139,7 +131,6 @@ def _uniform(shape: tuple[int, int], random: np.random.Generator) -> Singles:
 
 
 def _add_drift(logs: Singles, processes: Sequence[PriceProcess], own: Singles) -> None:
-    """Adds μ t, as far as each path knows μ."""
     slope = _column([p.drift for p in processes]) + _column([p.drift_sd for p in processes]) * own
     for month in range(1, len(logs)):
         logs[month] += slope * np.float32(month / 12.0)
@@ -152,10 +143,6 @@ def _add_resets(
     own: Singles,
     random: np.random.Generator,
 ) -> None:
-    """Adds to each month by how much spot prices are set anew; half of τ² lasts the path.
-
-    Later resets than `MAX_RESETS` would be drawn from the same distribution as the last.
-    """
     if not any(p.resets_per_year for p in processes):
         return
     months, _, samples = logs.shape
@@ -181,11 +168,6 @@ def _list_changes(
     months: int,
     random: np.random.Generator,
 ) -> Singles:
-    """[month, process, sample] steps of J: the k-th when a Poisson clock of rate λ strikes.
-
-    Processes of one family and place share the clock, so the one with the higher λ changes
-    first, and all by the same quantile of size.
-    """
     count, samples = drivers.shape
     logs = np.zeros((months, count, samples), dtype=np.float32)
     drawn = (int(groups.place.max()) + 1, MAX_CHANGES, samples)

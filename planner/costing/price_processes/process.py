@@ -22,17 +22,23 @@ the family's prices together: rents, spot and resale values fall at once.
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator, all_accelerators
 from pricing.market.offers import PurchaseOption
 
 Floats = NDArray[np.float64]
@@ -45,9 +51,6 @@ DRIVER_HAZARD_SD = 0.8
 2025 fell within two months, and none in the five years before."""
 LARGEST_CHANGE = math.log(6.0)
 """Largest |ln(new / old)| of one change: of the 32 on record (2013 to 2026) the largest is 1.72."""
-MARGINAL_SAMPLES = 16_384
-"""Draws behind `interval`: its error at p10 and p90 is about 1 % of the range."""
-_SEED = 20_260_820
 
 
 class PriceKind(StrEnum):
@@ -135,81 +138,6 @@ class PriceProcess:
         """a − d: how far the logarithm of the price stands below its usual level."""
         return 0.0 if self.discount is None else self.usual_discount - self.discount
 
-    def mean_log_factor(self, months: float) -> float:
-        """E ln F, of a price `months` from now: E J + μ t + (1 − e^(−κ t)) (a − d).
-
-        >>> PriceProcess("h100", PriceKind.MARKET, "training", drift=-0.12).mean_log_factor(6)
-        -0.06
-        """
-        years = months / 12.0
-        size = self.change_size * math.exp(0.5 * self.change_size_sd**2)
-        jumps = self.changes_per_year * years * size * (2.0 * self.rise_share - 1.0)
-        reset = -math.expm1(-self.resets_per_year * years)
-        return jumps + self.drift * years + reset * self.pull
-
-    def shock_sd_at(self, months: float) -> float:
-        """Standard deviation of x `months` from now.
-
-        σ √((1 − φ^(2n)) / (1 − φ²) / 12) with φ = e^(−κ / 12) and n = `months`; σ √(n / 12)
-        where κ = 0.
-
-        >>> PriceProcess("h100", PriceKind.SPOT, "training", shock_sd=0.4).shock_sd_at(3)
-        0.2
-        """
-        rate = self.resets_per_year / 6.0
-        effective = math.expm1(-rate * months) / math.expm1(-rate) if rate else months
-        return self.shock_sd * math.sqrt(effective / 12.0)
-
-    def interval(self, months: float, quantiles: Sequence[float] = (0.1, 0.5, 0.9)) -> Floats:
-        """Quantiles of F, the price `months` from now over today's.
-
-        Raises `InvalidInput` where a quantile is not between 0 and 1 or months are negative.
-
-        >>> PriceProcess("h100", PriceKind.LIST, "training").interval(12).tolist()
-        [1.0, 1.0, 1.0]
-        """
-        if months < 0:
-            raise InvalidInput("months", "must not be negative")
-        if not all(0.0 <= q <= 1.0 for q in quantiles):
-            raise InvalidInput("quantiles", "every one must be between 0 and 1")
-        moves = self.sorted_log_factors(months)
-        return np.asarray(np.exp(np.quantile(moves, list(quantiles))))
-
-    def sorted_log_factors(self, months: float, draws: int = MARGINAL_SAMPLES) -> Floats:
-        """Ascending draws of ln F `months` from now, the same at every call; read-only."""
-        return _sorted_log_factors(self, months, draws)
-
-
-@lru_cache(maxsize=256)
-def _sorted_log_factors(process: PriceProcess, months: float, n: int) -> Floats:
-    random = np.random.Generator(np.random.PCG64(_SEED))
-    years = months / 12.0
-    driver, drift, shock, size = random.standard_normal((4, n))
-    spread = random.standard_gamma(SHOCK_SHAPE, n) / SHOCK_SHAPE
-    rate = random.standard_gamma(process.changes_shape, n) / process.changes_shape
-    moves = process.shock_sd_at(months) * np.sqrt(spread) * shock
-    moves += years * (process.drift + process.drift_sd * drift)
-    reset = random.random(n) < -math.expm1(-process.resets_per_year * years)
-    moves += reset * (process.pull + process.discount_sd * random.standard_normal(n))
-    rate *= process.changes_per_year * years * driver_hazard(driver)
-    moves += _changes(process, random, random.poisson(rate), size)
-    moves.sort()
-    moves.setflags(write=False)
-    return np.asarray(moves)
-
-
-def _changes(
-    process: PriceProcess, random: np.random.Generator, counts: NDArray[np.int64], first: Floats
-) -> Floats:
-    """Sums of `counts` list changes; the first of each takes its size from `first`."""
-    total = np.zeros(len(counts))
-    sizes = first
-    for number in range(int(counts.max(initial=0))):
-        sign = np.where(random.random(len(counts)) < process.rise_share, 1.0, -1.0)
-        total += np.where(counts > number, sign * size_of_change(process, sizes), 0.0)
-        sizes = random.standard_normal(len(counts))
-    return total
-
 
 def size_of_change(process: PriceProcess, z: NDArray[np.floating]) -> NDArray[np.floating]:
     """|ln(new / old)| of changes, z standard normal."""
@@ -221,3 +149,175 @@ def driver_hazard(driver: NDArray[np.floating]) -> NDArray[np.floating]:
     """Factor on λ in a downturn (driver below 0) or boom; its mean is 1."""
     sd = DRIVER_HAZARD_SD
     return np.asarray(np.exp(-sd * driver - 0.5 * sd * sd))
+
+
+# The fitted processes, by accelerator and purchase option
+
+TABLE = Path(__file__).with_name("parameters.csv")
+GENERAL = "general"
+NUMBERS = (
+    *("changes_per_year", "changes_shape", "change_size", "change_size_sd", "rise_share"),
+    *("drift", "drift_sd", "resets_per_year", "usual_discount", "discount_sd", "shock_sd"),
+)
+"""Columns of `parameters.csv` that hold a number with a fraction; units as in `PriceProcess`."""
+COLUMNS = ("kind", "scope", *NUMBERS, "series", "cells", "fitted_to", "source")
+
+Scope = tuple[PriceKind, str]
+
+
+def find_process(
+    accelerator: str,
+    purchase_option: PurchaseOption | PriceKind,
+    year: int | None = None,
+) -> PriceProcess:
+    """The process of an accelerator's price: its family's, its tier's, or that of the kind.
+
+    `accelerator` is a canonical slug; one that is not known takes the general process of the
+    kind, whose range is wider. `year` is the year asked in, by default that of the evidence:
+    list prices of young families are cut more often.
+
+    >>> find_process("nvidia-h100-80gb-sxm", PurchaseOption.SPOT).level
+    'family'
+    >>> find_process("nvidia-x900", PurchaseOption.SPOT).level
+    'general'
+    """
+    kind = purchase_option if isinstance(purchase_option, PriceKind) else KINDS[purchase_option]
+    family = find_family(accelerator)
+    if family is None:
+        return replace(all_processes()[kind, GENERAL], family=accelerator)
+    return find_in(all_processes(), kind, family, year)
+
+
+def find_in(
+    processes: Mapping[Scope, PriceProcess],
+    kind: PriceKind,
+    family: Family,
+    year: float | None = None,
+) -> PriceProcess:
+    """The most specific process of a family among `processes`."""
+    general = processes[kind, GENERAL]
+    age = "young" if family.is_young(year or general.fitted_to.year) else "old"
+    names = (f"family:{family.name}", f"tier:{family.tier}")
+    scopes = [scope for name in names for scope in (f"{name}:{age}", name)]
+    best = next((processes[kind, s] for s in scopes if (kind, s) in processes), general)
+    return replace(best, family=family.name, tier=family.tier.value)
+
+
+@cache
+def all_processes() -> Mapping[Scope, PriceProcess]:
+    """Every fitted process by kind and scope, such as "family:h100"."""
+    with TABLE.open(newline="", encoding="utf-8") as lines:
+        rows = {(PriceKind(r["kind"]), r["scope"]): _process(r) for r in csv.DictReader(lines)}
+    return MappingProxyType(rows)
+
+
+def _process(row: Mapping[str, str]) -> PriceProcess:
+    level, _, name = row["scope"].partition(":")
+    values: dict[str, Any] = {column: float(row[column] or 0) for column in NUMBERS}
+    return PriceProcess(
+        family=name.split(":")[0] if level == "family" else "",
+        kind=PriceKind(row["kind"]),
+        tier=Tier(name.split(":")[0]).value if level == "tier" else "",
+        level=level,
+        series=int(row["series"]),
+        cells=int(row["cells"]),
+        fitted_to=dt.date.fromisoformat(row["fitted_to"]),
+        source=row["source"],
+        **values,
+    )
+
+
+# Accelerator families: the devices whose prices are taken to move alike
+
+YOUNG_YEARS = 6
+"""Years since release after which no list price cut of a data-centre family is on record
+(V100, P100, K80, M60 and T4 at AWS and Azure, 2013 to 2026)."""
+
+
+class Tier(StrEnum):
+    """What a family is bought for."""
+
+    TRAINING = "training"
+    """Data-centre devices with stacked memory, and chips sold for training."""
+    INFERENCE = "inference"
+    """The other data-centre devices."""
+    WORKSTATION = "workstation"
+    CONSUMER = "consumer"
+
+
+@dataclass(frozen=True)
+class Family:
+    """A model, its tier and the year of its first device; year 0 where it is unknown."""
+
+    name: str
+    tier: Tier
+    year: int = 0
+
+    def is_young(self, year: float) -> bool:
+        """Whether list prices may still be cut in `year`; a family without a year is new.
+
+        >>> find_family("nvidia-v100-16gb-sxm").is_young(2026)
+        False
+        """
+        return not self.year or year - self.year < YOUNG_YEARS
+
+
+_NOT_STACKED = frozenset({"l40", "l40s", "rtx-pro-6000", "v520", "v620", "v710", "mi25", "a16"})
+_STACKED_GB_PER_S = 700.0
+_TRAINING = frozenset({"tpu", "trainium", "gaudi"})
+_SAME = {"t4g": "t4", "a10g": "a10", "v100s": "v100", "h800": "h100", "a800": "a100"}
+_MULTIWORD = re.compile(
+    r"\b(rtx-pro-\d+|rtx-a\d+|rtx-\d+-ada|quadro-rtx-\d+|quadro-[a-z]?\d+|titan-[a-z]+|"
+    r"(?:rtx|gtx|gt|rx)-\d+(?:-(?:ti-super|ti|super|xtx|xt|gre))?|tpu-v\d+[a-z]*|arc-[ab]\d+)(?![a-z0-9])"
+)
+_SIMPLE = re.compile(
+    r"(?<![a-z0-9])(gb\d00|gh200|[abhplvtk]\d+[a-z]{0,2}|m[0-9]{2}|mi\d+[ax]?|v520|v620|v710|"
+    r"trainium\d?|inferentia\d?|gaudi\d?|ai100)(?![a-z0-9])"
+)
+
+
+def find_family(slug: str) -> Family | None:
+    """The family of a canonical accelerator slug, None where the slug is unknown.
+
+    >>> find_family("nvidia-a100-80gb-sxm")
+    Family(name='a100', tier=<Tier.TRAINING: 'training'>, year=2020)
+    >>> find_family("nvidia-x900") is None
+    True
+    """
+    return _by_slug().get(slug)
+
+
+def family_name(text: str) -> str:
+    """The model that words name: "a100" of "NVIDIA A100 SXM4 40 GB"."""
+    words = re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+    words = re.sub(r"rtx-?pro-?(\d+)", r"rtx-pro-\1", words)
+    words = re.sub(r"(?<!rtx-)\b(a[456]000|a4500)\b", r"rtx-\1", words)
+    words = re.sub(r"\b(rtx|gtx|rx)(\d)", r"\1-\2", words)
+    words = re.sub(r"\bquadro-?rtx-?(\d)", r"quadro-rtx-\1", words)
+    match = _MULTIWORD.search(words) or _SIMPLE.search(words)
+    name = match.group(1) if match else words
+    return _SAME.get(name, name)
+
+
+def _tier(one: Accelerator, name: str) -> Tier:
+    if one.accelerator_class in ("consumer", "workstation"):
+        return Tier(one.accelerator_class)
+    fast = (one.memory_bandwidth_gb_per_s or 0) >= _STACKED_GB_PER_S and name not in _NOT_STACKED
+    return Tier.TRAINING if fast or any(map(name.startswith, _TRAINING)) else Tier.INFERENCE
+
+
+@cache
+def families_by_name() -> dict[str, Family]:
+    """Every family of a known accelerator."""
+    families: dict[str, Family] = {}
+    for one in sorted(all_accelerators(), key=lambda a: a.year):
+        name = family_name(one.slug.split("-", 1)[1])
+        families.setdefault(name, Family(name, _tier(one, name), one.year))
+    return families
+
+
+@cache
+def _by_slug() -> dict[str, Family]:
+    return {
+        a.slug: families_by_name()[family_name(a.slug.split("-", 1)[1])] for a in all_accelerators()
+    }

@@ -20,12 +20,14 @@ from planner.costing.cost_model.charges import CAPITAL, Stream
 from planner.costing.cost_model.spend_pools import SpendPool
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.optimizer.problem import Plan
-from planner.costing.results.entries import Entry, build_entries, present_cost
-from planner.costing.results.postings import (
+from planner.costing.results.entries import (
+    Entry,
     Posting,
     allocate_write_off,
+    build_entries,
     build_pool_postings,
     build_tax_postings,
+    present_cost,
     round_to_cents,
 )
 from planner.costing.run_peaks import nodes_at_once
@@ -155,8 +157,6 @@ def _units_started(plan: Plan, source: CapacitySource) -> Floats:
 def _sort_sources(
     sources: Mapping[str, CapacitySource], plan: Plan, used_hours: Mapping[str, Floats]
 ) -> list[CapacitySource]:
-    """Sources that the plan uses or that cost something anyway: owned, committed, rented."""
-
     def matters(source: CapacitySource) -> bool:
         units_started = plan.units_started.get(source.key)
         is_started = units_started is not None and bool(units_started.any())
@@ -182,7 +182,6 @@ def _postings(
 
 
 def _merge_streams(streams: Iterable[Stream]) -> Iterator[Stream]:
-    """Streams for the same thing at the same price as one: electricity idle and at load."""
     merged: list[Stream] = []
     for stream in streams:
         for i, other in enumerate(merged):
@@ -221,7 +220,6 @@ def _written_off(stream: Stream) -> Floats:
 
 
 def _accrue(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
-    """Costs as written off, in cents that sum to the same total as the lines."""
     accrued = np.zeros(length, dtype=np.int64)
     for posting in postings:
         if posting.stream.category is Category.LOAN:

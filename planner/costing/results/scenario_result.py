@@ -5,7 +5,7 @@ A total is the sum of its lines, computed here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.contract.answer.relaxation import Relaxation
-from planner.contract.answer.scenario import CapacityRow, CostLine
-from planner.costing.cost_model.charges import FINANCING
+from planner.contract.answer.scenario import CapacityRow, CostLine, Relaxation
+from planner.costing.cost_model.charges import CAPITAL, FINANCING
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.optimizer.problem import ConflictingConstraint
-from planner.costing.results.entries import Entry
-from planner.costing.results.postings import RELIEF_OF_PAYMENTS
+from planner.costing.results.entries import RELIEF_OF_PAYMENTS, RESALE_TAX_UNIT, Entry
 
 Floats = NDArray[np.float64]
 
@@ -167,8 +165,42 @@ def owed_after(lines: Iterable[CostLine], months: int) -> Decimal:
 
 
 def _is_owed(line: CostLine, months: int) -> bool:
-    """Whether a line from the horizon's end on is of a contract that outlasts it: tax of the end
-    itself is on resale and what is written off with it, but for that on payments."""
     if line.category is Category.TAX:
         return line.month > months or line.label in RELIEF_OF_PAYMENTS
     return line.category in _OWED_CATEGORIES
+
+
+def resale_value(plan: Scenario) -> Decimal:
+    """What servers are assumed to fetch at the horizon's end, after the tax on it."""
+    return -sum((line.amount for line in plan.lines if is_of_resale(line)), Decimal("0.00"))
+
+
+def total_without_resale(plan: Scenario) -> Decimal:
+    """Total of a plan whose servers fetch nothing at the horizon's end."""
+    return plan.total_cost + resale_value(plan)
+
+
+def capital(plan: Scenario, months: Container[int] | None = None) -> Decimal:
+    """What a plan pays for servers, of `months` alone if they are given: their price, network,
+    spares and installation."""
+    lines = (
+        line.amount
+        for line in plan.lines
+        if line.category in CAPITAL and (months is None or line.month in months)
+    )
+    return sum(lines, Decimal("0.00"))
+
+
+def due_per_month(plan: Scenario) -> tuple[Decimal, ...]:
+    """What has to be paid in each month, those after the horizon too: all but what servers fetch
+    at its end, after the tax on it."""
+    due = [*plan.cash_per_month]
+    for line in plan.lines:
+        if is_of_resale(line):
+            due[line.month] -= line.amount
+    return tuple(due)
+
+
+def is_of_resale(line: CostLine) -> bool:
+    is_its_tax = line.category is Category.TAX and line.unit == RESALE_TAX_UNIT
+    return line.category is Category.RESIDUAL or is_its_tax

@@ -6,10 +6,21 @@ Brealey, Myers, Allen, Principles of Corporate Finance, chapters 5 and 6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from planner.contract.amounts import FiscalYears
+from planner.contract.answer.common import Category
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.terms import Calendar, PaidWhen
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.entries import Entry, Group
+from planner.costing.results.scenario_result import Scenario
 
 Floats = NDArray[np.float64]
 _LOWEST, _HIGHEST = -0.99, 1e4
@@ -182,3 +193,179 @@ def payback_of_payments(
         return None
     share = -balance[last] / (balance[last + 1] - balance[last])
     return float(times[last] + share * (times[last + 1] - times[last]))
+
+
+Cents = NDArray[np.int64]
+
+
+@dataclass
+class FiscalYear:
+    """One fiscal year, in cents."""
+
+    cash: int = 0
+    capital: int = 0
+    """Spent on what is written off."""
+    booked: dict[Group, int] = field(default_factory=lambda: defaultdict(int))
+    loan: int = 0
+    """Owed to lenders at the end of the year."""
+    lease_depreciation: int = 0
+    lease_interest: int = 0
+    right_of_use: int = 0
+    lease_liability: int = 0
+
+    @property
+    def cost(self) -> int:
+        """Everything that is booked."""
+        return sum(self.booked.values())
+
+    @property
+    def ifrs_cost(self) -> int:
+        """The same with leases on the balance sheet."""
+        leases = self.lease_depreciation + self.lease_interest
+        return self.cost - self.booked[Group.LEASE] + leases
+
+
+def summarize_fiscal_years(
+    entries: Iterable[Entry], leases: LeaseBooks | None, calendar: Calendar, years: FiscalYears
+) -> Mapping[int, FiscalYear]:
+    """Fiscal year → what is paid and booked in it, in order, without gaps."""
+    by_year: dict[int, FiscalYear] = defaultdict(FiscalYear)
+    balance: dict[int, int] = defaultdict(int)
+    year_of = cache(years.year_of)
+    for entry in entries:
+        paid_in, due = months_paid(entry.paid, calendar).tolist(), entry.due.tolist()
+        for month in np.flatnonzero(entry.due).tolist():
+            year = by_year[year_of(paid_in[month])]
+            year.cash += int(due[month])
+            if entry.group is Group.DEPRECIATION:
+                year.capital += int(due[month])
+            if entry.group is Group.LOAN:
+                balance[year_of(month)] -= int(due[month])
+        booked = entry.booked.tolist()
+        for month in np.flatnonzero(entry.booked).tolist():
+            by_year[year_of(month)].booked[entry.group] += int(booked[month])
+    if leases is not None:
+        _add_leases(by_year, leases, years)
+    every = range(
+        years.year_of(0), max([*by_year, *balance, years.year_of(calendar.months - 1)]) + 1
+    )
+    owed = 0
+    for name in every:
+        owed += balance[name]
+        by_year[name].loan = owed
+    return {name: by_year[name] for name in every}
+
+
+def _add_leases(by_year: dict[int, FiscalYear], leases: LeaseBooks, years: FiscalYears) -> None:
+    busy = (leases.depreciation != 0) | (leases.interest != 0) | (leases.liability != 0)
+    for month in np.flatnonzero(busy | (leases.asset != 0)).tolist():
+        year = by_year[years.year_of(month)]
+        year.lease_depreciation += int(leases.depreciation[month])
+        year.lease_interest += int(leases.interest[month])
+        year.right_of_use = int(leases.asset[month])
+        year.lease_liability = int(leases.liability[month])
+
+
+def months_paid(paid: PaidWhen, calendar: Calendar) -> NDArray[np.int64]:
+    """[L] month in which what falls due in month t is paid; what is paid at the very end of a
+    month is paid in it."""
+    moment = calendar.paid_months(paid)
+    due = np.arange(calendar.length)
+    ended = np.ceil(moment - 1e-9) - 1
+    return np.asarray(np.where(moment > due, np.maximum(ended, due), due), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class LeaseBooks:
+    """All leases of a plan, in cents, [L] each."""
+
+    depreciation: Cents
+    interest: Cents
+    asset: Cents
+    """Right of use at the end of the month."""
+    liability: Cents
+    """Owed at the end of the month."""
+
+
+def book_leases(plan: Scenario, inputs: ModelInputs) -> LeaseBooks | None:
+    """The leases that a plan begins and those that run already; None without any."""
+    length = inputs.calendar.length
+    total = np.zeros((4, length), dtype=np.int64)
+    has_leases = False
+    for key, payments in (*_leases(plan, inputs), *_leases_in_place(inputs)):
+        own = inputs.servers.by_key[key].assumptions(inputs.assumptions)
+        total += _book(payments, own["interest_rate_per_year"] / 12.0)
+        has_leases = True
+    return LeaseBooks(*total) if has_leases else None
+
+
+@dataclass(frozen=True)
+class _Payments:
+    first: int
+    at_start: Cents
+    """[L] at the start of each month."""
+    at_end: Cents
+    """[L] at its end."""
+    months: Floats
+    """[L] 1 in the months of the lease."""
+
+
+def _leases(plan: Scenario, inputs: ModelInputs) -> Iterator[tuple[str, _Payments]]:
+    for key, units in sorted(plan.units_started.items()):
+        source = inputs.by_key[key]
+        for start in np.flatnonzero(units).tolist():
+            payments = _payments(source, start, int(units[start]), inputs.calendar.length)
+            if payments is not None:
+                yield key, payments
+
+
+def _leases_in_place(inputs: ModelInputs) -> Iterator[tuple[str, _Payments]]:
+    for source in inputs.sources:
+        for stream in source.fixed_streams:
+            due = np.rint(stream.quantity * stream.unit_price * 100.0).astype(np.int64)
+            if stream.category is Category.LEASE and due.any():
+                none, months = np.zeros_like(due), (due != 0).astype(np.float64)
+                yield source.key, _Payments(0, due, none, months)
+
+
+def _payments(source: CapacitySource, start: int, units: int, length: int) -> _Payments | None:
+    at_start, at_end = np.zeros(length, dtype=np.int64), np.zeros(length, dtype=np.int64)
+    months = np.zeros(length)
+    for charge in source.unit_charges:
+        if charge.category is not Category.LEASE:
+            continue
+        assert source.term is not None
+        due = np.rint(units * charge.amounts(source.term)[start] * 100.0).astype(np.int64)
+        into = at_end if charge.paid is PaidWhen.MONTH_END else at_start
+        into += due
+        written = getattr(charge, "written_off", None)
+        months = np.maximum(months, (due if written is None else written[start]) != 0)
+    if not months.any():
+        return None
+    return _Payments(int(np.flatnonzero(months)[0]), at_start, at_end, months)
+
+
+def _book(lease: _Payments, rate: float) -> Cents:
+    """[4, L] depreciation, interest, asset and liability of one lease."""
+    month = np.arange(lease.months.size)
+    worth = (1.0 + rate) ** -(month - lease.first).astype(np.float64)
+    liability = float(lease.at_start @ worth + lease.at_end @ worth / (1.0 + rate))
+    asset = round(liability)
+    balance, interest = liability, np.zeros(month.size)
+    for t in np.flatnonzero(lease.months).tolist():
+        balance -= lease.at_start[t]
+        interest[t] = balance * rate
+        balance += interest[t] - lease.at_end[t]
+    paid = lease.at_start + lease.at_end
+    booked = _spread(interest, int(paid.sum()) - asset)
+    depreciation = _spread(lease.months, asset)
+    initial = np.where(month >= lease.first, asset, 0)
+    owed = initial + np.cumsum(booked - paid)
+    return np.stack([depreciation, booked, initial - np.cumsum(depreciation), owed])
+
+
+def _spread(weights: Floats, total: int) -> Cents:
+    share = np.cumsum(weights)
+    whole = share[-1] if share[-1] else 1.0
+    cumulative: Cents = np.rint(share / whole * total).astype(np.int64)
+    return np.asarray(np.diff(cumulative, prepend=0))

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from planner.services.housekeeping.backup import BackupError, back_up, remove_old
-from pricing.common.arguments import MOST_DAYS, whole_number_from
+from pricing.common.bounded import MOST_DAYS, whole_number_from
 from pricing.management.database_command import DatabaseCommand
 
 

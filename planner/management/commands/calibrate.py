@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.commands.calibrate import CALIBRATE
+from planner.commands.ask import CALIBRATE
 from pricing import catalog
 
 

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from planner.commands.compare import COMPARE
+from planner.commands.ask import COMPARE
 from pricing import catalog
 from pricing.management.database_command import DatabaseCommand
 

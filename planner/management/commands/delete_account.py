@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
 from planner.services.housekeeping.deletion import delete_account, list_sole_member_teams
-from planner.services.teams.errors import WrongStateError
+from planner.services.teams.access import WrongStateError
 from pricing.management.database_command import DatabaseCommand
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from planner.management.team_argument import operator_access, pick_team
 from planner.services.housekeeping.deletion import delete_team
-from planner.services.teams.errors import WrongStateError
+from planner.services.teams.access import WrongStateError
 from pricing.management.database_command import DatabaseCommand
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.commands.estimate import ESTIMATE
+from planner.commands.ask import ESTIMATE
 from pricing import catalog
 
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from planner.management.team_argument import operator_access, pick_team
 from planner.services.housekeeping.backup import make_private
-from planner.services.housekeeping.team_export import export_team
+from planner.services.housekeeping.deletion import export_team
 from pricing.management.database_command import DatabaseCommand
 
 

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import cached_property
 from itertools import islice
+from math import isfinite
 from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Max
 from django.utils import timezone
 
-from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.amounts import add_months, format_month, name_day, name_month, parse_month
+from planner.contract.answer.comparison import OfferUsed, SavedPlan, ServerUsed
 from planner.contract.answer.scenario import CostLine
-from planner.contract.months import add_months, format_month, name_day, name_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
-from planner.services.actuals.cells import Group
-from planner.services.actuals.machine_hours import NODE_HOURS, Machines
-from planner.services.actuals.open_months import (
-    describe_cut_month,
-    describe_open_months,
-    find_open_months,
-    leave_outside,
-)
-from planner.services.actuals.rows import Sums
-from planner.services.actuals.usage_files import read_actuals_file
+from planner.services.actuals.bills import Group, Sums, read_actuals_file
 from planner.services.alerts.budget_watch import watch_spending
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import current_plan
-from planner.services.teams.audit import record
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import EDIT, require
-from planner.services.teams.quotas import require_room_for_upload
-from planner.services.teams.rights_now import require_still
+from planner.services.teams.access import (
+    EDIT,
+    WrongStateError,
+    record,
+    require,
+    require_room_for_upload,
+    require_still,
+)
+from planner.usage.demand import EDGE_DAYS
+from planner.usage.machines import ONE_OF, find_machine_anywhere
+from pricing import catalog as catalogs
 from pricing.common.bounded import without_invisible
 from pricing.common.invalid_input import InvalidInput
 from pricing.storage import bulk
@@ -59,19 +61,14 @@ def load_actuals(
     require(access, project.team_id, EDIT)
     require_room_for_upload(project.uploads.all())
     plan = current_plan(project)
-    machines = Machines(plan.read_answer() if plan else None)
+    machines = Machines(plan.read_plan() if plan else None)
     sums = read_actuals_file(stream, project_currency(project), machines.accelerators)
-    _refuse_far_months(sums)
-    return _write(access, project, sums, file_name)
-
-
-def _refuse_far_months(sums: Sums) -> None:
-    """What is paid is billed at most a year ahead; a later month is a slip of the pen."""
     latest = format_month(add_months(timezone.now().date(), _MONTHS_AHEAD))
     last = max(group.month for group in sums.cost)
-    if last > latest:
+    if last > latest:  # what is paid is billed at most a year ahead
         problem = f"{last} lies after {latest}, more than {_MONTHS_AHEAD} months ahead"
         raise InvalidInput("month", f"{problem}; actuals are what was paid")
+    return _write(access, project, sums, file_name)
 
 
 @transaction.atomic
@@ -82,7 +79,8 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
     require_room_for_upload(project.uploads.all())
     upload = _create_upload(access, project, sums, file_name)
     upload.doubtful = [*sums.doubtful.warnings(), *describe_cut_month(sums.until)]
-    for batch in _batches(_lines(upload, sums), _BATCH):
+    lines = _lines(upload, sums)
+    while batch := list(islice(lines, _BATCH)):
         bulk.insert(ActualLine, _COLUMNS, batch)
     record(access, "actuals.uploaded", upload, after=_summarize_upload(upload, sums.cost.values()))
     watch_spending(project)
@@ -90,13 +88,19 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
 
 
 def _summarize_upload(upload: ActualsUpload, costs: Iterable[Decimal]) -> dict[str, Any]:
-    """What the audit log says of an upload."""
     total = sum(costs, Decimal(0))
     return {"rows": upload.rows, "cost": f"{total:f}", "currency": upload.currency}
 
 
 def _create_upload(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
-    _refuse_duplicate(project, sums)
+    digests = (sums.digest, sums.file_digest)
+    earlier = ActualsUpload.objects.filter(project=project, digest__in=digests).first()
+    if earlier is not None:
+        uploaded = f"as {earlier}, on {name_day(earlier.created_at)}"
+        raise WrongStateError(
+            f"What this file says was uploaded to the project before, {uploaded}. "
+            "Remove that upload to count this one instead."
+        )
     try:
         with transaction.atomic():
             return ActualsUpload.objects.create(
@@ -113,17 +117,6 @@ def _create_upload(access: Access, project: Project, sums: Sums, file_name: str)
         raise WrongStateError("The same rows are being uploaded at this moment.") from None
 
 
-def _refuse_duplicate(project: Project, sums: Sums) -> None:
-    digests = (sums.digest, sums.file_digest)
-    earlier = ActualsUpload.objects.filter(project=project, digest__in=digests).first()
-    if earlier is not None:
-        uploaded = f"as {earlier}, on {name_day(earlier.created_at)}"
-        raise WrongStateError(
-            f"What this file says was uploaded to the project before, {uploaded}. "
-            "Remove that upload to count this one instead."
-        )
-
-
 def _lines(upload: ActualsUpload, sums: Sums) -> Iterator[tuple[Any, ...]]:
     database_id = upload._meta.pk.get_db_prep_value(upload.pk, connection)
     for group, cost in sums.cost.items():
@@ -131,11 +124,6 @@ def _lines(upload: ActualsUpload, sums: Sums) -> Iterator[tuple[Any, ...]]:
         if len(text) > _LONGEST_AMOUNT:
             text = f"{cost.quantize(Decimal('1e-12'), ROUND_HALF_EVEN):f}"
         yield (database_id, sums.hours[group], text, *group)
-
-
-def _batches(rows: Iterator[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:
-    while batch := list(islice(rows, size)):
-        yield batch
 
 
 @transaction.atomic
@@ -200,7 +188,7 @@ class Variance:
     currency: str
     plan: SavedComparison | None
     """None too where the plan is in another currency, in which nothing can be compared."""
-    answer: ComparisonAnswer | None = None
+    answer: SavedPlan | None = None
     """The plan's."""
     plan_currency: str = ""
     """That other currency."""
@@ -279,7 +267,7 @@ def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
 def variance(project: Project) -> Variance:
     """The project's plan against its uploads, in the months for which there is an upload."""
     plan, currency = current_plan(project), project_currency(project)
-    answer = plan.read_answer() if plan else None
+    answer = plan.read_plan() if plan else None
     machines = Machines(answer)
     if answer is None or answer.currency == currency:
         table = Variance(currency, plan, answer)
@@ -290,7 +278,9 @@ def variance(project: Project) -> Variance:
     if table.answer is not None:
         months = {month for month, _ in table.cells}
         planned = _add_plan(table, table.answer, months, machines)
-        table.open_months = leave_outside(table.open_months, planned)
+        if planned:  # nothing more is expected of months before or after the plan
+            first, last = min(planned), max(planned)
+            table.open_months = frozenset(m for m in table.open_months if first <= m <= last)
     return table
 
 
@@ -307,9 +297,7 @@ def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
             cell.actual_hours += hours * count
 
 
-def _add_plan(
-    table: Variance, answer: ComparisonAnswer, months: set[str], machines: Machines
-) -> set[str]:
+def _add_plan(table: Variance, answer: SavedPlan, months: set[str], machines: Machines) -> set[str]:
     """Adds what is planned in `months`; gives all the months that the plan pays in."""
     planned = set()
     for line in recommended_lines(answer):
@@ -318,19 +306,99 @@ def _add_plan(
         if month in months:
             cell = table.cells[month, line.category.value]
             cell.planned += line.amount
-            if line.unit == NODE_HOURS:
-                _add_planned_hours(cell, line, machines)
+            hours = machines.planned_hours(line) if line.unit == NODE_HOURS else 0.0
+            if hours is None:
+                cell.unknown.add(line.instance_type or _NAMELESS)
+            else:
+                cell.planned_hours += hours
     return planned
 
 
-def _add_planned_hours(cell: Cell, line: CostLine, machines: Machines) -> None:
-    hours = machines.planned_hours(line)
-    if hours is None:
-        cell.unknown.add(line.instance_type or _NAMELESS)
-    else:
-        cell.planned_hours += hours
-
-
-def recommended_lines(answer: ComparisonAnswer) -> tuple[CostLine, ...]:
+def recommended_lines(answer: SavedPlan) -> tuple[CostLine, ...]:
     """Cost lines of the recommended scenario; none where nothing was feasible."""
     return answer.recommended.lines if answer.recommended else ()
+
+
+NODE_HOURS = "node-hours"
+"""Unit of a cost line that counts hours of whole machines."""
+
+
+class Machines:
+    """Accelerators in one machine, by its name: as an answer knows it, else as the catalog does.
+
+    A name that stands for machines of several sizes is not known.
+    """
+
+    def __init__(self, answer: SavedPlan | None = None) -> None:
+        self._offers: dict[str, OfferUsed] = answer.offers if answer else {}
+        servers = answer.servers if answer else ()
+        self._servers: dict[str, ServerUsed] = {row.key: row for row in servers}
+
+    def accelerators(self, name: str) -> float | None:
+        key = name.lower()
+        if key.startswith(ONE_OF):
+            return 1.0
+        known = self._counts_in_answer.get(key) or self._counts_in_catalog.get(key)
+        return known or find_machine_anywhere("", name).accelerators
+
+    def planned_hours(self, line: CostLine) -> float | None:
+        """Accelerator-hours of a cost line in node-hours; None where its machine is not known."""
+        machine = self._offers.get(line.offer_id) or self._servers.get(line.source)
+        count = machine.accelerator_count if machine else self.accelerators(line.instance_type)
+        return line.quantity * count if count else None
+
+    @cached_property
+    def _counts_in_answer(self) -> dict[str, float]:
+        counts: dict[str, set[float]] = {}
+        for row in self._offers.values():
+            if row.instance_type and row.accelerator_count:
+                counts.setdefault(row.instance_type.lower(), set()).add(row.accelerator_count)
+        return {name: min(sizes) for name, sizes in counts.items() if len(sizes) == 1}
+
+    @cached_property
+    def _counts_in_catalog(self) -> dict[str, float]:
+        offers = catalogs.current().offers
+        names = offers.instance_type.names
+        least, most = np.full(len(names), np.inf), np.zeros(len(names))
+        np.minimum.at(least, offers.instance_type.codes, offers.accelerator_count)
+        np.maximum.at(most, offers.instance_type.codes, offers.accelerator_count)
+        known = zip(names, least.tolist(), (least == most).tolist(), strict=True)
+        return {name.lower(): count for name, count, is_one in known if is_one}
+
+
+def find_open_months(project: Project, currency: str) -> frozenset[str]:
+    """Months of the uploads in `currency` whose latest upload is of before their end, in UTC: what
+    is paid of them is a part, as in a bill of the running month."""
+    lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
+    latest = lines.order_by().values_list("month").annotate(Max("upload__created_at"))
+    return frozenset(month for month, moment in latest if moment < _end(month))
+
+
+def describe_cut_month(until_s: float) -> Iterator[str]:
+    """What to look at where the use of a bill ends days before its last month does."""
+    if not isfinite(until_s):
+        return
+    last = dt.datetime.fromtimestamp(until_s - 1, dt.UTC)
+    month = f"{last:%Y-%m}"
+    if last < _end(month) - dt.timedelta(days=EDGE_DAYS):
+        yield (
+            f"The use of {name_month(month)} ends on day {last.day} in this file. If the bill goes "
+            "on after it, upload the rest: the month counts as whole."
+        )
+
+
+def _end(month: str) -> dt.datetime:
+    first_after = add_months(parse_month(month), 1)
+    return dt.datetime(first_after.year, first_after.month, 1, tzinfo=dt.UTC)
+
+
+def describe_open_months(months: frozenset[str]) -> Iterator[str]:
+    """What a month that was not over counts as."""
+    if months:
+        named = ", ".join(name_month(month) for month in sorted(months))
+        was, they = ("was", "it is") if len(months) == 1 else ("were", "they are")
+        yield (
+            f"{named} {was} uploaded before the end of the month: the estimate at completion "
+            f"expects the rest of it at the observed use. When {they} over, upload what is "
+            "missing, or take the upload out and upload the whole month."
+        )

@@ -13,21 +13,29 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.money import format_money
-from planner.contract.months import format_month
-from planner.models import Project
-from planner.models.project import BudgetPeriod
-from planner.services.actuals.actuals import Variance, recommended_lines, variance
-from planner.services.actuals.remaining import Left, Remaining, remaining_by_month
+from planner.contract.amounts import (
+    count_months,
+    format_money,
+    format_month,
+    month_labels,
+    parse_month,
+)
+from planner.contract.answer.comparison import OfferUsed, SavedPlan
+from planner.models import BudgetPeriod, Project
+from planner.services.actuals.actuals import NODE_HOURS, Variance, recommended_lines, variance
+from planner.services.alerts.budget_watch import budget_over_horizon
+from pricing import catalog as catalogs
+from pricing.market.offer_table import OfferTable
+from pricing.market.offers import PurchaseOption
 
 CENT = Decimal("0.01")
 _ZERO = Decimal(0)
+_HOURLY = (PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value)
 HIGHEST_RATIO = Decimal(10)
 """A month that cost ten times its plan says nothing of the months to come beyond that."""
 
@@ -71,21 +79,27 @@ class Completion:
         return self.budget - self.estimate
 
     def as_dict(self) -> dict[str, Any]:
+        amounts = {
+            "actual": self.actual,
+            "planned_total": self.planned_total,
+            "remaining_plan": self.remaining_plan,
+            "remaining_at_current_prices": self.remaining_today,
+            "estimate_at_completion": self.estimate,
+            "low": self.low,
+            "high": self.high,
+            "budget": self.budget,
+            "budget_headroom": self.headroom,
+        }
         return {
             "currency": self.currency,
             "months_done": self.months_done,
             "months_left": self.months_left,
-            "actual": _text(self.actual),
-            "planned_total": _text(self.planned_total),
-            "remaining_plan": _text(self.remaining_plan),
-            "remaining_at_current_prices": _text(self.remaining_today),
             "prices_as_of": self.prices_as_of.isoformat() if self.prices_as_of else None,
             "offers_not_sold": self.offers_not_sold,
-            "estimate_at_completion": _text(self.estimate),
-            "low": _text(self.low),
-            "high": _text(self.high),
-            "budget": _text(self.budget),
-            "budget_headroom": _text(self.headroom),
+            **{
+                name: None if amount is None else f"{amount.quantize(CENT):f}"
+                for name, amount in amounts.items()
+            },
             "hours_ratio": self.hours_ratio,
             "price_ratio": self.price_ratio,
             "why_not": self.why_not,
@@ -93,8 +107,107 @@ class Completion:
         }
 
 
-def _text(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount.quantize(CENT):f}"
+def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
+    """The estimate for a project with a plan and actuals; None without either."""
+    table = variance(project) if table is None else table
+    if table.answer is None or not table.cells:
+        return None
+    planned, actual = planned_by_month(table.answer), actual_by_month(table)
+    today = remaining_by_month(table.answer)
+    running = table.open_months & actual.keys()
+    done = actual.keys() - running
+    left = {month: cost for month, cost in planned.items() if month not in actual}
+    of_plan = set(table.answer.months)
+    ratios = observed_ratios(table, planned, actual)
+    still = Left()
+    for month in left:
+        still = still.plus(today.months[month])
+    opened = [OpenMonth(actual[month], today.months.get(month, Left())) for month in running]
+    paid_of_done = sum((actual[month] for month in done), _ZERO)
+    estimate, low, high = ratios.apply(paid_of_done, still, opened) if ratios else (None,) * 3
+    remaining = sum(left.values(), _ZERO) + sum(
+        (max(planned.get(month, _ZERO) - actual[month], _ZERO) for month in running), _ZERO
+    )
+    remaining_today = still.total + sum(
+        (max(month.planned.total - month.paid, _ZERO) for month in opened), _ZERO
+    )
+    hours_ratio, price_ratio = _use_and_price(table)
+    why_not = "" if ratios else "nothing was planned in the months that were paid for"
+    if not ratios and running and not done & of_plan:
+        why_not = "no month of the plan that was paid for was over when it was uploaded"
+    is_of_plan = project.budget and project.budget_period == BudgetPeriod.TOTAL
+    return Completion(
+        currency=table.currency,
+        months_done=len(of_plan & done),
+        months_left=len(of_plan - done),
+        is_due_after=any(left[month] for month in left.keys() - of_plan),
+        actual=sum(actual.values(), _ZERO),
+        remaining_plan=remaining,
+        remaining_today=remaining_today,
+        prices_as_of=today.prices_as_of,
+        offers_not_sold=today.not_sold,
+        estimate=estimate,
+        low=low,
+        high=high,
+        budget=Decimal(project.budget) if is_of_plan else None,
+        planned_total=sum(planned.values(), _ZERO),
+        hours_ratio=hours_ratio,
+        price_ratio=price_ratio,
+        why_not=why_not,
+        warnings=tuple(_describe_outside(planned, actual, table.currency)),
+    )
+
+
+# What was planned and paid -----------------------------------------------------------------
+
+
+def planned_by_month(answer: SavedPlan) -> dict[str, Decimal]:
+    """Cost of each month of a plan, credits and resale taken off."""
+    planned: dict[str, Decimal] = defaultdict(Decimal)
+    for line in recommended_lines(answer):
+        planned[format_month(answer.month(line.month))] += line.amount
+    return dict(planned)
+
+
+def actual_by_month(table: Variance) -> dict[str, Decimal]:
+    """What was paid in each month with an upload."""
+    actual: dict[str, Decimal] = defaultdict(Decimal)
+    for (month, _), cell in table.cells.items():
+        actual[month] += cell.actual
+    return dict(actual)
+
+
+def observed_ratios(
+    table: Variance, planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]
+) -> Ratios | None:
+    """Actual over planned so far, in hours where both are known, else in money; None where nothing
+    was planned in the months paid for. Months that the plan does not have compare with nothing."""
+    outside = set(months_outside(planned, actual))
+    hours: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for (month, _), cell in table.cells.items():
+        if cell.has_hours and month not in outside | table.open_months:
+            hours[month][0] += cell.planned_hours
+            hours[month][1] += cell.actual_hours
+    if hours:
+        pairs = [(Decimal(before), Decimal(after)) for before, after in hours.values()]
+        return _ratios_of(pairs, is_of_hours=True)
+    compared = sorted(actual.keys() - outside - table.open_months)
+    pairs = [(planned.get(month, _ZERO), actual[month]) for month in compared]
+    return _ratios_of(pairs, is_of_hours=False)
+
+
+def _ratios_of(pairs: list[tuple[Decimal, Decimal]], *, is_of_hours: bool) -> Ratios | None:
+    before = sum((planned for planned, _ in pairs), _ZERO)
+    months = [
+        min(actual / planned, HIGHEST_RATIO)
+        for planned, actual in pairs
+        if planned > 0 and actual >= 0
+    ]
+    if before <= 0 or not months:
+        return None
+    after = sum((actual for _, actual in pairs), _ZERO)
+    middle = min(max(after / before, _ZERO), HIGHEST_RATIO)
+    return Ratios(middle, min(months), max(months), len(months) > 1, is_of_hours)
 
 
 class OpenMonth(NamedTuple):
@@ -139,49 +252,20 @@ class Ratios:
         return left.total * ratio
 
 
-def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
-    """The estimate for a project with a plan and actuals; None without either."""
-    table = variance(project) if table is None else table
-    if table.answer is None or not table.cells:
-        return None
-    planned, actual = planned_by_month(table.answer), actual_by_month(table)
-    remaining = remaining_by_month(table.answer)
-    return _estimate(table, planned, actual, remaining, _total_budget(project))
-
-
-def planned_by_month(answer: ComparisonAnswer) -> dict[str, Decimal]:
-    """Cost of each month of a plan, credits and resale taken off."""
-    planned: dict[str, Decimal] = defaultdict(Decimal)
-    for line in recommended_lines(answer):
-        planned[format_month(answer.month(line.month))] += line.amount
-    return dict(planned)
-
-
-def actual_by_month(table: Variance) -> dict[str, Decimal]:
-    """What was paid in each month with an upload."""
-    actual: dict[str, Decimal] = defaultdict(Decimal)
-    for (month, _), cell in table.cells.items():
-        actual[month] += cell.actual
-    return dict(actual)
-
-
-def observed_ratios(
-    table: Variance, planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]
-) -> Ratios | None:
-    """Actual over planned so far, in hours where both are known, else in money; None where nothing
-    was planned in the months paid for. Months that the plan does not have compare with nothing."""
-    outside = set(months_outside(planned, actual))
-    hours: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for (month, _), cell in table.cells.items():
-        if cell.has_hours and month not in outside | table.open_months:
-            hours[month][0] += cell.planned_hours
-            hours[month][1] += cell.actual_hours
-    if hours:
-        pairs = [(Decimal(before), Decimal(after)) for before, after in hours.values()]
-        return _ratios_of(pairs, is_of_hours=True)
-    compared = sorted(actual.keys() - outside - table.open_months)
-    pairs = [(planned.get(month, Decimal(0)), actual[month]) for month in compared]
-    return _ratios_of(pairs, is_of_hours=False)
+def _use_and_price(table: Variance) -> tuple[float | None, float | None]:
+    """Use and price so far against the plan, of cells whose hours are known on both sides, in
+    months that were over."""
+    cells = [
+        cell
+        for (month, _), cell in table.cells.items()
+        if cell.has_hours and month not in table.open_months
+    ]
+    planned = float(sum(cell.planned for cell in cells))
+    if not cells or not planned:
+        return None, None
+    use = sum(cell.actual_hours for cell in cells) / sum(cell.planned_hours for cell in cells)
+    price = float(sum(cell.actual for cell in cells)) / planned / use
+    return round(use, 6), round(price, 6)
 
 
 def months_outside(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) -> list[str]:
@@ -203,7 +287,7 @@ def _describe_outside(
     outside = months_outside(planned, actual)
     if not outside:
         return
-    paid = sum((actual[month] for month in outside), Decimal(0))
+    paid = sum((actual[month] for month in outside), _ZERO)
     are = "is no month" if len(outside) == 1 else "are no months"
     in_them = "in it" if len(outside) == 1 else "in them"
     yield (
@@ -213,96 +297,162 @@ def _describe_outside(
     )
 
 
-def _ratios_of(pairs: list[tuple[Decimal, Decimal]], *, is_of_hours: bool) -> Ratios | None:
-    """Of planned and actual of each month."""
-    before = sum((planned for planned, _ in pairs), Decimal(0))
-    months = [
-        min(actual / planned, HIGHEST_RATIO)
-        for planned, actual in pairs
-        if planned > 0 and actual >= 0
-    ]
-    if before <= 0 or not months:
+# What is left, at the prices of today ---------------------------------------------------------
+
+
+class Left(NamedTuple):
+    """Money of months to come, at the prices of today."""
+
+    hourly: Decimal = _ZERO
+    """What follows use."""
+    fixed: Decimal = _ZERO
+
+    @property
+    def total(self) -> Decimal:
+        return self.hourly + self.fixed
+
+    def plus(self, other: Left) -> Left:
+        return Left(self.hourly + other.hourly, self.fixed + other.fixed)
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """Each month of a plan at the prices of today."""
+
+    months: Mapping[str, Left]
+    prices_as_of: dt.date | None
+    """Day on which the oldest of these prices was seen; None where none has a date."""
+    not_sold: int
+    """Offers of the plan that the catalog has no more, which stay at the planned price."""
+
+
+def remaining_by_month(answer: SavedPlan) -> Remaining:
+    """The months of the plan, those that are paid for too."""
+    table = catalogs.current().offers
+    factors: dict[str, Decimal | None] = {}
+    dates: set[dt.date] = set()
+    months: dict[str, Left] = defaultdict(Left)
+    for line in recommended_lines(answer):
+        follows_use = line.unit == NODE_HOURS and line.purchase_option in _HOURLY
+        used = answer.offers.get(line.offer_id)
+        amount = line.amount
+        if follows_use and used is not None and used.native_price_per_hour is not None:
+            if line.offer_id not in factors:
+                factors[line.offer_id] = _factor(table, line.offer_id, used, dates)
+            amount *= factors[line.offer_id] or 1
+        left = Left(hourly=amount) if follows_use else Left(fixed=amount)
+        month = format_month(answer.month(line.month))
+        months[month] = months[month].plus(left)
+    not_sold = sum(factor is None for factor in factors.values())
+    return Remaining(dict(months), min(dates, default=None), not_sold)
+
+
+def _factor(
+    table: OfferTable, offer_id: str, used: OfferUsed, dates: set[dt.date]
+) -> Decimal | None:
+    """Price of today over that of the plan; None where the catalog does not have the offer."""
+    offer, before = table.find(offer_id), Decimal(used.native_price_per_hour or 0)
+    if offer is None or not offer.sold_now or offer.currency != used.native_currency or not before:
         return None
-    after = sum((actual for _, actual in pairs), Decimal(0))
-    middle = min(max(after / before, Decimal(0)), HIGHEST_RATIO)
-    return Ratios(middle, min(months), max(months), len(months) > 1, is_of_hours)
+    if offer.as_of is not None:
+        dates.add(offer.as_of)
+    return offer.price_per_hour / before
 
 
-def _total_budget(project: Project) -> Decimal | None:
-    """The budget of the whole plan; one of a year or a month is another question."""
-    if not project.budget or project.budget_period != BudgetPeriod.TOTAL:
+# Money by the end of each month --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BurnMonth:
+    """Cumulative money at the end of a month, in the currency of the project."""
+
+    month: str
+    planned: Decimal
+    actual: Decimal | None
+    """None after the last month up to which every month has an upload made when it was over."""
+    estimate: Decimal | None
+    """From that month on; None where it cannot be known."""
+    low: Decimal | None
+    high: Decimal | None
+
+
+def burn(table: Variance) -> list[BurnMonth]:
+    """The months of the plan and of the uploads, one after the other; none without a plan.
+
+    The last estimate is the estimate at completion.
+    """
+    if table.answer is None:
+        return []
+    planned, actual = planned_by_month(table.answer), actual_by_month(table)
+    if not planned:
+        return []
+    ratios, today = observed_ratios(table, planned, actual), remaining_by_month(table.answer).months
+    first, last = (parse_month(pick({*planned, *actual})) for pick in (min, max))
+    names = month_labels(first, count_months(first, last) + 1)
+    paid_for, begin = actual.keys() - table.open_months, min(planned)
+    # Months from the first on that are paid for; those before the plan need no upload.
+    lacking = (i for i, name in enumerate(names) if name not in paid_for and name >= begin)
+    covered = next(lacking, len(names))
+    months: list[BurnMonth] = []
+    plan, paid, left = _ZERO, _ZERO, Left()
+    opened: list[OpenMonth] = []
+    for index, month in enumerate(names):
+        plan += planned.get(month, _ZERO)
+        if month not in actual:
+            left = left.plus(today.get(month, Left()))
+        elif month in table.open_months:
+            opened.append(OpenMonth(actual[month], today.get(month, Left())))
+        else:
+            paid += actual[month]
+        is_estimated = ratios is not None and index >= covered - 1
+        ends = ratios.apply(paid, left, opened) if ratios and is_estimated else (None,) * 3
+        months.append(BurnMonth(month, plan, paid if index < covered else None, *ends))
+    return months
+
+
+# What the budget leaves -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """Budget for all months of the plan against what they cost, in one currency."""
+
+    currency: str
+    budget: Decimal
+    period: BudgetPeriod
+    """What the budget was set for; one of a month or a year counts for all months of the plan."""
+    cost: Decimal
+    is_estimate: bool
+    """Whether the cost is the estimate at completion; before the first actuals it is the plan."""
+    high: Decimal | None
+    """The most that the estimate may come to."""
+
+    @property
+    def left(self) -> Decimal:
+        """Below 0 where the budget does not suffice."""
+        return self.budget - self.cost
+
+    @property
+    def left_at_most_cost(self) -> Decimal | None:
+        return None if self.high is None else self.budget - self.high
+
+
+def budget_headroom(
+    project: Project, table: Variance, completion: Completion | None
+) -> Headroom | None:
+    """None without a budget, or without a feasible plan in the currency of the budget."""
+    if table.plan is None:
         return None
-    return Decimal(project.budget)
-
-
-def _estimate(
-    table: Variance,
-    planned: Mapping[str, Decimal],
-    actual: Mapping[str, Decimal],
-    today: Remaining,
-    budget: Decimal | None,
-) -> Completion:
-    running = table.open_months & actual.keys()
-    done = actual.keys() - running
-    left = {month: cost for month, cost in planned.items() if month not in actual}
-    of_plan = set(table.answer.months) if table.answer else set()
-    ratios = observed_ratios(table, planned, actual)
-    still = Left()
-    for month in left:
-        still = still.plus(today.months[month])
-    opened = [OpenMonth(actual[month], today.months.get(month, Left())) for month in running]
-    paid_of_done = sum((actual[month] for month in done), _ZERO)
-    estimate, low, high = (
-        ratios.apply(paid_of_done, still, opened) if ratios else (None, None, None)
-    )
-    remaining = sum(left.values(), _ZERO) + sum(
-        (max(planned.get(month, _ZERO) - actual[month], _ZERO) for month in running), _ZERO
-    )
-    remaining_today = still.total + sum(
-        (max(month.planned.total - month.paid, _ZERO) for month in opened), _ZERO
-    )
-    hours_ratio, price_ratio = _ratios(table)
-    return Completion(
+    budget = budget_over_horizon(project, table.plan)
+    planned = table.plan.read_summary().total_cost
+    if budget is None or planned is None:
+        return None
+    estimate = completion.estimate if completion else None
+    return Headroom(
         currency=table.currency,
-        months_done=len(of_plan & done),
-        months_left=len(of_plan - done),
-        is_due_after=any(left[month] for month in left.keys() - of_plan),
-        actual=sum(actual.values(), _ZERO),
-        remaining_plan=remaining,
-        remaining_today=remaining_today,
-        prices_as_of=today.prices_as_of,
-        offers_not_sold=today.not_sold,
-        estimate=estimate,
-        low=low,
-        high=high,
         budget=budget,
-        planned_total=sum(planned.values(), Decimal(0)),
-        hours_ratio=hours_ratio,
-        price_ratio=price_ratio,
-        why_not="" if ratios else _why_not(running, done & of_plan),
-        warnings=tuple(_describe_outside(planned, actual, table.currency)),
+        period=BudgetPeriod(project.budget_period),
+        cost=planned if estimate is None else estimate,
+        is_estimate=estimate is not None,
+        high=completion.high if completion else None,
     )
-
-
-def _why_not(running: Collection[str], done: Collection[str]) -> str:
-    if running and not done:
-        return "no month of the plan that was paid for was over when it was uploaded"
-    return "nothing was planned in the months that were paid for"
-
-
-def _ratios(table: Variance) -> tuple[float | None, float | None]:
-    """Use and price so far against the plan; of cells whose hours are known on both sides, in
-    months that were over."""
-    cells = [
-        cell
-        for (month, _), cell in table.cells.items()
-        if cell.has_hours and month not in table.open_months
-    ]
-    planned = float(sum((cell.planned for cell in cells), _ZERO))
-    actual = float(sum((cell.actual for cell in cells), _ZERO))
-    if not cells or not planned:
-        return None, None
-    planned_hours = sum(cell.planned_hours for cell in cells)
-    actual_hours = sum(cell.actual_hours for cell in cells)
-    price = (actual / actual_hours) / (planned / planned_hours)
-    return round(actual_hours / planned_hours, 6), round(price, 6)

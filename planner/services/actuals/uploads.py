@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import io
 import uuid
+from collections import defaultdict
 from typing import Any, BinaryIO
+from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db.models import QuerySet
 
-from planner.models import Access, ActualsUpload, Job, Project
+from planner.contract.amounts import name_day, name_month
+from planner.models import Access, ActualLine, ActualsUpload, Job, Project
 from planner.services.actuals.actuals import load_actuals
-from planner.services.actuals.overlaps import upload_warnings
-from planner.services.fair_use.disk import raise_if_disk_is_full
+from planner.services.fair_use import raise_if_disk_is_full
 from planner.services.jobs import jobs
-from planner.services.jobs.jobs import Progress
-from planner.services.jobs.limits import check_room
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import EDIT, require
-from planner.services.teams.quotas import require_room_for_upload
+from planner.services.jobs.jobs import Progress, check_room
+from planner.services.teams.access import EDIT, WrongStateError, require, require_room_for_upload
 from pricing.common.invalid_input import InvalidInput
 
 UPLOAD_FOLDER = "actuals"
@@ -47,7 +47,6 @@ def start_upload(access: Access, project: Project, file: File[Any]) -> Job:
 
 
 def _store(name: str, file: File[Any]) -> str:
-    """Writes the whole file or leaves nothing. Raises `DiskFullError`."""
     try:
         return default_storage.save(name, file)
     except BaseException as failure:
@@ -88,7 +87,6 @@ def _load(job: Job, progress: Progress, stored_file: Any) -> dict[str, Any]:
 
 
 def _loaded_by_an_earlier_attempt(job: Job, project: Project) -> ActualsUpload | None:
-    """What an attempt wrote whose process was gone before it could say so."""
     if job.attempts < 2:
         return None
     since = ActualsUpload.objects.filter(project=project, created_at__gte=job.created_at)
@@ -97,8 +95,6 @@ def _loaded_by_an_earlier_attempt(job: Job, project: Project) -> ActualsUpload |
 
 
 class _ProgressStream(io.RawIOBase):
-    """A stream that tells how much of it was read."""
-
     def __init__(self, stream: BinaryIO, size: int, progress: Progress) -> None:
         self._stream, self._size, self._progress = stream, size, progress
         self._read = 0
@@ -113,3 +109,48 @@ class _ProgressStream(io.RawIOBase):
         self._progress.step(self._read, self._size, message)
         buffer[: len(data)] = data
         return len(data)
+
+
+PaidMonths = dict[str, set[str]]
+"""Month → providers that were paid, empty text where the file does not say."""
+
+
+def upload_warnings(upload: ActualsUpload) -> list[str]:
+    """What whoever uploads a file is to look at: rows that are doubtful, months counted twice."""
+    return [*upload.doubtful, *overlaps(upload)]
+
+
+def overlaps(upload: ActualsUpload) -> list[str]:
+    """A sentence for each other upload of the project that counts the same months again.
+
+    Files of different providers may hold the same month; one that names none may hold any.
+    """
+    others = ActualsUpload.objects.filter(project=upload.project_id, currency=upload.currency)
+    others = others.exclude(pk=upload.pk)
+    mine = _paid_months(ActualLine.objects.filter(upload=upload))[upload.pk]
+    theirs = _paid_months(ActualLine.objects.filter(upload__in=others))
+    shared = ((other, _shared(mine, theirs[other.pk])) for other in others)
+    return [_sentence(other, months) for other, months in shared if months]
+
+
+def _paid_months(lines: QuerySet[ActualLine, Any]) -> dict[UUID, PaidMonths]:
+    purchases: dict[UUID, PaidMonths] = defaultdict(lambda: defaultdict(set))
+    rows = lines.order_by().values_list("upload", "month", "provider").distinct()
+    for upload, month, provider in rows:
+        purchases[upload][month].add(provider)
+    return purchases
+
+
+def _shared(mine: PaidMonths, theirs: PaidMonths) -> list[str]:
+    both = sorted(set(mine) & set(theirs))
+    return [m for m in both if mine[m] & theirs[m] or "" in mine[m] | theirs[m]]
+
+
+def _sentence(other: ActualsUpload, months: list[str]) -> str:
+    first, last = name_month(months[0]), name_month(months[-1])
+    when = f"{first} is" if len(months) == 1 else f"{first} to {last} are"
+    return (
+        f"{when} counted in an earlier upload too: {other}, of {name_day(other.created_at)}. "
+        "If this file restates them, take that one out, beside its name under Uploads or with "
+        f"DELETE /api/v1/projects/{other.project_id}/actuals/{other.pk}/."
+    )

@@ -10,9 +10,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from planner.contract.answer.changes import AlertCause, PriceMove
 from planner.contract.answer.common import write_decimal
-from planner.contract.answer.comparison import OfferUsed
+from planner.contract.answer.comparison import AlertCause, OfferUsed, PriceMove
 from planner.models import (
     ALL_SCOPES,
     Access,
@@ -24,8 +23,7 @@ from planner.models import (
     SavedPortfolio,
     WebhookEvent,
 )
-from planner.services.teams.audit import record
-from planner.services.teams.permissions import EDIT, require
+from planner.services.teams.access import EDIT, record, require
 from planner.services.webhooks.webhooks import emit
 from pricing import catalog as catalogs
 

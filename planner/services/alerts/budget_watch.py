@@ -8,9 +8,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from planner.contract.answer.changes import AlertCause, ScenarioChange
 from planner.contract.answer.common import write_decimal
-from planner.contract.answer.summary import AnswerSummary, summarize_answer
+from planner.contract.answer.comparison import (
+    AlertCause,
+    AnswerSummary,
+    ScenarioChange,
+    summarize_answer,
+)
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import (
     ActualLine,
@@ -21,10 +26,12 @@ from planner.models import (
     JobState,
     Project,
     SavedComparison,
+    SavedPortfolio,
     watched_portfolios,
     watched_projects,
 )
 from planner.services.alerts.alerts import (
+    NO_ROOM,
     PAID,
     WATCHER,
     AlertSubject,
@@ -34,12 +41,11 @@ from planner.services.alerts.alerts import (
     last_total,
     list_causes,
 )
-from planner.services.alerts.portfolio_watch import watch_portfolio
 from planner.services.jobs import jobs
-from planner.services.jobs.jobs import Progress
-from planner.services.jobs.recovery import start_again
+from planner.services.jobs.jobs import Progress, start_again
+from planner.services.portfolio.portfolios import plan_again, store_repricing
 from planner.services.projects.projects import project_currency
-from planner.services.projects.reprice import Repriced, current_plan, reprice
+from planner.services.projects.reprice import Repriced, current_plan, list_price_moves, reprice
 from planner.services.work_budget import current_budget
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
@@ -95,7 +101,7 @@ def watch_project(project: Project) -> list[Alert]:
 
 def _causes(plan: SavedComparison, repriced: Repriced) -> list[AlertCause]:
     """The prices that moved, each with the currency that its provider asks for."""
-    return list_causes(plan.read_answer().offers, repriced.prices_moved)
+    return list_causes(plan.read_plan().offers, repriced.prices_moved)
 
 
 def watch_spending(project: Project) -> list[Alert]:
@@ -207,3 +213,48 @@ def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | No
         BudgetPeriod.MONTHLY: Decimal(months),
     }
     return Decimal(project.budget) * shares[BudgetPeriod(project.budget_period)]
+
+
+_TOTALS_ALONE = {"shares": "use", "what_if": False}
+"""What a plan of which only the total is read leaves out: the plans of groups."""
+
+
+def watch_portfolio(saved: SavedPortfolio) -> list[Alert]:
+    """Alerts of a joint plan at today's prices; the same prices never alert twice. Where there is
+    one, the shares are worked out too and stay with the plan."""
+    before = saved.read_answer()
+    subject = AlertSubject(saved.team_id, before.currency, portfolio=saved)
+    catalog = catalogs.current()
+    try:
+        now = plan_again(saved, catalog, _TOTALS_ALONE)
+    except InvalidInput as refusal:
+        return create_alerts(subject, [Finding(AlertKind.NOT_FEASIBLE, str(refusal))])
+    findings = list(_portfolio_watch_find_problems(saved, before, now, last_total(subject)))
+    revisions = {row.provider: row.revision for row in before.catalog}
+    moves = list(list_price_moves(set(before.offers), revisions, catalog)) if findings else []
+    alerts = create_alerts(subject, findings, list_causes(before.offers, moves))
+    if alerts:
+        current_budget().renew()
+        store_repricing(saved, catalog)
+    return alerts
+
+
+def _portfolio_watch_find_problems(
+    saved: SavedPortfolio, before: PortfolioAnswer, now: PortfolioAnswer, last: Decimal | None
+) -> Iterator[Finding]:
+    """Projects that were served and are not, else a move of the total: that of a plan for fewer
+    projects is no move of prices."""
+    served, serves = _served(before), _served(now)
+    if served and not serves:
+        yield Finding(AlertKind.NOT_FEASIBLE, "No plan serves any project at today's prices.")
+        return
+    for name in sorted(served - serves):
+        message = f"{name}{NO_ROOM} the budgets and quotas of the plan at today's prices."
+        yield Finding(AlertKind.NOT_FEASIBLE, message)
+    if served == serves and now.total_cost is not None:
+        threshold = saved.watch_threshold
+        yield from find_move("joint plan", before.total_cost, last, now.total_cost, threshold)
+
+
+def _served(answer: PortfolioAnswer) -> set[str]:
+    return {one.name for one in answer.projects if not one.waits} if answer.feasible else set()

@@ -16,12 +16,12 @@ from django.conf import settings
 from django.urls import reverse
 
 from planner.contract.labels import cloud_title
-from planner.services.jobs.mail import queue_mail
+from planner.services.jobs.background import queue_mail
 from planner.services.observability.measures import NOTICES
 from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.models import RefreshRun
-from pricing.publish.refresh_result import RefreshResult
+from pricing.publish.refresh import RefreshResult
 from pricing.revisions import list_newly_unread
 
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 from django.utils import timezone
 
-from pricing.publish.refresh_runs import is_disk_full
+from pricing.publish.refresh import is_disk_full
 
 PREFIX = "planner-"
 MAX_FINDINGS = 10_000_000

@@ -6,15 +6,23 @@ settings, for the entries to belong to; the names of people stay where they appr
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
 
+from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models, transaction
 from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
 from planner.models import (
     Access,
     ApiToken,
+    AuditEntry,
     IdempotencyRecord,
     Job,
     JobState,
@@ -23,10 +31,8 @@ from planner.models import (
     Team,
     access_of,
 )
-from planner.services.housekeeping.team_tables import list_tables, outlives_its_team
-from planner.services.teams.audit import record
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import OWN, require
+from planner.models.team import TeamOwned
+from planner.services.teams.access import OWN, WrongStateError, record, require
 from planner.services.teams.teams import remove_member
 
 DELETED_NAME = "Deleted team"
@@ -106,3 +112,95 @@ def _require_other_operator(user: Any) -> None:
         raise WrongStateError(
             "This is the only operator account; make another one with manage.py createsuperuser."
         )
+
+
+SECRET_FIELDS = frozenset({"digest", "secret"})
+"""Hashes of secrets, and secrets; the hash of an uploaded file, of no use elsewhere, too."""
+_AT_ONCE = 200
+READ_ME = """All data of the team {name} ({slug}) as of {moment}.
+
+One file for each kind of thing, one JSON object a line; a field that ends in _id names the row of
+another file, people are named by their user names. Money is decimal text in the currency beside
+it. Secrets and their hashes are left out. manifest.json counts the rows of each file.
+"""
+
+
+def export_team(access: Access, team: Team, file: IO[bytes]) -> dict[str, int]:
+    """Writes everything of `team` to `file`; gives the rows of each kind."""
+    require(access, team.pk, OWN)
+    record(access, "team.exported", team)
+    names = dict(get_user_model()._default_manager.values_list("pk", "username"))
+    counts: dict[str, int] = {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        counts["team"] = _write_lines(archive, "team", iter([_to_json(team, names)]))
+        for table in list_tables():
+            counts[table.name] = _write_lines(archive, table.name, _read_rows(table, team, names))
+        moment = timezone.now().isoformat(timespec="seconds")
+        text = READ_ME.format(name=team.name, slug=team.slug, moment=moment)
+        archive.writestr("README.txt", text)
+        archive.writestr("manifest.json", json.dumps(counts, indent=2))
+    return counts
+
+
+def _read_rows(table: TeamTable, team: Team, names: dict[Any, str]) -> Iterator[dict[str, Any]]:
+    for row in table.rows(team).order_by("pk").iterator(_AT_ONCE):
+        yield _to_json(row, names)
+
+
+def _to_json(row: models.Model, names: dict[Any, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for field in row._meta.concrete_fields:
+        value = getattr(row, field.attname)
+        if field.name in SECRET_FIELDS:
+            continue
+        if field.is_relation and field.related_model is get_user_model():
+            values[field.name] = names.get(value)
+        else:
+            values[field.attname] = value
+    return values
+
+
+def _write_lines(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[str, Any]]) -> int:
+    count = 0
+    with archive.open(f"{name}.jsonl", "w", force_zip64=True) as lines:
+        for row in rows:
+            text = json.dumps(row, cls=DjangoJSONEncoder, ensure_ascii=False)
+            lines.write(text.encode() + b"\n")
+            count += 1
+    return count
+
+
+@dataclass(frozen=True)
+class TeamTable:
+    """A model and the way from its rows to their team."""
+
+    model: type[models.Model]
+    lookup: str
+
+    @property
+    def name(self) -> str:
+        return str(self.model._meta.model_name)
+
+    def rows(self, team: Team) -> models.QuerySet[models.Model]:
+        return self.model._default_manager.filter(**{self.lookup: team})
+
+
+def list_tables() -> list[TeamTable]:
+    """Tables whose rows name their team, and those whose rows belong to one of these."""
+    every = [model for model in apps.get_models() if issubclass(model, TeamOwned)]
+    owned = [TeamTable(model, "team") for model in every]
+    return sorted([*owned, *_list_children(every)], key=lambda table: table.name)
+
+
+def _list_children(owned: Sequence[type[models.Model]]) -> Iterator[TeamTable]:
+    for model in apps.get_models():
+        if issubclass(model, TeamOwned):
+            continue
+        for field in model._meta.concrete_fields:
+            if field.is_relation and field.related_model in owned:
+                yield TeamTable(model, f"{field.name}__team")
+
+
+def outlives_its_team(table: TeamTable) -> bool:
+    """The audit log is written once and never changed: it stays for the operator."""
+    return table.model is AuditEntry

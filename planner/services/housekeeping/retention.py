@@ -26,6 +26,8 @@ from planner.models import (
     WebhookDelivery,
 )
 from planner.services.actuals.uploads import UPLOAD_FOLDER
+from planner.services.jobs import background
+from planner.services.jobs.price_refreshes import seconds_to_next
 from pricing.models import HeldBatch, RefreshRun
 
 logger = logging.getLogger(__name__)
@@ -178,3 +180,21 @@ SWEEPS: dict[str, Sweep] = {
     "contents of batches": _sweep_batches,
     "uploads": _sweep_uploads,
 }
+
+
+TASK = "housekeeping"
+
+
+def start_timer() -> None:
+    """Where no Celery beat does it, let this process do it when it is due."""
+    if settings.HOUSEKEEPING_SCHEDULE and settings.JOBS_BACKEND == "thread":
+        wait = seconds_to_next(settings.HOUSEKEEPING_SCHEDULE, timezone.now())
+        background.submit_later(wait, TASK)
+
+
+def run_when_due() -> None:
+    """Removes what expired, and waits for the next time. Several processes may do it at once."""
+    try:
+        remove_expired()
+    finally:
+        start_timer()

@@ -10,22 +10,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import NamedTuple
 
 from django.conf import settings
+from django.core.mail import send_mail
 from django.db import close_old_connections, transaction
 from django.utils.module_loading import import_string
 
 logger = logging.getLogger(__name__)
 
-QUEUES = ("comparisons", "prices", "webhooks", "mail", "timer")
-COMPARISONS, PRICES, WEBHOOKS, MAIL, TIMER = QUEUES
-"""What waits for others in one of them holds up nothing in another."""
-LOOK_EVERY_SECONDS = 10.0
-"""How often the timer looks for what no process is at."""
+COMPARISONS, PRICES, WEBHOOKS, MAIL, TIMER = settings.JOB_QUEUES
 _THREADS = {WEBHOOKS: 4}
 """Threads of a queue where no broker is. One job at a time, as the solver already uses the cores;
 deliveries wait for the servers of others."""
@@ -44,9 +41,9 @@ TASKS = {
     "run_job": Task("planner.services.jobs.jobs.run", COMPARISONS),
     "look_after": Task("planner.services.timer.look_after", TIMER),
     "deliver_webhooks": Task("planner.services.webhooks.webhooks.deliver_due", WEBHOOKS),
-    "refresh_prices": Task("planner.services.jobs.price_schedule.refresh_if_due", PRICES),
-    "housekeeping": Task("planner.services.housekeeping.schedule.run_when_due", TIMER),
-    "send_mail": Task("planner.services.jobs.mail.send", MAIL, is_in_database=False),
+    "refresh_prices": Task("planner.services.jobs.price_refreshes.refresh_if_due", PRICES),
+    "housekeeping": Task("planner.services.housekeeping.retention.run_when_due", TIMER),
+    "send_mail": Task("planner.services.jobs.background.send", MAIL, is_in_database=False),
 }
 
 
@@ -101,7 +98,7 @@ def stop() -> None:
     with _timers_lock:
         for _, timer in _timers.values():
             timer.cancel()
-    for queue in QUEUES:
+    for queue in settings.JOB_QUEUES:
         _executor(queue).shutdown(wait=False, cancel_futures=True)
 
 
@@ -167,3 +164,12 @@ def _in_thread(task: str, *arguments: str) -> None:
 def _call(task: str, *arguments: str) -> None:
     function: Callable[..., object] = import_string(TASKS[task].function)
     function(*arguments)
+
+
+def queue_mail(subject: str, message: str, recipients: Iterable[str]) -> None:
+    """Sends one mail to all recipients once the current transaction is committed."""
+    submit("send_mail", " ".join(subject.split()), message, *recipients)
+
+
+def send(subject: str, message: str, *recipients: str) -> None:
+    send_mail(subject, message, from_email=None, recipient_list=recipients)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, Protocol
 
-from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F
+from django.conf import settings
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import ALL_SCOPES, Access, ApiToken, Job, JobState, Role, Team
-from planner.services.fair_use.courtesy import JOBS, Visit
+from planner.services.fair_use import JOBS, Visit
 from planner.services.jobs import background
-from planner.services.jobs.heartbeat import keep_alive
-from planner.services.jobs.kinds import KINDS, clean_up_after, queue_of
-from planner.services.jobs.limits import OPEN_STATES, check_room, owner_key
-from planner.services.jobs.recovery import MAX_ATTEMPTS, put_back
+from planner.services.jobs.background import COMPARISONS, PRICES
+from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import JOB_SECONDS
-from planner.services.observability.request_id import current_request_id, use_request_id
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import EDIT, require
+from planner.services.teams.access import EDIT, WrongStateError, require
 from planner.services.work_budget import Budget, spend_from
 from pricing.common.invalid_input import InvalidInput
+from pricing.storage.bulk import wait_in_line
 
 logger = logging.getLogger(__name__)
 
@@ -196,3 +197,208 @@ def access_for_job(job: Job) -> Access:
     name = job.created_by.get_username() if job.created_by else f"job {job.kind}"
     roles = {job.team_id: Role.OWNER} if job.team_id is not None else {}
     return Access(user_id=job.created_by_id, name=name, roles=roles, scopes=ALL_SCOPES)
+
+
+OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
+COME_BACK_SECONDS = 10
+
+
+class TooManyJobsError(WrongStateError):
+    """So many jobs wait or run already (429)."""
+
+
+def owner_key(access: Access, visitor: str) -> str:
+    """Whose a job is: a person's, a token's, an anonymous visitor's, or "" for the server's own."""
+    return visitor if access.is_anonymous else access.person
+
+
+def check_room(access: Access, team: Team | None, visitor: str) -> None:
+    """Refuses one job more than a visitor, a team or the server may have at once; within the
+    transaction that adds it."""
+    wait_in_line(Job._meta.label)
+    open_jobs = Job.objects.filter(state__in=OPEN_STATES)
+    owner = owner_key(access, visitor)
+    if owner:
+        most = settings.JOBS_PER_VISITOR if access.is_anonymous else settings.JOBS_PER_PERSON
+        _refuse_more(open_jobs.filter(owner=owner), most, "of yours")
+    if team is not None:
+        _refuse_more(open_jobs.filter(team=team), settings.JOBS_PER_TEAM, f"of {team.name}")
+    if owner and not access.is_operator:
+        _refuse_more(open_jobs, settings.JOBS_PER_SERVER, "on this server")
+
+
+def _refuse_more(rows: QuerySet[Job], most: int, whose: str) -> None:
+    if most and rows.count() >= most:
+        jobs = "job waits or runs" if most == 1 else "jobs wait or run"
+        raise TooManyJobsError(
+            f"{most} {jobs} {whose} already, which is the limit; try again when one has ended, "
+            "or cancel one."
+        )
+
+
+def place_in_line(job: Job, kinds: tuple[str, ...]) -> int | None:
+    """1 for the queued job that is next of those kinds; None for one that waits no more."""
+    if job.state != JobState.QUEUED:
+        return None
+    before = Job.objects.filter(state=JobState.QUEUED, kind__in=kinds)
+    return before.filter(created_at__lt=job.created_at).count() + 1
+
+
+class Kind(NamedTuple):
+    """A kind of job; functions by their path, as they stand above this module."""
+
+    work: str
+    """`f(job, progress) -> result`."""
+    queue: str = COMPARISONS
+    may_be_repeated: bool = True
+    """Whether an attempt that was cut off may be made again: it is pure, writes all or nothing,
+    or writes what is there once only."""
+    clean_up: str = ""
+    """`f(job)`: takes away what the job leaves behind, however it ended."""
+
+
+KINDS = {
+    "comparison": Kind("planner.services.projects.comparisons.comparison_job"),
+    "comparison_batch": Kind("planner.services.projects.comparisons.batch_job"),
+    "portfolio": Kind("planner.services.portfolio.portfolios.portfolio_job"),
+    "saved_portfolio": Kind(
+        "planner.services.portfolio.portfolios.save_job", may_be_repeated=False
+    ),
+    "portfolio_reprice": Kind("planner.services.portfolio.portfolios.reprice_job"),
+    "project_reprice": Kind("planner.services.projects.reprice.project_job"),
+    "price_refresh": Kind(
+        "planner.services.jobs.price_refreshes.refresh_job", PRICES, may_be_repeated=False
+    ),
+    "actuals_upload": Kind(
+        "planner.services.actuals.uploads.upload_job",
+        clean_up="planner.services.actuals.uploads.remove_file",
+    ),
+    "budget_watch": Kind("planner.services.alerts.budget_watch.watch_job"),
+}
+
+
+def queue_of(kind: str) -> str:
+    return KINDS[kind].queue
+
+
+def kinds_in_queue_of(kind: str) -> tuple[str, ...]:
+    """The kinds that wait in the same line."""
+    return tuple(name for name, other in KINDS.items() if other.queue == queue_of(kind))
+
+
+def clean_up_after(job: Job) -> None:
+    """Takes away what a job that is over left behind; a failure of that is logged."""
+    if path := KINDS[job.kind].clean_up:
+        try:
+            import_string(path)(job)
+        except OSError:
+            logger.exception("Job %s (%s) left something behind.", job.pk, job.kind)
+
+
+clean_up = clean_up_after
+
+
+LOST_AFTER = dt.timedelta(seconds=40)
+"""A running job that says nothing for so long ran in a process that is gone."""
+START_AGAIN_AFTER = dt.timedelta(seconds=30)
+"""A job that waits for so long is sent again, as its message may be lost."""
+NEVER_DONE_AFTER = dt.timedelta(days=1)
+MAX_ATTEMPTS = 5
+"""A job that took its process with it so often is not tried again."""
+_AT_ONCE = 50
+"""Jobs looked after at most by one call."""
+
+
+def recover_jobs() -> int:
+    """Puts lost jobs in line again, or fails them; says how many it failed.
+
+    Called by the timer, and wherever somebody looks at a job.
+    """
+    now = timezone.now()
+    stalled = Q(state=JobState.RUNNING, heartbeat_at__lt=now - LOST_AFTER)
+    failed = sum(_recover(job) for job in Job.objects.filter(stalled)[:_AT_ONCE])
+    unclaimed = Q(state=JobState.QUEUED, created_at__lt=now - NEVER_DONE_AFTER)
+    hours = NEVER_DONE_AFTER // dt.timedelta(hours=1)
+    for job in Job.objects.filter(unclaimed)[:_AT_ONCE]:
+        failed += _end(job, f"No worker picked it up within {hours} hours; start it again.")
+    if settings.JOBS_BACKEND != "inline":
+        _start_again_before(now - START_AGAIN_AFTER)
+    return failed
+
+
+def _recover(job: Job) -> bool:
+    """Whether the job failed for good."""
+    if job.cancel_requested:
+        _end(job, "", JobState.CANCELLED)
+        return False
+    if not KINDS[job.kind].may_be_repeated:
+        return _end(job, "The worker process ended; start the job again.")
+    if job.attempts >= MAX_ATTEMPTS:
+        return _end(job, f"The worker process ended {job.attempts} times while at it.")
+    put_back(job)
+    return False
+
+
+def put_back(job: Job) -> None:
+    """Puts the attempt of a running job back in line, unless it is over or another's by now."""
+    waiting = {"state": JobState.QUEUED, "heartbeat_at": timezone.now(), "message": ""}
+    if _same_attempt(job).update(**waiting):
+        logger.warning("Job %s (%s) was interrupted and waits again.", job.pk, job.kind)
+        start_again(job)
+
+
+def _end(job: Job, detail: str, state: JobState = JobState.FAILED) -> bool:
+    error = {"detail": detail, "errors": []} if detail else None
+    ended = _same_attempt(job).update(state=state, finished_at=timezone.now(), error=error)
+    if ended:
+        clean_up(job)
+    return bool(ended)
+
+
+def _same_attempt(job: Job) -> QuerySet[Job]:
+    return Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts)
+
+
+def _start_again_before(moment: dt.datetime) -> None:
+    """Jobs that wait since before `moment`, each by one of those who look at the same time."""
+    in_line_since = Coalesce("heartbeat_at", "created_at")
+    waiting = Job.objects.alias(since=in_line_since).filter(state=JobState.QUEUED, since__lt=moment)
+    for job in list(waiting.order_by("since")[:_AT_ONCE]):
+        if waiting.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
+            start_again(job)
+
+
+def start_again(job: Job) -> None:
+    """Sends a queued job once more; whoever comes first does it, the others nothing.
+
+    Its message ends by the time the next one is sent, so that they do not pile up.
+    """
+    expires = START_AGAIN_AFTER.total_seconds()
+    background.submit("run_job", str(job.pk), queue=queue_of(job.kind), expires=expires)
+
+
+EVERY_SECONDS = 10.0
+
+
+@contextmanager
+def keep_alive(job: Job) -> Iterator[None]:
+    """Notes in the database, from a thread of its own, that the job goes on."""
+    is_over = threading.Event()
+    thread = threading.Thread(target=_note_regularly, args=(job, is_over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _note_regularly(job: Job, is_over: threading.Event) -> None:
+    rows = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
+    while not is_over.wait(EVERY_SECONDS):
+        try:
+            rows.update(heartbeat_at=timezone.now())
+        except Error as failure:
+            logger.warning("Job %s could not say that it goes on: %s", job.pk, failure)
+        finally:
+            connection.close()

@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from planner.shared_cache import SharedCache
+from planner.backends import SharedCache
 from pricing.discovery import all_providers
 from pricing.freshness import freshness
 

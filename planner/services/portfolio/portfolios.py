@@ -1,44 +1,45 @@
-"""Portfolios of a team: planned with its rates, kept, replayed to the cent, approved."""
+"""Portfolios of a team: planned with its rates, kept, approved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from planner.comparison_steps.work_limits import TooMuchWork
-from planner.contract.answer.changes import ReplayDifference
-from planner.contract.answer.comparison import AssumptionRow
-from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.months import format_month, next_month
-from planner.contract.request.comparison import with_rules
-from planner.models import Access, Job, Role, SavedPortfolio, State, Team
+from planner.comparison import TooMuchWork
+from planner.contract.amounts import format_month, next_month
+from planner.contract.answer.portfolio import (
+    PortfolioAnswer,
+    PortfolioChange,
+    PortfolioRepricing,
+    ProjectShare,
+)
+from planner.models import Access, Alert, Job, Role, SavedPortfolio, State, Team
 from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.processes import open_in_processes
-from planner.portfolio.sampling import OpenLanes
+from planner.portfolio.shares import OpenLanes
+from planner.portfolio.words import explain_share, hide_others
 from planner.services.jobs.jobs import Progress, access_for_job
-from planner.services.portfolio.visibility import check_may_show
-from planner.services.projects.replay_differences import list_differences
-from planner.services.projects.saved_comparisons import rate_as_row, rate_from_row
-from planner.services.teams.audit import edit, record
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import APPROVE, EDIT, require
-from planner.services.teams.quotas import require_room_for_portfolio
-from planner.services.teams.rights_now import require_still
+from planner.services.teams.access import (
+    APPROVE,
+    EDIT,
+    WrongStateError,
+    edit,
+    record,
+    require,
+    require_room_for_portfolio,
+    require_still,
+)
 from planner.services.teams.team_rates import inherit, with_sources
-from planner.services.work_budget import current_budget, replay_meter
+from planner.services.work_budget import current_budget
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
-
-_PASSING = frozenset({"age_days", "headline", "explanation", "warnings", "why_not", "why_no_range"})
-"""Fields of an answer that may differ in a replay: how old a price is, and sentences."""
-MOST_DIFFERENCES = 50
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,6 @@ def plan_for_team(
     if team:
         resolved, inherited = inherit(request, team, market.exchange_rates)
         resolved = _without_data(resolved, inherited)
-    resolved = with_rules(resolved)
     budget = current_budget()
     try:
         answer = plan_portfolio(resolved, market, work=budget.meter, open_lanes=_lanes())
@@ -129,8 +129,6 @@ def prepare_portfolio(
             request=outcome.request,
             inherited=outcome.inherited,
             revisions={info.provider: info.revision for info in market.revisions},
-            rates=[rate_as_row(rate) for rate in market.exchange_rates.latest],
-            assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
             answer=outcome.answer.to_json(),
             headline=outcome.answer.headline[:1000],
             owners=dict(owners or {}),
@@ -195,24 +193,6 @@ def _expect_draft(saved: SavedPortfolio) -> None:
         raise WrongStateError(f"It is {saved.state}; only a draft can be changed like that.")
 
 
-def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[ReplayDifference]]:
-    """The same request at the same revisions, exchange rates and assumptions, computed again, and
-    where that says something else."""
-    catalog = catalogs.at(saved.revisions, map(rate_from_row, saved.rates))
-    previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
-    answer = plan_portfolio(
-        {**saved.request, **shares_as_kept(saved.read_answer())},
-        catalog,
-        today=saved.answered_on,
-        previous_assumptions=previous,
-        work=replay_meter(),
-        open_lanes=_lanes(),
-    )
-    answer = with_sources(answer, saved.inherited)
-    differences = list_differences("", _lasting(saved.answer), _lasting(answer.to_json()))
-    return answer, list(islice(differences, MOST_DIFFERENCES))
-
-
 def shares_as_kept(answer: PortfolioAnswer) -> dict[str, Any]:
     """What a request asks for that wants its shares as they are kept: where those follow use for
     lack of work, or the plans without each project are missing, more work would give others."""
@@ -243,8 +223,181 @@ def change_watch(
     return edit(access, saved, changes, seen_version=seen, action="saved_portfolio.changed")
 
 
-def _lasting(value: Any) -> Any:
-    """JSON without what says how old it is, and without sentences, whose wording is today's."""
-    if isinstance(value, dict):
-        return {name: _lasting(part) for name, part in value.items() if name not in _PASSING}
-    return [_lasting(part) for part in value] if isinstance(value, list) else value
+_BY_ADDED = ("shapley", "shapley_sampled")
+"""Shares by what each project adds to the others."""
+
+
+def reprice_portfolio(
+    saved: SavedPortfolio, catalog: Catalog | None = None
+) -> tuple[PortfolioAnswer, list[PortfolioChange]]:
+    """The same request at today's prices, or at those of `catalog`, and what that changes: the
+    plan's totals, then each project's share, divided as in what is kept. Raises `TooMuchWork`
+    where that takes more than is allowed here; a job leaves the shares open then."""
+    before, market = saved.read_answer(), catalogs.current() if catalog is None else catalog
+    answer = plan_again(saved, market, shares_as_kept(before))
+    lacks_shares = before.shares_method in _BY_ADDED and answer.shares_method == "use"
+    budget = current_budget()
+    if lacks_shares and not budget.is_job:
+        message = "take more work than is allowed here, divided as in the plan that is kept."
+        raise TooMuchWork("shares", f"{message} {budget.hint}".strip())
+    changes = [
+        _change(figure, "", getattr(before, figure), getattr(answer, figure))
+        for figure in ("net_present_cost", "total_cost", "saving")
+    ]
+    for one in before.projects:
+        now = None if lacks_shares else answer.project(one.name)
+        changes.append(_change("share", one.name, one.share, None if now is None else now.share))
+    return answer, changes
+
+
+def _change(
+    figure: str, project: str, before: Decimal | None, after: Decimal | None
+) -> PortfolioChange:
+    difference = None if before is None or after is None else after - before
+    return PortfolioChange(
+        figure=figure, project=project, before=before, after=after, difference=difference
+    )
+
+
+def store_repricing(saved: SavedPortfolio, catalog: Catalog | None = None) -> None:
+    """Reprices a plan and writes what that changes beside it. The plan itself stays as it is, its
+    version too, so that a page that somebody has open can still be sent."""
+    _, changes = reprice_portfolio(saved, catalog)
+    _write(saved, changes)
+
+
+def _write(saved: SavedPortfolio, changes: Iterable[PortfolioChange]) -> None:
+    repriced = PortfolioRepricing(on=timezone.now().date(), changes=tuple(changes)).model_dump(
+        mode="json"
+    )
+    SavedPortfolio.objects.filter(pk=saved.pk).update(repriced=repriced)
+    saved.repriced = repriced
+
+
+def reprice_job(job: Job, progress: Progress) -> dict[str, Any]:
+    """Reprices a plan in the background. The result, which every member can read, names the plan
+    alone: its page shows to each what they may see."""
+    saved = SavedPortfolio.objects.filter(
+        pk=job.arguments["saved_portfolio"], team=job.team
+    ).first()
+    if saved is None:
+        raise InvalidInput("saved_portfolio", "was deleted before it could be repriced")
+    progress.step(0, None, f"Repricing {saved.name}"[:200])
+    store_repricing(saved)
+    return {"saved_portfolio": str(saved.pk)}
+
+
+def check_may_show(access: Access, team: Team) -> None:
+    """Refuses to show all shares to every member where somebody may not see them themselves."""
+    if not access.has_role(team.pk, Role.APPROVER):
+        raise InvalidInput(
+            "shown_to_all", "shows members what others pay; an approver or an owner may tick it"
+        )
+
+
+def sees_all(access: Access, saved: SavedPortfolio) -> bool:
+    """Whether somebody sees the shares of all projects: approvers and owners of the team, who
+    wrote the request themselves, and everybody where it is shown to all."""
+    is_approver = access.has_role(saved.team_id, Role.APPROVER)
+    is_author = saved.created_key == access.person and not saved.owners
+    return is_approver or saved.shown_to_all or is_author
+
+
+def visible_answer(
+    access: Access, saved: SavedPortfolio, answer: PortfolioAnswer | None = None
+) -> PortfolioAnswer:
+    """The saved answer, or another one to its request, as somebody may see it: all of it, or the
+    shares of their own projects alone."""
+    shown = saved.read_answer() if answer is None else answer
+    if sees_all(access, saved):
+        return shown
+    return show_only(shown, own_projects(access, saved))
+
+
+def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
+    """What the projects of these names may know: their own shares, uses and lines, and nothing
+    from which the figures of others could be worked out."""
+    own = set(names)
+    projects = tuple(_only_own(answer, one) for one in answer.projects if one.name in own)
+    return answer.model_copy(
+        update={
+            "headline": "You see the shares of your own projects."
+            if projects
+            else "None of these projects is yours, so that you see no share.",
+            "why_not": (),
+            "why_no_range": answer.why_no_range if answer.range is None else _RANGE_OF_ALL,
+            "warnings": (),
+            "projects": projects,
+            "uses": tuple(use for use in answer.uses if use.project in own),
+            "uses_by_kind": tuple(
+                hide_others(use) for use in answer.uses_by_kind if use.project in own
+            ),
+            "write_off": tuple(row for row in answer.write_off if row.project in own),
+            "lines": tuple(line for line in answer.lines if line.project in own),
+            **_used_machines(answer, own),
+            "cash_per_month": (),
+            "cost_by_category": {},
+            "purchases": (),
+            "in_service": (),
+            "better_apart": (),
+            **dict.fromkeys(_TOTALS),
+        }
+    )
+
+
+_RANGE_OF_ALL = "It is shown with the total, to those who see the shares of all projects."
+_TOTALS = (
+    *("net_present_cost", "total_cost", "range", "apart", "apart_total", "saving"),
+    *("saving_fraction", "next_order", "capital_to_approve", "resale", "utilisation"),
+    *("cost_of_waiting", "gap"),
+)
+
+
+_OF_ALL = ("without", "adds", "fraction", "shared_fraction")
+"""Of a project's own figures those from which the plan of all could be worked out."""
+
+
+def _only_own(answer: PortfolioAnswer, one: ProjectShare) -> ProjectShare:
+    own = one.model_copy(update=dict.fromkeys(_OF_ALL))
+    return own.model_copy(update={"explanation": explain_share(answer, own)})
+
+
+def _used_machines(answer: PortfolioAnswer, names: set[str]) -> dict[str, object]:
+    """What is known of the machines that some projects use."""
+    used = {use.source for use in answer.uses if use.project in names}
+    return {
+        "machines": tuple(machine for machine in answer.machines if machine.source in used),
+        "offers": {key: offer for key, offer in answer.offers.items() if key in used},
+        "servers": tuple(server for server in answer.servers if server.key in used),
+    }
+
+
+def visible_changes(
+    access: Access, saved: SavedPortfolio, changes: Iterable[PortfolioChange]
+) -> list[PortfolioChange]:
+    """Those that somebody may see: all, or those of their own projects."""
+    everything = sees_all(access, saved)
+    return [one for one in changes if everything or one.project in own_projects(access, saved)]
+
+
+def own_projects(access: Access, saved: SavedPortfolio) -> set[str]:
+    """Names of the projects that somebody made."""
+    return {name for name, person in saved.owners.items() if person == access.person}
+
+
+def visible_repricing(access: Access, saved: SavedPortfolio) -> PortfolioRepricing | None:
+    """What later prices changed, of what somebody may see; None before it was first repriced."""
+    if saved.repriced is None:
+        return None
+    repriced = PortfolioRepricing.model_validate(saved.repriced)
+    changes = tuple(visible_changes(access, saved, repriced.changes))
+    return repriced.model_copy(update={"changes": changes})
+
+
+def visible_alert(access: Access, alert: Alert) -> Alert:
+    """An alert as somebody may see it: of a portfolio that they do not see all of, that something
+    moved, and no total and no offer of other projects."""
+    if alert.saved_portfolio is not None and not sees_all(access, alert.saved_portfolio):
+        alert.before = alert.after = ""
+        alert.causes = []
+    return alert

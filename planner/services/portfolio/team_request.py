@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from planner.contract.months import add_months, count_months, format_month, next_month, parse_month
+from planner.contract.amounts import add_months, count_months, format_month, next_month, parse_month
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS, read_request
-from planner.contract.request.horizon import DEFAULT_MONTHS
 from planner.contract.request.portfolio import ALONE_ONLY
+from planner.contract.request.workload import DEFAULT_MONTHS
 from planner.models import Project, Team
 from planner.portfolio.words import join
 from planner.services.projects.projects import compose

@@ -7,25 +7,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.comparison import PlanTotal, compare, find_total
-from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
-from planner.contract.answer.calibration import CalibrationAnswer
-from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
-from planner.contract.answer.estimate import EstimateAnswer
-from planner.contract.answer.versions import read_answer
-from planner.contract.request.comparison import with_rules
-from planner.costing.analysis.progress import Report, nobody_waits
+import numpy as np
+
+from planner.comparison import PlanTotal, TooLarge, TooMuchWork, compare, find_total
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer, EstimateCandidate
+from planner.contract.request.comparison import ComparisonRequest, read_request
+from planner.contract.request.rules import ANY, limit_places, resolve_rules
+from planner.costing.analysis.simulation import Report, nobody_waits
+from planner.costing.inputs.job_nodes import JobNodes
+from planner.costing.inputs.offer_rules import WHOLE_NODE, Filters, GuardRails
 from planner.costing.optimizer.work import WorkMeter
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
-from planner.services.projects.lowest_rents import LowestRents
 from planner.services.teams.team_rates import inherit, with_sources
 from planner.services.work_budget import current_budget
 from planner.sizing.calibration.pilot import calibrate_request
-from planner.sizing.candidates.price_time import with_prices
+from planner.sizing.candidates.other_chips import with_prices
+from planner.sizing.demand import Candidate
 from planner.sizing.estimate import estimate
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import find, find_software
+from pricing.market.offer_table import OfferTable, Rows
+from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog
 
 MAX_BATCH = 100
@@ -62,14 +67,12 @@ def compare_for_team(
     request: object,
     team: Team | None = None,
     catalog: Catalog | None = None,
-    previous_assumptions: Sequence[AssumptionRow] = (),
     report: Report = nobody_waits,
 ) -> ComparisonOutcome:
     """Compares `request` with the team's rates and defaults applied, at the prices of `catalog`
     (today's for None), within the budget of the request or job. Raises `InvalidInput`.
 
-    `previous_assumptions` of an earlier answer replace defaults that have changed since; `report`
-    is told how far a simulation is.
+    `report` is told how far a simulation is.
     """
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
@@ -79,7 +82,6 @@ def compare_for_team(
         result = compare(
             resolved,
             market,
-            previous_assumptions=previous_assumptions,
             work=meter,
             report=report,
         )
@@ -101,12 +103,12 @@ def find_total_for_team(
 def _resolve(
     request: Mapping[str, Any], team: Team | None, market: Catalog
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """A request with the team's rates, defaults and the edition of the rules, and which of its
-    fields come from where in the team's settings."""
+    """A request with the team's rates and defaults, and which of its fields come from where in the
+    team's settings."""
     resolved, inherited = dict(request), dict[str, str]()
     if team:
         resolved, inherited = inherit(request, team, market.exchange_rates)
-    return with_rules(resolved), inherited
+    return resolved, inherited
 
 
 @contextmanager
@@ -156,7 +158,7 @@ def read_job_outcome(job: Job) -> ComparisonOutcome:
     resolved, inherited = request, dict[str, str]()
     if job.team and job.arguments.get("revisions") is None:
         resolved, inherited = inherit(request, job.team, catalogs.current().exchange_rates)
-    result = read_answer(job.result) if job.result else None
+    result = ComparisonAnswer.model_validate(job.result) if job.result else None
     return ComparisonOutcome(request, resolved, inherited, result)
 
 
@@ -191,3 +193,88 @@ def calibrate_run(request: object) -> CalibrationAnswer:
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
     return calibrate_request(request)
+
+
+_ANY_WORK = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 1}
+"""Stands for work that no plan can be read from: where a plan may rent does not depend on it."""
+
+
+@dataclass(frozen=True)
+class LowestRents:
+    """Offers on demand that a plan may take: in its places, under its limits, on machines that
+    hold its jobs or join them. Software that is not stated stays open, as it is what the
+    accelerator decides."""
+
+    offers: OfferTable
+    request: ComparisonRequest
+    rails: GuardRails
+    nodes: JobNodes
+
+    @staticmethod
+    def read(
+        request: Mapping[str, Any], catalog: Catalog, candidates: Sequence[EstimateCandidate]
+    ) -> LowestRents:
+        """Of a plan's request, or of a workload alone, whose plan keeps to the usual rules."""
+        plan = next(_readable(request))
+        rules = resolve_rules(plan)
+        rails = GuardRails(rules, limit_places(plan, catalog.regions))
+        # A run keeps as many busy at once as its candidate says: the throughput is of that size.
+        sized = tuple(
+            Candidate(one.accelerator, 1 / max(one.accelerators or 1, 1), one.min_accelerators or 1)
+            for one in candidates
+        )
+        nodes = JobNodes(rules, sized, run_width=1.0)
+        return LowestRents(catalog.offers, plan, rails, nodes)
+
+    def rows(self, accelerator: str) -> Rows:
+        """Rows of the catalog that sell it."""
+        limits = self.request.constraints
+        options = limits.purchase_options
+        is_sold = not options or PurchaseOption.ON_DEMAND in options
+        if not is_sold or not self._may_take(accelerator):
+            return np.empty(0, dtype=np.intp)
+        filters = Filters(
+            accelerators=(accelerator,),
+            providers=limits.providers or (),
+            purchase_options=(PurchaseOption.ON_DEMAND.value,),
+            min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
+            min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
+            interconnect=limits.interconnect,
+        )
+        rows = self.rails.rows_in_places(self.offers, filters.rows(self.offers))
+        return self.nodes.fitting(self.offers, rows)
+
+    def _may_take(self, accelerator: str) -> bool:
+        """Whether the plan names no other accelerators, and no other software."""
+        software = self.request.workload.software
+        known = map(find, self.request.constraints.accelerators or ())
+        named = {one.slug for one in known if one}
+        is_named = not named or accelerator in named
+        return is_named and software in (None, ANY, find_software(accelerator))
+
+    def at_work(self, accelerator: str, used: int) -> int:
+        """Accelerators of the machines at the lowest price that hold `used`: a run takes all of
+        them and ends sooner, unless the plan says what a job takes."""
+        rows = self.rows(accelerator)
+        if not self.nodes.fills_machines or not len(rows):
+            return used
+        prices = self.offers.usd_per_accelerator_hour[rows]
+        counts = np.maximum(self.offers.accelerator_count[rows[prices <= prices.min()]], 1.0)
+        return int((np.ceil(used / counts) * counts).min())
+
+    def usd_per_hour(self, accelerator: str) -> float | None:
+        """The lowest price of an accelerator-hour, USD; None where a plan may rent none."""
+        best = self.offers.cheapest(self.rows(accelerator), 1)
+        return float(self.offers.usd_per_accelerator_hour[best[0]]) if len(best) else None
+
+
+def _readable(request: Mapping[str, Any]) -> Iterator[ComparisonRequest]:
+    """The request as far as it can be read: with its limits, else its work alone, else neither."""
+    named = {name: request[name] for name in ("workload", "constraints") if name in request}
+    work = {name: value for name, value in named.items() if name != "constraints"}
+    limits = {name: value for name, value in named.items() if name != "workload"}
+    for one in (named, {"workload": _ANY_WORK, **limits}, work, {"workload": _ANY_WORK}):
+        try:
+            yield read_request(one)
+        except InvalidInput:
+            continue

@@ -10,10 +10,8 @@ from django.db import IntegrityError, transaction
 
 from planner.contract.request.comparison import read_request
 from planner.models import Access, Project, State, Team, Variant
-from planner.services.teams import quotas
-from planner.services.teams.audit import edit, record
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import EDIT, require
+from planner.services.teams import access as quotas
+from planner.services.teams.access import EDIT, WrongStateError, edit, record, require
 from pricing.common.bounded import read_decimal, shorten
 from pricing.common.invalid_input import InvalidInput
 

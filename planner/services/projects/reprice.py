@@ -1,7 +1,7 @@
-"""The same question at other prices, and why the answer differs: prices, assumptions, demand.
+"""A saved plan recalculated with today's rules and prices, and why it differs from then.
 
-Three comparisons stand between the old answer and the new one, each changing one thing: the
-old request at the new prices, then with the new assumptions, then with the new demand. Each
+Two comparisons stand between the saved plan and the new one, each changing one thing more: the
+saved request at the new prices, then with the new assumptions, then with the new demand. Each
 difference of totals is the share of that cause, so that the shares sum to the whole.
 """
 
@@ -16,25 +16,27 @@ from typing import Any
 from django.db.models import Case, When
 from django.utils import timezone
 
-from planner.contract.answer.changes import (
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import (
     Cause,
+    ComparisonAnswer,
     PriceMove,
     RequestChange,
+    RowChange,
+    SavedPlan,
     ScenarioChange,
     TotalChange,
 )
-from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
-from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.answer.scenario import ScenarioRecord
 from planner.models import Job, Project, SavedComparison, State
 from planner.services.jobs.jobs import Progress
 from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose
+from planner.services.projects.saved_comparisons import list_changed_rows, shown_rows
 from planner.services.work_budget import current_budget
-from planner.sizing.job_in_peak import raise_peak_to_job
+from planner.sizing.demand import raise_peak_to_job
 from pricing import catalog as catalogs
-from pricing.common.invalid_input import InvalidInput
-from pricing.common.known_day import check_known_day
+from pricing.common.invalid_input import InvalidInput, check_known_day
 from pricing.market.snapshot import Catalog
 
 CAUSES: tuple[Cause, ...] = ("prices", "assumptions", "demand")
@@ -62,6 +64,8 @@ class Repriced:
     """Offers of the old plan whose price moved or that are gone."""
     request_changes: list[RequestChange]
     """Request fields that differ, with their cause."""
+    changed_rows: list[RowChange]
+    """Figures and assumptions that the page of the saved plan tells otherwise today."""
 
     def as_dict(self) -> dict[str, Any]:
         """The repricing as plain JSON values."""
@@ -71,6 +75,7 @@ class Repriced:
             "difference": [row.model_dump(mode="json") for row in self.difference],
             "prices_moved": [row.model_dump(mode="json") for row in self.prices_moved],
             "request_changes": [row.model_dump(mode="json") for row in self.request_changes],
+            "changed_rows": [row.model_dump(mode="json") for row in self.changed_rows],
             "answer": answer,
         }
 
@@ -96,8 +101,8 @@ def reprice(
     if request is None:
         new_request["workload"] = raise_peak_to_job(new_request["workload"])
     final = compare_for_team(new_request, saved.team, catalog)
-    original = saved.read_answer()
-    steps = [
+    original = saved.read_plan()
+    steps: list[SavedPlan] = [
         original,
         *_intermediate_answers(saved, final.resolved_request, catalog),
         final.answer,
@@ -108,6 +113,7 @@ def reprice(
         difference=_difference(steps),
         prices_moved=list(_prices_moved(original, catalog)),
         request_changes=list(_request_changes(saved.request, final.resolved_request)),
+        changed_rows=list_changed_rows(saved.rows, shown_rows(final.answer)),
     )
 
 
@@ -120,17 +126,17 @@ def _request_now(saved: SavedComparison) -> Request:
 def _intermediate_answers(
     saved: SavedComparison, final: Mapping[str, Any], catalog: Catalog
 ) -> Iterator[ComparisonAnswer]:
-    """The old request and assumptions at new prices, then with everything new but its demand."""
+    """The old request at new prices, then with everything new but its demand."""
     old = saved.request
-    previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
-    yield compare_for_team(old | _TOTALS_ALONE, None, catalog, previous).answer
+    old = {**old, "workload": raise_peak_to_job(old["workload"])}
+    yield compare_for_team(old | _TOTALS_ALONE, None, catalog).answer
     mixed = {k: v for k, v in final.items() if k not in _DEMAND}
     mixed |= {k: old[k] for k in _DEMAND if k in old}
     mixed["workload"] = raise_peak_to_job(mixed["workload"])
     yield compare_for_team(mixed | _TOTALS_ALONE, None, catalog).answer
 
 
-def _difference(steps: list[ComparisonAnswer]) -> list[ScenarioChange]:
+def _difference(steps: list[SavedPlan]) -> list[ScenarioChange]:
     return [
         _scenario_change(key, [step.by_key.get(key) for step in steps])
         for key in steps[-1].by_key
@@ -138,7 +144,7 @@ def _difference(steps: list[ComparisonAnswer]) -> list[ScenarioChange]:
     ]
 
 
-def _scenario_change(key: ScenarioKey, scenarios: list[ScenarioAnswer | None]) -> ScenarioChange:
+def _scenario_change(key: ScenarioKey, scenarios: list[ScenarioRecord | None]) -> ScenarioChange:
     return ScenarioChange(
         scenario=key,
         total_cost=_total_change([s.total_cost if s else None for s in scenarios]),
@@ -159,7 +165,7 @@ def _minus(left: Decimal | None, right: Decimal | None) -> Decimal | None:
     return None if left is None or right is None else left - right
 
 
-def _prices_moved(old: ComparisonAnswer, catalog: Catalog) -> Iterator[PriceMove]:
+def _prices_moved(old: SavedPlan, catalog: Catalog) -> Iterator[PriceMove]:
     """Offers that the old plans used, their price in the old catalog against the new one."""
     used = {line.offer_id for s in old.scenarios for line in s.lines if line.offer_id}
     return list_price_moves(used, {row.provider: row.revision for row in old.catalog}, catalog)

@@ -1,23 +1,31 @@
-"""Saved comparisons: frozen with all they came from, replayed to the cent, approved."""
+"""Saved comparisons: frozen as they were shown, submitted, approved."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from pydantic import BaseModel
 
-from planner.comparison import compare, solve
-from planner.comparison_steps.build_answer import build_assumptions
-from planner.contract.answer.changes import ChangedDefault, ReplayDifference
-from planner.contract.answer.comparison import VERSION, AssumptionRow, ComparisonAnswer
-from planner.contract.answer.summary import summarize_answer
-from planner.contract.months import format_month, next_month
+from planner.contract.amounts import format_money, format_month, name_day, name_month, next_month
+from planner.contract.answer.comparison import ComparisonAnswer, RowChange, summarize_answer
+from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.answer.verdict import Verdict
+from planner.contract.labels import (
+    SCENARIO_TITLES,
+    accelerator_name,
+    budget_title,
+    category_title,
+    choice_name,
+    field_name,
+    join_reasons,
+)
+from planner.contract.request.comparison import read_request
 from planner.models import (
     Access,
     Project,
@@ -30,20 +38,28 @@ from planner.models import (
 )
 from planner.models.project import REASON_LENGTH
 from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
-from planner.services.projects.projects import compose
-from planner.services.projects.replay_differences import list_answer_differences
-from planner.services.teams.audit import edit, record
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import APPROVE, EDIT, require
-from planner.services.teams.quotas import require_room_to_save
-from planner.services.teams.rights_now import require_still
-from planner.services.teams.team_rates import with_sources
+from planner.services.projects.projects import (
+    build_project,
+    build_variant,
+    compose,
+    create_project,
+    create_variant,
+    require_free_name,
+)
+from planner.services.teams.access import (
+    APPROVE,
+    EDIT,
+    WrongStateError,
+    edit,
+    record,
+    require,
+    require_room_to_save,
+    require_still,
+)
 from planner.services.webhooks.webhooks import emit
-from planner.services.work_budget import replay_meter
 from pricing import catalog as catalogs
 from pricing.common.bounded import check_text
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.snapshot import Catalog
 
 
@@ -122,9 +138,8 @@ def store_answer(
         request=outcome.resolved_request,
         inherited=outcome.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
-        rates=[rate_as_row(rate) for rate in market.exchange_rates.latest],
-        assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
         answer=outcome.answer.to_json(),
+        rows=shown_rows(outcome.answer),
         summary=summarize_answer(outcome.answer).model_dump(mode="json"),
         answered_on=answer.day,
         created_by_id=access.user_id,
@@ -151,74 +166,6 @@ def delete_saved(access: Access, saved: SavedComparison) -> None:
     _expect(saved, State.DRAFT)
     record(access, "saved_comparison.deleted", saved, before=saved.summary)
     saved.delete()
-
-
-@dataclass(frozen=True)
-class Replay:
-    """A saved comparison computed again, and where that says something else."""
-
-    answer: ComparisonAnswer
-    differences: list[ReplayDifference]
-    """At most fifty."""
-    changed_defaults: list[ChangedDefault]
-    """Assumptions that the program would make otherwise now."""
-
-    @property
-    def identical(self) -> bool:
-        return not self.differences
-
-    def as_dict(self) -> dict[str, Any]:
-        """The replay as plain JSON values."""
-        return {
-            "identical": self.identical,
-            "differences": [row.model_dump(mode="json") for row in self.differences],
-            "changed_defaults": [row.model_dump(mode="json") for row in self.changed_defaults],
-            "answer": self.answer.to_json(),
-        }
-
-
-def replay(saved: SavedComparison) -> Replay:
-    """The same request at the same revisions, exchange rates and assumptions, computed again and
-    held against what was saved; and which defaults of the program have changed since."""
-    catalog = catalogs.at(saved.revisions, map(rate_from_row, saved.rates))
-    original = saved.read_answer()
-    previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
-    today = saved.answered_on
-    result = compare(
-        saved.request, catalog, today=today, previous_assumptions=previous, work=replay_meter()
-    )
-    replayed = with_sources(result, {row.field: row.source for row in original.inherited})
-    version = saved.answer.get("version", 1)
-    is_current = version == VERSION
-    saved_answer = saved.answer if is_current else original.to_json()
-    differences = list_answer_differences(saved_answer, replayed.to_json(), version)
-    now = build_assumptions(solve(saved.request, catalog, today))
-    return Replay(
-        answer=replayed,
-        differences=list(islice(differences, 50)),
-        changed_defaults=list(_changed_defaults(replayed.assumptions, now)),
-    )
-
-
-def _changed_defaults(
-    saved: Iterable[AssumptionRow], today: Iterable[AssumptionRow]
-) -> Iterator[ChangedDefault]:
-    """Assumptions that nobody gave and that the program would make otherwise now."""
-    now = {row.field: row.value for row in today}
-    for row in saved:
-        if not row.given and now.get(row.field, row.value) != row.value:
-            yield ChangedDefault(field=row.field, kept=row.value, now=now[row.field])
-
-
-def rate_as_row(rate: ExchangeRate) -> list[str]:
-    """An exchange rate as it is kept with an answer."""
-    return [rate.currency, rate.date.isoformat(), f"{rate.units_per_usd:f}", rate.source]
-
-
-def rate_from_row(row: list[str]) -> ExchangeRate:
-    """The exchange rate of such a row."""
-    currency, day, units, source = row
-    return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
 
 
 def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:
@@ -337,3 +284,285 @@ def _payload(saved: SavedComparison, access: Access) -> dict[str, Any]:
         "approved_by": access.name,
         **saved.summary,
     }
+
+
+FIGURES, ASSUMPTIONS = "Figures", "Assumptions"
+Row = Sequence[str]
+"""Label, value and unit; any of them may be empty."""
+Section = dict[str, Any]
+"""A `title` and its `rows`."""
+_VERBS = {"server": "buy", "commitment": "commit to", "capacity_block": "reserve"}
+
+
+def shown_rows(answer: ComparisonAnswer) -> list[Section]:
+    """What the page of a saved plan shows, section by section; empty sections are left out."""
+    best = answer.recommended
+    sections: list[tuple[str, Iterable[Row]]] = [
+        ("Advice", _advice(answer)),
+        (FIGURES, _figures(answer)),
+        ("Ways to buy", _ways(answer)),
+        ("What to buy or sign", _purchases(answer, best)),
+        ("What is paid for", _costs(answer, best)),
+        ("Due by month", _months(answer, best)),
+        ("Fiscal years", _fiscal_years(answer, best)),
+        ("Work", _work(answer)),
+        ("Energy and carbon", _energy(best)),
+        (ASSUMPTIONS, _assumptions(answer)),
+        ("To be aware of", (("", one, "") for one in answer.warnings)),
+    ]
+    return [
+        {"title": title, "rows": rows}
+        for title, values in sections
+        if (rows := [list(row) for row in values])
+    ]
+
+
+def _advice(answer: ComparisonAnswer) -> Iterator[Row]:
+    verdict = answer.verdict
+    yield "What to do", answer.headline, ""
+    if verdict is None:
+        return
+    for part in verdict.decision:
+        yield part.sentence[:1].upper() + part.sentence[1:], *_money(part.amount, answer.currency)
+    for reason in verdict.reasons:
+        yield "Why", reason, ""
+    if verdict.contested:
+        yield "Contested", verdict.contested, ""
+    if verdict.late_delivery:
+        yield "If servers come late", verdict.late_delivery.sentence, ""
+    for turn in verdict.switch_points:
+        yield "What would change it", turn.sentence, ""
+
+
+def _figures(answer: ComparisonAnswer) -> Iterator[Row]:
+    verdict, currency = answer.verdict, answer.currency
+    if verdict is None:
+        return
+    amounts = (
+        ("Total", verdict.total),
+        ("In today's money", verdict.present_value),
+        ("Capital to approve now", verdict.capital_to_approve),
+        ("Contracts to sign now", verdict.obligation_to_sign),
+        ("Due within the plan", verdict.within_horizon),
+        ("Owed afterwards", verdict.owed_after),
+        ("Resale counted at the end", verdict.resale),
+    )
+    for label, amount in amounts:
+        if amount is not None:
+            yield label, *_money(amount, currency)
+    yield from _certainty(verdict, currency)
+    for use in verdict.budget:
+        title = budget_title(use.kind, use.fiscal_year)
+        yield (
+            f"{title}, left of {format_money(use.budget, currency)}",
+            *_money(use.headroom, currency),
+        )
+    if verdict.payback:
+        yield "Pays back", name_month(verdict.payback), ""
+    if verdict.oldest_price:
+        yield "Oldest rental price paid", name_day(verdict.oldest_price), ""
+    for row in answer.catalog:
+        day = f", {name_day(row.as_of)}" if row.as_of else ""
+        yield f"Price list of {row.provider}", f"{row.revision}{day}", "revision"
+    if answer.exchange_rate:
+        yield "Exchange rate", answer.exchange_rate.units_per_usd, f"{currency} per USD"
+
+
+def _certainty(verdict: Verdict, currency: str) -> Iterator[Row]:
+    if verdict.range:
+        label = "In 8 of 10 cases" if verdict.range.holds else "Range of published runs"
+        low, unit = _money(verdict.range.p10, currency)
+        yield label, f"{low} – {_money(verdict.range.p90, currency)[0]}", unit
+    if verdict.confidence is not None:
+        yield "Stays the cheapest", f"{verdict.confidence:.0%}", "of cases"
+
+
+def _ways(answer: ComparisonAnswer) -> Iterator[Row]:
+    for scenario in answer.scenarios:
+        title = SCENARIO_TITLES[scenario.key]
+        if scenario.total_cost is None:
+            yield title, f"not possible: {join_reasons(scenario.why_not)}", ""
+            continue
+        if scenario.key == answer.recommendation.scenario:
+            title = f"{title} (advised)"
+        elif not scenario.allowed:
+            title = f"{title} (not advised: {scenario.why_not_allowed})"
+        yield title, *_money(scenario.total_cost, answer.currency)
+
+
+def _purchases(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Row]:
+    for one in best.purchases if best else ():
+        first, last = (name_month(_month(answer, at)) for at in (one.first, one.last))
+        label = f"{name_month(_month(answer, one.month))}: {_VERBS[one.kind]} {one.label}"
+        yield f"{label}, in service {first} to {last}", f"{one.units:,.6g}", one.unit
+        if one.due_at_start:
+            yield "due at its start", *_money(one.due_at_start, answer.currency)
+        if one.due_per_month:
+            amount, currency = _money(one.due_per_month, answer.currency)
+            yield "due every month", amount, f"{currency} a month"
+
+
+def _costs(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Row]:
+    if best is None:
+        return
+    for row in best.costs_by_source:
+        yield f"{row.label}, {row.quantity:,.6g} {row.unit}", *_money(row.amount, answer.currency)
+    for category, amount in best.cost_by_category.items():
+        yield f"All {category_title(category)}", *_money(amount, answer.currency)
+
+
+def _months(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Row]:
+    for month, amount in enumerate(best.cash_per_month if best else ()):
+        if amount:
+            yield name_month(_month(answer, month)), *_money(amount, answer.currency)
+
+
+def _fiscal_years(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Row]:
+    for year in best.finance.fiscal_years if best and best.finance else ():
+        for label, amount in (("cost", year.cost), ("paid", year.cash), ("capital", year.capital)):
+            yield f"{year.fiscal_year}, {label}", *_money(amount, answer.currency)
+
+
+def _work(answer: ComparisonAnswer) -> Iterator[Row]:
+    work = answer.demand
+    unit = f"{accelerator_name(work.accelerator)} hours"
+    yield "Hours", f"{work.total_hours:,.0f}", unit
+    if work.range.holds:
+        yield "In 8 of 10 cases", f"{work.total_hours_p10:,.0f} – {work.total_hours_p90:,.0f}", unit
+    yield "Most at once", f"{work.highest_peak:,.6g}", accelerator_name(work.accelerator)
+    yield "How the hours were worked out", work.method, ""
+
+
+def _energy(best: ScenarioAnswer | None) -> Iterator[Row]:
+    energy = best.energy if best else None
+    if energy and energy.kwh is not None:
+        yield "Energy", f"{energy.kwh:,.0f}", "kWh"
+    if energy and energy.kg_co2e_of_known_grid is not None:
+        yield "Carbon of known grids", f"{energy.kg_co2e_of_known_grid:,.0f}", "kg CO2e"
+
+
+def _assumptions(answer: ComparisonAnswer) -> Iterator[Row]:
+    for row in answer.assumptions:
+        value = choice_name(row.value)
+        yield field_name(row.field), "none" if value is None else str(value), row.unit
+
+
+def _month(answer: ComparisonAnswer, index: int) -> str:
+    return format_month(answer.month(index))
+
+
+def _money(amount: Decimal, currency: str) -> tuple[str, str]:
+    text = format_money(amount, currency).removesuffix(f" {currency}") if amount else "0"
+    return text, currency
+
+
+def list_changed_rows(then: list[Section], now: list[Section]) -> list[RowChange]:
+    """Figures and assumptions that are told otherwise now, told newly or told no more."""
+    before, after = _by_label(then), _by_label(now)
+    return [
+        RowChange(label=label, before=before.get(label, ""), after=after.get(label, ""))
+        for label in {**before, **after}
+        if before.get(label) != after.get(label)
+    ]
+
+
+def _by_label(sections: list[Section]) -> dict[str, str]:
+    return {
+        label: f"{value} {unit}".strip()
+        for section in sections
+        if section["title"] in (FIGURES, ASSUMPTIONS)
+        for label, value, unit in section["rows"]
+    }
+
+
+Request = Mapping[str, Any]
+
+
+def save_in_new_project(
+    access: Access,
+    team: Team,
+    request: Request,
+    *,
+    project: str,
+    name: str,
+    note: str = "",
+    budget: str = "",
+    pinned: Catalog | None = None,
+) -> SavedComparison:
+    """A project with the request's workload and assumptions, a budget for the whole plan where one
+    is set, and its first saved comparison."""
+    _expect_workload(request)
+    assumptions = {k: v for k, v in request.items() if k not in ("workload", "name")}
+    values = {
+        "name": project,
+        "workload": request["workload"],
+        "assumptions": assumptions,
+        "budget": budget,
+    }
+    require(access, team.pk, EDIT)
+    require_free_name(team, project, "new_project")
+    planned = build_project(access, team, values)
+    answer = answer_to_save(team, compose(planned), pinned)
+    with transaction.atomic():
+        created = create_project(access, team, values)
+        return store_answer(access, created, answer, name=name, note=note)
+
+
+def save_as_variant(
+    access: Access,
+    project: Project,
+    request: Request,
+    *,
+    name: str,
+    note: str = "",
+    pinned: Catalog | None = None,
+) -> SavedComparison:
+    """A variant of the project with what the request changes, and its saved comparison."""
+    _expect_workload(request)
+    changes = changes_between(compose(project), request)
+    values = {"name": name, "changes": changes}
+    planned = build_variant(access, project, values)
+    require_room_to_save(project.saved_comparisons.all())
+    answer = answer_to_save(project.team, compose(project, planned), pinned)
+    with transaction.atomic():
+        variant = create_variant(access, project, values)
+        return store_answer(access, project, answer, variant=variant, name=name, note=note)
+
+
+def changes_between(base: Request, wanted: Request) -> dict[str, Any]:
+    """What laid over `base` section by section gives `wanted`; the name belongs to the project.
+
+    A field that `wanted` leaves out takes its default, so that the base's does not show through.
+
+    >>> work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 100}
+    >>> base = {"workload": work, "horizon_months": 24, "finance": {"tax_rate": 0.2}}
+    >>> changes_between(base, {"workload": work, "finance": {"discount_rate_per_year": 0.1}})
+    {'horizon_months': 36, 'finance': {'tax_rate': None, 'discount_rate_per_year': 0.1}}
+    """
+    defaults = read_request(wanted)
+    return {
+        name: _change(base.get(name), wanted.get(name), getattr(defaults, name, None))
+        for name in {**base, **wanted}
+        if name != "name" and base.get(name) != wanted.get(name)
+    }
+
+
+def _change(base: Any, wanted: Any, default: Any) -> Any:
+    if isinstance(base, Mapping) and isinstance(wanted, Mapping):
+        if base.get("kind") != wanted.get("kind"):
+            return dict(wanted)
+        changed = [name for name in {**base, **wanted} if base.get(name) != wanted.get(name)]
+        return {n: wanted.get(n, _to_json(getattr(default, n, None))) for n in changed}
+    return _to_json(default) if wanted is None else wanted
+
+
+def _to_json(value: Any) -> Any:
+    """A default as JSON: a whole section that is left out is None, a tuple is a list."""
+    if isinstance(value, BaseModel):
+        return None
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _expect_workload(request: Request) -> None:
+    if not request.get("workload"):
+        raise InvalidInput("workload", "is not described yet; describe the work first")

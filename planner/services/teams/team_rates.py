@@ -12,9 +12,8 @@ from pydantic import BaseModel
 
 from planner.contract.answer.comparison import ComparisonAnswer, InheritedField
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.request.data import Data
-from planner.contract.request.finance import Finance
-from planner.contract.request.offers import CustomOffer, PriceAdjustment
+from planner.contract.request.constraints import CustomOffer, PriceAdjustment
+from planner.contract.request.finance import Data, Finance
 from planner.contract.request.on_prem import OnPrem
 from planner.contract.validation import parse
 from planner.models import ServerQuote, Team

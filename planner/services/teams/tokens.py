@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import secrets
 from collections.abc import Collection
 from typing import Any
 
@@ -10,11 +12,16 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from planner.models import Access, ApiToken, Membership, Role, Scope, Team
-from planner.services.teams.audit import record
-from planner.services.teams.permissions import OWN, TAKE_PART, require
-from planner.services.teams.quotas import TOKENS_PER_TEAM, require_room
-from planner.services.teams.secrets import TOKEN_PREFIX, hash_secret, new_secret
+from planner.models import Access, ApiToken, Role, Scope, Team
+from planner.services.teams.access import (
+    OWN,
+    TAKE_PART,
+    TOKENS_PER_TEAM,
+    record,
+    require,
+    require_room,
+    role_of_token,
+)
 from pricing.common.invalid_input import InvalidInput
 
 MAX_TOKEN_DAYS = 366
@@ -128,17 +135,6 @@ def access_for_token(secret: str) -> Access | None:
     )
 
 
-def role_of_token(token: ApiToken) -> Role | None:
-    """The token's role, cut to what its user is in the team today."""
-    role = Role(token.role)
-    if token.user_id is None:
-        return role
-    if token.user is None or not token.user.is_active:
-        return None
-    member = Membership.objects.filter(team_id=token.team_id, user_id=token.user_id).first()
-    return min(role, Role(member.role), key=lambda r: r.rank) if member else None
-
-
 def _display_name(token: ApiToken) -> str:
     if token.user is None:
         return f"service token {token.name}"
@@ -149,3 +145,18 @@ def _note_use(token: ApiToken) -> None:
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > _USE_WRITTEN_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+
+
+TOKEN_PREFIX = "gcp_"  # noqa: S105
+INVITATION_PREFIX = "inv_"
+SIGNING_PREFIX = "whsec_"
+
+
+def new_secret(prefix: str) -> str:
+    """256 random bits behind a prefix that leak scanners can find."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+def hash_secret(secret: str) -> str:
+    """SHA-256: enough for 256 random bits, which no dictionary holds."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -27,14 +27,12 @@ from planner.models import (
     WebhookEvent,
 )
 from planner.services.jobs import background
+from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import DELIVERY_ATTEMPTS
-from planner.services.observability.request_id import current_request_id, use_request_id
-from planner.services.teams.audit import edit, record
-from planner.services.teams.errors import WrongStateError
-from planner.services.teams.permissions import OWN, require
-from planner.services.teams.secrets import SIGNING_PREFIX, new_secret
+from planner.services.teams.access import OWN, WrongStateError, edit, record, require
+from planner.services.teams.tokens import SIGNING_PREFIX, new_secret
 from planner.services.webhooks import outbound
-from planner.services.webhooks.urls import encode_url
+from planner.services.webhooks.outbound import encode_url
 from pricing.common.invalid_input import InvalidInput
 
 logger = logging.getLogger(__name__)

@@ -10,17 +10,13 @@ import datetime as dt
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from planner.sizing.calibration.plan_changes import (
-    THROTTLED_CLOCK,
-    Change,
-    GpuUse,
-    suggest_changes,
-)
-from planner.sizing.calibration.smi_log import MIB_PER_GIB, Series, read_log, samples
-from pricing.market.accelerators import find
+from planner.sizing.calibration.smi_log import MIB_PER_GIB, Series, SmiLog, read_log, samples
+from planner.sizing.footprint.memory import usable_gib
+from planner.sizing.performance.goodput import SERVER_POWER_FACTOR
+from pricing.market.accelerators import Accelerator, all_accelerators, find, get
 
 IDLE_PERCENT = 5.0
 """Utilisation below which the GPU counts as idle, %; planning value, 2026."""
@@ -156,3 +152,242 @@ def _quantile(values: Sequence[float], share: float) -> float:
     low = math.floor(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+STARVED_SHARE = 0.7
+"""Mean utilisation of a job below which its input is suspected, planning value, 2026."""
+ERRATIC_SHARE = 0.4
+"""p90 less p10 of utilisation from which it swings, as a starving GPU's does, 2026."""
+FREE_SHARE, HALF = 0.3, 0.5
+"""Shares of memory left free from which a bigger batch, or a smaller card, is worth a
+try; planning values, 2026."""
+THROTTLED_SHARE = 0.05
+"""Share of busy samples held back from which throttling is reported; planning value, 2026."""
+THROTTLED_CLOCK = 0.9
+"""Clock over the card's sustained one below which a busy GPU is held back; the margin is for
+heavy matrix products at the limit of power; planning value, 2026."""
+UNEVEN_SHARE = 0.15
+"""Spread of mean utilisation between GPUs of one job from which it is uneven; 2026."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the log changes in the plan."""
+
+    kind: str
+    """smaller_card, bigger_batch, input_pipeline, throttling, power, idle, uneven or log."""
+    message: str
+
+
+@dataclass(frozen=True)
+class GpuUse:
+    """One GPU of the log; None where the log is silent."""
+
+    gpu: str
+    name: str
+    accelerator: str | None
+    """Slug, where the name is one we know."""
+    samples: int
+    hours: float | None
+    gap_hours: float | None
+    busy_share: float
+    """Share of all samples in which the GPU was not idle."""
+    sustained_utilisation: float
+    """Mean utilisation from the first to the last sample that is not idle, 0 to 1."""
+    utilisation_p10: float
+    utilisation_p90: float
+    memory_peak_gib: float | None
+    memory_total_gib: float | None
+    memory_headroom: float | None
+    """Share of memory that was never used."""
+    power_mean_w: float | None
+    power_max_w: float | None
+    power_share_of_limit: float | None
+    temperature_max_c: float | None
+    power_capped_share: float | None
+    thermally_throttled_share: float | None
+    sustained_clock_mhz: float | None
+    """Base clock of the card's data sheet, which it holds under any load within its power."""
+    clock_median_mhz: float | None
+    """Of the busy samples."""
+    slow_clock_share: float | None
+    """Share of busy samples at less than 90% of the sustained clock."""
+
+    @property
+    def holds_its_clock(self) -> bool:
+        """Whether the clock of the busy samples is not clearly below the sustained one."""
+        share = self.clock_share
+        return share is not None and share >= THROTTLED_CLOCK
+
+    @property
+    def clock_share(self) -> float | None:
+        """Clock of the busy samples over the sustained one."""
+        clock, sustained = self.clock_median_mhz, self.sustained_clock_mhz
+        return clock / sustained if clock is not None and sustained else None
+
+
+def suggest_changes(
+    gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]
+) -> tuple[Change, ...]:
+    """Every change, GPU by GPU, then those of the log as a whole."""
+    each = [(use.gpu, change) for use in gpus for change in _gpu_changes(use)]
+    return (*_merge(each, len(gpus)), *_together(gpus, log, silent))
+
+
+def _merge(each: Sequence[tuple[str, Change]], count: int) -> Iterator[Change]:
+    """Changes that say the same of several GPUs, as one."""
+    gpus_by_change: dict[tuple[str, str], list[str]] = {}
+    for gpu, change in each:
+        words = change.message.removeprefix(f"GPU {gpu}: ")
+        gpus_by_change.setdefault((change.kind, words), []).append(gpu)
+    for (kind, words), gpus in gpus_by_change.items():
+        if len(gpus) == 1:
+            named = f"GPU {gpus[0]}"
+        else:
+            named = f"{count} GPUs" if len(gpus) == count else f"GPUs {', '.join(gpus)}"
+        yield Change(kind, f"{named}: {words}")
+
+
+def _gpu_changes(use: GpuUse) -> Iterator[Change]:
+    if use.busy_share > 0:
+        yield from _input(use)
+        yield from _memory(use)
+    yield from _throttling(use)
+    yield from _power(use)
+
+
+def _input(use: GpuUse) -> Iterator[Change]:
+    if use.sustained_utilisation >= STARVED_SHARE:
+        return
+    is_erratic = use.utilisation_p90 - use.utilisation_p10 >= ERRATIC_SHARE
+    why = (
+        f"swings between {use.utilisation_p10:.0%} and {use.utilisation_p90:.0%}: the input "
+        "pipeline (loading, augmentation, storage) starves it; fix that before renting more"
+        if is_erratic
+        else "is low throughout: a bigger batch or a slower, cheaper card would do"
+    )
+    yield Change(
+        "input_pipeline" if is_erratic else "smaller_card",
+        f"GPU {use.gpu}: utilisation of {use.sustained_utilisation:.0%} {why}",
+    )
+
+
+def _memory(use: GpuUse) -> Iterator[Change]:
+    if use.memory_headroom is None or not use.memory_peak_gib:
+        return
+    free = use.memory_headroom
+    if free >= HALF:
+        yield Change(
+            "smaller_card",
+            f"GPU {use.gpu}: at most {use.memory_peak_gib:.1f} GiB were used and {free:.0%} stayed "
+            f"free: {_smaller(use)}",
+        )
+    if free >= FREE_SHARE:
+        yield Change(
+            "bigger_batch",
+            f"GPU {use.gpu}: {free:.0%} of memory is free: a batch about {1 / (1 - free):.1f} "
+            "times as big fits, if the model's own share is small",
+        )
+
+
+def _smaller(use: GpuUse) -> str:
+    """Cards of the same vendor that hold the peak with less memory, the smallest first."""
+    current = get(use.accelerator) if use.accelerator else None
+    least = use.memory_peak_gib or 0.0
+    fitting = [
+        one
+        for one in all_accelerators()
+        if one.memory_gib < (use.memory_total_gib or 0.0) * 0.95
+        and usable_gib(one.memory_gib) >= least
+        and _is_alternative(one, current)
+    ]
+    names = [one.name for one in sorted(fitting, key=lambda one: one.memory_gib)[:3]]
+    return f"smaller cards such as {', '.join(names)} hold it" if names else "no smaller card does"
+
+
+def _is_alternative(one: Accelerator, current: Accelerator | None) -> bool:
+    if one.retired or one.accelerator_class != "data_center" or not one.bf16_tflops:
+        return False
+    return current is None or one.vendor == current.vendor
+
+
+def _throttling(use: GpuUse) -> Iterator[Change]:
+    """What holds the clock back: heat always counts, a cap of power only where it takes the clock
+    below the sustained one, as cards under full load always run at their limit of power."""
+    hot, capped = use.thermally_throttled_share, use.power_capped_share
+    if hot is not None and hot >= THROTTLED_SHARE:
+        yield _held_back(use, f"thermally throttled in {hot:.0%} of the samples")
+    if capped is not None and capped >= THROTTLED_SHARE:
+        words = f"power-capped in {capped:.0%} of the samples"
+        if use.holds_its_clock:
+            share = use.clock_share or 1.0
+            held = "not below" if share >= 1 else f"{share:.0%} of"
+            clocks = f"{use.clock_median_mhz:,.0f} MHz, {held} its sustained clock"
+            message = f"GPU {use.gpu}: {words} at {clocks} of {use.sustained_clock_mhz:,.0f} MHz"
+            yield Change("power", f"{message}: usual under full load, no loss to plan for")
+        else:
+            yield _held_back(use, words)
+    logged = hot is not None or capped is not None
+    if not logged and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
+        yield Change(
+            "throttling",
+            f"GPU {use.gpu}: below 90% of its sustained clock of {use.sustained_clock_mhz:,.0f} "
+            f"MHz in {use.slow_clock_share:.0%} of the busy samples; log "
+            "clocks_event_reasons.active to see why",
+        )
+
+
+def _held_back(use: GpuUse, words: str) -> Change:
+    clock = ""
+    if use.clock_median_mhz is not None and use.sustained_clock_mhz is not None:
+        clock = (
+            f" (at {use.clock_median_mhz:,.0f} MHz; sustained are "
+            f"{use.sustained_clock_mhz:,.0f} MHz)"
+        )
+    message = f"GPU {use.gpu}: {words}{clock}; expect fewer useful hours than planned"
+    return Change("throttling", message)
+
+
+def _power(use: GpuUse) -> Iterator[Change]:
+    if use.power_mean_w is None:
+        return
+    share = use.power_share_of_limit
+    against = f", {share:.0%} of its limit" if share else ""
+    server_kw = use.power_mean_w * SERVER_POWER_FACTOR / 1000
+    yield Change(
+        "power",
+        f"GPU {use.gpu}: drew {use.power_mean_w:.0f} W on average{against}; about "
+        f"{server_kw:.2f} kW of a server's power for each accelerator",
+    )
+
+
+def _together(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> Iterator[Change]:
+    idle = [use for use in gpus if use.busy_share < HALF]
+    if idle:
+        names = ", ".join(use.gpu for use in idle)
+        yield Change(
+            "idle",
+            f"GPU {names}: idle for more than half of the log, so logged hours are not all work",
+        )
+    means = [use.sustained_utilisation for use in gpus]
+    if means and max(means) - min(means) >= UNEVEN_SHARE:
+        yield Change(
+            "uneven",
+            f"utilisation differs between GPUs from {min(means):.0%} to {max(means):.0%}: the "
+            "slowest sets the pace of data-parallel work",
+        )
+    gap = max((use.gap_hours or 0.0 for use in gpus), default=0.0)
+    if gap > 0:
+        yield Change("log", f"{gap:.2f} h of gaps in the log are not counted")
+    if log.skipped_lines:
+        yield Change("log", f"{log.skipped_lines} lines did not fit the header and were left out")
+    if log.unread_times:
+        yield Change(
+            "log",
+            f"unreadable timestamps: {log.unread_times} (known are forms such as 2026/11/20 "
+            "10:00:00.123 or 2026-11-20T10:00:00Z); hours and gaps leave them out",
+        )
+    if silent:
+        yield Change("log", f"GPU {', '.join(silent)}: no utilisation was logged")
+    if not log.has_gpu_column:
+        yield Change("log", "no column index or uuid: the lines were taken for one GPU")

@@ -11,24 +11,22 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from planner.contract.answer.calibration import (
+from planner.contract.answer.estimate import (
     CalibrationAnswer,
     GpuFigures,
+    HoursRange,
     PilotFigures,
     PlanChange,
 )
-from planner.contract.answer.estimate import HoursRange
-from planner.contract.request.comparison import CURRENT_RULES
 from planner.contract.request.workload import (
     RATES,
     SAMPLE_FACTS,
     Count,
     Samples,
-    Slug,
     Training,
     Workload,
 )
-from planner.contract.validation import Number, RequestModel, parse
+from planner.contract.validation import Number, RequestModel, Slug, parse
 from planner.sizing.calibration.calibration import Calibration, calibrate
 from planner.sizing.estimate import Estimate, EstimateRequest, estimate
 from pricing.common.invalid_input import InvalidInput
@@ -172,7 +170,7 @@ def _without_rate(workload: Training | Samples) -> Training | Samples:
 def _estimate(workload: Training | Samples, slug: str, count: int) -> Estimate:
     request = {"workload": workload, "accelerator": slug, "accelerators": count}
     try:
-        return estimate(parse(EstimateRequest, {**request, "rules": CURRENT_RULES}))
+        return estimate(parse(EstimateRequest, request))
     except InvalidInput as error:
         raise error.under("pilot") from error
 

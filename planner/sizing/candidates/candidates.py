@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 
 from planner.contract.request.workload import MEASURED, Samples, Training
-from planner.sizing.candidates.fitness import PREFERRED, exclusion
-from planner.sizing.runs.placed_run import PlacedTask, placed_on
+from planner.sizing.footprint.memory import fast_domain
+from planner.sizing.runs.placed_run import PlacedTask, on_whole_machines, placed_on
 from planner.sizing.runs.sample_run import size_samples
 from planner.sizing.runs.schedule import RunSize, Schedule, SizeAt, Window, lay_out
-from planner.sizing.runs.training_run import TrainingTask, training_on
-from planner.sizing.runs.whole_machines import on_whole_machines
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import Accelerator
+from pricing.common.pluralize import pluralize
+from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
 
 OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision", "layout")
 """Fields whose refusal says that one accelerator cannot do the work."""
@@ -41,7 +41,6 @@ def lay_out_everywhere(
     windows: Sequence[Window],
     horizon: int,
     accelerators: Sequence[Accelerator],
-    rules: int = 1,
     is_whole: bool = False,
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
     """slug → schedule, and slug → reason for those that cannot do the work; `is_whole` on machines
@@ -49,7 +48,7 @@ def lay_out_everywhere(
     eligible: dict[str, Schedule] = {}
     excluded: dict[str, str] = {}
     for one in accelerators:
-        outcome = _try(workload, windows, horizon, one, rules, is_whole)
+        outcome = _try(workload, windows, horizon, one, is_whole)
         if isinstance(outcome, Schedule):
             eligible[one.slug] = outcome
         else:
@@ -62,41 +61,33 @@ def lay_out_on(
     windows: Sequence[Window],
     horizon: int,
     one: Accelerator,
-    rules: int = 1,
     is_whole: bool = False,
 ) -> Schedule:
     """The runs on one kind of accelerator; refuses where it cannot do the work."""
     factor = workload.attempts_factor
     if isinstance(workload, Training):
-        return _lay_out_task(task_on(workload, one, rules), windows, horizon, factor, is_whole)
-    sized = partial(size_samples, workload, one, rules=rules)
+        return _lay_out_task(task_on(workload, one), windows, horizon, factor, is_whole)
+    sized = partial(size_samples, workload, one)
     return lay_out(windows, horizon, sized, 1, factor)
 
 
 def _lay_out_task(
-    task: TrainingTask | PlacedTask,
+    task: PlacedTask,
     windows: Sequence[Window],
     horizon: int,
     factor: float,
     is_whole: bool,
 ) -> Schedule:
-    size_at: SizeAt = task.at_least
-    if is_whole and isinstance(task, PlacedTask):
-        size_at = partial(on_whole_machines, task)
+    size_at: SizeAt = partial(on_whole_machines, task) if is_whole else task.at_least
     return lay_out(windows, horizon, size_at, task.min_accelerators, factor, task.fewest_hours)
 
 
-def task_on(training: Training, one: Accelerator, rules: int = 1) -> TrainingTask | PlacedTask:
-    """A run on one kind of accelerator under an edition of the rules: 1 sizes by the calibrated
-    share of peak, later ones by the layout and what teams reach."""
-    return training_on(training, one) if rules == 1 else placed_once(training, one, rules)
-
-
 @lru_cache(maxsize=256)
-def placed_once(training: Training, one: Accelerator, rules: int) -> PlacedTask:
-    """The same task for the same run, which keeps each number of accelerators that it was sized on:
-    runs over fewer months, or under other limits, are sized on many of the same numbers."""
-    return placed_on(training, one, rules)
+def task_on(training: Training, one: Accelerator) -> PlacedTask:
+    """A run on one kind of accelerator: the same task for the same run, which keeps each number of
+    accelerators that it was sized on: runs over fewer months, or under other limits, are sized on
+    many of the same numbers."""
+    return placed_on(training, one)
 
 
 def choose_reference(eligible: dict[str, Schedule]) -> str:
@@ -106,13 +97,11 @@ def choose_reference(eligible: dict[str, Schedule]) -> str:
     return next(preferred, None) or min(eligible, key=lambda slug: eligible[slug].hours.sum())
 
 
-def size_run(
-    workload: Training | Samples, one: Accelerator, count: int | None, rules: int = 1
-) -> RunSize:
+def size_run(workload: Training | Samples, one: Accelerator, count: int | None) -> RunSize:
     """One run on n accelerators, or on the usual number for None."""
     if isinstance(workload, Training):
-        return task_on(workload, one, rules).at(count)
-    return size_samples(workload, one, count, rules)
+        return task_on(workload, one).at(count)
+    return size_samples(workload, one, count)
 
 
 def _try(
@@ -120,7 +109,6 @@ def _try(
     windows: Sequence[Window],
     horizon: int,
     one: Accelerator,
-    rules: int,
     is_whole: bool,
 ) -> Schedule | str:
     """The schedule, or the reason why there is none."""
@@ -128,14 +116,189 @@ def _try(
     if reason:
         return reason
     try:
-        if rules > 1 and isinstance(workload, Training):
-            task = task_on(workload, one, rules)
+        if isinstance(workload, Training):
+            task = task_on(workload, one)
             reason = exclusion(one, task.min_accelerators)
             factor = workload.attempts_factor
             return reason or _lay_out_task(task, windows, horizon, factor, is_whole)
-        schedule = lay_out_on(workload, windows, horizon, one, rules)
+        schedule = lay_out_on(workload, windows, horizon, one)
     except InvalidInput as error:
         if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
             return error.message
         raise
     return exclusion(one, schedule.largest.min_accelerators) or schedule
+
+
+INFERENCE_ONLY = ("aws-inferentia", "aws-inferentia2", "qualcomm-ai100", "nvidia-p4")
+"""Sold for inference: AWS Inferentia (AWS Neuron documentation, 2024), Cloud AI 100 (Qualcomm
+product brief, 2020), P4 (NVIDIA Tesla P4 datasheet, 2016)."""
+SLOW_LINK_LIMIT = 64
+"""Accelerators joined by PCIe alone over which sharding one model is still taken as practical;
+planning value of this project, 2026 (no published run went further)."""
+PREFERRED = ("nvidia-a100-80gb-sxm", "nvidia-h100-80gb-sxm")
+"""Reference accelerators where the work names none: most published runs used them."""
+GEFORCE_LICENCE = (
+    "GeForce and TITAN drivers may not be deployed in a data centre (NVIDIA GeForce software "
+    "licence, section 2.1.3, 2021): for desks and labs only"
+)
+CONSUMER = {
+    "error_correction": "memory without error correction as delivered",
+    "cooling": "cooled by its own fans for a desk, not for a rack",
+}
+"""What sets consumer cards apart from those of a data centre (NVIDIA GeForce and data-centre
+product pages, 2025)."""
+PORTING = {
+    "Google": "TPU (ASIC): worth porting to JAX or PyTorch/XLA for long runs of dense matrix work",
+    "AWS": "Trainium or Inferentia (ASIC): worth compiling with Neuron for long or repeated runs",
+    "Intel": "Gaudi (ASIC): runs PyTorch through its own bridge; kernels for CUDA are ported",
+}
+CURRENT, RETIRED, SERVES_ONLY = "current", "retired", "inference_only"
+"""Standing of an accelerator."""
+BUILT_TO_SERVE = "built for inference, not for training"
+SOFTWARE = {
+    "NVIDIA": "CUDA",
+    "AMD": "ROCm; kernels written for CUDA must be ported (HIP)",
+    "Google": "XLA through JAX or PyTorch/XLA; CUDA kernels do not run",
+    "AWS": "AWS Neuron SDK (XLA); CUDA kernels do not run",
+    "Intel": "Intel Gaudi software (SynapseAI); CUDA kernels do not run",
+    "Qualcomm": "Qualcomm Cloud AI SDK; CUDA kernels do not run",
+}
+"""Software that each vendor's accelerators need (vendors' documentation, 2025)."""
+
+
+def list_accelerators(names: Sequence[str] | None) -> tuple[Accelerator, ...]:
+    """The accelerators named, or every known one."""
+    if names is None:
+        return all_accelerators()
+    return tuple({one.slug: one for one in map(resolve, names)}.values())
+
+
+def market_status_of(one: Accelerator) -> str:
+    """Whether an accelerator is retired, sold for inference only, or current.
+
+    >>> from pricing.market.accelerators import get
+    >>> market_status_of(get("nvidia-k80")), market_status_of(get("aws-inferentia2"))
+    ('retired', 'inference_only')
+    """
+    if one.retired:
+        return RETIRED
+    return SERVES_ONLY if one.slug in INFERENCE_ONLY else CURRENT
+
+
+def restrictions_on(one: Accelerator) -> dict[str, str]:
+    """What to mind with an accelerator, by what it is about.
+
+    >>> from pricing.market.accelerators import get
+    >>> list(restrictions_on(get("nvidia-rtx-4090"))), list(restrictions_on(get("google-tpu-v5e")))
+    (['software', 'error_correction', 'cooling', 'licence'], ['software', 'porting'])
+    """
+    restrictions = {}
+    if one.vendor in SOFTWARE:
+        restrictions["software"] = SOFTWARE[one.vendor]
+    if one.accelerator_class == "consumer":
+        restrictions |= CONSUMER
+    if one.vendor == "NVIDIA" and one.accelerator_class == "consumer":
+        restrictions["licence"] = GEFORCE_LICENCE
+    if one.vendor in PORTING and market_status_of(one) != RETIRED:
+        restrictions["porting"] = PORTING[one.vendor]
+    return restrictions
+
+
+def exclusion(one: Accelerator, least: int = 1) -> str | None:
+    """Why an accelerator is never proposed for training; None where it may be.
+
+    >>> from pricing.market.accelerators import get
+    >>> exclusion(get("nvidia-k80"))
+    'retired: no cloud offers it to a new plan'
+    """
+    market_status = market_status_of(one)
+    if market_status == RETIRED:
+        return "retired: no cloud offers it to a new plan"
+    if market_status == SERVES_ONLY:
+        return BUILT_TO_SERVE
+    if fast_domain(one) <= 2 and least > SLOW_LINK_LIMIT:
+        return (
+            f"one copy needs {least:,} accelerators joined by PCIe or the network alone; more "
+            f"than {SLOW_LINK_LIMIT} is not practical"
+        )
+    return None
+
+
+_WORDS = {
+    "memory_gib": "memory",
+    "memory_bandwidth_gb_per_s": "memory bandwidth",
+    "interconnect_gb_per_s": "bandwidth to other accelerators",
+    "interconnect": "link to other accelerators",
+    "tdp_w": "power",
+}
+"""Figures of a sheet by the words for them; rates go by their precision."""
+
+
+def _in_words(name: str) -> str:
+    """A figure of a sheet as people call it.
+
+    >>> _in_words("tf32_tflops"), _in_words("tdp_w"), _in_words("year")
+    ('TF32 rate', 'power', 'year')
+    """
+    if name.endswith("_tflops"):
+        return f"{name.removesuffix('_tflops').upper()} rate"
+    return _WORDS.get(name, name)
+
+
+def notes_on(one: Accelerator) -> tuple[str, ...]:
+    """Limits of licence and needs of software that go with the choice.
+
+    >>> from pricing.market.accelerators import get
+    >>> notes_on(get("google-tpu-v5e"))[0]
+    'software: XLA through JAX or PyTorch/XLA; CUDA kernels do not run'
+    """
+    restrictions = restrictions_on(one)
+    notes = [f"software: {restrictions['software']}"] if "software" in restrictions else []
+    if "licence" in restrictions:
+        notes.append(restrictions["licence"])
+    if market_status_of(one) == SERVES_ONLY:
+        notes.append(BUILT_TO_SERVE)
+    if one.unverified:
+        notes.append(f"no source was found for its {', '.join(map(_in_words, one.unverified))}")
+    return tuple(notes)
+
+
+_NUMBER = re.compile(r"\d[\d,.]*")
+
+
+def nothing_fits(excluded: Mapping[str, str]) -> str:
+    """Why no accelerator can do the work: what those lack that hold it, then the commonest reason,
+    of equals that of the most memory; those that are never proposed only where there are no others.
+    Of reasons that differ in figures and names alone that of the fewest hours, else of the most
+    memory, stands for all."""
+    largest_first = sorted(excluded, key=lambda slug: -get(slug).memory_gib)
+    of_the_work = [slug for slug in largest_first if excluded[slug] != exclusion(get(slug))]
+    alike: dict[str, list[str]] = {}
+    for slug in of_the_work or largest_first:
+        alike.setdefault(_NUMBER.sub("", _without_name(excluded[slug], slug)), []).append(slug)
+    groups = sorted(alike.values(), key=lambda g: (not _hours_of(excluded[g[0]]), -len(g)))[:3]
+    if len(excluded) == 1:
+        return f"no accelerator can do this work: {excluded[largest_first[0]]}"
+    listed = "; ".join(_reason_of(slugs, excluded) for slugs in groups)
+    return f"no accelerator can do this work: {listed}"
+
+
+def _without_name(reason: str, slug: str) -> str:
+    one = get(slug)
+    return reason.replace(one.name_with_memory, "").replace(one.name, "")
+
+
+def _reason_of(slugs: Sequence[str], excluded: Mapping[str, str]) -> str:
+    first = min(slugs, key=lambda slug: _hours_of(excluded[slug]))
+    if len({excluded[slug] for slug in slugs}) == 1:
+        return f"{excluded[first]} ({pluralize(len(slugs), 'accelerator')})"
+    others = len(slugs) - 1
+    alike = f" ({pluralize(others, 'other accelerator')} fail{'' if others > 1 else 's'} likewise)"
+    where = "" if get(first).name in excluded[first] else f"on {get(first).name} "
+    return f"{where}{excluded[first]}{alike}"
+
+
+def _hours_of(reason: str) -> float:
+    """The hours that a reason begins with; 0 where it begins with none."""
+    match = _NUMBER.match(reason)
+    return float(match[0].replace(",", "")) if match else 0.0

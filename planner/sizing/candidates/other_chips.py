@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
-from planner.contract.answer.estimate import ChipAdvice, ServingPlan
-from planner.contract.request.workload import Samples, Training
+from planner.contract.answer.estimate import (
+    ChipAdvice,
+    CpuNote,
+    EstimateAnswer,
+    EstimateCandidate,
+    ServingPlan,
+)
+from planner.contract.request.workload import AcceleratorHours, Samples, Training
+from planner.sizing.evidence.sample_runs import TRAINING_FACTOR
+from planner.sizing.footprint.training_flops import checked_training, compute_work
+from planner.sizing.runs.sample_run import rate_on
 from planner.sizing.runs.schedule import RunSize
+from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 
 ENGINEER_USD = 15_000.0
@@ -138,3 +150,170 @@ def _served(plan: ServingPlan | None) -> ChipAdvice:
 
 def _cost(months: float) -> str:
     return f", some {months * ENGINEER_USD:,.0f} USD of engineering (planning value)"
+
+
+CHEAPEST, FASTEST, KNEE, FRONT = "cheapest", "fastest", "knee", "front"
+"""What a card is on the Pareto front; the knee is where neither can be had for little more of the
+other."""
+
+
+def find_front(points: Mapping[str, tuple[float, float]]) -> dict[str, str]:
+    """Names of the points that no other beats in money and time, and what each is there.
+
+    The knee is the point next to the best of both, money and time taken as logarithms over the
+    width of the front; of one that is cheapest and fastest it is said that it is the cheapest.
+
+    >>> find_front({"a": (100, 10), "b": (130, 2), "c": (400, 1), "d": (150, 11)})
+    {'a': 'cheapest', 'b': 'knee', 'c': 'fastest'}
+    """
+    ordered = sorted(points.items(), key=lambda item: (item[1], item[0]))
+    front: list[str] = []
+    quickest = math.inf
+    for name, (_, hours) in ordered:
+        if hours < quickest:
+            front.append(name)
+            quickest = hours
+    places = dict.fromkeys(front, FRONT)
+    if len(front) > 2:
+        places[_knee([(name, points[name]) for name in front])] = KNEE
+    if front:
+        places[front[-1]] = FASTEST
+        places[front[0]] = CHEAPEST
+    return places
+
+
+@dataclass(frozen=True)
+class _Rented:
+    """One run of a candidate on rented machines."""
+
+    usd: float
+    accelerators: int
+    hours: float
+
+
+def with_prices(
+    answer: EstimateAnswer,
+    usd_per_hour: Callable[[str], float | None],
+    at_work: Callable[[str, int], int] = lambda _, used: used,
+) -> EstimateAnswer:
+    """The answer with what renting each candidate for one run costs, and its place on the front:
+    its time is that on the accelerators of the rented machines, `at_work` of those it uses."""
+    rented = {
+        one.accelerator: _rented(one.accelerator_hours, price, at_work(one.accelerator, used))
+        for one in answer.candidates
+        if one.accelerator_hours
+        and (used := one.accelerators)
+        and (price := usd_per_hour(one.accelerator)) is not None
+    }
+    front = find_front({slug: (one.usd, one.hours) for slug, one in rented.items()})
+    candidates = tuple(_priced(one, rented, front) for one in answer.candidates)
+    one_run = (answer.wall_clock_hours or 0.0) * answer.accelerators
+    times = answer.accelerator_hours.p50 / one_run if one_run else float(answer.runs)
+    rents = {slug: one.usd * times for slug, one in rented.items()}
+    chips = tuple(with_rents(chip, rents) for chip in answer.chips)
+    words = tuple(chip.words for chip in chips)
+    return answer.model_copy(
+        update={"candidates": candidates, "chips": chips, "other_chips": words}
+    )
+
+
+def _rented(hours: float, usd_per_hour: float, accelerators: int) -> _Rented:
+    return _Rented(hours * usd_per_hour, accelerators, hours / accelerators)
+
+
+def _priced(
+    one: EstimateCandidate, rented: Mapping[str, _Rented], front: Mapping[str, str]
+) -> EstimateCandidate:
+    run = rented.get(one.accelerator)
+    if run is None:
+        return one
+    return one.model_copy(
+        update={
+            "rent_usd": run.usd,
+            "rented_accelerators": run.accelerators,
+            "rented_wall_clock_hours": run.hours,
+            "choice": front.get(one.accelerator),
+        }
+    )
+
+
+def _knee(front: list[tuple[str, tuple[float, float]]]) -> str:
+    """The inner point of a front nearest to its cheapest money and its shortest time."""
+    money, hours = ([math.log(max(p[i], 1e-9)) for _, p in front] for i in (0, 1))
+
+    def distance(i: int) -> float:
+        over = [
+            (values[i] - min(values)) / (max(values) - min(values)) for values in (money, hours)
+        ]
+        return math.hypot(*over)
+
+    return front[min(range(1, len(front) - 1), key=distance)][0]
+
+
+CPU_TFLOPS = 0.32
+"""Sustained fp32 rate of a 16-vCPU cloud machine, TFLOP/s: 8 cores at 2.5 GHz · 32 FLOP a cycle
+(two AVX2 FMA units, Intel 64 and IA-32 Optimization Manual, 2023) · half of it sustained."""
+A100_SAMPLES_TFLOPS = 61.0
+"""What an A100 sustains in sample-based training, TFLOP/s: ResNet-50 at 2,470 images/s and 24.6
+GFLOP an image, forward and backward (NVIDIA/DeepLearningExamples @729963dd47e7, 2021)."""
+A100_USUAL_TFLOPS = 42.0
+"""The same of image models in the geometric mean: ResNet-50 (61) and SE-ResNeXt101 (41, same
+source), CLIP ViT-B/32 (34) and ViT-L/14 (37, mlfoundations/open_clip docs/PRETRAINED.md @89fb801,
+2022)."""
+ENOUGH_HOURS = 12.0
+"""h of one CPU machine up to which a GPU is not worth its set-up; planning value, 2026."""
+
+
+def cpu_hours(workload: Training | Samples) -> float | None:
+    """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
+    A100's rate, whatever their loader; None where that is not known.
+
+    >>> small = Training(kind="training", parameters=1e6, tokens=1e8, sequence_length=128)
+    >>> cpu_hours(small) < 2
+    True
+    """
+    if isinstance(workload, Training):
+        return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
+    gflops, is_measured = (
+        workload.forward_gflops_per_sample,
+        workload.samples_per_second is not None,
+    )
+    if gflops is not None and not is_measured and workload.benchmark is None:
+        a100 = A100_USUAL_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops)
+    else:
+        try:
+            a100 = rate_on(workload, get("nvidia-a100-80gb-sxm")).samples_per_second
+        except InvalidInput:
+            return None
+    rate = a100 * CPU_TFLOPS / A100_SAMPLES_TFLOPS
+    return workload.samples * workload.epochs / (rate * 3600)
+
+
+def cpu_note(
+    workload: AcceleratorHours | Training | Samples,
+    runs: int,
+    accelerator_hours: float = 0.0,
+) -> CpuNote:
+    """Whether a CPU is enough for all runs, which take an accelerator `accelerator_hours`, its
+    hours and what to do about it."""
+    if isinstance(workload, AcceleratorHours):
+        return CpuNote(is_enough=None, hours=None, note="the work behind the hours is not known")
+    one_run = cpu_hours(workload)
+    if one_run is None:
+        note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
+        return CpuNote(is_enough=None, hours=None, note=note)
+    hours = one_run * runs * workload.attempts_factor
+    if hours <= ENOUGH_HOURS:
+        note = "a CPU machine is enough: rent no accelerator for it"
+    elif hours <= accelerator_hours:
+        note = (
+            "a CPU machine would take no longer, as reading limits such small samples: try it "
+            "there before renting an accelerator"
+        )
+    else:
+        note = (
+            "training needs an accelerator; preprocessing and a proof of concept on a small "
+            "sample still belong on CPUs"
+        )
+        return CpuNote(is_enough=False, hours=hours, note=note)
+    return CpuNote(is_enough=True, hours=hours, note=note)

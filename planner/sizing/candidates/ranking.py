@@ -7,13 +7,23 @@ and class. Price is left to costing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.contract.answer.estimate import EstimateCandidate
-from planner.sizing.candidates.fitness import market_status_of, notes_on, restrictions_on
-from planner.sizing.candidates.reasons import dense_tflops, reasons_for, serves_tier
-from planner.sizing.footprint.parallelism import RACK_DOMAIN, fast_domain
+from planner.contract.request.workload import Training
+from planner.sizing.candidates.candidates import (
+    CURRENT,
+    market_status_of,
+    notes_on,
+    restrictions_on,
+)
+from planner.sizing.evidence.sample_runs import MIXED
+from planner.sizing.footprint.memory import RACK_DOMAIN, fast_domain, weight_bytes
+from planner.sizing.layout.shapes import usable_gib
+from planner.sizing.layout.step_time import links_of
+from planner.sizing.performance.levels import peak_tflops
+from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule
 from pricing.market.accelerators import Accelerator, get
@@ -113,3 +123,143 @@ def _order(size: RunSize) -> tuple[float, ...]:
         size.energy_kwh or 0.0,
         CLASS_ORDER.get(one.accelerator_class, 3),
     )
+
+
+LIGHT_GIB, LIGHT_HOURS = 24.0, 100.0
+"""Memory and hours of one card up to which work is light: what a workstation card holds, for some
+days; planning values of this project, 2026."""
+ONE_NODE = 8
+"""Accelerators up to which work stays in one server (HGX and DGX, NVIDIA, 2017-2025)."""
+TIERS = {
+    "light": "one card of up to 24 GiB for some days: workstation or inference cards do",
+    "complex": "one server: cards of more than 24 GiB, better with fast links",
+    "very_demanding": "several servers: accelerators with NVLink or its like and a fast network",
+}
+"""Tiers of work → the cards that serve it."""
+TIER_ORDER = tuple(TIERS)
+"""From the least demanding."""
+
+
+def serves_tier(one: Accelerator) -> str | None:
+    """Most demanding tier that a card serves; None where it is not proposed for training.
+
+    Very demanding: fast links within a server and bf16. Complex: more than 24 GiB, or joined by
+    fast links; never a consumer card. Light: any that trains.
+
+    >>> from pricing.market.accelerators import get
+    >>> [serves_tier(get(f"nvidia-{slug}")) for slug in ("l4", "l40s", "h100-80gb-sxm", "k80")]
+    ['light', 'complex', 'very_demanding', None]
+    """
+    if market_status_of(one) != CURRENT:
+        return None
+    domain = fast_domain(one)
+    if domain >= ONE_NODE and one.bf16_tflops:
+        return "very_demanding"
+    is_large = one.memory_gib > LIGHT_GIB or domain >= ONE_NODE
+    return "complex" if is_large and one.accelerator_class != "consumer" else "light"
+
+
+def cards_of(tier: str, candidates: Sequence[EstimateCandidate]) -> tuple[str, ...]:
+    """Candidates that fit and serve work of a tier, in their order."""
+    least = TIER_ORDER.index(tier)
+    return tuple(
+        one.accelerator
+        for one in candidates
+        if one.fits and one.serves_tier and TIER_ORDER.index(one.serves_tier) >= least
+    )
+
+
+def tier_of(size: RunSize) -> str:
+    """How demanding a work is, by the card it takes.
+
+    Light: one card, at most 24 GiB and 100 h. Complex: one server. Very demanding: more.
+    """
+    if size.accelerators > ONE_NODE:
+        return "very_demanding"
+    held = 0.0 if isinstance(size, SampleSize) else _least_gib(size)
+    is_light = size.accelerators == 1 and held <= LIGHT_GIB and size.hours <= LIGHT_HOURS
+    return "light" if is_light else "complex"
+
+
+def _least_gib(size: PlacedSize) -> float:
+    """GiB of one sequence at a time: a larger micro-batch only fills what is free."""
+    memory = size.layout.memory
+    sequences = size.layout.micro_batch
+    working = memory.activations_gib + memory.logits_gib
+    return memory.total_gib - working * (1 - 1 / sequences)
+
+
+def reasons_for(one: Accelerator, size: RunSize | None) -> tuple[str, ...]:
+    """What speaks for and against a card, in the order in which it is decided."""
+    reasons = [*_memory(one, size), *_rates(one, size), *_links(one, size)]
+    restrictions = restrictions_on(one)
+    reasons += [
+        restrictions[name] for name in ("error_correction", "cooling") if name in restrictions
+    ]
+    if "porting" in restrictions and market_status_of(one) == CURRENT:
+        reasons.append(restrictions["porting"])
+    return tuple(reasons)
+
+
+def _memory(one: Accelerator, size: RunSize | None) -> list[str]:
+    usable = usable_gib(one)
+    if size is None or isinstance(size, SampleSize):
+        return [f"memory: {usable:,.1f} of {one.memory_gib:g} GiB can be used"]
+    weights = weights_gb(size.training)
+    full, half = weights["fp32"], weights["fp16"]
+    held = size.layout.memory.total_gib
+    return [
+        f"memory: weights are {full:,.4g} GB in fp32 and {half:,.4g} GB in half precision; "
+        f"training holds {held:,.1f} of {usable:,.1f} GiB that can be used on each"
+    ]
+
+
+def _rates(one: Accelerator, size: RunSize | None) -> list[str]:
+    reasons = []
+    if one.memory_bandwidth_gb_per_s:
+        reasons.append(f"bandwidth: {one.memory_bandwidth_gb_per_s:,.0f} GB/s of memory")
+    tflops = dense_tflops(one, size)
+    if tflops:
+        reasons.append(f"arithmetic: {tflops:,.0f} TFLOP/s dense from {_cores(one)}")
+    return reasons
+
+
+def _cores(one: Accelerator) -> str:
+    if not one.cores:
+        return "its cores and clock"
+    clocks = f"{one.base_clock_mhz:,.0f} MHz (sustained) to {one.boost_clock_mhz:,.0f} MHz"
+    return f"{one.cores:,} cores at {clocks}"
+
+
+def dense_tflops(one: Accelerator, size: RunSize | None) -> float | None:
+    """Dense rate of a card at the precision of a work, in the next best where it lacks that.
+
+    >>> from pricing.market.accelerators import get
+    >>> dense_tflops(get("nvidia-v100-16gb-sxm"), None)
+    125.0
+    """
+    if size is None or isinstance(size, SampleSize):
+        return peak_tflops(one, size.precision_class if size else MIXED)
+    return one.dense_tflops(size.precision) or one.dense_tflops("fp32")
+
+
+def weights_gb(training: Training) -> dict[str, float]:
+    """Weights of a model in fp32 and in half precision, decimal GB.
+
+    >>> weights_gb(Training(kind="training", parameters=7e9, tokens=1e12))
+    {'fp32': 28.0, 'fp16': 14.0}
+    """
+    return {name: weight_bytes(training.parameters, name) / 1e9 for name in ("fp32", "fp16")}
+
+
+def _links(one: Accelerator, size: RunSize | None) -> list[str]:
+    """What joins several cards, and what their traffic costs where the layout says."""
+    if size is None or size.accelerators == 1:
+        return []
+    links = links_of(one)
+    kind = "fast links" if links.domain > 1 else "PCIe or the network"
+    within = "within a server" if links.node > 1 else "between servers of one each"
+    reason = f"links: {kind}, {links.inside:,.0f} GB/s {within}"
+    if isinstance(size, PlacedSize):
+        reason += f"; traffic takes {size.layout.exposed_communication:.0%} of the working time"
+    return [reason]

@@ -4,7 +4,7 @@
 as FLOPs of the whole training. A row is not stated where its FLOPs were worked out from its hours,
 or do not go with them; such rows are carried and neither fitted nor judged.
 
-Rows that rules 5 added (`since` 5) are whole trainings and measured rates of training on images,
+Most rows are whole trainings and measured rates of training on images,
 chosen by a rule that looks at no error:
 
 - whoever wrote the code states the images and the kind and number of accelerators; FLOPs are those
@@ -28,9 +28,111 @@ paper was published with, else `standard`: a library or framework that others us
 from __future__ import annotations
 
 import csv
+import difflib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from pricing.common.invalid_input import InvalidInput
+
+_MEASURED_THROUGHPUT_TABLE = Path(__file__).with_name("measured_throughput.csv")
+_SUITE = re.compile(
+    r"(-\d+)?-(lambda|ngc|nvlabs|llm-foundry|megatron-bridge|maxtext|mlperf-[\d.]+)$"
+)
+MIXED, FULL, LOW = "mixed", "fp32", "low"
+"""Classes of precision in which rates compare: 16-bit tensor, 32-bit (TF32 where the
+accelerator has it), 8 and 4 bits."""
+_PRECISION_CLASSES = {"mixed": MIXED, "fp32": FULL, "fp8": LOW, "fp4": LOW}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Rate of one benchmark on `accelerators` of one kind together."""
+
+    benchmark: str
+    workload_class: str
+    """nlp, vision, audio or sparse."""
+    precision: str
+    """mixed (16 bits), fp32, fp8 or fp4."""
+    accelerator: str
+    accelerators: int
+    rate_per_second: float
+    unit: str
+    systems: int
+    """Systems whose rates were averaged."""
+    year: int
+    source: str
+
+    @property
+    def workload(self) -> str:
+        """The benchmark without its suite and sequence length: ssd-lambda → ssd."""
+        return _SUITE.sub("", self.benchmark)
+
+    @property
+    def precision_class(self) -> str:
+        return _PRECISION_CLASSES[self.precision]
+
+
+@cache
+def measurements() -> tuple[Measurement, ...]:
+    """Every row of the table."""
+    with _MEASURED_THROUGHPUT_TABLE.open(newline="", encoding="utf-8") as lines:
+        return tuple(_measurement(row) for row in csv.DictReader(lines))
+
+
+@cache
+def benchmarks() -> dict[str, tuple[Measurement, ...]]:
+    """Benchmarks that can size a workload of samples: those counted in samples, by slug.
+
+    >>> sorted({m.unit for rows in benchmarks().values() for m in rows})
+    ['images', 'mel_frames', 'samples', 'sequences', 'tokens']
+    """
+    return {
+        slug: rows
+        for slug, rows in _by_benchmark(measurements())
+        if (rows[0].unit not in ("runs", "model_tflop"))
+    }
+
+
+def benchmark(slug: str) -> tuple[Measurement, ...]:
+    """Measurements of one benchmark; refuses an unknown one with the closest.
+
+    >>> benchmark("resnet50")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: benchmark: 'resnet50' is not known; closest ...
+    """
+    rows = benchmarks().get(slug)
+    if rows:
+        return rows
+    near = difflib.get_close_matches(slug, benchmarks(), n=5, cutoff=0.3) or sorted(benchmarks())
+    raise InvalidInput("benchmark", f"{slug!r} is not known; closest are {', '.join(near)}")
+
+
+def _by_benchmark(
+    rows: Iterable[Measurement],
+) -> Iterable[tuple[str, tuple[Measurement, ...]]]:
+    grouped: dict[str, list[Measurement]] = {}
+    for row in rows:
+        grouped.setdefault(row.benchmark, []).append(row)
+    return ((slug, tuple(group)) for slug, group in grouped.items())
+
+
+def _measurement(row: dict[str, str]) -> Measurement:
+    return Measurement(
+        benchmark=row["benchmark"],
+        workload_class=row["workload_class"],
+        precision=row["precision"],
+        accelerator=row["accelerator"],
+        accelerators=int(row["accelerators"]),
+        rate_per_second=float(row["rate_per_second"]),
+        unit=row["unit"],
+        systems=int(row["systems"]),
+        year=int(row["year"]),
+        source=row["source"],
+    )
+
 
 _TABLE = Path(__file__).with_name("sample_runs.csv")
 TRAINING_FACTOR = 3.0
@@ -62,8 +164,6 @@ class SampleRun:
     accelerators: int
     accelerator_hours: float
     is_stated: bool
-    since: int
-    """First edition of the rules that uses it."""
     loader: str
     """How images were read: hand_tuned (its source names a loader written for speed) or usual;
     empty where no images were."""
@@ -78,17 +178,14 @@ class SampleRun:
 
 
 @cache
-def sample_runs(rules: int) -> tuple[SampleRun, ...]:
-    """Every row of the table that an edition of the rules uses.
+def sample_runs() -> tuple[SampleRun, ...]:
+    """Every row of the table.
 
-    >>> len(sample_runs(3)), sum(run.is_stated for run in sample_runs(3))
-    (44, 25)
-    >>> sum(run.is_stated and run.is_images for run in sample_runs(5))
+    >>> sum(run.is_stated and run.is_images for run in sample_runs())
     139
     """
     with _TABLE.open(newline="", encoding="utf-8") as lines:
-        runs = [_run(row) for row in csv.DictReader(lines)]
-    return tuple(run for run in runs if run.since <= rules)
+        return tuple(_run(row) for row in csv.DictReader(lines))
 
 
 def _run(row: dict[str, str]) -> SampleRun:
@@ -112,7 +209,6 @@ def _run(row: dict[str, str]) -> SampleRun:
         accelerators=int(row["accelerators"]),
         accelerator_hours=float(row["accelerator_hours"]),
         is_stated=row["is_stated"] == "yes",
-        since=int(row["since"]),
         loader=row["loader"],
         code=row["code"],
         note=row["note"],

@@ -2,7 +2,53 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_SERVER_POWER_TABLE = Path(__file__).with_name("server_power.csv")
+
+
+@dataclass(frozen=True)
+class ServerPower:
+    """One measured state of one server."""
+
+    system: str
+    accelerator: str
+    accelerators: int
+    state: str
+    """training, inference, stress or waiting (model loaded, no work)."""
+    work: str
+    watts: float
+    is_default: bool
+    """Whether clocks and power limits are as delivered, not lowered for efficiency."""
+    read_at: str
+
+
+@cache
+def server_powers() -> tuple[ServerPower, ...]:
+    """Every row of the table.
+
+    >>> {row.state for row in server_powers()} == {"training", "inference", "stress", "waiting"}
+    True
+    """
+    with _SERVER_POWER_TABLE.open(newline="", encoding="utf-8") as lines:
+        return tuple(_row(row) for row in csv.DictReader(lines))
+
+
+def _row(row: dict[str, str]) -> ServerPower:
+    return ServerPower(
+        system=row["system"],
+        accelerator=row["accelerator"],
+        accelerators=int(row["accelerators"]),
+        state=row["state"],
+        work=row["work"],
+        watts=float(row["watts"]),
+        is_default=row["mode"] == "default",
+        read_at=row["read_at"],
+    )
+
 
 LEAST_DENSE_SHARE = 0.02
 """Part of a mixture's parameters that every token passes, at least; planning value, 2026."""
@@ -73,11 +119,61 @@ class Load:
     """At once; absent: as many as memory and engine take."""
     latency: str = "offline"
     engine: str = "standard"
-    is_paced: bool = False
-    """Whether a limit on latency holds fewer sequences at once, so that each is faster."""
-    counts_attention: bool = False
-    """Whether the attention of prompts takes time too, which outgrows the rest in long ones."""
-    is_staged: bool = False
-    """Whether a replica of several servers has stages of layers, one on each."""
-    knows_fp8: bool = True
-    """Whether the accelerator's rate in 8 bits counts, where it has one."""
+
+
+_TABLE = Path(__file__).with_name("serving_throughput.csv")
+
+
+@dataclass(frozen=True)
+class ServingMeasurement:
+    """One rate as published."""
+
+    name: str
+    team: str
+    model: ServedModel
+    precision: str
+    """Of the weights: bf16, fp8 or fp4."""
+    accelerator: str
+    accelerators: int
+    load: Load
+    tokens_per_second: float
+    """Generated on one accelerator."""
+
+
+@cache
+def serving_measurements() -> tuple[ServingMeasurement, ...]:
+    """Every row of the table.
+
+    >>> len(serving_measurements())
+    313
+    """
+    with _TABLE.open(newline="", encoding="utf-8") as lines:
+        return tuple(_measurement(row) for row in csv.DictReader(lines))
+
+
+def _measurement(row: dict[str, str]) -> ServingMeasurement:
+    return ServingMeasurement(
+        name=row["model"],
+        team=row["team"],
+        model=ServedModel(
+            parameters=float(row["parameters"]),
+            active_parameters=float(row["active_parameters"]),
+            layers=float(row["layers"]),
+            hidden_size=float(row["hidden_size"]),
+            cached_values=float(row["cached_values"]),
+            windowed_layers=float(row["windowed_layers"]),
+            experts=int(row["experts"]),
+            experts_per_token=int(row["experts_per_token"]),
+        ),
+        precision=row["precision"],
+        accelerator=row["accelerator"],
+        accelerators=int(row["accelerators"]),
+        load=Load(
+            prompt_tokens=float(row["prompt_tokens"]),
+            output_tokens=float(row["output_tokens"]),
+            sequences=float(row["sequences"]) if row["sequences"] else None,
+            latency=row["latency"],
+            engine=row["engine"],
+        ),
+        tokens_per_second=float(row["tokens_per_second"]),
+    )

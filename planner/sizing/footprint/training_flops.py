@@ -6,10 +6,12 @@ attention (heads times their width), s sequence length, W tokens of a window.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from planner.contract.models.fill import context_of, count_input_at_work, fields_before
-from planner.contract.models.uncounted import AS_SAMPLES
+from planner.contract.models.config import AS_SAMPLES
+from planner.contract.models.known_models import context_of, count_input_at_work
 from planner.contract.request.workload import Training
 from pricing.common.invalid_input import InvalidInput
 
@@ -24,10 +26,6 @@ ATTENTION_FLOPS = 12.0
 """FLOPs per layer, unit of attention's width, position and token of full attention, forward and
 backward, causal masking not discounted (Chowdhery et al., PaLM, arXiv 2204.02311 appendix B,
 2022: 12 L H Q T, with H heads of width Q)."""
-ATTENTION_RULES = 6
-"""Edition of the rules from which attention has a width and windows of its own, 2026; before, it
-was as wide as the hidden state and spanned the sequence in every layer. From it on parameters at
-work hold the input embedding in every family that classifies."""
 RECOMPUTE_FACTOR = 4.0 / 3.0
 """Executed over model FLOPs with full activation checkpointing: one more forward pass, 8 N D
 for 6 N D (Korthikanti et al., arXiv 2205.05198, 2022). It separates HFU from MFU."""
@@ -42,8 +40,6 @@ LEAST_IDLE, MUCH_IDLE = 0.05, 0.4
 """Share of the parameters that rest on a token, from which a model counts as a mixture of experts,
 and from which it takes all that mixtures take: published mixtures have 0.45 (Differential MoE S,
 published_runs.csv) to 0.97; planning choices, 2026."""
-MIXTURE_RULES = 6
-"""Edition of the rules from which it takes more and more between the two, 2026."""
 WIDTH_PER_LAYER = 120.0
 """Hidden units per layer of a usual decoder: GPT-3 13B 128, LLaMA 65B 102 (2020-2023)."""
 
@@ -67,11 +63,6 @@ class Work:
     """The attention term at the given or typical sequence length."""
     executed_flops: float
     """All matrix work at the given or typical sequence length, without recomputation."""
-
-    @property
-    def hardware_flops_recomputing(self) -> float:
-        """FLOPs executed under full activation checkpointing: 4/3 of the model's."""
-        return self.executed_flops * RECOMPUTE_FACTOR
 
 
 def transformer_shape(parameters: float, layers: float | None, hidden_size: float | None) -> Shape:
@@ -151,51 +142,28 @@ def attention_span(training: Training) -> float:
     return length - windowed * (length - window) ** 2 / length
 
 
-def under_rules(training: Training, rules: int) -> Training:
-    """The training as an edition of the rules reads it: before 6 without attention's own width,
-    windows and context, which fill themselves from a model's name or config; from then on a mixture
-    that classifies with its input embedding at work.
+def checked_training(training: Training) -> Training:
+    """The training as it is sized: a mixture that classifies with its input embedding at work.
 
-    >>> gemma = Training(kind="training", model="Gemma-3-4b", tokens=1)
-    >>> under_rules(gemma, 6).attention_width, under_rules(gemma, 5).attention_width
-    (2048, None)
+    Raises `InvalidInput` for a config of images, for more windows than layers and for padding that
+    is counted twice.
     """
-    changed = ("attention_width", "sliding_window", "sliding_layers")
-    if rules >= ATTENTION_RULES:
-        _refuse_images(training)
-        _refuse_windows(training)
-        _refuse_padding(training)
-        return _with_input(training)
-    training = named_under_rules(training, rules)
-    if all(getattr(training, name) is None for name in changed):
-        return training
-    return training.model_copy(update=dict.fromkeys(changed))
-
-
-def named_under_rules(training: Training, rules: int) -> Training:
-    """The training as an edition of the rules reads the name or config of its model: before 6 it
-    told nothing of a length that the request leaves open, and some families' configs were read
-    otherwise.
-
-    >>> gpt = Training(kind="training", model="gpt2", tokens=1)
-    >>> [usual_length(named_under_rules(gpt, rules)) for rules in (5, 6)]
-    [4096, 1024]
-    """
-    if rules >= ATTENTION_RULES or (training.model is None and training.config is None):
-        return training
-    update: dict[str, object] = {}
-    for name, now, before in _filled_before(training, rules):
-        if getattr(training, name) == now:
-            update[name] = before
-    if training.sequence_length is None:
-        update |= {"model": None, "config": None}
-    return training.model_copy(update=update) if update else training
-
-
-def _filled_before(training: Training, rules: int) -> tuple[tuple[str, object, object], ...]:
-    if training.config is None:
-        return ()
-    return fields_before(training.config, training.is_classifier, rules)
+    if training.config is not None and training.vocabulary_size is None:
+        raise InvalidInput("config", f"is of a model that reads images, not tokens; {AS_SAMPLES}")
+    windowed, layers = training.sliding_layers or 0, training.layers
+    is_own = training.model is None and training.config is None
+    if is_own and layers is not None and windowed > layers:
+        raise InvalidInput(
+            "sliding_layers",
+            f"{windowed:,} are more than the {layers:,} layers; allowed are 0 to {layers:,}",
+        )
+    if training.padding and training.measured_accelerator_hours:
+        raise InvalidInput(
+            "padding",
+            f"{training.padding:g} is already in measured_accelerator_hours, where the run was of "
+            "the same data; leave it out",
+        )
+    return _with_input(training)
 
 
 def usual_length(training: Training) -> int:
@@ -205,33 +173,6 @@ def usual_length(training: Training) -> int:
         return training.sequence_length
     context = context_of(training.model, training.config)
     return min(TYPICAL_SEQUENCE_LENGTH, context.tokens if context else TYPICAL_SEQUENCE_LENGTH)
-
-
-def _refuse_images(training: Training) -> None:
-    """Refuses the config of a model that reads patches of images, which alone has no vocabulary."""
-    if training.config is not None and training.vocabulary_size is None:
-        raise InvalidInput("config", f"is of a model that reads images, not tokens; {AS_SAMPLES}")
-
-
-def _refuse_windows(training: Training) -> None:
-    """Refuses more layers with a window than there are, where the request itself says both."""
-    windowed, layers = training.sliding_layers or 0, training.layers
-    is_own = training.model is None and training.config is None
-    if is_own and layers is not None and windowed > layers:
-        raise InvalidInput(
-            "sliding_layers",
-            f"{windowed:,} are more than the {layers:,} layers; allowed are 0 to {layers:,}",
-        )
-
-
-def _refuse_padding(training: Training) -> None:
-    """Refuses padding beside the hours of a run that is done, which held it."""
-    if training.padding and training.measured_accelerator_hours:
-        raise InvalidInput(
-            "padding",
-            f"{training.padding:g} is already in measured_accelerator_hours, where the run was of "
-            "the same data; leave it out",
-        )
 
 
 def _with_input(training: Training) -> Training:
@@ -297,20 +238,17 @@ def is_mixture(training: Training) -> bool:
     return active_parameters(training) < 0.95 * training.parameters
 
 
-def mixture_share(training: Training, rules: int) -> float:
-    """Part of what mixtures of experts take beside dense models that a model takes: all or none;
-    from rules 6 on more with the share of its parameters that rests on a token, so that none who
-    states a little less at work takes a fourth less time.
+def mixture_share(training: Training) -> float:
+    """Part of what mixtures of experts take beside dense models that a model takes: more with
+    the share of its parameters that rests on a token.
 
     >>> dense = Training(kind="training", parameters=40e9, tokens=1e9)
     >>> of = [dense.model_copy(update={"active_parameters": at}) for at in (39e9, 37e9, 31e9, 13e9)]
-    >>> [round(mixture_share(one, 6), 3) for one in of], mixture_share(of[1], 5)
-    ([0.0, 0.071, 0.5, 1.0], 1.0)
+    >>> [round(mixture_share(one), 3) for one in of]
+    [0.0, 0.071, 0.5, 1.0]
     """
-    if rules < MIXTURE_RULES or not is_mixture(training):
-        return float(is_mixture(training))
     idle = 1 - active_parameters(training) / training.parameters
-    return min(1.0, (idle - LEAST_IDLE) / (MUCH_IDLE - LEAST_IDLE))
+    return min(1.0, max(0.0, idle - LEAST_IDLE) / (MUCH_IDLE - LEAST_IDLE))
 
 
 def compute_work(training: Training) -> Work:
@@ -342,3 +280,51 @@ def is_adapter(training: Training) -> bool:
 def with_padding(training: Training) -> float:
     """Tokens processed over tokens of the data."""
     return 1 / (1 - (training.padding or 0.0))
+
+
+PRETRAINING, FINE_TUNING = "pretraining", "fine_tuning"
+NEAR_THE_STAGES = 2.0
+"""Tokens over active parameters, or the reverse, up to which a guessed stage is said to be one and
+lies between the two; a planning choice, 2026."""
+
+
+def stage_of(training: Training) -> str:
+    """As the request says; else fine-tuning with adapters or on fewer tokens than parameters at
+    work, which no pre-training gets by with (20 tokens a parameter are usual: Hoffmann et al.,
+    arXiv 2203.15556, 2022).
+
+    >>> stage_of(Training(kind="training", parameters=7e9, tokens=3e7))
+    'fine_tuning'
+    """
+    if training.stage is not None:
+        return training.stage
+    is_short = training.tokens < active_parameters(training)
+    return FINE_TUNING if is_short or is_adapter(training) else PRETRAINING
+
+
+def is_near_both(training: Training) -> bool:
+    """Whether the stage is guessed from tokens that might as well make it the other one."""
+    if training.stage is not None or is_adapter(training):
+        return False
+    ratio = training.tokens / active_parameters(training)
+    return 1 / NEAR_THE_STAGES <= ratio <= NEAR_THE_STAGES
+
+
+def by_stage(training: Training, value: Callable[[str], float]) -> float:
+    """What a stage makes of a training; of a guess from D tokens, half to twice the
+    N active parameters, what lies between the stages by ln (D / N).
+
+    >>> seven = Training(kind="training", parameters=7e9, tokens=7e9)
+    >>> value = {"pretraining": 1.0, "fine_tuning": 3.0}.__getitem__
+    >>> by_stage(seven, value)
+    2.0
+    >>> stated = seven.model_copy(update={"stage": "fine_tuning"})
+    >>> more = seven.model_copy(update={"tokens": 9.9e9})
+    >>> by_stage(stated, value), round(by_stage(more, value), 2)
+    (3.0, 1.5)
+    """
+    if not is_near_both(training):
+        return value(stage_of(training))
+    ratio = training.tokens / active_parameters(training)
+    tuning = 0.5 - math.log(ratio) / (2 * math.log(NEAR_THE_STAGES))
+    return tuning * value(FINE_TUNING) + (1 - tuning) * value(PRETRAINING)

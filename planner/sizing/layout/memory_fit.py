@@ -11,17 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.memory import GIB
-from planner.sizing.layout.grid import FULL, SELECTIVE, Floats, Grid, Mask
-from planner.sizing.layout.shapes import SELECTIVE_BYTES, SELECTIVE_WIDTH_BYTES, ModelShape
-from planner.sizing.layout.states import NF4_BYTES, UNQUANTISED_BYTES, StateBytes
+from planner.sizing.layout.shapes import (
+    FULL,
+    NF4_BYTES,
+    SELECTIVE,
+    SELECTIVE_BYTES,
+    SELECTIVE_WIDTH_BYTES,
+    UNQUANTISED_BYTES,
+    Floats,
+    Grid,
+    Mask,
+    ModelShape,
+    StateBytes,
+)
 
 LOGIT_BYTES = 10.0
 """Bytes per token and vocabulary entry as eager PyTorch holds them: 16-bit logits, their 32-bit
 copy and its gradient (litgpt's phi-1.5 and StableLM 3B hold 9.4 to 10, @4839345a, 2023)."""
 EAGER_LOGIT_BYTES = 14.0
 """The same of adapters at the start of the backward pass, where nothing is kept but inputs of
-layers, from rules 6 on: 16-bit logits, their 32-bit copy, its log-probabilities and their gradient,
+layers: 16-bit logits, their 32-bit copy, its log-probabilities and their gradient,
 2 + 4 + 4 + 4 (PyTorch's cross_entropy; Mistral 7B with LoRA holds 13.2 to 13.5,
 foundation-model-stack/fms-acceleration scripts/benchmarks/refs/a100_80gb.csv @04702cc5, 2024)."""
 LOSS_CHUNKS = 8
@@ -40,10 +49,6 @@ PREFETCHED = 2.0
 RESERVE = 0.05
 """Share that the caching allocator reserves beyond what is used; fits what torchtitan reports as
 reserved (pytorch/torchtitan benchmarks @04133643, 2025)."""
-DEQUANTISED_BYTES, MOST_DEQUANTISED = 0.45, 3 * GIB
-"""Bytes per frozen 4-bit weight, and at most, that QLoRA holds beside them while it loads and
-dequantises: litgpt's phi-1.5, StableLM 3B and Llama 3 8B hold 0.35-0.57 (@4839345a, 2023);
-65B fits 48 GiB (arXiv 2305.14314, 2023). Up to rules 5; from 6 on it is told apart below."""
 WORKING_BYTES = 2.0
 """Bytes per weight of the layer at work, which QLoRA multiplies in 16 bits (arXiv 2305.14314
 equation 5, 2023)."""
@@ -131,7 +136,7 @@ def fullest_stage(layers: float, grid: Grid) -> Floats:
     """Layers of the fullest stage over those of a mean one, ceil(L / p) p / L: it holds the most
     and all others wait for it.
 
-    >>> from planner.sizing.layout.grid import make_grid
+    >>> from planner.sizing.layout.shapes import make_grid
     >>> stages = make_grid([(1, 16, 1, 1, 0, 0), (1, 32, 1, 1, 0, 0)])
     >>> [round(float(over), 3) for over in fullest_stage(126.0, stages)]
     [1.016, 1.016]
@@ -146,14 +151,13 @@ def shard_of(
     shape: ModelShape,
     states: StateBytes,
     grid: Grid,
-    is_latest: bool = False,
     fullest: Floats | None = None,
 ) -> Shard:
     """Parameters of the first stage's rank: layers / p, or those of the `fullest`, and an embedding
     (without stages the output too), over t; experts over e.
 
     What ZeRO shares of a dense layer is shared by the d c copies of its slice; experts that are
-    spread over e ranks have d c t / e copies, which only `is_latest` counts.
+    spread over e ranks have d c t / e copies.
     """
     t, p = grid.tensor, grid.pipeline
     embeddings = shape.embedding * np.where(p > 1, 1.0, shape.embeddings)
@@ -162,7 +166,7 @@ def shard_of(
     dense = (shape.dense / p * over + embeddings) / t
     experts = shape.experts / p * over / spread
     resident = dense + experts
-    wider = (dense + experts * spread / t) / resident if is_latest else np.ones_like(t)
+    wider = (dense + experts * spread / t) / resident
     layer = (shape.dense / t + shape.experts / spread) / shape.layers
     share = states.trained / shape.parameters
     embedding = shape.embedding / t
@@ -177,10 +181,8 @@ def memory_plan(
     states: StateBytes,
     grid: Grid,
     shard: Shard,
-    by_parts: bool = False,
 ) -> MemoryPlan:
-    """What each split holds; `by_parts` tells apart what QLoRA holds beside its weights, and when
-    logits are held."""
+    """What each split holds."""
     z = grid.zero_stage
     is_model_parallel = (grid.tensor > 1) | (grid.pipeline > 1)
     per_gradient = np.where(is_model_parallel, states.full_gradients, states.gradients)
@@ -190,17 +192,15 @@ def memory_plan(
     weights = _part(shard.trained * states.weights + frozen, z >= 3, wider)
     beside = np.where(z >= 3, PREFETCHED * 2.0 * shard.largest_unit, 0.0)
     is_quantised = training.optimizer == "qlora"
-    if is_quantised and by_parts:
+    if is_quantised:
         beside = np.where(z >= 3, _gathered_quantised(shard), 0.0) + WORKING_BYTES * shard.layer
-    elif is_quantised:
-        beside += np.minimum(DEQUANTISED_BYTES * shard.resident, MOST_DEQUANTISED)
     weights = Part(weights.fixed + beside, weights.shared)
     gradients = _part(shard.trained * per_gradient, z >= 2, wider)
     optimizer = _part(shard.trained * moments, z >= 1, wider)
-    inputs = _quantised_inputs(training, shape) if is_quantised and by_parts else 0.0
+    inputs = _quantised_inputs(training, shape) if is_quantised else 0.0
     layers, at_work, logits = _working(training, shape, grid, inputs)
     layers = layers * shard.fullest
-    if by_parts and shape.is_adapter:
+    if shape.is_adapter:
         logits = _beyond_the_layer(grid, at_work, logits)
     return MemoryPlan(
         weights=weights,

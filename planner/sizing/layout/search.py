@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+from planner.contract.answer.estimate import Parallelism
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import GIB, Memory
-from planner.sizing.layout.experts import USUAL_EXPERTS
-from planner.sizing.layout.grid import CHECKPOINTING, Floats, Mask
-from planner.sizing.layout.links import Links, is_tpu, links_of
 from planner.sizing.layout.memory_fit import RESERVE
-from planner.sizing.layout.placed_layout import PlacedLayout
-from planner.sizing.layout.splits import Splits, splits_of
-from planner.sizing.layout.stated_batch import kept_share, micro_batches_for, replicas_for
+from planner.sizing.layout.shapes import CHECKPOINTING, MARGIN, NONE, Floats, Mask, usable_gib
+from planner.sizing.layout.splits import USUAL_EXPERTS, Splits, splits_of
 from planner.sizing.layout.step_time import (
+    Links,
     Rates,
     StepTime,
     host_seconds,
+    is_tpu,
+    links_of,
     most_in_stages,
     step_time,
 )
-from planner.sizing.layout.usable_memory import MARGIN, usable_gib
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
@@ -37,7 +38,7 @@ PCIE_TENSOR = 4
 """Accelerators over which PCIe carries tensor parallelism where a batch leaves nothing else: Llama
 2 70B with steps of 8 sequences on 64 L40S in servers of 4 (NVIDIA, MLPerf Training v4.0, 2024)."""
 USUAL_TENSOR, TORUS_TENSOR = 8, 32
-"""Accelerators over which tensor parallelism goes at most, and on a torus from rules 5 on: LaMDA
+"""Accelerators over which tensor parallelism goes at most, and on a torus: LaMDA
 and PaLM split layers over axes of a TPU pod (arXiv 2201.08239 section 4, 2204.02311 section 4,
 2022); planning choices of this project, 2026."""
 LARGEST_GUESSED_BATCH = 4_194_304.0
@@ -47,7 +48,7 @@ FEWEST_STEPS = 1_000
 """Steps of a training that a guess leaves at least; planning value of this project, 2026 (LLaMA 65B
 takes 350,000 of them, a fine-tuning on 50,000 examples 400 to 6,000)."""
 SHORT_TOKENS = 32_768.0
-"""Tokens of a micro-batch up to which short sequences share one from rules 5 on: BERT on A100 works
+"""Tokens of a micro-batch up to which short sequences share one: BERT on A100 works
 on 256 sequences of 128 at once (NVIDIA/DeepLearningExamples BERT README, 2021)."""
 STAGE_COST = 1e-4
 """Share of time by which a simpler split wins where two take as long, for each ZeRO stage and
@@ -65,29 +66,21 @@ class LayoutTask:
 
     @cached_property
     def splits(self) -> Splits:
-        rates = self.rates
-        domain = self._tensor_domain
-        editions = rates.is_latest, rates.by_parts, rates.is_whole
-        return splits_of(self.training, self.precision, domain, *editions)
+        return splits_of(self.training, self.precision, self._tensor_domain)
 
     @property
     def _tensor_domain(self) -> int:
-        """Accelerators that tensor parallelism may span: those of the fast links; from rules 5 on
+        """Accelerators that tensor parallelism may span: those of the fast links;
         with a stated batch, which may be too small for replicas and stages, four over PCIe too."""
-        if self._is_torus:
+        if is_tpu(self.accelerator):
             return min(self.links.domain, TORUS_TENSOR)
-        is_bound = self.rates.is_latest and self.training.global_batch_tokens
+        is_bound = self.training.global_batch_tokens
         domain = max(self.links.domain, PCIE_TENSOR) if is_bound else self.links.domain
         return min(domain, USUAL_TENSOR)
 
     @cached_property
-    def _is_torus(self) -> bool:
-        """Whether it is on TPUs, from rules 5 on."""
-        return self.rates.is_latest and is_tpu(self.accelerator)
-
-    @cached_property
     def links(self) -> Links:
-        return links_of(self.accelerator, self._is_torus, self.rates.is_whole)
+        return links_of(self.accelerator)
 
     @cached_property
     def limit_bytes(self) -> float:
@@ -113,9 +106,7 @@ class LayoutTask:
         data = np.ceil(np.maximum(1.0, data) / splits.replicas) * splits.replicas
         counts = splits.parts * data
         counts = np.maximum(counts, splits.grid.expert * splits.grid.pipeline)
-        fits = left > 0
-        if self.rates.is_latest:
-            fits &= splits.grid.expert <= self._most_experts
+        fits = (left > 0) & (splits.grid.expert <= self._most_experts)
         return int(counts[fits].min()) if fits.any() else None
 
     def on(self, accelerators: int) -> PlacedLayout | None:
@@ -190,29 +181,27 @@ class LayoutTask:
 
     def _batch_tokens(self, accelerators: int) -> float:
         """Tokens of a step; where no batch is stated at least a micro-batch of every accelerator,
-        up to `LARGEST_GUESSED_BATCH`: from rules 5 on a stated one, from 6 on a sequence too."""
+        up to `LARGEST_GUESSED_BATCH`: a stated one, else a sequence."""
         usual, stated = self.splits.batch_tokens, self.training.micro_batch_size
-        is_known = self.training.global_batch_tokens or not self.rates.is_latest
-        if is_known or not (stated or self.rates.is_whole):
+        if self.training.global_batch_tokens:
             return usual
         of_all = float(accelerators * (stated or 1) * self.splits.shape.sequence)
-        most = LARGEST_GUESSED_BATCH if stated else self._most_guessed
+        most = (
+            LARGEST_GUESSED_BATCH
+            if stated
+            else min(LARGEST_GUESSED_BATCH, self.training.tokens / FEWEST_STEPS)
+        )
         return max(usual, min(of_all, most))
-
-    @property
-    def _most_guessed(self) -> float:
-        """Tokens up to which a guessed step grows with the accelerators."""
-        return min(LARGEST_GUESSED_BATCH, self.training.tokens / FEWEST_STEPS)
 
     @property
     def _is_batch_kept(self) -> bool:
         """Whether a stated batch is kept as nearly as replicas and micro-batches can."""
-        return self.rates.is_whole and self.training.global_batch_tokens is not None
+        return self.training.global_batch_tokens is not None
 
     def _kept_replicas(self, most: Floats, accelerators: int, batch: float) -> Floats:
         """Replicas that work on a batch: of an advised split fewer than there may be where they
         hold it and a stated batch would lose more, or a guessed one has too few sequences."""
-        if not self.rates.is_whole or self.training.layout:
+        if self.training.layout:
             return most
         splits, size = self.splits, self.training.micro_batch_size or 1
         passes = max(1.0, math.floor(batch / splits.shape.sequence / size + 1e-9))
@@ -229,7 +218,7 @@ class LayoutTask:
 
     def _sequences(self, data: Floats, group: Floats) -> Floats:
         """Sequences of a micro-batch: as asked, else the largest power of two that fits memory and
-        global batch, from rules 6 on the largest number that keeps a stated one; at least 1."""
+        global batch, the largest number that keeps a stated one; at least 1."""
         splits, stated = self.splits, self.training.micro_batch_size
         if stated is not None:
             return np.full_like(data, float(stated))
@@ -238,11 +227,8 @@ class LayoutTask:
         left = self.limit_bytes / (1 + RESERVE) - states
         of_batch = splits.batch_tokens / (data * splits.shape.sequence)
         room = np.minimum(left / splits.sequence_bytes, of_batch)
-        most = splits.most_sequences
-        if self.rates.is_latest:
-            most = np.maximum(most, SHORT_TOKENS / splits.shape.sequence)
-        if self.rates.is_whole:
-            most = np.minimum(most, self._most_in_stages(of_batch))
+        most = np.maximum(splits.most_sequences, SHORT_TOKENS / splits.shape.sequence)
+        most = np.minimum(most, self._most_in_stages(of_batch))
         room = np.clip(room, 1.0, most)
         if self._is_batch_kept:
             return micro_batches_for(splits.batch_tokens / splits.shape.sequence, data, room)
@@ -261,7 +247,7 @@ class LayoutTask:
         over the torus of TPUs, where PaLM 540B shards its weights over 3,072 (section 4)."""
         splits, training = self.splits, self.training
         grid = splits.grid
-        is_free = self.links.domain == 1 or self._is_torus
+        is_free = self.links.domain == 1 or is_tpu(self.accelerator)
         if is_free or training.zero_stage == 3 or training.layout:
             return np.ones(grid.tensor.size, dtype=np.bool_)
         is_small = splits.shape.parameters <= FULLY_SHARDED_PARAMETERS
@@ -341,3 +327,172 @@ class LayoutTask:
             overhead_gib=0.0,
         )
         return replace(memory, overhead_gib=memory.total_gib * RESERVE)
+
+
+@dataclass(frozen=True)
+class PlacedLayout:
+    """A split that fits, with what it holds and what it costs."""
+
+    tensor: int
+    pipeline: int
+    context: int
+    expert: int
+    data: int
+    zero_stage: int
+    checkpointing: str
+    micro_batch: int
+    micro_batches: int
+    unused: int
+    hold: Callable[[], Memory]
+    share_of_level: float
+    """Rate under this split over the level of the accelerator."""
+    pipeline_bubble: float
+    exposed_communication: float
+    at_once: int
+    """Accelerators of which it takes a multiple."""
+    global_batch_tokens: float
+
+    @cached_property
+    def memory(self) -> Memory:
+        """GiB on the fullest accelerator; worked out when first asked for."""
+        return self.hold()
+
+    @property
+    def parallelism(self) -> Parallelism:
+        """The split as the estimate shows it."""
+        return Parallelism(
+            tensor=self.tensor,
+            pipeline=self.pipeline,
+            data=self.data,
+            context=self.context,
+            expert=self.expert,
+            zero_stage=self.zero_stage,
+            activation_checkpointing=self.checkpointing != CHECKPOINTING[NONE],
+            checkpointing=self.checkpointing,
+            micro_batch_size=self.micro_batch,
+            micro_batches=self.micro_batches,
+            global_batch_tokens=self.global_batch_tokens,
+            unused=self.unused,
+            pipeline_bubble=self.pipeline_bubble,
+            exposed_communication=self.exposed_communication,
+        )
+
+    @property
+    def words(self) -> str:
+        """The split in a few words."""
+        sizes = {
+            "tensor": self.tensor,
+            "pipeline": self.pipeline,
+            "context": self.context,
+            "expert": self.expert,
+        }
+        named = [f"{name} {size}" for name, size in sizes.items() if size > 1]
+        return ", ".join([*named, f"ZeRO stage {self.zero_stage}"])
+
+
+Whole = NDArray[np.int64]
+
+SAME_BATCH = 0.05
+"""Share by which a step may differ from the batch that was asked for; a planning choice, 2026."""
+
+
+def kept_share(tokens: Floats, batch: float) -> Floats:
+    """Share of a batch that steps of `tokens` keep, as far as it is less than nobody minds."""
+    share = np.minimum(1.0, tokens / batch)
+    counted: Floats = np.where(share < 1 - SAME_BATCH, share, 1.0)
+    return counted
+
+
+def replicas_for(passes: float, most: Floats, multiple: Floats) -> Floats:
+    """Replicas of at most `most`, a multiple of `multiple`, that work on a batch of `passes`
+    micro-batches: some idle where a round more of fewer replicas costs less than the batch loses,
+    or where each would take more than the batch.
+
+    976 micro-batches are one round of 500 replicas, or two of 488; 2,000 replicas would take more.
+
+    >>> replicas_for(976.0, np.array([500.0, 900.0, 8.0, 2000.0]), np.ones(4)).tolist()
+    [488.0, 900.0, 8.0, 976.0]
+    """
+    passes = max(1.0, passes)
+    rounds = np.floor(passes / most)
+    fewer = np.floor(passes / (rounds + 1) / multiple) * multiple
+    all_at_work = kept_share(rounds * most, passes)
+    some_idle = kept_share((rounds + 1) * fewer, passes) * fewer / most
+    chosen: Floats = np.where((fewer >= 1) & (some_idle > all_at_work), fewer, most)
+    return chosen
+
+
+def micro_batches_for(sequences: float, data: Floats, room: Floats) -> Floats:
+    """Sequences of a micro-batch, at most `room`, with which steps come nearest to a batch of
+    `sequences` over `data` replicas, the largest such: of whole sequences a divisor of a replica's;
+    else of a batch that is a round number of tokens, within what nobody minds.
+
+    >>> micro_batches_for(480.0, np.array([8.0, 8.0]), np.array([32.0, 29.0])).tolist()
+    [30.0, 20.0]
+    >>> micro_batches_for(1953.125, np.array([32.0, 512.0]), np.array([16.0, 16.0])).tolist()
+    [15.0, 3.0]
+    """
+    replicas, row = _distinct(data.astype(np.int64))
+    own = np.maximum(1.0, np.floor(sequences / replicas + 1e-9))[:, None]
+    share = 1.0 if is_whole(sequences) else 1 - SAME_BATCH
+    needed = np.minimum(own, np.ceil(own * share))
+    sizes = np.arange(1.0, math.floor(room.max()) + 1)
+    keeps = sizes * np.floor(own / sizes) >= needed
+    largest = np.maximum.accumulate(np.where(keeps, sizes, 1.0), axis=1)
+    chosen: Floats = largest[row, np.floor(room).astype(np.int64) - 1]
+    return chosen
+
+
+def _distinct(numbers: Whole) -> tuple[Floats, Whole]:
+    """The values of whole `numbers` in order, and the place of each among them, without sorting.
+
+    >>> [one.tolist() for one in _distinct(np.array([8, 2, 8, 3]))]
+    [[2.0, 3.0, 8.0], [2, 0, 2, 1]]
+    """
+    is_there = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+    is_there[numbers] = True
+    places = np.cumsum(is_there) - 1
+    return np.flatnonzero(is_there).astype(np.float64), places[numbers]
+
+
+def is_whole(sequences: float) -> bool:
+    """Whether a batch is of whole sequences."""
+    return math.isclose(sequences, round(sequences), rel_tol=1e-9)
+
+
+STARVED = 0.75
+"""Share of its rate that a split leaves an accelerator below which splits over fewer are looked at
+too; a planning choice, 2026."""
+FEWEST_OF = 16
+"""Part of a number down to which they are; a planning choice, 2026."""
+
+
+def judge_with_idle(task: LayoutTask, accelerators: int) -> PlacedLayout:
+    """The layout on n accelerators, or on an even number below n where that is faster and the step
+    is a guess, which keeps fewer at work: more accelerators never take longer.
+
+    Raises `InvalidInput` on `layout` or `accelerators` where none fits.
+    """
+    placed, training = task.judge(accelerators), task.training
+    is_stated = training.global_batch_tokens is not None or training.layout is not None
+    if is_stated or placed.share_of_level >= STARVED:
+        return placed
+    rate = accelerators * placed.share_of_level
+    for count in even_below(accelerators):
+        other = task.on(count)
+        if other is not None and count * other.share_of_level > rate:
+            rate = count * other.share_of_level
+            idle = other.unused + accelerators - count
+            placed = replace(other, unused=idle, share_of_level=rate / accelerators)
+    return placed
+
+
+def even_below(accelerators: int) -> list[int]:
+    """Numbers 2^k and 3 2^k below n and down to a sixteenth of it, over which splits are even.
+
+    >>> even_below(56), even_below(64), even_below(2)
+    ([48, 32, 24, 16, 12, 8, 6, 4], [48, 32, 24, 16, 12, 8, 6, 4], [1])
+    """
+    sizes = {size << k for k in range(accelerators.bit_length()) for size in (1, 3)}
+    near = (size for size in sizes if accelerators <= FEWEST_OF * size and size < accelerators)
+    return sorted(near, reverse=True)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.models.known_models import count_heads
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.memory import sequence_length
+from planner.sizing.footprint.memory import BYTES, adapter_parameters
 from planner.sizing.footprint.training_flops import (
     USUAL_VOCABULARY,
     active_parameters,
@@ -15,7 +21,9 @@ from planner.sizing.footprint.training_flops import (
     is_adapter,
     is_mixture,
     shape_of_training,
+    usual_length,
 )
+from pricing.market.accelerators import Accelerator
 
 LAYER_BYTES = 34.0
 """Bytes per layer, token and hidden unit kept for the backward pass, attention fused
@@ -37,7 +45,7 @@ ADAPTER_SHARE = 0.8
 """The same with frozen weights over trained ones: inputs of frozen matrices need not be kept.
 litgpt's phi-1.5 and StableLM 3B keep 27.5 (tutorials/resource-tables.md @4839345a, 2023)."""
 GATED_ADAPTER_SHARE = 1.0
-"""The same of a gated feed-forward part, from rules 6 on: the gate's product needs both its sides,
+"""The same of a gated feed-forward part: the gate's product needs both its sides,
 RMSNorm its input, and adapters keep the inputs of their matrices. A second sequence of Llama 2 7B
 takes 43 bytes per layer, token and hidden unit, 18 d + 8 f are 39.5 (litgpt, @4839345a, 2023)."""
 SELECTIVE_BYTES = 20.5
@@ -81,7 +89,7 @@ class ModelShape:
     """Values that a token has of both in one layer."""
 
 
-def model_shape(training: Training, by_parts: bool = False) -> ModelShape:
+def model_shape(training: Training) -> ModelShape:
     """Parts of a model, usual ones where the request is silent; `by_parts` counts what frozen
     weights spare by the kind of the feed-forward part.
 
@@ -107,9 +115,8 @@ def model_shape(training: Training, by_parts: bool = False) -> ModelShape:
         hidden_size=shape.hidden_size,
         wider=wider,
         outputs=0.0 if training.is_classifier else vocabulary,
-        sequence=sequence_length(training),
-        kept_bytes=_kept_bytes(training, shape.hidden_size, wider)
-        * _adapter_share(training, by_parts),
+        sequence=usual_length(training),
+        kept_bytes=_kept_bytes(training, shape.hidden_size, wider) * _adapter_share(training),
         experts_per_token=training.experts_per_token or USUAL_EXPERTS_PER_TOKEN,
         is_adapter=is_adapter(training),
         keys_and_values=float(
@@ -140,12 +147,12 @@ def _kept_bytes(training: Training, hidden: float, wider: float) -> float:
     return bytes_ + WIDTH_BYTES * wider
 
 
-def _adapter_share(training: Training, by_parts: bool) -> float:
+def _adapter_share(training: Training) -> float:
     """Of what trained weights keep, what frozen ones do."""
     if not is_adapter(training):
         return 1.0
     is_gated = training.feed_forward_size and training.is_gated is not False
-    return GATED_ADAPTER_SHARE if by_parts and is_gated else ADAPTER_SHARE
+    return GATED_ADAPTER_SHARE if is_gated else ADAPTER_SHARE
 
 
 def usual_global_batch(flops: float) -> float:
@@ -156,3 +163,210 @@ def usual_global_batch(flops: float) -> float:
     '9.2e+06'
     """
     return max(65_536.0, 0.292 * math.exp(0.3271 * math.log(max(flops, 1.0))))
+
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+NONE, SELECTIVE, FULL = range(3)
+CHECKPOINTING = ("none", "selective", "full")
+"""Names of the three kinds of activation checkpointing, by their number."""
+TENSOR_SIZES, PIPELINE_SIZES = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32, 64)
+"""Sizes that are looked at; planning choices of this project, 2026."""
+CONTEXT_SIZES = (2, 4, 8, 16)
+"""The same for long sequences; planning choices of this project, 2026."""
+WHOLE_EXPERT_SIZES = (4, 8, 16, 32, 64)
+"""Sizes for mixtures, whose experts are spread evenly: ranks that 8 does not divide
+may be a multiple of 4; planning choices of this project, 2026."""
+LONG_SEQUENCE = 16_384
+"""Tokens from which a sequence may be split over accelerators; a planning choice, 2026."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Splits side by side; every array is [splits]."""
+
+    tensor: Floats
+    pipeline: Floats
+    context: Floats
+    expert: Floats
+    zero_stage: Floats
+    checkpointing: Floats
+
+    @property
+    def parts(self) -> Floats:
+        """Accelerators of one replica."""
+        product: Floats = self.tensor * self.pipeline * self.context
+        return product
+
+    def where(self, mask: Mask) -> Grid:
+        """The splits for which `mask` holds."""
+        return Grid(**{name: values[mask] for name, values in vars(self).items()})
+
+
+@cache
+def all_splits(domain: int, is_long: bool, expert_sizes: tuple[int, ...]) -> Grid:
+    """Splits for accelerators whose fast links join `domain`: tensor parallelism stays within it,
+    ZeRO stages 2 and 3 go without pipeline stages, experts are spread over none or `expert_sizes`.
+
+    >>> float(all_splits(1, False, ()).tensor.max())
+    1.0
+    """
+    rows = [
+        (t, p, c, e, z, k)
+        for t in TENSOR_SIZES
+        if t <= domain
+        for p in PIPELINE_SIZES
+        for c in ((1, *CONTEXT_SIZES) if is_long else (1,))
+        for e in (1, *expert_sizes)
+        for z in ((0, 1, 2, 3) if p == 1 else (0, 1))
+        for k in (NONE, SELECTIVE, FULL)
+    ]
+    return make_grid(rows)
+
+
+def make_grid(rows: Sequence[tuple[int, ...]]) -> Grid:
+    """A grid of rows: tensor, pipeline, context, expert, ZeRO stage, checkpointing."""
+    columns = np.array(rows, dtype=np.float64).reshape(len(rows), 6).T
+    return Grid(*(np.ascontiguousarray(column) for column in columns))
+
+
+FULL_GRADIENT_BYTES = 4.0
+"""Bytes of one gradient where tensor or pipeline parallelism is used: Megatron-LM accumulates in
+32 bits (NVIDIA/Megatron-LM theoretical_memory_usage.py @00caa53a, 2024)."""
+OPTIMIZER_BYTES = {
+    "adamw": (2.0, 2.0, 12.0),
+    "sgd": (2.0, 2.0, 8.0),
+    "lion": (2.0, 2.0, 8.0),
+    "muon": (2.0, 2.0, 8.0),
+    "adafactor": (2.0, 2.0, 4.0),
+    "adamw_8bit": (2.0, 2.0, 6.0),
+    "adamw_bf16": (2.0, 2.0, 4.0),
+}
+"""Bytes per parameter of weights, gradients, optimizer in 16-bit mixed precision. Adam: 4 master
+weights + 8 moments (ZeRO, arXiv 1910.02054, 2020); SGD with momentum, Lion (arXiv 2302.06675,
+2023) and Muon (Jordan, 2024) one moment of 4; Adafactor factored moments, about none (arXiv
+1804.04235, 2018); 8-bit Adam two moments of 1 (arXiv 2110.02861, 2022); pure bf16 weights,
+gradients and two moments of 2, no master weights (pytorch/torchtune recipes, 2024)."""
+FULL_BYTES = {
+    "adamw": (4.0, 4.0, 8.0),
+    "sgd": (4.0, 4.0, 4.0),
+    "lion": (4.0, 4.0, 4.0),
+    "muon": (4.0, 4.0, 4.0),
+    "adafactor": (4.0, 4.0, 0.0),
+    "adamw_8bit": (4.0, 4.0, 2.0),
+    "adamw_bf16": (2.0, 2.0, 4.0),
+}
+"""The same where the arithmetic is in 32 bits; sources as above, 2018-2024."""
+FP8_SAVED = 1.0
+"""Bytes of the weights that an 8-bit copy saves (NVIDIA TransformerEngine, FP8 primer, 2024)."""
+NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
+"""Bytes of a weight in 4 bits: half a byte, an 8-bit constant for 64 weights and a 32-bit one for
+256 of those (NF4 with double quantisation, arXiv 2305.14314 section 3, 2023)."""
+UNQUANTISED_BYTES = 3.0
+"""Bytes of a weight that QLoRA leaves as it is, embedding and output over the vocabulary: the
+middle of 2 (litgpt, torchtune, AnswerDotAI/fsdp_qlora keep them in bf16) and 4 (huggingface/peft
+prepare_model_for_kbit_training makes them fp32), 2023-2025."""
+
+
+@dataclass(frozen=True)
+class StateBytes:
+    """Bytes per trained parameter, and of the frozen ones together."""
+
+    weights: float
+    gradients: float
+    optimizer: float
+    full_gradients: float
+    """Of the gradients where tensor or pipeline parallelism is used."""
+    trained: float
+    """Parameters that are trained."""
+    frozen: float
+    """Bytes of the weights that are not; 0 where all are trained."""
+
+
+def state_bytes(training: Training, precision: str) -> StateBytes:
+    """Bytes kept between steps.
+
+    >>> seven = Training(kind="training", parameters=7e9, tokens=1e9)
+    >>> kept = state_bytes(seven, "bf16")
+    >>> kept.weights + kept.gradients + kept.optimizer, kept.full_gradients
+    (16.0, 4.0)
+    """
+    is_full = precision in ("fp32", "tf32")
+    optimizer = "adamw" if is_adapter(training) else training.optimizer
+    weights, gradients, moments = (FULL_BYTES if is_full else OPTIMIZER_BYTES)[optimizer]
+    full = gradients if optimizer == "adamw_bf16" else FULL_GRADIENT_BYTES
+    if is_adapter(training):
+        frozen = training.parameters * BYTES[precision]
+        if training.optimizer == "qlora":
+            frozen = quantised_bytes(training)
+        trained = adapter_parameters(training)
+        return StateBytes(weights, gradients, moments, full, trained, frozen)
+    if precision == "fp8":
+        weights -= FP8_SAVED
+    return StateBytes(weights, gradients, moments, full, training.parameters, 0.0)
+
+
+def quantised_bytes(training: Training) -> float:
+    """Bytes of the weights under QLoRA: 0.516 (N - e V d) + 3 e V d with e matrices over the
+    vocabulary, two of a language model.
+
+    >>> llama = Training(kind="training", parameters=8.03e9, tokens=1, layers=32, hidden_size=4096,
+    ...                  vocabulary_size=128256, optimizer="qlora")
+    >>> round(quantised_bytes(llama) / 1e9, 2)
+    6.75
+    """
+    whole = (1.0 if training.is_classifier else 2.0) * embedding_parameters(training)
+    return NF4_BYTES * (training.parameters - whole) + UNQUANTISED_BYTES * whole
+
+
+ECC_SHARE = 15 / 16
+"""Share of GDDR memory that error correction leaves: an L4 of 24 GB reports 22.5 GiB, an A10G 22.5,
+a T4 15.0, an L40S 45.0 (NVIDIA data sheets and nvidia-smi on cloud machines, 2019-2024)."""
+FIRMWARE_SHARE = 0.985
+"""Share left elsewhere: an A100 80 GB reports 79.3 GiB, an H100 79.6, an H200 140.4, an RTX 4090
+24.0 of which 23.6 can be taken (nvidia-smi and PyTorch device properties, 2023)."""
+CONTEXT_GIB = 0.5
+"""GiB that the CUDA context, cuBLAS workspaces and NCCL take beside the allocator (PyTorch
+documentation, CUDA semantics, 2024)."""
+MARGIN = 0.92
+"""Most of the usable memory that an advised layout takes; planning value of this project, 2026."""
+HBM_CARDS = ("a100", "a30", "h100", "h200", "v100", "p100", "mi2", "titan-v")
+"""PCIe cards with stacked memory (vendors' data sheets, 2016-2024)."""
+
+
+def usable_gib(one: Accelerator) -> float:
+    """GiB that a training may take of one card, the context not counted.
+
+    >>> from pricing.market.accelerators import get
+    >>> round(usable_gib(get("nvidia-l4")), 1), round(usable_gib(get("nvidia-a100-80gb-sxm")), 1)
+    (22.0, 78.3)
+    """
+    share = ECC_SHARE if has_inline_ecc(one) else FIRMWARE_SHARE
+    return max(0.0, one.memory_gib * share - CONTEXT_GIB)
+
+
+def has_inline_ecc(one: Accelerator) -> bool:
+    """Whether error correction takes its bits out of the memory: GDDR cards of the data centre."""
+    if one.accelerator_class != "data_center" or one.form != "pcie" or one.vendor != "NVIDIA":
+        return False
+    return not any(name in one.slug for name in HBM_CARDS)
+
+
+def heads_of(training: Training) -> int | None:
+    """Heads of a training's attention, which its model or config says; None where neither does.
+
+    A tensor-parallel slice takes whole heads of queries; those of keys and values may be repeated
+    (NVIDIA/Megatron-LM core/transformer/transformer_config.py, 2024).
+
+    >>> heads_of(Training(kind="training", model="Qwen2.5-7B", tokens=1e9))
+    28
+    >>> heads_of(Training(kind="training", parameters=7e9, tokens=1e9)) is None
+    True
+    """
+    return _heads(training.model, training.config, training.hidden_size)
+
+
+@lru_cache(maxsize=256)
+def _heads(name: str | None, config: str | None, width: int | None) -> int | None:
+    return count_heads(name, config, width)

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import compute_work, multiplied_parameters
-from planner.sizing.layout.experts import USUAL_EXPERTS, replicas_at_once, sizes_that_divide
-from planner.sizing.layout.grid import (
-    EXPERT_SIZES,
+from planner.sizing.footprint.training_flops import compute_work, is_mixture, multiplied_parameters
+from planner.sizing.layout.memory_fit import MemoryPlan, Shard, fullest_stage, memory_plan, shard_of
+from planner.sizing.layout.shapes import (
     FULL,
     LONG_SEQUENCE,
     NONE,
     SELECTIVE,
+    WHOLE_EXPERT_SIZES,
     Floats,
     Grid,
     Mask,
+    ModelShape,
+    StateBytes,
     all_splits,
+    heads_of,
     make_grid,
+    model_shape,
+    state_bytes,
+    usual_global_batch,
 )
-from planner.sizing.layout.heads import heads_of
-from planner.sizing.layout.memory_fit import (
-    MemoryPlan,
-    Shard,
-    fullest_stage,
-    memory_plan,
-    shard_of,
-)
-from planner.sizing.layout.shapes import ModelShape, model_shape, usual_global_batch
-from planner.sizing.layout.states import StateBytes, state_bytes
 from planner.sizing.layout.step_time import StepWork, TimePlan, time_plan
 from pricing.common.invalid_input import InvalidInput
 
@@ -87,19 +84,14 @@ def splits_of(
     training: Training,
     precision: str,
     domain: int,
-    is_latest: bool = False,
-    by_parts: bool = False,
-    is_whole: bool = False,
 ) -> Splits:
-    """Splits that keep to what the request asks for, by the latest step model or that of before;
-    `by_parts` counts what adapters on frozen weights hold by its parts, `is_whole` the layers of
-    the fullest stage, heads that are not split and experts that are spread evenly."""
-    shape, states = model_shape(training, by_parts), state_bytes(training, precision, by_parts)
+    """Splits that keep to what the request asks for."""
+    shape, states = model_shape(training), state_bytes(training, precision)
     work = compute_work(training)
     matrix = (work.executed_flops - work.attention_flops) / training.tokens
-    grid = _candidates(training, shape, domain, is_whole)
-    fullest = fullest_stage(shape.layers, grid) if is_whole and _is_shape_known(training) else None
-    shard = shard_of(shape, states, grid, is_latest, fullest)
+    grid = _candidates(training, shape, domain)
+    fullest = fullest_stage(shape.layers, grid) if training.layers is not None else None
+    shard = shard_of(shape, states, grid, fullest)
     usual = usual_global_batch(matrix * training.tokens)
     most = np.where(grid.pipeline > 1, MOST_SEQUENCES_STAGED, MOST_SEQUENCES)
     return Splits(
@@ -109,7 +101,7 @@ def splits_of(
         batch_tokens=float(training.global_batch_tokens or usual),
         grid=grid,
         shard=shard,
-        memory=memory_plan(training, shape, states, grid, shard, by_parts),
+        memory=memory_plan(training, shape, states, grid, shard),
         time=time_plan(
             shape,
             grid,
@@ -118,24 +110,19 @@ def splits_of(
             work.attention_flops / training.tokens,
         ),
         parts=grid.parts,
-        replicas=replicas_at_once(grid) if is_whole else np.ones_like(grid.parts),
+        replicas=replicas_at_once(grid),
         least_sequences=float(training.micro_batch_size or 1),
         most_sequences=most,
         complexity=grid.zero_stage + np.log2(grid.parts * grid.expert),
     )
 
 
-def _is_shape_known(training: Training) -> bool:
-    """Whether layers are stated: those of a guess may be as many as fill the stages."""
-    return training.layers is not None
-
-
-def _candidates(training: Training, shape: ModelShape, domain: int, is_whole: bool) -> Grid:
-    """Splits that keep to what the request asks for and, where `is_whole`, split no head and
-    spread experts evenly; of one's own layout what it leaves open."""
+def _candidates(training: Training, shape: ModelShape, domain: int) -> Grid:
+    """Splits that keep to what the request asks for, split no head and spread experts evenly; of
+    one's own layout what it leaves open."""
     own = training.layout
     if own is None:
-        experts = _expert_sizes(training, shape, is_whole)
+        experts = sizes_that_divide(training.experts or USUAL_EXPERTS) if shape.experts else ()
         grid = all_splits(domain, shape.sequence >= LONG_SEQUENCE, experts)
     else:
         stages = (0, 1, 2, 3) if own.pipeline == 1 else (0, 1)
@@ -150,7 +137,7 @@ def _candidates(training: Training, shape: ModelShape, domain: int, is_whole: bo
     mask: Mask = grid.pipeline <= shape.layers
     if own is None:
         mask &= (grid.tensor == 1) | (grid.tensor * THINNEST <= shape.hidden_size)
-    heads = heads_of(training) if is_whole else None
+    heads = heads_of(training)
     if heads is not None:
         mask &= heads % grid.tensor == 0
     if training.zero_stage is not None:
@@ -159,13 +146,6 @@ def _candidates(training: Training, shape: ModelShape, domain: int, is_whole: bo
     if kind is not None:
         mask &= grid.checkpointing == kind
     return grid if mask.all() else grid.where(mask)
-
-
-def _expert_sizes(training: Training, shape: ModelShape, is_whole: bool) -> tuple[int, ...]:
-    """Ranks over which the experts may be spread; none of a dense model."""
-    if not shape.experts:
-        return ()
-    return sizes_that_divide(training.experts or USUAL_EXPERTS) if is_whole else EXPERT_SIZES
 
 
 def _checkpointing(training: Training) -> int | None:
@@ -178,3 +158,68 @@ def _checkpointing(training: Training) -> int | None:
     if requested == "selective":
         return SELECTIVE
     return FULL if requested else NONE
+
+
+USUAL_EXPERTS = 64
+"""Experts of a mixture where the request does not say (DeepSeek and Qwen3 have 64 to 256,
+2024-2025)."""
+
+
+def sizes_that_divide(experts: int) -> tuple[int, ...]:
+    """Ranks over which experts are spread evenly: of the sizes that are looked at what divides
+    their number.
+
+    >>> sizes_that_divide(128), sizes_that_divide(16), sizes_that_divide(60), sizes_that_divide(61)
+    ((4, 8, 16, 32, 64), (4, 8, 16), (4,), ())
+    """
+    return tuple(sorted({math.gcd(experts, size) for size in WHOLE_EXPERT_SIZES} - {1}))
+
+
+def replicas_at_once(grid: Grid) -> Floats:
+    """Replicas of which a multiple spreads the experts evenly: e divides the d c t ranks of a stage
+    (NVIDIA/Megatron-LM core/parallel_state.py, 2024), so that d is a multiple of e / gcd(e, c t).
+
+    >>> from planner.sizing.layout.shapes import make_grid
+    >>> replicas_at_once(make_grid([(1, 4, 1, 8, 1, 0), (2, 4, 1, 8, 1, 0)])).tolist()
+    [8.0, 4.0]
+    """
+    expert = grid.expert.astype(np.int64)
+    ranks = (grid.tensor * grid.context).astype(np.int64)
+    replicas: Floats = (expert // np.gcd(expert, ranks)).astype(np.float64)
+    return replicas
+
+
+def check_experts(training: Training) -> None:
+    """Refuse experts that cannot be.
+
+    Raises `InvalidInput` on `experts_per_token` where a token would visit more than there are, and
+    on `layout` where it spreads experts that there are not, or not evenly.
+
+    >>> one = Training(kind="training", parameters=47e9, tokens=1e9, active_parameters=13e9)
+    >>> check_experts(one.model_copy(update={"experts": 8, "experts_per_token": 2}))
+    """
+    count, active = training.experts, training.experts_per_token
+    if count and active and active > count:
+        raise InvalidInput(
+            "experts_per_token",
+            f"{active:,} of {count:,} experts; a token visits {count:,} at most",
+        )
+    ways = training.layout.expert if training.layout else 1
+    if ways > 1 and not is_mixture(training):
+        raise InvalidInput(
+            "layout",
+            f"expert {ways} spreads experts, and a dense model has none; active_parameters, fewer "
+            "than parameters, make it a mixture",
+        )
+    if count is None and ways > USUAL_EXPERTS:
+        raise InvalidInput(
+            "layout",
+            f"expert {ways} is more than the {USUAL_EXPERTS} experts of a layer that are taken "
+            "where none are named; experts says how many there are",
+        )
+    if count and count % ways:
+        raise InvalidInput(
+            "layout",
+            f"expert {ways} does not divide the {count:,} experts of a layer; 1 to {count:,} that "
+            "divide them do",
+        )

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
+from planner.sizing.footprint.memory import fast_domain
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR
-from planner.sizing.layout.grid import FULL, SELECTIVE, Floats, Grid
-from planner.sizing.layout.links import Links
 from planner.sizing.layout.memory_fit import Shard
-from planner.sizing.layout.shapes import ModelShape
+from planner.sizing.layout.shapes import FULL, SELECTIVE, Floats, Grid, ModelShape
+from pricing.market.accelerators import Accelerator, get
 
 FULL_COST, SELECTIVE_COST = 1.13, 1.03
 """Time with checkpointing over time without: MPT 7B on 8 A100 reaches 64.2 % MFU without and 58.0 %
@@ -47,7 +47,7 @@ CONTEXT_COST = 0.03
 """Time lost to the ring of keys and values per doubling of context parallelism; Llama 3 405B at
 131,072 tokens on 16 ways reaches 38 % against 41 % MFU (arXiv 2407.21783 Table 4, 2024)."""
 RING_PASSES, RING_RECOMPUTING = 3.0, 4.0
-"""Times that keys and values go round the ring of a layer, from rules 6 on: forward, and backward
+"""Times that keys and values go round the ring of a layer: forward, and backward
 with their gradients, and once more where the layer is computed again. What attention itself takes
 hides it (Liu et al., Ring Attention, arXiv 2310.01889 section 3, 2023)."""
 INTERLEAVED = 4.0
@@ -56,8 +56,6 @@ INTERLEAVED = 4.0
 QLORA_BYTES_MOVED = 2.5
 """Bytes per frozen weight that a pass reads in 4 bits and writes in 16 (Dettmers et al., arXiv
 2305.14314, 2023)."""
-WHOLE_RULES = 6
-"""Edition of the rules from which stages hold whole layers, 2026."""
 MOST_MORE = 8
 """Layers above ceil(L / p) that stages are tried with where the output is worth many: 5.9 of Llama
 3.2 1B (its config, 2024); a limit of this project, 2026."""
@@ -73,16 +71,10 @@ class Rates:
     matrix: float
     attention: float
     """Of attention, which stays in 16 bits under fp8."""
-    is_latest: bool = False
-    """Whether the step model is that of rules 5, not of rules 2 to 4."""
     launch_seconds: float = 0.0
     """s in which a host starts the kernels of one layer, forward and backward."""
     dequantised: float = math.inf
     """Bytes/s of 4-bit weights made 16-bit ones, both counted."""
-    by_parts: bool = False
-    """Whether memory counts what frozen weights hold by its parts, as rules 6 do."""
-    is_whole: bool = False
-    """Whether stages hold whole layers, as rules 6 count."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +140,10 @@ def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float)
     the output, worth h layers by its part of the `at_work` parameters. 1 where layers are a guess.
 
     >>> from planner.contract.request.workload import Training
-    >>> from planner.sizing.layout.grid import make_grid
+    >>> from planner.sizing.layout.shapes import make_grid
     >>> from planner.sizing.layout.memory_fit import fullest_stage, shard_of
     >>> from planner.sizing.layout.shapes import model_shape
-    >>> from planner.sizing.layout.states import state_bytes
+    >>> from planner.sizing.layout.shapes import state_bytes
     >>> def pace(model, layers, at_work, stages):
     ...     work = Training(kind="training", model=model, tokens=1)
     ...     shape, grid = model_shape(work), make_grid([(1, stages, 1, 1, 1, 0)])
@@ -234,18 +226,16 @@ def step_time(
     if plan.spreads_experts:
         between = np.where(grid.expert <= links.node, inside, links.network / links.node * 1e9)
         exposed = exposed + tokens * EXPERT_EXPOSED * plan.expert_bytes / between
-    if rates.is_whole and plan.splits_sequences:
+    if plan.splits_sequences:
         ring = plan.ring_bytes / _ring_rate(links, grid.tensor, grid.context)
         exposed = exposed + tokens * np.maximum(0.0, ring - plan.attention / rates.attention)
     others = (group - 1) / group / _ring_rate(links, grid.tensor, group)
     gathers = plan.gathered_bytes * others - SHARD_HIDDEN * compute
     once = plan.step_bytes * others - STEP_HIDDEN * compute
-    if rates.is_whole:
-        once = _beyond_last_chunk(plan, grid, once, compute, micro_batches)
-    once = once + host_seconds
+    once = _beyond_last_chunk(plan, grid, once, compute, micro_batches) + host_seconds
     exposed = exposed + np.maximum(0.0, gathers) + np.maximum(0.0, once) / micro_batches
     working = compute + exposed
-    idle = _idle(grid.pipeline, plan.chunks, micro_batches, rates.is_latest)
+    idle = _idle(grid.pipeline, plan.chunks, micro_batches)
     return StepTime(
         share=ideal / (working * (1 + idle)),
         bubble=idle / (1 + idle),
@@ -266,13 +256,10 @@ def _beyond_last_chunk(
     return beyond
 
 
-def _idle(stages: Floats, chunks: Floats, micro_batches: Floats, is_latest: bool) -> Floats:
+def _idle(stages: Floats, chunks: Floats, micro_batches: Floats) -> Floats:
     """Time that stages idle over the time they work: (p - 1) / (v m). Below one micro-batch a stage
-    only m of p stages work at once, whatever the chunks: (p - m + (m - 1) / v) / m, which the
-    latest step model counts (Narayanan et al., arXiv 2104.04473 section 2.2, 2021)."""
-    if not is_latest:
-        idle: Floats = (stages - 1) / (chunks * micro_batches)
-        return idle
+    only m of p stages work at once, whatever the chunks: (p - m + (m - 1) / v) / m (Narayanan
+    et al., arXiv 2104.04473 section 2.2, 2021)."""
     flying = np.minimum(stages, micro_batches)
     waiting: Floats = np.where(
         micro_batches < stages, stages - flying + (flying - 1) / chunks, (stages - 1) / chunks
@@ -335,3 +322,116 @@ def _ring_rate(links: Links, inner: Floats, group: Floats) -> Floats:
     between = np.minimum(links.inside, links.network / np.minimum(inner, links.node))
     rate: Floats = np.where(inner * group <= links.node, links.inside, between) * 1e9
     return rate
+
+
+LINK_EFFICIENCY = 0.75
+"""Share of a link's rate that collectives reach: NCCL all-reduce on 8 H100 360 of 450 GB/s
+(NVIDIA nccl-tests on HGX H100, 2023)."""
+PCIE_GB_PER_S = 12.0
+"""GB/s, one way, between cards on PCIe 4.0 x16 through the host: half of the 25 that one copy
+reaches (NVIDIA p2pBandwidthLatencyTest, 2022)."""
+CONSUMER_GB_PER_S = 6.0
+"""The same for consumer cards, whose drivers copy through host memory: 8 GeForce cards share the
+root complexes (NVIDIA developer forum on RTX 4090 peer access, 2023)."""
+NODE = 8
+"""Accelerators of a usual server (HGX and DGX, NVIDIA, 2017-2025)."""
+NODE_NETWORK_GB_PER_S = {"hgx-2022": 400.0, "hgx-2020": 200.0, "hgx-2017": 12.5, "pcie": 12.5}
+"""GB/s, one way, of a node's network: 8 x 400 Gb/s (DGX H100), 8 x 200 Gb/s (DGX A100), 100 Gb/s
+(AWS p3dn, and usual PCIe servers); vendors' and AWS's data sheets, 2017-2023."""
+SUPERCHIP_GB_PER_S = 25.0
+"""GB/s, one way, of the network of a superchip that is a server of its own: 200
+Gb/s for each GH200 of Alps (Fusco et al., arXiv 2408.11556, 2024) and for each GB10 (NVIDIA DGX
+Spark data sheet, 2025)."""
+ICI_GB_PER_S = 45.0
+"""GB/s of one TPU link and way (Google Cloud TPU system architecture, 2024); of
+generations not named below."""
+TORUS_GB_PER_S = {
+    "google-tpu-v2": 62.0,
+    "google-tpu-v3": 82.0,
+    "google-tpu-v4": 50.0,
+    "google-tpu-v5e": 50.0,
+    "google-tpu-v5p": 100.0,
+    "google-tpu-v7": 100.0,
+}
+"""The same by generation: v2 496 and v3 656 Gbit/s a link (Jouppi et al., CACM
+63(7), 2020), v4 400 Gbit/s (Google Cloud TPU v4, 2023), v5e 400 GB/s both ways over 4 links, v5p
+and v7 1,200 over 6 (Google Cloud, 2026)."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """Rates of the links that join accelerators of one kind, GB/s one way, as collectives see
+    them."""
+
+    domain: int
+    """Accelerators that the fast links join."""
+    inside: float
+    """Between accelerators of one domain or server."""
+    node: int
+    """Accelerators of one server."""
+    network: float
+    """Of one server's network, all its accelerators together."""
+
+
+def links_of(one: Accelerator) -> Links:
+    """Links of an accelerator as it is usually built in: of a TPU those of its generation, which
+    join a whole pod, of a superchip those of a server of its own.
+
+    >>> h100, l4 = links_of(get("nvidia-h100-80gb-sxm")), links_of(get("nvidia-l4"))
+    >>> h100.domain, h100.inside, h100.network, l4.domain, l4.inside
+    (8, 337.5, 300.0, 1, 9.0)
+    >>> links_of(get("google-tpu-v4")).inside
+    75.0
+    >>> links_of(get("nvidia-gh200-96gb"))
+    Links(domain=1, inside=18.75, node=1, network=18.75)
+    """
+    if is_lone_chip(one):
+        rate = SUPERCHIP_GB_PER_S * LINK_EFFICIENCY
+        return Links(1, rate, 1, rate)
+    return _torus(one.slug) if is_tpu(one) else links_in_servers(one.slug)
+
+
+def is_lone_chip(one: Accelerator) -> bool:
+    """Whether it is a server of its own: a superchip without NVLink to others."""
+    return one.form == "superchip" and fast_domain(one) == 1
+
+
+def is_tpu(one: Accelerator) -> bool:
+    """Whether it is joined by a torus."""
+    return one.accelerator_class == "tpu"
+
+
+@cache
+def _torus(slug: str) -> Links:
+    """A ring along one axis goes both ways round, within a slice and beyond it."""
+    usual, one_way = links_in_servers(slug), TORUS_GB_PER_S.get(slug)
+    inside = 2 * one_way * LINK_EFFICIENCY if one_way else usual.inside
+    return Links(usual.domain, inside, usual.node, inside * usual.node)
+
+
+@cache
+def links_in_servers(slug: str) -> Links:
+    """Links of an accelerator in servers of eight or more, whatever joins those: what the rates of
+    serving are fitted with."""
+    one = get(slug)
+    domain = fast_domain(one)
+    inside, node = _inside(one, domain), max(NODE, domain)
+    return Links(domain, inside * LINK_EFFICIENCY, node, _network(one, domain) * LINK_EFFICIENCY)
+
+
+def _inside(one: Accelerator, domain: int) -> float:
+    both_ways = one.interconnect_gb_per_s
+    if is_tpu(one):
+        return both_ways / 2 if both_ways else 2 * ICI_GB_PER_S
+    if one.interconnect == "pcie" or domain == 1:
+        return CONSUMER_GB_PER_S if one.accelerator_class == "consumer" else PCIE_GB_PER_S
+    return both_ways / 2 if both_ways else 200.0
+
+
+def _network(one: Accelerator, domain: int) -> float:
+    if is_tpu(one):
+        return ICI_GB_PER_S * domain
+    if domain < NODE:
+        return NODE_NETWORK_GB_PER_S["pcie"]
+    age = "hgx-2022" if one.year >= 2022 else "hgx-2020" if one.year >= 2019 else "hgx-2017"
+    return NODE_NETWORK_GB_PER_S[age] * domain / NODE

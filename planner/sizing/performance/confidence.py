@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from planner.contract.labels import BEYOND_ANY_CLUSTER, NO_RANGE_HERE
 from planner.contract.request.workload import MEASURED, Training
-from planner.sizing.evidence.framework_throughput import framework_rates
-from planner.sizing.evidence.published_runs import published_runs
-from planner.sizing.footprint.parallelism import fast_domain
-from planner.sizing.footprint.stages import by_stage
+from planner.sizing.evidence.training_runs import framework_rates, published_runs
+from planner.sizing.footprint.memory import fast_domain
 from planner.sizing.footprint.training_flops import (
     RECOMPUTE_FACTOR,
     active_parameters,
-    is_adapter,
+    by_stage,
     is_mixture,
 )
-from planner.sizing.performance.beyond_published import (
-    ROUGH_GUESS,
-    Largest,
-    describe_far,
-    in_words,
-)
 from planner.sizing.performance.goodput import SINGLE_NODE
-from planner.sizing.performance.levels import STEP_RULES
+from planner.sizing.performance.levels import FULL_MODEL, benchmark_level
 from planner.sizing.performance.rollouts import rollout_log_range
-from planner.sizing.performance.teams import RANGE_RULES, log_range
-from planner.sizing.performance.throughput import FULL_MODEL, benchmark_level, calibrated
+from planner.sizing.performance.teams import log_range
 from pricing.market.accelerators import Accelerator
 
-DOUBT = 0.5
-"""Share by which each reason for doubt widens ln of the range; planning value, 2026."""
 USER_RATE_RANGE = (0.95, 1.35)
 """p10 and p90 of hours used over hours from the published MFU and default goodput, on the
 runs whose hours are independent of their MFU (published_runs.csv, 2021-2024)."""
@@ -45,7 +35,7 @@ SAME_SIZE = 1.005
 """Factor within which two numbers of parameters are one: half a unit of three digits; definition,
 2026."""
 PLACED_DOUBT = 0.25
-"""The same under rules 2, whose range holds every kind of published work; planning value, 2026."""
+"""Share by which each reason for doubt widens ln of the range; planning value, 2026."""
 
 
 @dataclass(frozen=True)
@@ -60,19 +50,17 @@ class Bounds:
 
 
 @cache
-def calibrated_bounds(rules: int = 1, is_mixture: bool = False) -> Bounds:
-    """Smallest and largest model, largest cluster and longest sequence of the published runs that
-    an edition of the rules knows; from rules 5 on the longest sequence of measured steps too, and
-    models of the same kind.
+def calibrated_bounds(is_mixture: bool = False) -> Bounds:
+    """Smallest and largest model, largest cluster and longest sequence of the published runs of
+    models of the same kind, the longest sequence of measured steps too.
 
     >>> calibrated_bounds().accelerators, calibrated_bounds().sequence_length
-    (16384, 8192)
+    (16384, 1048576)
     """
-    runs = published_runs(rules=rules)
+    runs = published_runs()
     lengths = [run.sequence_length or 0 for run in runs]
-    if rules >= STEP_RULES:
-        lengths += [rate.training.sequence_length or 0 for rate in framework_rates(rules)]
-    alike = [r for r in runs if rules < STEP_RULES or bool(r.active_parameters) == is_mixture]
+    lengths += [rate.training.sequence_length or 0 for rate in framework_rates()]
+    alike = [r for r in runs if bool(r.active_parameters) == is_mixture]
     sizes = [run.parameters for run in alike if run.parameters]
     kind = "mixture of experts" if is_mixture else "dense model"
     return Bounds(
@@ -81,7 +69,7 @@ def calibrated_bounds(rules: int = 1, is_mixture: bool = False) -> Bounds:
         sequence_length=max(lengths),
         largest_model=Largest.of(
             ((run.parameters, run.run) for run in alike),
-            f"training of a {kind}" if rules >= STEP_RULES else "training",
+            f"training of a {kind}",
         ),
         largest_cluster=Largest.of(((run.accelerators, run.run) for run in runs), "training"),
     )
@@ -106,45 +94,17 @@ def has_user_rate(training: Training) -> bool:
     return user_mfu(training) is not None or has_user_throughput(training)
 
 
-def estimate_range(
-    training: Training, one: Accelerator, precision: str, count: int
-) -> tuple[float, float]:
-    """p10 and p90 as factors on the hours; each reason for doubt widens them by half."""
-    if has_user_rate(training):
-        is_all = training.goodput or training.measured_accelerator_hours
-        return USER_RATE_AND_GOODPUT_RANGE if is_all else USER_RATE_RANGE
-    low, high = calibrated().log_error_quantiles
-    wider = 1 + DOUBT * len(calibration_warnings(training, one, precision, count))
-    return math.exp(low * wider), math.exp(high * wider)
-
-
-def calibration_warnings(
-    training: Training, one: Accelerator, precision: str, count: int
-) -> tuple[str, ...]:
-    """Why the calibration may not hold here, in words; where a rate is given, what is far beyond
-    every published run."""
-    if has_user_rate(training):
-        return tuple(_far(training, count).values())
-    reasons = _reasons(training, one, precision, count)
-    reasons |= {
-        "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
-        "half the MFU of dense models": is_mixture(training),
-        "no adapter run is among the published ones": is_adapter(training),
-    }
-    return _with_effect(reasons)
-
-
 def placed_range(
-    training: Training, one: Accelerator, precision: str, count: int, rules: int = 2
+    training: Training, one: Accelerator, precision: str, count: int
 ) -> tuple[float, float]:
-    """p10 and p90 as factors on the hours from rules 2 on: conformal over published teams, each
+    """p10 and p90 as factors on the hours: conformal over published teams, each
     reason for doubt wider by a quarter."""
     if has_user_rate(training):
         is_whole = training.mfu_of == "run" or training.goodput
         is_all = is_whole or training.measured_accelerator_hours
         return USER_RATE_AND_GOODPUT_RANGE if is_all else USER_RATE_RANGE
     if training.rollouts:
-        low, high = rollout_log_range(rules)
+        low, high = rollout_log_range()
     else:
         is_small_model = active_parameters(training) < FULL_MODEL
 
@@ -152,41 +112,28 @@ def placed_range(
             code = training.code
             return by_stage(
                 training,
-                rules,
-                lambda stage: log_range(stage, code, count, rules, is_small_model)[place],
+                lambda stage: log_range(stage, code, count, is_small_model)[place],
             )
 
         low, high = end(0), end(1)
-    wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count, rules))
+    wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count))
     return math.exp(low * wider), math.exp(high * wider)
 
 
 def placed_warnings(
-    training: Training, one: Accelerator, precision: str, count: int, rules: int = 2
+    training: Training, one: Accelerator, precision: str, count: int
 ) -> tuple[str, ...]:
-    """Why the calibration may not hold here from rules 2 on; where a rate is given, what is far
-    beyond every published run. From rules 4 on a model as large as the largest, by the three digits
+    """Why the calibration may not hold here; where a rate is given, what is far
+    beyond every published run. A model as large as the largest, by the three digits
     that are published, is none."""
     if has_user_rate(training):
-        return tuple(_far(training, count, rules).values())
-    near = SAME_SIZE if rules >= RANGE_RULES else 1.0
-    reasons = _reasons(training, one, precision, count, near, rules)
-    if rules >= STEP_RULES:
-        reasons |= {
-            "mixtures gain little from 8 bits, least with small experts: steps of Qwen3 30B-A3B "
-            "were measured at 2 to 4 times what is expected of them": is_mixture(training)
-            and precision == "fp8",
-        }
-    else:
-        reasons |= {
-            "three mixtures of experts are published, and suites of fine-grained experts reach "
-            "half the MFU of dense models": is_mixture(training),
-        }
-    return _with_effect(reasons)
-
-
-def _with_effect(reasons: Mapping[str, bool]) -> tuple[str, ...]:
-    """The reasons that hold, each with what it does to the range; what is far beyond says that."""
+        return tuple(_far(training, count).values())
+    reasons = _reasons(training, one, precision, count)
+    reasons |= {
+        "mixtures gain little from 8 bits, least with small experts: steps of Qwen3 30B-A3B "
+        "were measured at 2 to 4 times what is expected of them": is_mixture(training)
+        and precision == "fp8",
+    }
     return tuple(
         words if words.endswith(ROUGH_GUESS) else f"{words}; the range is wider"
         for words, holds in reasons.items()
@@ -194,13 +141,13 @@ def _with_effect(reasons: Mapping[str, bool]) -> tuple[str, ...]:
     )
 
 
-def _bounds(training: Training, rules: int) -> Bounds:
-    return calibrated_bounds(STEP_RULES if rules >= STEP_RULES else 1, is_mixture(training))
+def _bounds(training: Training) -> Bounds:
+    return calibrated_bounds(is_mixture(training))
 
 
-def _far(training: Training, count: int, rules: int = 1) -> dict[str, str]:
+def _far(training: Training, count: int) -> dict[str, str]:
     """What is far beyond every published run, in words."""
-    known = _bounds(training, rules)
+    known = _bounds(training)
     return describe_far(
         training.parameters,
         known.largest_model,
@@ -215,28 +162,130 @@ def _reasons(
     one: Accelerator,
     precision: str,
     count: int,
-    near: float = 1.0,
-    rules: int = 1,
 ) -> dict[str, bool]:
-    is_newer = rules >= STEP_RULES
-    known = _bounds(training, rules)
-    longer = "no measured step had" if is_newer else "no published run trained on"
+    known = _bounds(training)
     least, most = known.parameters
     length = training.sequence_length or 0
-    level = benchmark_level(one, precision, rules)
-    far = _far(training, count, rules)
+    level = benchmark_level(one, precision)
+    far = _far(training, count)
     outside = (
         f"{in_words(training.parameters)} parameters are outside the published runs' "
         f"{in_words(least)} to {in_words(most)}"
     )
     more = f"no published run used more than {known.accelerators:,} accelerators"
     return {
-        far.get("parameters", outside): not least / near <= training.parameters <= most * near,
+        far.get("parameters", outside): not least / SAME_SIZE
+        <= training.parameters
+        <= most * SAME_SIZE,
         far.get("accelerators", more): count > known.accelerators,
-        f"{longer} more than {known.sequence_length:,} tokens at once": length
+        f"no measured step had more than {known.sequence_length:,} tokens at once": length
         > known.sequence_length,
         f"{one.name} has no language-model benchmark at {precision}: its rate is that of the "
         f"{level.source}": not level.is_measured,
         "no published run trained over PCIe or the network alone on more than "
         f"{SINGLE_NODE} accelerators": count > SINGLE_NODE and fast_domain(one) <= 2,
     }
+
+
+FAR = 2.0
+"""Multiple of the largest published figure from which a range is not said to hold; a planning
+choice, 2026."""
+LARGEST_CLUSTER = 200_000
+"""Accelerators of the largest known training clusters (xAI Colossus, 2025)."""
+ROUGH_GUESS = f"take the hours as a rough guess; their range {NO_RANGE_HERE}"
+UNBACKED = f"the range of the hours comes from published runs and {NO_RANGE_HERE}"
+"""The same where a team gives its own rate."""
+
+
+_USUAL_NAMES = {
+    "deepseek-v3": "DeepSeek-V3",
+    "glam-64b-64e": "GLaM 64B/64E",
+    "llama3.1-405B": "Llama 3.1 405B",
+    "palm-540B": "PaLM 540B",
+}
+"""What people call the largest of the published runs (their papers, 2021-2024)."""
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest figure of the published runs of a kind, and the run that has it."""
+
+    amount: float
+    run: str
+    kind: str
+    """`training of a dense model`."""
+
+    @classmethod
+    def of(cls, figures: Iterable[tuple[float | None, str]], kind: str) -> Largest:
+        """The largest of the figures that are known, each with its run; at least one has to be.
+
+        >>> Largest.of([(8, "small"), (None, "silent"), (64, "large")], "run").run
+        'large'
+        """
+        amount, run = max((amount, run) for amount, run in figures if amount)
+        return cls(amount, _USUAL_NAMES.get(run, run), kind)
+
+
+def describe_far(
+    parameters: float | None,
+    largest_model: Largest,
+    accelerators: int,
+    largest_cluster: Largest,
+    *,
+    has_user_rate: bool,
+) -> dict[str, str]:
+    """What of `parameters` and `accelerators` is beyond the largest published figure by `FAR` or
+    more, in words."""
+    therefore = UNBACKED if has_user_rate else ROUGH_GUESS
+    texts = {}
+    if parameters is not None and parameters > FAR * largest_model.amount:
+        texts["parameters"] = (
+            f"{in_words(parameters)} parameters are {_times(parameters, largest_model)} "
+            f"({largest_model.run}: {in_words(largest_model.amount)}): {therefore}"
+        )
+    if accelerators > FAR * largest_cluster.amount:
+        never = f", and {_never_built()}" if accelerators > LARGEST_CLUSTER else ""
+        texts["accelerators"] = (
+            f"{accelerators:,} accelerators at once are {_times(accelerators, largest_cluster)} "
+            f"({largest_cluster.run}: {largest_cluster.amount:,.0f}){never}: {therefore}"
+        )
+    return texts
+
+
+def warn_never_built(accelerators: float) -> Iterator[str]:
+    """That more accelerators work at once than any cluster is known to have.
+
+    >>> list(warn_never_built(2e5))
+    []
+    """
+    if accelerators > LARGEST_CLUSTER:
+        yield (
+            f"{accelerators:,.0f} accelerators at once are {_never_built()}: nobody has shown that "
+            "so many can be had, powered and kept at work together."
+        )
+
+
+def _never_built() -> str:
+    return f"{BEYOND_ANY_CLUSTER} (about {LARGEST_CLUSTER:,})"
+
+
+def _times(amount: float, largest: Largest) -> str:
+    ratio = float(f"{amount / largest.amount:.2g}")
+    return f"{ratio:,g} times as many as in the largest published {largest.kind}"
+
+
+_SCALES = {"trillion": 12, "billion": 9, "million": 6}
+"""Powers of ten with a name, the largest first, in 2026 as ever."""
+
+
+def in_words(amount: float) -> str:
+    """A large number in three digits.
+
+    >>> in_words(1e13), in_words(540_350_000_000), in_words(7.04e7), in_words(1e15), in_words(5e4)
+    ('10 trillion', '540 billion', '70.4 million', '1,000 trillion', '50,000')
+    """
+    rounded = float(f"{amount:.3g}")
+    for name, power in _SCALES.items():
+        if rounded >= 10**power:
+            return f"{rounded / 10**power:,g} {name}"
+    return f"{rounded:,g}"

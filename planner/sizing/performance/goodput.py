@@ -7,8 +7,15 @@ time to restart; all in hours.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+import statistics
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 
+from planner.contract.request.workload import Training
+from planner.sizing.evidence.served_model import ServerPower, server_powers
+from planner.sizing.footprint.training_flops import FINE_TUNING, stage_of
+from planner.sizing.layout.shapes import StateBytes
+from pricing.market.accelerators import Accelerator, get
 from pricing.market.interruptions import InterruptionBand
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -30,7 +37,7 @@ many nodes: with the failures below it fits the hours of the runs that publish a
 median (published_runs.csv, 2018-2024). Those whose hours are counted from the calendar used
 7-35 % more than their MFU says, those counted from step times nothing."""
 CALENDAR_SHARE = 0.93
-"""The same under rules 2, beside what a team loses on any number of nodes: the nine published runs
+"""The same beside what a team loses on any number of nodes: the nine published runs
 whose hours are counted from the calendar used 7-35 % more than their MFU says, 18 % in the median
 (published_runs.csv, 2021-2024)."""
 SINGLE_NODE = 8
@@ -137,3 +144,109 @@ def spot_goodput(
     """
     rate = interruptions_per_month * max(1.0, nodes)
     return 1.0 if rate <= 0 else 1.0 - overhead(HOURS_PER_MONTH / rate, save, restart)
+
+
+SAVED_BYTES_PER_S = CHECKPOINT_GIB_PER_NODE_SECOND * 2**30 / SINGLE_NODE
+"""Bytes/s that one accelerator writes: BLOOM's 0.16 GB/s; the storage of Llama 3 sustains 2 TB/s
+for 16,384, 0.12 GB/s each (arXiv 2407.21783 section 3.3.1, 2024)."""
+
+
+def saving_hours(states: StateBytes, accelerators: int) -> float:
+    """Hours in which a job of n accelerators saves weights and optimizer of what it trains.
+
+    >>> from planner.sizing.layout.shapes import state_bytes
+    >>> bloom = state_bytes(Training(kind="training", parameters=176e9, tokens=1e9), "bf16")
+    >>> round(3600 * saving_hours(bloom, 384)), round(3600 * saving_hours(bloom, 3840), 1)
+    (40, 4.0)
+    """
+    saved = states.trained * (states.weights + states.optimizer)
+    return saved / (accelerators * SAVED_BYTES_PER_S) / 3600
+
+
+def usual_goodput(states: StateBytes, accelerators: int) -> float:
+    """Useful share of the hours of a job on n accelerators, where nothing was measured."""
+    save = saving_hours(states, accelerators)
+    return estimate_goodput(accelerators, CALENDAR_SHARE, save)
+
+
+def goodput_of(training: Training, states: StateBytes, accelerators: int) -> tuple[float, str]:
+    """The same as given, or as estimated, with where it is from."""
+    if training.goodput:
+        return training.goodput, "given"
+    if training.measured_accelerator_hours or training.mfu_of == "run":
+        return 1.0, "lost time is in the rate given"
+    saved = ""
+    saved = f" of checkpoints that take {3600 * saving_hours(states, accelerators):,.3g} s"
+    return usual_goodput(states, accelerators), (
+        "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
+        f"interval{saved}, and 8% for operations of many nodes"
+    )
+
+
+START_HOURS = 0.02
+"""h from the start of a job to its first step, on every accelerator: processes, data, compilation;
+planning value of this project, 2026."""
+LOADED_BYTES_PER_S = 2e9
+"""Bytes/s at which a node reads weights to start from; planning value of this project, 2026."""
+
+
+def start_hours(training: Training) -> float:
+    """Hours before the first step: processes, compilation, and the weights that fine-tuning reads.
+
+    >>> round(start_hours(Training(kind="training", parameters=7e9, tokens=1e7)), 3)
+    0.022
+    """
+    reads = 2 * training.parameters if stage_of(training) == FINE_TUNING else 0.0
+    return START_HOURS + reads / LOADED_BYTES_PER_S / 3600
+
+
+SERVER_POWER_FACTOR = 1.9
+"""Server power over the accelerators' TDP: H100 1.82, A100 2.03 (Epoch AI, training-cost-trends
+@263c40a15930, 2024)."""
+
+
+def energy_kwh(one: Accelerator, accelerator_hours: float) -> float | None:
+    """Energy of the servers, the data centre's overhead (PUE) not in it: H · TDP · what servers at
+    work were measured to draw over it; None where the TDP is not known.
+
+    >>> a100, h100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
+    >>> round(energy_kwh(a100, 1000), 1), round(energy_kwh(h100, 1000))
+    (481.6, 894)
+    """
+    if one.tdp_w is None:
+        return None
+    of_boards = accelerator_hours * one.tdp_w / 1000
+    return of_boards * power_share(one.slug)
+
+
+@cache
+def power_share(slug: str) -> float:
+    """Draw of a server at work over the TDP of its accelerators, as measured on the same
+    accelerator, else over all that were measured.
+
+    >>> round(power_share("nvidia-b200"), 2), round(power_share("nvidia-l40s"), 2)
+    (1.2, 1.2)
+    """
+    return share_of(row for row in server_powers() if is_at_work(row))(slug)
+
+
+def share_of(rows: Iterable[ServerPower]) -> Callable[[str], float]:
+    """The same from given rows: the median over the systems of an accelerator, each with one
+    vote; else over accelerators."""
+    by_system: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        tdp = get(row.accelerator).tdp_w or row.watts
+        systems = by_system.setdefault(row.accelerator, {})
+        systems.setdefault(row.system, []).append(row.watts / (row.accelerators * tdp))
+    shares = {
+        accelerator: statistics.median(statistics.median(values) for values in systems.values())
+        for accelerator, systems in by_system.items()
+    }
+    usual = statistics.median(shares.values())
+    return lambda slug: shares.get(slug, usual)
+
+
+def is_at_work(row: ServerPower) -> bool:
+    """Whether a row tells what training draws: trainings and stress tests of servers as
+    delivered; tuned ones draw less, and inference leaves gaps."""
+    return row.is_default and row.state in ("training", "stress")

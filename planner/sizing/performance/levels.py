@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.precisions import CONSUMER_FP8_RULES, dense_tflops
+from planner.sizing.evidence.sample_runs import FULL, LOW, MIXED, Measurement, measurements
+from planner.sizing.evidence.training_runs import PublishedRun
 from planner.sizing.footprint.training_flops import (
     Work,
+    compute_work,
     is_adapter,
     is_mixture,
     mixture_share,
     size_at_work,
 )
-from planner.sizing.layout.states import PARTS_RULES
-from planner.sizing.layout.step_time import WHOLE_RULES, Rates
-from planner.sizing.performance.throughput import benchmark_level, small_model_share
-from pricing.market.accelerators import Accelerator
+from planner.sizing.layout.step_time import Rates
+from pricing.market.accelerators import Accelerator, get
 
 USUAL_MATMUL_SHARE = 0.8
 """Share of the dense peak that the best matrix products reach where nobody published it: the
 middle of the table (stas00/ml-engineering MAMF table, 2025)."""
 VECTOR_MATMUL_SHARE = 0.95
-"""Share of the peak that matrix products reach on vector units, from rules 5 on; planning value of
+"""Share of the peak that matrix products reach on vector units; planning value of
 this project, 2026: whole steps of BERT large in fp32 execute 0.70 of it on V100
 (microsoft/DeepSpeedExamples training/autotuning/hf/README.md @127c7a10, 2021)."""
 MOST_OF_MATMUL = 0.85
@@ -36,10 +41,6 @@ LEVELS = {"nvidia-a100-40gb-sxm": 0.53, "nvidia-a100-40gb-pcie": 0.49}
 """Levels without recomputation, where that of `mfu_levels.csv` holds it: MPT 1.3B and 2.7B at 1,024
 to 8,192 tokens on A100 40 GB reach 0.95 of what they reach on 80 GB (mosaicml/llm-foundry
 benchmarking README @8c8dd48f7216, 2023)."""
-ADAPTER_GAIN = 1.25
-"""Rate with frozen weights over that of full training, in operations executed: there are no
-gradients of the weights to write and reduce. Llama 3.1 8B LoRA on one RTX 4090 and 405B QLoRA on 8
-A100 (pytorch/torchtune README @0031bfb0, 2024)."""
 LAUNCH_SECONDS, ADAPTER_LAUNCH_SECONDS = 2.8e-3, 4.5e-3
 """s in which a host starts the kernels of one layer, forward and backward, without and with
 adapters in every layer, which a micro-batch takes however few tokens it has: one example of Alpaca
@@ -58,15 +59,6 @@ MATRIX_SHARE = 0.96
 """Rate of matrices over the level, which counts the whole attention term, where half of it is
 worked on: (1 + a / 2) / (1 + a) for the a = 0.083 of a 7B model at 2,048 tokens, about the middle
 of the runs behind the levels (mosaicml/llm-foundry benchmarking README @8c8dd48f7216, 2023)."""
-STEP_RULES = 5
-"""Edition of the rules from which causal attention is half of its term, adapters work at the rate
-of full training, and a micro-batch takes as long as its kernels' start and QLoRA's dequantisation,
-2026. The gain of adapters under earlier rules came from two rates; of the same model frameworks run
-them 1.04 to 1.47 times as fast as full training, where a third fewer operations would be 1.5
-(framework_throughput.csv, 2023-2024)."""
-QLORA_SHARE = 0.78
-"""Rate of QLoRA over LoRA at 2,048 tokens: the weights are dequantised in every pass (Llama 3.1 8B
-on RTX 4090, 2,413 against 3,083 tokens/s, same source, 2024)."""
 MATRIX_ABOVE = 1.5
 """Peak over that of fp32 from which it is that of matrix units; planning value, 2026."""
 MOST_OF_VECTOR_TFLOPS = 20.0
@@ -76,30 +68,30 @@ EIGHT_BIT_GAIN = 1.46
 """Rate in 8 bits over that in 16 of consumer cards, at most: that of the H100, from which theirs is
 moved (0.30 of twice the peak over 0.41, mfu_levels.csv, 2023-2025)."""
 MIXTURE_GAIN = 0.5
-"""Part of the gain of 8 bits, as a logarithm, that mixtures of experts keep from rules 5 on:
+"""Part of the gain of 8 bits, as a logarithm, that mixtures of experts keep:
 DeepSeek-V3 gains 1.28 times on GB200 and 1.13 on GB300, where dense models gain 1.7 and 1.5
 (NVIDIA-NeMo/Megatron-Bridge docs/performance-summary.md 25.11 @00b7660be025, 2025)."""
 _PEAKS = Path(__file__).with_name("matmul_peaks.csv")
 
 
-def matmul_share(one: Accelerator, rules: int = 2) -> float:
-    """Share of the dense peak that the best matrix products reach, by an edition's table.
+def matmul_share(one: Accelerator) -> float:
+    """Share of the dense peak that the best matrix products reach.
 
     >>> from pricing.market.accelerators import get
     >>> matmul_share(get("nvidia-h100-80gb-sxm")), matmul_share(get("nvidia-l4"))
     (0.803, 0.8)
     """
-    return _matmul_shares(rules).get(one.slug, USUAL_MATMUL_SHARE)
+    return _matmul_shares().get(one.slug, USUAL_MATMUL_SHARE)
 
 
-def most_executed(one: Accelerator, precision: str, rules: int = 2) -> float:
+def most_executed(one: Accelerator, precision: str) -> float:
     """Most of the dense peak that a training step executes, recomputation included."""
-    if rules >= STEP_RULES and is_vector(one, precision):
+    if is_vector(one, precision):
         return MOST_OF_MATMUL * VECTOR_MATMUL_SHARE
-    return MOST_OF_MATMUL * matmul_share(one, rules)
+    return MOST_OF_MATMUL * matmul_share(one)
 
 
-def level(one: Accelerator, precision: str, rules: int = 2) -> float:
+def level(one: Accelerator, precision: str) -> float:
     """MFU that a well-tuned framework reaches with a model that fills the accelerator, without
     recomputation.
 
@@ -109,40 +101,31 @@ def level(one: Accelerator, precision: str, rules: int = 2) -> float:
     """
     if precision in ("bf16", "fp16") and one.slug in LEVELS:
         return LEVELS[one.slug]
-    reached = min(benchmark_level(one, precision, rules).mfu, most_executed(one, precision, rules))
-    is_later = precision == "fp8" and rules >= CONSUMER_FP8_RULES
-    if is_later and one.accelerator_class == "consumer":
-        return min(reached, EIGHT_BIT_GAIN * level(one, "bf16", rules) / 2)
+    reached = min(benchmark_level(one, precision).mfu, most_executed(one, precision))
+    if precision == "fp8" and one.accelerator_class == "consumer":
+        return min(reached, EIGHT_BIT_GAIN * level(one, "bf16") / 2)
     return reached
 
 
-def rates_on(training: Training, one: Accelerator, precision: str, rules: int = 2) -> Rates:
-    """FLOP/s of matrices and of attention, which stays in 16 bits under fp8; from rules 5 on with
+def rates_on(training: Training, one: Accelerator, precision: str) -> Rates:
+    """FLOP/s of matrices and of attention, which stays in 16 bits under fp8; with
     what a micro-batch takes beside them."""
     is_quantised = training.optimizer == "qlora"
     share = small_model_share(size_at_work(training))
-    if rules >= STEP_RULES:
-        share = MATRIX_SHARE * (1.0 if is_vector(one, precision) else share)
-    elif is_adapter(training):
-        share *= ADAPTER_GAIN * (QLORA_SHARE if is_quantised else 1.0)
-    matrix = _sustained(one, precision, rules) * share
-    if rules >= STEP_RULES and precision == "fp8" and is_mixture(training):
-        plain = _sustained(one, "bf16", rules) * share
-        gain_share = 1 - (1 - MIXTURE_GAIN) * mixture_share(training, rules)
+    share = MATRIX_SHARE * (1.0 if is_vector(one, precision) else share)
+    matrix = _sustained(one, precision) * share
+    if precision == "fp8" and is_mixture(training):
+        plain = _sustained(one, "bf16") * share
+        gain_share = 1 - (1 - MIXTURE_GAIN) * mixture_share(training)
         matrix = plain * max(1.0, matrix / plain) ** gain_share
-    attention = _sustained(one, "bf16", rules) * share if precision == "fp8" else matrix
+    attention = _sustained(one, "bf16") * share if precision == "fp8" else matrix
     attention = min(matrix, attention) if precision == "fp8" else matrix
-    if rules < STEP_RULES:
-        return Rates(matrix, attention)
     bandwidth = one.memory_bandwidth_gb_per_s
     return Rates(
         matrix,
         attention / CAUSAL_SHARE,
-        True,
         _launch_seconds(training, one),
         DEQUANTISED_SHARE * bandwidth * 1e9 if is_quantised and bandwidth else math.inf,
-        rules >= PARTS_RULES,
-        rules >= WHOLE_RULES,
     )
 
 
@@ -169,31 +152,348 @@ def is_vector(one: Accelerator, precision: str) -> bool:
     return 0 < peak <= min(MATRIX_ABOVE * vector, MOST_OF_VECTOR_TFLOPS)
 
 
-def _sustained(one: Accelerator, precision: str, rules: int) -> float:
+def _sustained(one: Accelerator, precision: str) -> float:
     """Level times dense peak, FLOP/s; the nearest precision where the accelerator lacks it."""
-    return level(one, precision, rules) * peak_flops(one, precision, rules)
+    return level(one, precision) * peak_flops(one, precision)
 
 
-def worked_flops(work: Work, rules: int) -> float:
-    """FLOPs of one run without recomputation; from rules 5 on the causal half of attention's."""
-    if rules < STEP_RULES:
-        return work.executed_flops
+def worked_flops(work: Work) -> float:
+    """FLOPs of one run without recomputation; the causal half of attention's."""
     return work.executed_flops - (1 - CAUSAL_SHARE) * work.attention_flops
 
 
-def peak_flops(one: Accelerator, precision: str, rules: int = CONSUMER_FP8_RULES) -> float:
+def peak_flops(one: Accelerator, precision: str) -> float:
     """Dense peak, FLOP/s; the next best where the accelerator lacks a precision."""
-    tflops = dense_tflops(one, precision, rules)
+    tflops = one.dense_tflops(precision)
     tflops = tflops or one.dense_tflops("fp16") or one.dense_tflops("fp32")
     return (tflops or 0.0) * 1e12
 
 
 @cache
-def _matmul_shares(rules: int) -> dict[str, float]:
+def _matmul_shares() -> dict[str, float]:
     with _PEAKS.open(newline="", encoding="utf-8") as lines:
         return {
             slug: float(row["share"])
             for row in csv.DictReader(lines)
-            if int(row["since"] or 1) <= rules
             for slug in row["accelerators"].split(";")
         }
+
+
+SMALLEST_CLUSTER = 8
+"""Accelerators of a usual node (HGX and DGX, NVIDIA, 2017-2025)."""
+FULL_MODEL, SMALL_EXPONENT = 1.3e9, 0.14
+"""Parameters below which a model does not fill an accelerator, and by how much: MFU falls with
+N^0.14 from 1.3B to 0.12B on A100 (MPT at 1,024 and 2,048 tokens: 57 to 41 % and 57 to 45 %,
+mosaicml/llm-foundry benchmarking README @8c8dd48f7216, 2023). Attention fills it too: 0.12B at
+65,536 tokens does the work of 1.3B a token and reaches 52 % (same source)."""
+MFU_CEILING = 0.65
+"""Sustained MFU above this is suspect: best matmuls reach 73-87 % of peak on A100, H100 and
+B200 (stas00/ml-engineering, 2025) and a training step holds more than matmuls."""
+NODE_GAIN = 1.23
+"""What runs within one node reach of the benchmarks' level (published_runs.csv, 2021-2025)."""
+UNMEASURED_CEILING = 0.56
+"""Most that is believed of an accelerator nobody measured: what the A100 reaches
+(mfu_levels.csv, 2023)."""
+USUAL_WALL_CLOCK_HOURS = 500.0
+"""h: median wall clock of the published pre-training runs that state it, 2021-2025."""
+LARGEST_USUAL = 16_384
+"""Accelerators of the largest published run (Llama 3.1 405B, arXiv 2407.21783, 2024)."""
+USUAL_MFU = 0.35
+"""Used only to guess a cluster's size where none is given: the middle of the
+published runs (published_runs.csv, 2021-2025)."""
+OLDER_ANCHOR, NEWER_ANCHOR = "nvidia-a100-80gb-sxm", "nvidia-h100-80gb-sxm"
+"""Accelerators against which one without a language-model benchmark of its own is placed: one of
+before 2022 against the A100, a newer one and any 8-bit rate against the H100."""
+NEWER_YEAR = 2022
+"""Year of the H100, from which on it is the nearer of the two (NVIDIA H100 datasheet, 2022)."""
+_LEVELS = Path(__file__).with_name("mfu_levels.csv")
+
+
+@dataclass(frozen=True)
+class Level:
+    """MFU that tuned benchmarks reach on an accelerator at a precision."""
+
+    mfu: float
+    source: str
+    is_measured: bool
+    """False where it is placed by the throughput index alone."""
+    stands_in: str = ""
+    """Whose share of the peak it is, where no benchmark of the accelerator itself is published."""
+
+
+def node_mfu(one: Accelerator, precision: str) -> float:
+    """MFU of a model that fills the accelerators of one node, at most 0.65.
+
+    >>> 0.3 < node_mfu(get("nvidia-a100-80gb-sxm"), "bf16") <= 0.65
+    True
+    """
+    return min(MFU_CEILING, NODE_GAIN * benchmark_level(one, precision).mfu)
+
+
+def small_model_share(parameters: float) -> float:
+    """MFU of a small model over that of one that fills the accelerator: (N / 1.3e9)^0.14.
+
+    >>> small_model_share(7e9), round(small_model_share(1.25e8), 2)
+    (1.0, 0.72)
+    """
+    return float(min(1.0, (parameters / FULL_MODEL) ** SMALL_EXPONENT))
+
+
+def default_accelerators(executed_flops: float, peak_flops: float) -> int:
+    """Cluster that does the work in about 500 h, a usual count.
+
+    >>> default_accelerators(6 * 7e9 * 1e12, 312e12), default_accelerators(1e18, 312e12)
+    (216, 1)
+    """
+    hours = executed_flops / (peak_flops * USUAL_MFU * 3600)
+    return usual_count(hours / USUAL_WALL_CLOCK_HOURS)
+
+
+def usual_count(least: float) -> int:
+    """A whole number of accelerators: whole nodes of 8 beyond one node, at most 16,384.
+
+    >>> usual_count(0.2), usual_count(9), usual_count(1e9)
+    (1, 16, 16384)
+    """
+    if least <= SMALLEST_CLUSTER:
+        return max(1, math.ceil(least))
+    return min(LARGEST_USUAL, math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER)
+
+
+def benchmark_level(one: Accelerator, precision: str) -> Level:
+    """Benchmark level of an accelerator; where there is none, the level of the A100 or H100
+    moved by the throughput index of language models: level · rate ratio / peak ratio, within
+    0.1 … 0.65, or 0.56 where the datasheet alone places it.
+
+    >>> benchmark_level(get("nvidia-a100-80gb-sxm"), "bf16").mfu
+    0.56
+    >>> 0.3 < benchmark_level(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
+    True
+    """
+    return _benchmark_level(one.slug, precision)
+
+
+@cache
+def _benchmark_level(slug: str, precision: str) -> Level:
+    """By slug, which hashes faster than the whole datasheet."""
+    one = get(slug)
+    levels = _levels()
+    level = levels.get((slug, "bf16" if precision == "fp16" else precision))
+    if level:
+        return level
+    is_full = precision in ("fp32", "tf32")
+    anchor_precision = "tf32" if is_full else "fp8" if precision == "fp8" else "bf16"
+    anchor = get(_anchor(one, anchor_precision))
+    kind = {"tf32": FULL, "fp8": LOW}.get(anchor_precision, MIXED)
+    index = throughput_index()
+    ratio = index.ratio(one, anchor, kind, "nlp")
+    peak, other = _peak(one, precision), _peak(anchor, anchor_precision)
+    share = 1.0 if ratio is None or not peak else ratio * other / peak
+    is_measured = (one.slug, "nlp") in index.effects
+    most = MFU_CEILING if is_measured else UNMEASURED_CEILING
+    return Level(
+        mfu=min(most, max(0.1, levels[anchor.slug, anchor_precision].mfu * share)),
+        source=f"{anchor.name} adjusted by "
+        + (
+            "measured throughputs of language models"
+            if is_measured
+            else "other workloads and the datasheet"
+        ),
+        is_measured=is_measured,
+    )
+
+
+def _anchor(one: Accelerator, precision: str) -> str:
+    if precision == "tf32":
+        return OLDER_ANCHOR
+    return NEWER_ANCHOR if precision == "fp8" or one.year >= NEWER_YEAR else OLDER_ANCHOR
+
+
+def training_from_run(run: PublishedRun) -> Training:
+    """A published run as the request it would have been."""
+    return Training(
+        kind="training",
+        parameters=run.parameters or 1e9,
+        tokens=run.tokens or 1,
+        active_parameters=run.active_parameters,
+        sequence_length=run.sequence_length,
+        layers=run.layers,
+        hidden_size=run.hidden_size,
+        accelerator=run.accelerator,
+    )
+
+
+def run_work(run: PublishedRun) -> Work:
+    """FLOPs of a published run, from its tokens, or as its source gives them."""
+    if run.training_flops is None:
+        return compute_work(training_from_run(run))
+    return Work(run.training_flops, 0.0, run.training_flops)
+
+
+def run_accelerators(run: PublishedRun) -> int:
+    """Accelerators of a run, or the usual number for its work where the source is silent."""
+    if run.accelerators:
+        return run.accelerators
+    peak = _peak(get(run.accelerator), run.precision) * 1e12
+    return default_accelerators(run_work(run).executed_flops, peak)
+
+
+def _peak(one: Accelerator, precision: str) -> float:
+    return one.dense_tflops(precision) or one.dense_tflops("fp32") or 0.0
+
+
+@cache
+def _levels() -> dict[tuple[str, str], Level]:
+    with _LEVELS.open(newline="", encoding="utf-8") as lines:
+        return {
+            (slug, row["precision"]): Level(
+                float(row["mfu"]), f"{row['source']}, {row['year']}", True, row["stands_in"]
+            )
+            for row in csv.DictReader(lines)
+            for slug in row["accelerators"].split(";")
+        }
+
+
+Floats = NDArray[np.float64]
+
+MAIN_RIDGE, CLASS_RIDGE = 1.0, 3.0
+"""Weight of the shrinkage in measurements: an accelerator's own term counts half once one
+benchmark has it, a term within a class once three have (chosen on held-out workloads, 2026)."""
+OUTLIER = 0.15
+"""Residual of ln rate beyond which a measurement loses weight (Huber, Annals of
+Mathematical Statistics 35, 1964); chosen on held-out workloads, 2026."""
+_ROUNDS = 6
+"""Rounds of reweighting; the effects move by less than 1e-3 after them, 2026."""
+
+DIGITS = 9
+"""Decimals kept of a fitted term (ours, 2026): the last of a sum depend on the number of cores."""
+
+
+@dataclass(frozen=True)
+class ThroughputIndex:
+    """The fitted model; compare its values within one class of precision and workload."""
+
+    peak_exponent: float
+    bandwidth_exponent: float
+    effects: dict[tuple[str, str], float]
+    """(accelerator, class) → ln of its rate over the datasheet's; class "" is its main term."""
+
+    def log_rate(self, one: Accelerator, precision: str, workload: str) -> float | None:
+        """ln of the sustained rate up to a constant; None where the datasheet lacks a value."""
+        peak, bandwidth = peak_tflops(one, precision), one.memory_bandwidth_gb_per_s
+        if not peak or not bandwidth:
+            return None
+        terms = (self.effects.get((one.slug, c), 0.0) for c in ("", precision, workload))
+        datasheet = self.peak_exponent * math.log(peak) + self.bandwidth_exponent * math.log(
+            bandwidth
+        )
+        return datasheet + sum(terms)
+
+    def ratio(
+        self, one: Accelerator, other: Accelerator, precision: str, workload: str
+    ) -> float | None:
+        """Rate of `one` over the rate of `other` in the same work."""
+        rates = [self.log_rate(a, precision, workload) for a in (one, other)]
+        if rates[0] is None or rates[1] is None:
+            return None
+        return math.exp(rates[0] - rates[1])
+
+
+def peak_tflops(one: Accelerator, precision_class: str) -> float | None:
+    """Dense peak that a class of precision runs at, TFLOP/s; the next best where it lacks it.
+
+    >>> peak_tflops(get("nvidia-a100-80gb-sxm"), FULL), peak_tflops(get("nvidia-p40"), "mixed")
+    (156.0, 11.76)
+    """
+    tensor = one.bf16_tflops or one.fp16_tflops or one.fp32_tflops
+    if precision_class == FULL:
+        return one.tf32_tflops or one.fp32_tflops or tensor
+    if precision_class == LOW:
+        return one.fp8_tflops or tensor
+    return tensor
+
+
+@cache
+def throughput_index() -> ThroughputIndex:
+    """The index over every measurement.
+
+    >>> h100, a100 = get("nvidia-h100-80gb-sxm"), get("nvidia-a100-80gb-sxm")
+    >>> 1.5 < throughput_index().ratio(h100, a100, "mixed", "nlp") < 2.6
+    True
+    """
+    return fit_index(measurements())
+
+
+def fit_index(rows: Iterable[Measurement]) -> ThroughputIndex:
+    """Least squares for the datasheet terms, then ridge with Huber weights for the rest."""
+    groups = comparable(rows)
+    datasheet = np.vstack([_centred(_datasheet(group)) for group in groups])
+    rates = np.concatenate(
+        [_centred(np.log([row.rate_per_second for row in group])) for group in groups]
+    )
+    exponents = np.linalg.lstsq(datasheet, rates, rcond=None)[0]
+    keys = sorted({key for group in groups for row in group for key in _keys(row)})
+    design = np.vstack([_centred(_indicators(group, keys)) for group in groups])
+    effects = _ridge(
+        design,
+        rates - datasheet @ exponents,
+        np.array([CLASS_RIDGE if part else MAIN_RIDGE for _, part in keys]),
+    ).round(DIGITS)
+    peak, bandwidth = exponents.round(DIGITS).tolist()
+    return ThroughputIndex(
+        peak_exponent=peak,
+        bandwidth_exponent=bandwidth,
+        effects=dict(zip(keys, effects.tolist(), strict=True)),
+    )
+
+
+def comparable(rows: Iterable[Measurement]) -> list[list[Measurement]]:
+    """Measurements grouped by what must be alike to compare them, groups of one left out."""
+    groups: dict[tuple[str, str, int], list[Measurement]] = {}
+    for row in rows:
+        if peak_tflops(get(row.accelerator), row.precision_class):
+            groups.setdefault((row.benchmark, row.precision, row.accelerators), []).append(row)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _ridge(design: Floats, target: Floats, shrinkage: Floats) -> Floats:
+    weights = np.ones(len(target))
+    effects: Floats = np.zeros(design.shape[1])
+    for _ in range(_ROUNDS):
+        weighted = design.T * weights
+        solved = np.linalg.solve(weighted @ design + np.diag(shrinkage), weighted @ target)
+        effects = solved.astype(np.float64)
+        residual = np.abs(target - design @ effects)
+        weights = np.minimum(1.0, OUTLIER / np.maximum(residual, 1e-9))
+    return effects
+
+
+def _keys(row: Measurement) -> tuple[tuple[str, str], ...]:
+    return tuple((row.accelerator, c) for c in ("", row.precision_class, row.workload_class))
+
+
+def _indicators(group: Sequence[Measurement], keys: Sequence[tuple[str, str]]) -> Floats:
+    column = {key: i for i, key in enumerate(keys)}
+    matrix = np.zeros((len(group), len(keys)))
+    for i, row in enumerate(group):
+        matrix[i, [column[key] for key in _keys(row)]] = 1.0
+    return matrix
+
+
+def _datasheet(group: Sequence[Measurement]) -> Floats:
+    """[measurements, 2] ln peak and ln bandwidth."""
+    return np.log(
+        [
+            [
+                peak_tflops(get(row.accelerator), row.precision_class) or 1.0,
+                get(row.accelerator).memory_bandwidth_gb_per_s or 1.0,
+            ]
+            for row in group
+        ]
+    )
+
+
+def _centred(values: Floats) -> Floats:
+    """Values less their mean over the group: the benchmark's own term drops out."""
+    centred: Floats = values - values.mean(axis=0)
+    return centred

@@ -1,4 +1,4 @@
-"""Hours that reinforcement learning takes beside the training itself (rules 3). PURE.
+"""Hours that reinforcement learning takes beside the training itself. PURE.
 
     hours = (training + scoring + critic + writing) · exp(excess)
 
@@ -15,21 +15,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from planner.contract.request.attempts import Rollouts
-from planner.contract.request.workload import Training
-from planner.sizing.evidence.rl_steps import RlStep, rl_steps
+from planner.contract.request.workload import Rollouts, Training
 from planner.sizing.evidence.served_model import Load
-from planner.sizing.footprint.stages import FINE_TUNING
-from planner.sizing.performance.conformal import conformal_quantile, conformal_range
-from planner.sizing.performance.team_runs import step_hours
-from planner.sizing.performance.teams import team_fit
-from planner.sizing.serving.served_model import served_model
-from planner.sizing.serving.serving_rate import (
-    PROMPT_RULES,
-    STAGE_RULES,
+from planner.sizing.evidence.training_runs import RlStep, rl_steps
+from planner.sizing.footprint.training_flops import FINE_TUNING
+from planner.sizing.performance.teams import (
+    conformal_quantile,
+    conformal_range,
+    step_hours,
+    team_fit,
+)
+from planner.sizing.serving.serving_plan import (
     Replica,
     fewest_for,
     replica_on,
+    served_model,
 )
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get
@@ -59,7 +59,6 @@ def rollout_hours(
     one: Accelerator,
     count: int,
     hours: float,
-    rules: int = 3,
 ) -> RolloutHours:
     """Hours on n accelerators beside `hours` of training the policy, no excess in them.
 
@@ -67,7 +66,7 @@ def rollout_hours(
     """
     length = rollouts.prompt_tokens + rollouts.response_tokens
     answers = training.tokens / length
-    replica = _replica(training, rollouts, one, count, rules)
+    replica = _replica(training, rollouts, one, count)
     used = count // replica.accelerators * replica.accelerators
     seconds = answers * rollouts.response_tokens / (replica.tokens_per_second * used) * count
     passes = 1 + rollouts.has_reference
@@ -80,9 +79,7 @@ def rollout_hours(
     )
 
 
-def _replica(
-    training: Training, rollouts: Rollouts, one: Accelerator, count: int, rules: int
-) -> Replica:
+def _replica(training: Training, rollouts: Rollouts, one: Accelerator, count: int) -> Replica:
     model = served_model(training)
     of_one = min(count, fewest_for(model, one, "bf16"))
     at_once = max(1.0, rollouts.per_step / (count // of_one))
@@ -91,8 +88,6 @@ def _replica(
         rollouts.response_tokens,
         at_once,
         engine=rollouts.engine,
-        counts_attention=rules >= PROMPT_RULES,
-        is_staged=rules >= STAGE_RULES,
     )
     replica = replica_on(model, one, "bf16", load, of_one)
     if replica is None:
@@ -105,47 +100,47 @@ def _replica(
 
 
 @cache
-def rollout_excess(rules: int = 3) -> float:
+def rollout_excess() -> float:
     """ln of the hours of measured steps over those worked out: the median of the teams."""
-    return excess_of(rl_steps(), rules)
+    return excess_of(rl_steps())
 
 
-def excess_of(steps: Sequence[RlStep], rules: int = 3) -> float:
+def excess_of(steps: Sequence[RlStep]) -> float:
     """The same from given steps."""
-    return round(conformal_quantile([(s.team, step_excess(s, rules)) for s in steps], 0.5), 12)
+    return round(conformal_quantile([(s.team, step_excess(s)) for s in steps], 0.5), 12)
 
 
 @cache
-def rollout_log_range(rules: int = 3) -> tuple[float, float]:
+def rollout_log_range() -> tuple[float, float]:
     """p10 and p90 of ln(hours used / hours predicted)."""
-    return log_range_of(rl_steps(), rules)
+    return log_range_of(rl_steps())
 
 
-def log_range_of(steps: Sequence[RlStep], rules: int = 3) -> tuple[float, float]:
+def log_range_of(steps: Sequence[RlStep]) -> tuple[float, float]:
     """The same from given steps. Two teams publish steps, too few for quantiles of their own: the
     errors of fine-tunings stand beside theirs."""
     own = []
     teams = dict.fromkeys(step.team for step in steps)
     for team in teams:
         others = [step for step in steps if step.team != team] or list(steps)
-        middle = excess_of(others, rules)
-        own += [(s.team, step_excess(s, rules) - middle) for s in steps if s.team == team]
-    tunings = [(r.team, error) for r, error in team_fit(rules).errors if r.stage == FINE_TUNING]
+        middle = excess_of(others)
+        own += [(s.team, step_excess(s) - middle) for s in steps if s.team == team]
+    tunings = [(r.team, error) for r, error in team_fit().errors if r.stage == FINE_TUNING]
     return conformal_range([*own, *tunings])
 
 
 @cache
-def step_excess(step: RlStep, rules: int = 3) -> float:
+def step_excess(step: RlStep) -> float:
     """ln(seconds of the step / seconds worked out)."""
     training, rollouts = step.training, step.training.rollouts
     assert rollouts is not None
     precision = training.precision or "bf16"
-    hours = step_hours(training, step.accelerator, precision, step.accelerators, rules=rules)
+    hours = step_hours(training, step.accelerator, precision, step.accelerators)
     if hours is None:
         offloaded = training.model_copy(update={"optimizer_offload": True})
-        hours = step_hours(offloaded, step.accelerator, precision, step.accelerators, rules=rules)
+        hours = step_hours(offloaded, step.accelerator, precision, step.accelerators)
     assert hours is not None
     one = get(step.accelerator)
-    beside = rollout_hours(training, rollouts, one, step.accelerators, hours, rules)
+    beside = rollout_hours(training, rollouts, one, step.accelerators, hours)
     measured = step.step_seconds * step.accelerators / 3600
     return math.log(measured / (hours + beside.total))

@@ -1,4 +1,4 @@
-"""Coefficients of a sample's time, fitted to what published teams took (rules 5). PURE.
+"""Coefficients of a sample's time, fitted to what published teams took. PURE.
 
 Each of eight fits knows the kind of model, the loader and how tuned the code is, or some of them,
 so that what a request leaves out stands for the mixture of teams. The coefficients move from their
@@ -8,37 +8,127 @@ is left, each team predicted by the others, is the range.
 
 from __future__ import annotations
 
+import itertools
 import math
+import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.sizing.evidence.measured_throughput import FULL, MIXED
-from planner.sizing.evidence.sample_runs import TRAINING_FACTOR, SampleRun, sample_runs
-from planner.sizing.performance.conformal import conformal_range
-from planner.sizing.performance.goodput import estimate_goodput
-from planner.sizing.performance.relative_throughput import DIGITS
-from planner.sizing.performance.sample_scaling import scaling_efficiency
-from planner.sizing.performance.sample_teams import HUBER, RIDGE
-from planner.sizing.performance.sample_time import (
-    MATRIX,
-    READING,
-    SYSTOLIC,
-    VECTOR,
-    Sample,
-    parts,
+from planner.sizing.evidence.sample_runs import (
+    FULL,
+    MIXED,
+    TRAINING_FACTOR,
+    Measurement,
+    SampleRun,
+    measurements,
+    sample_runs,
 )
-from pricing.market.accelerators import Accelerator, get
+from planner.sizing.performance.goodput import estimate_goodput
+from planner.sizing.performance.levels import DIGITS, peak_tflops, throughput_index
+from planner.sizing.performance.teams import conformal_range
+from pricing.market.accelerators import SOFTWARE_BY_VENDOR, Accelerator, get
+
+A100 = "nvidia-a100-80gb-sxm"
+MATRIX_ABOVE = 1.5
+"""Peak over that of fp32 from which it is that of matrix units; planning value, 2026."""
+VECTOR_SHARE = 1 / 8
+"""fp32 peak of vector units over that of matrix units where a datasheet leaves it out: V100 15.7
+of 125 TFLOP/s (NVIDIA V100 datasheet, 2020)."""
+MATRIX, SYSTOLIC, VECTOR, READING = "matrix", "systolic", "vector", "reading "
+"""Parts of the time: arithmetic on the units of a GPU, of a TPU (whose one compiler lays out the
+whole step for them) and of either without them, and reading; a loader's name follows the last,
+2026."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Values A that the layers of one forward pass put out: A0 · (F / F0)^p."""
+
+    values: float
+    """A0."""
+    flops: float
+    """F0, of the same model, two for each multiply-add."""
+    exponent: float
+    """p: 1/2 where a model grows in depth and width, 1 where its images do."""
+
+
+ARCHITECTURES = {
+    "convolutional": Architecture(11.1e6, 8.2e9, 0.5),
+    "depthwise": Architecture(6.7e6, 0.8e9, 0.84),
+    "transformer": Architecture(23.9e6, 35.2e9, 0.65),
+    "detector": Architecture(11.1e6, 8.2e9, 0.75),
+    "": Architecture(11.1e6, 8.2e9, 0.5),
+}
+"""ResNet-50, with p of Radosavovic et al. (arXiv 2003.13678, 2020); EfficientNet-B0, with p to
+B5 (both facebookresearch/pycls MODEL_ZOO.md @1caf15bbefee, 2020); ViT-B/16, 10 widths and a value
+for every head and other patch of each patch in each layer, with p from ViT-S to ViT-L (sizes of
+Dosovitskiy et al., arXiv 2010.11929, 2020); detectors grow in both ways (planning value, 2026).
+The last is for work that does not say: the law of convolutions."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample as far as its time depends on it."""
+
+    forward_flops: float
+    precision_class: str
+    architecture: str
+    """Empty where it is not said."""
+    loader: str
+    """Empty where it is not said."""
+    code: str = ""
+    """How well tuned the code is; empty where it is not said."""
+    is_read: bool = True
+    """False where it is no image: its reading is not counted."""
+    resized_share: float = 1.0
+    """Part of its FLOPs, and of its values, that is done at a smaller size."""
+
+
+def parts(sample: Sample, one: Accelerator) -> dict[str, float]:
+    """Seconds of each part before its coefficient; of reading 1, whose coefficient is its time.
+
+    >>> image = Sample(8.2e9, FULL, "convolutional", "usual")
+    >>> {part: round(time, 6) for part, time in parts(image, get("nvidia-v100-16gb-sxm")).items()}
+    {'vector': 0.00157, 'convolutional': 4.9e-05, 'reading usual': 1.0}
+    """
+    unit, peak = _unit(sample, one)
+    law = ARCHITECTURES[sample.architecture]
+    values = law.values * (sample.forward_flops / law.flops) ** law.exponent
+    width = 4 if sample.precision_class == FULL else 2
+    bandwidth = (one.memory_bandwidth_gb_per_s or 0.0) * 1e9
+    times = {
+        unit: TRAINING_FACTOR * sample.forward_flops * sample.resized_share / peak,
+        sample.architecture: values * sample.resized_share * width / bandwidth,
+    }
+    if sample.is_read:
+        times[READING + sample.loader] = 1.0
+    return times
+
+
+def _unit(sample: Sample, one: Accelerator) -> tuple[str, float]:
+    """The unit that does the arithmetic and its peak, FLOP/s."""
+    peak = peak_tflops(one, sample.precision_class) or 0.0
+    vector = one.fp32_tflops
+    if vector and peak <= MATRIX_ABOVE * vector:
+        return VECTOR, peak * 1e12
+    if sample.architecture == "depthwise":
+        return VECTOR, (vector or VECTOR_SHARE * peak) * 1e12
+    a100 = get(A100)
+    kind = sample.precision_class
+    ratio = throughput_index().ratio(one, a100, kind, "vision") or 1.0
+    base = "tf32_tflops" if kind == FULL else "bf16_tflops"
+    unit = SYSTOLIC if SOFTWARE_BY_VENDOR.get(one.vendor) == "xla" else MATRIX
+    return unit, float(getattr(a100, base)) * ratio * 1e12
+
 
 Floats = NDArray[np.float64]
 Errors = tuple[tuple[SampleRun, float], ...]
 
-TIME_RULES = 5
-"""Edition of the rules from which a sample's time is made of parts, 2026."""
 FIRST = {
     MATRIX: 2.5,
     SYSTOLIC: 2.5,
@@ -60,6 +150,9 @@ FLOPS_PER_PARAMETER = 400.0
 ResNet-50, 410 for ViT-B/16 (pytorch/vision weights table, 2022)."""
 USUAL_FORWARD_FLOPS = 2e10
 """The same for a row that does not state parameters; planning value, 2026."""
+HUBER, RIDGE = 0.4, 0.3
+"""Error beyond which a run loses weight, and weight in teams that holds a coefficient at its first
+value; chosen on held-out teams, 2026."""
 ROUNDS, LONGEST_STEP = 40, 1.0
 """Rounds of reweighting, and how far ln of a coefficient moves in one: the last then moves none by
 1e-9; ours, 2026."""
@@ -98,7 +191,7 @@ class _Row:
 def time_fit(is_architecture_known: bool, is_loader_known: bool, is_code_known: bool) -> TimeFit:
     """The fit on every run of images that states enough; where nothing is said the errors hold
     those of other work too, which the same coefficients predict."""
-    stated = [run for run in sample_runs(TIME_RULES) if run.is_stated]
+    stated = [run for run in sample_runs() if run.is_stated]
     images = [run for run in stated if run.is_images]
     known = partial(
         _sample,
@@ -201,3 +294,36 @@ def _step(times: Floats, kinds: Floats, target: Floats, votes: Floats, back: Flo
     hessian = weighted @ slopes + RIDGE * np.eye(len(back))
     step: Floats = np.linalg.solve(hessian, weighted @ left + RIDGE * back)
     return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+
+
+def scaling_efficiency(accelerators: float) -> float:
+    """Rate of n accelerators over n times the rate of one: n^(e − 1).
+
+    >>> scaling_efficiency(1), 0.8 < scaling_efficiency(8) < 1
+    (1.0, True)
+    """
+    return float(accelerators ** (scaling_exponent() - 1))
+
+
+@cache
+def scaling_exponent() -> float:
+    """e: median of Δ ln rate / Δ ln n over benchmarks measured on several counts of one
+    accelerator; time-to-train results are left out, as larger batches need more samples."""
+    slopes = [slope for group in _by_accelerator(measurements()) for slope in _slopes(group)]
+    return min(1.0, statistics.median(slopes))
+
+
+def _by_accelerator(rows: Iterable[Measurement]) -> list[list[Measurement]]:
+    groups: dict[tuple[str, str, str], list[Measurement]] = {}
+    for row in rows:
+        if row.unit not in ("runs", "model_tflop"):
+            groups.setdefault((row.benchmark, row.precision, row.accelerator), []).append(row)
+    return [sorted(group, key=lambda m: m.accelerators) for group in groups.values()]
+
+
+def _slopes(group: list[Measurement]) -> list[float]:
+    return [
+        math.log(b.rate_per_second / a.rate_per_second) / math.log(b.accelerators / a.accelerators)
+        for a, b in itertools.pairwise(group)
+        if b.accelerators > a.accelerators
+    ]

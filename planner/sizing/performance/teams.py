@@ -10,35 +10,113 @@ model, and a spread that is the range. Every team has one vote.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
 
 from planner.contract.request.workload import Training
-from planner.sizing.evidence.cluster_scaling import ONE_NODE
-from planner.sizing.footprint.stages import FINE_TUNING, PRETRAINING, by_stage
-from planner.sizing.footprint.training_flops import mixture_share, shape_of_training
-from planner.sizing.performance.conformal import QUANTILES, conformal_range
-from planner.sizing.performance.levels import STEP_RULES, is_vector
-from planner.sizing.performance.mixtures import WIDTH_RULES, MixtureTerm, fit_mixtures
-from planner.sizing.performance.relative_throughput import DIGITS
-from planner.sizing.performance.team_runs import TeamRun, edition, team_runs
-from pricing.market.accelerators import Accelerator
+from planner.sizing.evidence.training_runs import (
+    ONE_NODE,
+    FinetuneRun,
+    FrameworkRate,
+    PublishedRun,
+    cluster_share,
+    finetune_runs,
+    framework_rates,
+    published_runs,
+    with_attention,
+)
+from planner.sizing.footprint.training_flops import (
+    DENSE_FLOPS_PER_PARAMETER,
+    FINE_TUNING,
+    PRETRAINING,
+    active_parameters,
+    by_stage,
+    checked_training,
+    is_mixture,
+    mixture_share,
+    shape_of_training,
+    stage_of,
+)
+from planner.sizing.layout.search import LayoutTask
+from planner.sizing.layout.shapes import state_bytes
+from planner.sizing.performance.goodput import start_hours, usual_goodput
+from planner.sizing.performance.levels import (
+    DIGITS,
+    FULL_MODEL,
+    is_vector,
+    rates_on,
+    run_accelerators,
+    training_from_run,
+)
+from pricing.market.accelerators import Accelerator, get
 
-FEWEST_TEAMS = 5
-"""Teams from which a kind of work has a range of its own; a planning choice, 2026."""
+USUAL_WIDTH, LEAST_WIDTH = 4_096.0, 2_048.0
+"""Hidden units at which a is read, the middle of the published mixtures (published_runs.csv,
+2021-2026), and of a model of 1.3 billion parameters (GPT-3 XL, arXiv 2005.14165 Table 2.1, 2020),
+the smallest that fills an accelerator."""
+RATE_VOTE = 0.5
+"""Vote of a framework's rates beside that of a team's runs: their routing is mostly made even;
+planning value, 2026."""
+RIDGE = 0.5
+"""Weight, in teams, that holds b at 0; as that of clusters (throughput.py), 2026."""
+
+
+@dataclass(frozen=True)
+class MixtureTerm:
+    """ln of what a mixture takes beside a dense model."""
+
+    usual: float = 0.0
+    """At `USUAL_WIDTH`, or at any width where that does not count."""
+    by_width: float = 0.0
+    """Change with ln of the width."""
+
+    def at(self, width: float) -> float:
+        """The term at a hidden size.
+
+        >>> term = MixtureTerm(0.2, -0.4)
+        >>> [round(term.at(width), 2) for width in (512, 2_048, 4_096, 7_168)]
+        [0.48, 0.48, 0.2, 0.0]
+        >>> MixtureTerm(0.2).at(512)
+        0.2
+        """
+        if not self.by_width:
+            return self.usual
+        return max(0.0, self.usual + self.by_width * _log_width(width))
+
+
+def fit_mixtures(runs: Sequence[TeamRun], beside: Callable[[TeamRun], float]) -> MixtureTerm:
+    """Weighted ridge with Huber weights over mixtures, each with what it takes `beside` a dense
+    model, one vote a team."""
+    if not runs:
+        return MixtureTerm()
+    of_team = Counter(run.team for run in runs)
+    votes = np.array(
+        [(run.trust * (RATE_VOTE if run.is_rate else 1.0)) / of_team[run.team] for run in runs]
+    )
+    design = np.column_stack([np.ones(len(runs)), [_log_width(run.hidden_size) for run in runs]])
+    target = np.array([beside(run) for run in runs])
+    weights, fitted = votes, np.zeros(2)
+    for _ in range(ROUNDS):
+        weighted = design.T * weights
+        fitted = np.linalg.solve(weighted @ design + np.diag([0.0, RIDGE]), weighted @ target)
+        residual = np.abs(target - design @ fitted)
+        weights = votes * np.minimum(1.0, HUBER / np.maximum(residual, 1e-9))
+    return MixtureTerm(round(float(fitted[0]), DIGITS), round(float(fitted[1]), DIGITS))
+
+
+def _log_width(width: float) -> float:
+    return math.log(max(width, LEAST_WIDTH) / USUAL_WIDTH)
+
+
 FEWEST_OF_A_RANGE = 9
-"""The same from rules 4 on: of T teams the outermost errors stand at 1 / (T + 1) and T / (T + 1),
-so that fewer than nine have no p10 and p90 between them (Lei et al. 2018, see
-`conformal_quantile`)."""
-RANGE_RULES = 4
-"""Edition of the rules from which that counts, 2026."""
-SIZE_RULES = 6
-"""Edition from which pre-trainings of models that do not fill an accelerator have a range of their
-own: single persons train them, and their code differs by ten times (published_runs.csv), 2026."""
+"""Teams from which a kind of work has a range of its own: of T teams the outermost errors stand at
+1 / (T + 1) and T / (T + 1), so that fewer than nine have no p10 and p90 between them (Lei et al.
+2018, see `conformal_quantile`)."""
 HALF_TRUST = 2.0
 """Teams at which the median of a group counts half against the median of all; planning value,
 2026."""
@@ -60,10 +138,9 @@ class TeamFit:
     errors: tuple[tuple[TeamRun, float], ...]
     """Each run with ln(hours used / hours predicted), predicted without its team."""
     mixture: MixtureTerm = field(default_factory=MixtureTerm)
-    """Of mixtures of experts beside the dense models of their stage and code; from rules 5 on."""
+    """Of mixtures of experts beside the dense models of their stage and code."""
     vector: float | None = None
-    """On vector units, whose arithmetic takes so long that neither stage nor code tells; from
-    rules 5 on."""
+    """On vector units, whose arithmetic takes so long that neither stage nor code tells."""
 
     def excess(
         self,
@@ -84,77 +161,70 @@ class TeamFit:
         mixture = self.mixture.at(run.hidden_size) if run.is_mixture else 0.0
         return self.excess(run.stage, code, mixture, run.is_vector)
 
-    def mixture_of(self, training: Training, rules: int) -> float:
+    def mixture_of(self, training: Training) -> float:
         """ln of what experts take beside a dense model, by the part that a training takes of it."""
-        share = mixture_share(training, rules)
+        share = mixture_share(training)
         return share * self.mixture.at(shape_of_training(training).hidden_size) if share else 0.0
 
 
-def team_fit(rules: int = 2) -> TeamFit:
-    """The fit on every run that an edition of the rules knows."""
-    return _team_fit(edition(rules))
-
-
 @cache
-def _team_fit(rules: int) -> TeamFit:
-    return fit_teams(team_runs(rules), rules)
+def team_fit() -> TeamFit:
+    """The fit on every run."""
+    return fit_teams(team_runs())
 
 
-def team_excess(training: Training, one: Accelerator, precision: str, rules: int = 2) -> float:
+def team_excess(training: Training, one: Accelerator, precision: str) -> float:
     """ln of the hours that the median team takes over those of the step model."""
     vector = is_vector(one, precision)
-    fit = team_fit(rules)
-    mixture = fit.mixture_of(training, rules)
-    return by_stage(training, rules, lambda at: fit.excess(at, training.code, mixture, vector))
+    fit = team_fit()
+    mixture = fit.mixture_of(training)
+    return by_stage(training, lambda at: fit.excess(at, training.code, mixture, vector))
 
 
-def excess_beside_standard(
-    training: Training, one: Accelerator, precision: str, rules: int = 2
-) -> float:
+def excess_beside_standard(training: Training, one: Accelerator, precision: str) -> float:
     """ln of the time of a step over that of the step model: by the tuning of the code beside a
     standard framework's, and by what experts take; lost hours are not in it. Measured steps of
     mixtures are no faster than the step model however tuned (framework_throughput.csv)."""
     if is_vector(one, precision):
         return 0.0
-    fit, code = team_fit(rules), training.code or STANDARD
-    share, mixture = mixture_share(training, rules), fit.mixture_of(training, rules)
+    fit, code = team_fit(), training.code or STANDARD
+    share, mixture = mixture_share(training), fit.mixture_of(training)
 
     def beside(stage: str) -> float:
         of_standard = fit.excess(stage, STANDARD)
         least = min(0.0, fit.excess(stage, code) - of_standard) * (1 - share)
         return max(least, fit.excess(stage, code, mixture) - of_standard)
 
-    return by_stage(training, rules, beside)
+    return by_stage(training, beside)
 
 
-def fit_teams(runs: Sequence[TeamRun], rules: int = 2) -> TeamFit:
+def fit_teams(runs: Sequence[TeamRun]) -> TeamFit:
     """Medians over all runs, errors by leaving one team out."""
     errors = []
     for team in dict.fromkeys(run.team for run in runs):
-        others = _middles([run for run in runs if run.team != team], rules)
+        others = _middles([run for run in runs if run.team != team])
         own = (run for run in runs if run.team == team)
         errors += [(run, run.excess - others.excess_of(run, None)) for run in own]
-    return replace(_middles(runs, rules), errors=tuple(errors))
+    return replace(_middles(runs), errors=tuple(errors))
 
 
 def log_range(
     stage: str,
     code: str | None,
     accelerators: int,
-    rules: int = 2,
     is_small_model: bool = False,
 ) -> tuple[float, float]:
     """p10 and p90 of ln(hours used / hours predicted), conformal over teams.
 
-    By stage; up to one node the small jobs of every stage are added, whose teams differ more; from
-    rules 6 on pre-trainings go by the size of their model instead. With the code's tuning given the
+    By stage; up to one node the small jobs of every stage are added, whose teams differ more;
+    pre-trainings go by the size of their model instead. With the code's tuning given the
     errors are those left once it is known.
 
     >>> low, high = log_range("pretraining", None, 256)
     >>> low < 0 < high
     True
     """
-    return _log_range(stage, code, accelerators <= ONE_NODE, rules, is_small_model)
+    return _log_range(stage, code, accelerators <= ONE_NODE, is_small_model)
 
 
 def range_of(
@@ -162,101 +232,80 @@ def range_of(
     stage: str,
     code: str | None,
     is_small: bool,
-    rules: int = 2,
     is_small_model: bool = False,
 ) -> tuple[float, float]:
     """The same from a given fit.
 
-    Under rules 2 the quantiles are moved outwards twice for the number of teams, and rates of
-    frameworks count as runs everywhere; from rules 3 on p10 and p90 hold as often as they say, and
-    beyond one node no rate counts, as none holds what a run loses. From rules 4 on a pool of teams
-    has a range of its own only where it is large enough for one, and from rules 6 on the errors of
-    pre-trainings are those of models as small, or as large, as it.
+    No rate counts, as none holds what a run loses. A pool of teams has a range of its own only
+    where it is large enough for one; the errors of pre-trainings are those of models as small, or
+    as large, as it.
     """
-    fewest = FEWEST_OF_A_RANGE if rules >= RANGE_RULES else FEWEST_TEAMS
-    errors = fit.errors
-    if rules >= STEP_RULES or (rules > 2 and not is_small):
-        errors = tuple((run, error) for run, error in errors if not run.is_rate)
-    if rules >= STEP_RULES and not code:
+    errors = tuple((run, error) for run, error in fit.errors if not run.is_rate)
+    if not code:
         errors = tuple((run, error) for run, error in errors if run.is_typical)
-    if rules >= SIZE_RULES and stage == PRETRAINING:
+    if stage == PRETRAINING:
         chosen = [
             (r, e) for r, e in errors if r.stage == stage and r.is_small_model == is_small_model
         ]
     else:
-        chosen = [(r, e) for r, e in errors if r.stage == stage or (is_small and _is_small(r))]
+        chosen = [
+            (r, e)
+            for r, e in errors
+            if r.stage == stage or (is_small and (r.accelerators <= ONE_NODE))
+        ]
     if code:
-        chosen = [(r, e - _of_code(fit, r)) for r, e in chosen]
+        chosen = [(r, e - (fit.excess_of(r, r.code) - fit.excess_of(r, None))) for r, e in chosen]
         same = [(r, e) for r, e in chosen if r.code == code]
-        chosen = same if len({r.team for r, _ in same}) >= fewest else chosen
-    if len({run.team for run, _ in chosen}) < fewest:
+        chosen = same if len({r.team for r, _ in same}) >= FEWEST_OF_A_RANGE else chosen
+    if len({run.team for run, _ in chosen}) < FEWEST_OF_A_RANGE:
         chosen = list(errors)
-    if rules > 2:
-        return conformal_range([(run.team, error) for run, error in chosen])
-    teams = len({run.team for run, _ in chosen})
-    low, high = (min(1.0, max(0.0, q + (q - 0.5) / 0.4 * QUANTILES[1] / teams)) for q in QUANTILES)
-    return _quantile(chosen, low), _quantile(chosen, high)
+    return conformal_range([(run.team, error) for run, error in chosen])
 
 
 @cache
 def _log_range(
-    stage: str, code: str | None, is_small: bool, rules: int, is_small_model: bool
+    stage: str, code: str | None, is_small: bool, is_small_model: bool
 ) -> tuple[float, float]:
-    return range_of(team_fit(rules), stage, code, is_small, rules, is_small_model)
+    return range_of(team_fit(), stage, code, is_small, is_small_model)
 
 
-def _of_code(fit: TeamFit, run: TeamRun) -> float:
-    return fit.excess_of(run, run.code) - fit.excess_of(run, None)
-
-
-def _is_small(run: TeamRun) -> bool:
-    return run.accelerators <= ONE_NODE
-
-
-def _middles(runs: Sequence[TeamRun], rules: int) -> TeamFit:
-    """Median excess by stage, and of each code beside it, drawn towards all and none; from rules 5
-    on of each code within a stage, drawn towards that of both, by dense models, and of mixtures
-    beside them. Without errors."""
-    if rules < STEP_RULES:
-        stages = _stages(runs, rules)
-        of_both = _codes(runs, stages, dict.fromkeys(CODES, 0.0))
-        return TeamFit(stages, dict.fromkeys(stages, of_both), ())
+def _middles(runs: Sequence[TeamRun]) -> TeamFit:
+    """Median excess by stage, and of each code within a stage, drawn towards that of both, by
+    dense models, and of mixtures beside them. Without errors."""
     usual = [run for run in runs if not (run.is_mixture or run.is_vector)]
-    stages = _stages(usual, rules)
+    stages = _stages(usual)
     of_both = _codes(usual, stages, dict.fromkeys(CODES, 0.0))
     by_stage = {s: [run for run in usual if run.stage == s] for s in stages}
     fit = TeamFit(stages, {s: _codes(own, stages, of_both) for s, own in by_stage.items()}, ())
     return replace(
         fit,
-        mixture=_mixture([run for run in runs if run.is_mixture], fit, rules),
+        mixture=_mixture([run for run in runs if run.is_mixture], fit),
         vector=_drawn([run for run in runs if run.is_vector], lambda run: run.excess, 0.0),
     )
 
 
-def _mixture(runs: Sequence[TeamRun], fit: TeamFit, rules: int) -> MixtureTerm:
+def _mixture(runs: Sequence[TeamRun], fit: TeamFit) -> MixtureTerm:
     """What mixtures take beside dense models: of runs, drawn towards that of rates, whose routing
-    is mostly made even; from rules 6 on by their width."""
+    is mostly made even, by their width."""
 
     def value(run: TeamRun) -> float:
         return run.excess - fit.excess(run.stage, run.code)
 
-    if rules >= WIDTH_RULES:
-        return fit_mixtures(runs, value)
-    of_rates = _drawn([run for run in runs if run.is_rate], value, 0.0)
-    return MixtureTerm(_drawn([run for run in runs if not run.is_rate], value, of_rates))
+    return fit_mixtures(runs, value)
 
 
 def _drawn(runs: Sequence[TeamRun], value: Callable[[TeamRun], float], towards: float) -> float:
     """Their middle, drawn towards a given one where teams are few."""
-    trust = _trust(runs)
+    teams = len({run.team for run in runs})
+    trust = teams / (teams + HALF_TRUST)
     return trust * _middle(runs, value) + (1 - trust) * towards if runs else towards
 
 
-def _stages(runs: Sequence[TeamRun], rules: int) -> dict[str, float]:
+def _stages(runs: Sequence[TeamRun]) -> dict[str, float]:
     overall = _middle(runs, lambda run: run.excess)
     stages = {}
     for stage in (PRETRAINING, FINE_TUNING):
-        own = [run for run in runs if run.stage == stage and (rules < STEP_RULES or run.is_typical)]
+        own = [run for run in runs if run.stage == stage and (run.is_typical)]
         stages[stage] = _drawn(own, lambda run: run.excess, overall)
     return stages
 
@@ -272,11 +321,6 @@ def _codes(
     return codes
 
 
-def _trust(runs: Sequence[TeamRun]) -> float:
-    teams = len({run.team for run in runs})
-    return teams / (teams + HALF_TRUST)
-
-
 def _middle(runs: Sequence[TeamRun], value: Callable[[TeamRun], float]) -> float:
     """Huber's mean with one vote a team: runs further off than `HUBER` count less."""
     of_team = Counter(run.team for run in runs)
@@ -289,10 +333,189 @@ def _middle(runs: Sequence[TeamRun], value: Callable[[TeamRun], float]) -> float
     return round(middle, DIGITS)
 
 
-def _quantile(errors: Sequence[tuple[TeamRun, float]], level: float) -> float:
-    """Quantile with one vote a team, between the middles of the weights."""
+WHOLE_SEQUENCE = frozenset({"answer-ai"})
+"""Frameworks that work on the whole sequence under a mask, whatever a model's windows: PyTorch's
+scaled_dot_product_attention of 2024 (AnswerDotAI/fsdp_qlora train.py @02586ac7)."""
+TRUST = {"A": 1.0, "B": 0.6}
+"""Weight of a run by how fully it is stated; planning values, 2026."""
+
+
+@dataclass(frozen=True)
+class TeamRun:
+    """One published run against the step model."""
+
+    run: str
+    team: str
+    stage: str
+    code: str
+    accelerators: int
+    is_mixture: bool
+    published_hours: float
+    excess: float
+    """ln(hours used / hours of the step model)."""
+    trust: float = 1.0
+    """Weight by how fully its source states it."""
+    is_rate: bool = False
+    """Whether it is a rate of steps and not a run."""
+    is_vector: bool = False
+    """Whether vector units did the arithmetic."""
+    is_small_model: bool = False
+    """Whether its model is too small to fill an accelerator."""
+    hidden_size: float = 0.0
+    """Hidden units of its model, as usual for its size where the source is silent."""
+
+    @property
+    def is_typical(self) -> bool:
+        """Whether it says how teams fare who say nothing of their code. Hand-tuned fine-tunings are
+        published as vendors' benchmarks: they tell what such code reaches, not how many have it."""
+        return self.stage != FINE_TUNING or self.code != "hand_tuned"
+
+
+@cache
+def team_runs() -> tuple[TeamRun, ...]:
+    """Every published run of quality A and B that a layout holds, every fine-tuning, and the rates
+    of frameworks, each framework a team."""
+    runs = [
+        *(pretraining_team_run(run) for run in published_runs()),
+        *(finetuning_team_run(run) for run in finetune_runs()),
+        *(_framework(rate) for rate in framework_rates()),
+    ]
+    return tuple(run for run in runs if run is not None)
+
+
+def pretraining_team_run(
+    run: PublishedRun, step: Mapping[str, object] | None = None
+) -> TeamRun | None:
+    """A published pre-training against the step model, with what is said of its step; None where
+    no layout holds it."""
+    count = run_accelerators(run)
+    stated = {"stage": PRETRAINING, **(step or {})}
+    training = with_attention(training_from_run(run).model_copy(update=stated), run.run)
+    if run.training_flops is not None:
+        tokens = run.training_flops / (DENSE_FLOPS_PER_PARAMETER * training.parameters)
+        training = training.model_copy(update={"tokens": tokens})
+    hours = step_hours(training, run.accelerator, run.precision, count, run.training_flops)
+    if hours is None:
+        return None
+    useful = 1.0
+    if not run.hours_exclude_downtime:
+        useful = usual_goodput(state_bytes(training, run.precision), count)
+    return TeamRun(
+        run=run.run,
+        team=run.family,
+        stage=PRETRAINING,
+        code=run.code,
+        accelerators=count,
+        is_mixture=is_mixture(training),
+        is_vector=is_vector(get(run.accelerator), run.precision),
+        is_small_model=active_parameters(training) < FULL_MODEL,
+        hidden_size=shape_of_training(training).hidden_size,
+        published_hours=run.accelerator_hours,
+        excess=math.log(run.accelerator_hours * useful / hours),
+        trust=TRUST[run.quality],
+    )
+
+
+def finetuning_team_run(run: FinetuneRun) -> TeamRun | None:
+    """A published fine-tuning against the step model; None where no layout holds it."""
+    hours = step_hours(run.training, run.accelerator, run.precision, run.accelerators)
+    if hours is None:
+        return None
+    states = state_bytes(run.training, run.precision)
+    useful = usual_goodput(states, run.accelerators)
+    used = run.accelerator_hours
+    starting = run.accelerators * start_hours(run.training)
+    return TeamRun(
+        run=run.run,
+        team=run.team,
+        stage=FINE_TUNING,
+        code=run.code,
+        accelerators=run.accelerators,
+        is_mixture=is_mixture(run.training),
+        is_vector=is_vector(get(run.accelerator), run.precision),
+        hidden_size=shape_of_training(run.training).hidden_size,
+        published_hours=run.accelerator_hours,
+        excess=math.log(max(0.1 * used, used - starting) * useful / hours),
+        trust=TRUST["A" if run.is_stated else "B"],
+    )
+
+
+def _framework(rate: FrameworkRate) -> TeamRun | None:
+    training = with_attention(rate.training, rate.model)
+    if rate.framework in WHOLE_SEQUENCE:
+        training = training.model_copy(update={"sliding_layers": None})
+    precision = training.precision or "bf16"
+    hours = step_hours(training, rate.accelerator, precision, rate.accelerators)
+    if hours is None:
+        return None
+    measured = training.tokens / rate.tokens_per_second / 3600
+    return TeamRun(
+        run=_rate_name(rate),
+        team=rate.framework,
+        stage=stage_of(training),
+        code=rate.code,
+        accelerators=rate.accelerators,
+        is_mixture=is_mixture(training),
+        is_vector=is_vector(get(rate.accelerator), precision),
+        hidden_size=shape_of_training(training).hidden_size,
+        published_hours=measured,
+        excess=math.log(measured / hours),
+        is_rate=True,
+    )
+
+
+def _rate_name(rate: FrameworkRate) -> str:
+    training = rate.training
+    step = f"{training.optimizer} {training.precision} {training.sequence_length}"
+    size = f"{training.micro_batch_size or ''} zero {training.zero_stage or ''}".strip()
+    where = f"{rate.accelerators} x {rate.accelerator}"
+    return f"{rate.framework} {rate.model} {step} {size} {where} {rate.tokens_per_second:g}"
+
+
+def step_hours(
+    training: Training,
+    slug: str,
+    precision: str,
+    count: int,
+    flops: float | None = None,
+) -> float | None:
+    """Accelerator-hours of the step model: every hour useful, the framework well tuned; for `flops`
+    where a source states them and not the tokens. None where no layout holds the training."""
+    training, one = checked_training(training), get(slug)
+    task = LayoutTask(training, one, precision, rates_on(training, one, precision))
+    placed = task.on(count)
+    if placed is None:
+        return None
+    seconds = task.seconds_per_token * training.tokens
+    if flops is not None:
+        seconds = flops / task.rates.matrix
+    return seconds / (placed.share_of_level * cluster_share(count)) / 3600
+
+
+QUANTILES = (0.1, 0.9)
+"""p10 and p90; definition of the range, 2026."""
+
+
+def conformal_quantile(errors: Sequence[tuple[str, float]], level: float) -> float:
+    """The error below which that of a new team lies with the chance `level`; (team, error) pairs.
+
+    The i-th of T errors in order stands at i / (T + 1), as in split-conformal prediction (Lei et
+    al., Journal of the American Statistical Association 113, 2018); several of one team share one
+    vote. Levels beyond the outermost error stay at it.
+
+    >>> conformal_quantile([("a", 1.0), ("b", 2.0), ("c", 3.0)], 0.5)
+    2.0
+    >>> conformal_quantile([("a", 1.0), ("b", 2.0), ("c", 3.0)], 0.9)
+    3.0
+    """
     ordered = sorted(errors, key=lambda pair: pair[1])
-    of_team = Counter(run.team for run, _ in ordered)
-    weights = np.array([1 / of_team[run.team] for run, _ in ordered])
-    places = (np.cumsum(weights) - weights / 2) / weights.sum()
+    of_team = Counter(team for team, _ in ordered)
+    weights = np.array([1 / of_team[team] for team, _ in ordered])
+    places = (np.cumsum(weights) - weights / 2 + 0.5) / (len(of_team) + 1)
     return float(np.interp(level, places, [error for _, error in ordered]))
+
+
+def conformal_range(errors: Sequence[tuple[str, float]]) -> tuple[float, float]:
+    """p10 and p90 of the same."""
+    low, high = (conformal_quantile(errors, level) for level in QUANTILES)
+    return low, high

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Protocol, TypeVar
 
-from planner.sizing.evidence.cluster_scaling import ONE_NODE
-from planner.sizing.layout.placed_layout import PlacedLayout
+from planner.sizing.evidence.training_runs import ONE_NODE
+from planner.sizing.layout.search import PlacedLayout
+from planner.sizing.layout.step_time import is_tpu
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator
+from pricing.market.machine_types import tpu_slices
 
 COUNT_STEPS = 32
 """A number of accelerators is rounded up by at most this part of it; a planning choice, 2026."""
-COUNT_RULES = 6
-"""Edition of the rules from which a run does not take the least number that holds it where a
-slightly larger one takes much fewer hours, and chips of TPUs are those of slices, 2026."""
 NEAR_THE_FEWEST = 1.1
 """Hours over the fewest up to which a smaller number of accelerators is taken: less than estimates
 tell apart; a planning choice, 2026."""
@@ -207,3 +207,42 @@ def _further_away(size_on: Callable[[int], L], size: L, counts: list[int]) -> L:
         return size
     near = [one for one in sizes if one.hours <= NEAR_THE_FEWEST * fewest]
     return min(near, key=lambda one: abs(math.log(one.accelerators / size.accelerators)))
+
+
+CUBE = 64
+"""Chips of a cube (Google Cloud TPU system architecture, 2026)."""
+OF_CUBES = frozenset({"google-tpu-v4", "google-tpu-v5p", "google-tpu-v7"})
+"""TPUs whose larger slices are cubes."""
+
+
+def chips_rented(one: Accelerator, chips: int) -> int:
+    """Chips of the smallest slice with so many, or of as many of the largest; of what is no TPU as
+    they are.
+
+    >>> from pricing.market.accelerators import get
+    >>> [chips_rented(get("google-tpu-v6e"), chips) for chips in (1, 3, 6, 40, 600)]
+    [1, 4, 8, 64, 768]
+    >>> [chips_rented(get("google-tpu-v5p"), chips) for chips in (1, 7, 24, 136, 9000)]
+    [4, 8, 32, 192, 9024]
+    >>> chips_rented(get("nvidia-h100-80gb-sxm"), 7)
+    7
+    """
+    sizes = _sizes(one.slug) if is_tpu(one) else ()
+    if not sizes:
+        return chips
+    step = CUBE if one.slug in OF_CUBES else sizes[-1]
+    if chips > step:
+        larger = next((size for size in sizes if size >= chips), 0)
+        cubes = -(-chips // step) * step
+        return cubes if one.slug in OF_CUBES else larger or cubes
+    return next(size for size in sizes if size >= chips)
+
+
+def of_slices(one: Accelerator, chips: int, needed: int) -> str:
+    """Why more chips are counted on than a training needs."""
+    return f"{chips:,} chips are used, because {one.name} cannot be rented in slices of {needed:,}"
+
+
+@cache
+def _sizes(slug: str) -> tuple[int, ...]:
+    return tuple(sorted({piece.chips for piece in tpu_slices() if piece.accelerator == slug}))

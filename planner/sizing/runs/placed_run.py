@@ -1,4 +1,4 @@
-"""Accelerator-hours of one training run under its layout (rules 2). PURE.
+"""Accelerator-hours of one training run under its layout. PURE.
 
     H = t_token · D / (share of the layout · share of the cluster) · team / g + n · start
 
@@ -14,64 +14,68 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from planner.contract.request.workload import Training
-from planner.sizing.evidence.cluster_scaling import cluster_share
+from planner.sizing.evidence.training_runs import cluster_share
+from planner.sizing.footprint.memory import check_precision, supported_precisions
 from planner.sizing.footprint.training_flops import (
     RECOMPUTE_FACTOR,
     Work,
+    checked_training,
     compute_work,
     is_adapter,
-    named_under_rules,
-    under_rules,
     with_padding,
 )
-from planner.sizing.layout.grid import CHECKPOINTING, FULL
-from planner.sizing.layout.idle import judge_with_idle
-from planner.sizing.layout.own_split import check_split
-from planner.sizing.layout.placed_layout import PlacedLayout
-from planner.sizing.layout.search import LayoutTask
-from planner.sizing.layout.too_few import refuse_nowhere, refuse_too_few
+from planner.sizing.layout.refusals import check_split, refuse_nowhere, refuse_too_few
+from planner.sizing.layout.search import LayoutTask, PlacedLayout, judge_with_idle
+from planner.sizing.layout.shapes import CHECKPOINTING, FULL
+from planner.sizing.layout.step_time import is_lone_chip, is_tpu
 from planner.sizing.performance.confidence import (
     has_user_rate,
     has_user_throughput,
     placed_range,
     placed_warnings,
+    user_mfu,
 )
-from planner.sizing.performance.energy import energy_kwh
+from planner.sizing.performance.goodput import energy_kwh, goodput_of, start_hours
 from planner.sizing.performance.levels import (
-    STEP_RULES,
+    MFU_CEILING,
+    default_accelerators,
     most_executed,
     peak_flops,
     rates_on,
     worked_flops,
 )
 from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, rollout_hours
-from planner.sizing.performance.saving import goodput_of
-from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import excess_beside_standard, team_excess
-from planner.sizing.performance.throughput import default_accelerators
-from planner.sizing.runs.beside_words import left_out, on_the_host, thin_steps, waiting_for_links
-from planner.sizing.runs.counts import COUNT_RULES, choose_at_work, whole_count, within_job
-from planner.sizing.runs.optimizer_words import unfused_step
-from planner.sizing.runs.placed_words import (
+from planner.sizing.runs.counts import (
+    NEAR_THE_FEWEST,
+    chips_rented,
+    choose_at_work,
+    of_slices,
+    whole_count,
+    within_job,
+)
+from planner.sizing.runs.run_warnings import (
     above_peak,
     another_number,
     borrowed_rate,
     fewer_than_a_step,
+    left_out,
     mfu_words,
     of_few_teams,
+    on_the_host,
+    thin_steps,
     too_long,
     unasked,
+    unfused_step,
+    waiting_for_links,
 )
-from planner.sizing.runs.tpu_slices import chips_rented, of_slices
-from planner.sizing.runs.training_run import high_mfu, precision_on, user_rate
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator
 
 ADAPTER_RECOMPUTE = 1.5
 """Executed over model FLOPs, fully checkpointed on frozen weights: 6 N D for 4 N D (LoRA, 2021)."""
-ROLLOUT_RULES = 3
-"""Edition of the rules from which rollouts are known, 2026."""
 ATTENTION_SHOWS, MOST_MFU = 0.9, 0.95
 """Share of the model's FLOPs that is worked, below which the answer says that MFU counts more, and
 the most that such an MFU is taken for; planning choices, 2026."""
@@ -97,8 +101,6 @@ class PlacedSize:
     peak_flops: float
     seconds_per_token: float
     """Of one accelerator at its level."""
-    rules: int = 2
-    """Edition of the rules, from 2 on."""
     rollouts: RolloutHours | None = None
     """Hours of answers written and judged for the training, among `hours`."""
     count_words: tuple[str, ...] = ()
@@ -106,36 +108,33 @@ class PlacedSize:
 
     @cached_property
     def range_p10_p90(self) -> tuple[float, float]:
-        """Factors on `hours`; from rules 5 on p10 executes no more than a step can."""
-        low, high = placed_range(
-            self.training, self.accelerator, self.precision, self.accelerators, self.rules
-        )
-        if self.rules < STEP_RULES or has_user_rate(self.training):
+        """Factors on `hours`; p10 executes no more than a step can."""
+        low, high = placed_range(self.training, self.accelerator, self.precision, self.accelerators)
+        if has_user_rate(self.training):
             return low, high
-        most = most_executed(self.accelerator, self.precision, self.rules)
+        most = most_executed(self.accelerator, self.precision)
         return max(low, min(1.0, self.hfu / most)), high
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is suspect about a given rate, or why the calibration may not hold."""
         uncertain = placed_warnings(
-            self.training, self.accelerator, self.precision, self.accelerators, self.rules
+            self.training, self.accelerator, self.precision, self.accelerators
         )
         training, layout = self.training, self.layout
         about = (
             *above_peak(self.mfu, self.hfu, f"{self.accelerators} {self.accelerator.name}"),
-            *fewer_than_a_step(training, layout.global_batch_tokens, self.rules),
-            *of_few_teams(training, self.rules),
-            *borrowed_rate(training, self.accelerator, self.precision, self.rules),
+            *fewer_than_a_step(training, layout.global_batch_tokens),
+            *of_few_teams(training),
+            *borrowed_rate(training, self.accelerator, self.precision),
         )
-        if self.rules >= STEP_RULES:
-            long = too_long(self.wall_clock_hours, self.accelerators)
-            about = (*about, *self.count_words, *long, *unasked(training, layout, self.rules))
-        about += waiting_for_links(training, layout, self.rules)
-        about += thin_steps(training, layout, self.accelerators, self.min_accelerators, self.rules)
-        about += on_the_host(training, layout, self.precision, self.rules)
-        about += unfused_step(training, self.accelerator, layout, self.precision, self.rules)
-        about += left_out(training, self.accelerator, self.precision, self.rules)
+        long = too_long(self.wall_clock_hours, self.accelerators)
+        about = (*about, *self.count_words, *long, *unasked(training, layout))
+        about += waiting_for_links(training, layout)
+        about += thin_steps(training, layout, self.accelerators, self.min_accelerators)
+        about += on_the_host(training, layout, self.precision)
+        about += unfused_step(training, self.accelerator, layout, self.precision)
+        about += left_out(training, self.accelerator, self.precision)
         return (*high_mfu(self.mfu, training), *about, *uncertain)
 
     @property
@@ -152,13 +151,11 @@ class PlacedSize:
     @property
     def hardware_flops(self) -> float:
         """FLOPs executed in one run, recomputation included."""
-        return worked_flops(self.work, self.rules) * self.executed_factor
+        return worked_flops(self.work) * self.executed_factor
 
     @property
     def hfu(self) -> float:
         """Executed FLOP/s over the dense peak."""
-        if self.rules < STEP_RULES:
-            return self.mfu * self.executed_factor
         return self.mfu * self.hardware_flops / self.work.model_flops
 
     @property
@@ -169,26 +166,26 @@ class PlacedSize:
     @property
     def step_tokens_per_second(self) -> float:
         """Tokens of a step over its time on one accelerator: the team's rate as measured or the
-        step model's, lost hours not counted; from rules 5 on by code and kind of model."""
+        step model's, lost hours not counted; by code and kind of model."""
         training, share = self.training, self.layout.share_of_level
         if has_user_rate(training):
             return self.mfu * self.peak_flops * training.tokens / self.work.model_flops
         rate = share * cluster_share(self.accelerators) / self.seconds_per_token
-        if self.rules < STEP_RULES or training.rollouts:
+        if training.rollouts:
             return rate
-        excess = excess_beside_standard(training, self.accelerator, self.precision, self.rules)
+        excess = excess_beside_standard(training, self.accelerator, self.precision)
         return min(rate * math.exp(-excess), self._most_tokens_per_second)
 
     @property
     def _most_tokens_per_second(self) -> float:
         """Tokens of which a step executes as much as it can."""
-        most = most_executed(self.accelerator, self.precision, self.rules) * self.peak_flops
+        most = most_executed(self.accelerator, self.precision) * self.peak_flops
         return most * self.training.tokens / self.hardware_flops
 
     @property
     def energy_kwh(self) -> float | None:
         """Energy of the run's servers, without the data centre's overhead."""
-        return energy_kwh(self.accelerator, self.hours, self.rules)
+        return energy_kwh(self.accelerator, self.hours)
 
 
 @dataclass(frozen=True)
@@ -199,9 +196,8 @@ class PlacedTask:
     work: Work
     peak_flops: float
     min_accelerators: int
-    rules: int
     requested: Training
-    """As the request describes it; answers keep to its windows under every edition."""
+    """As the request describes it."""
 
     def fewest_hours(self, accelerators: int) -> float:
         """Hours that the run takes at least on n accelerators: its layout costs nothing."""
@@ -220,17 +216,17 @@ class PlacedTask:
     @cached_property
     def _excess(self) -> float:
         """ln of the hours that teams take over those of the step model."""
-        task, rules = self.layouts, self.rules
+        task = self.layouts
         if task.training.rollouts:
-            return rollout_excess(rules)
-        return team_excess(task.training, task.accelerator, task.precision, rules)
+            return rollout_excess()
+        return team_excess(task.training, task.accelerator, task.precision)
 
     def at_least(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators or a few more, so that a usual number works; on the usual
-        number for its work for None. From rules 6 on on the smallest number up to twice what holds
+        number for its work for None. On the smallest number up to twice what holds
         it whose hours are near the fewest, or further away where that takes much fewer."""
         count = self._count(None if accelerators is None else whole_count(accelerators))
-        if self.rules < COUNT_RULES or has_user_rate(self.layouts.training):
+        if has_user_rate(self.layouts.training):
             return self._sized(count)
         held, job = self.min_accelerators, self.requested.accelerators_per_job
         least, fewest = held if accelerators is None else count, self.fewest_hours(count)
@@ -281,7 +277,6 @@ class PlacedTask:
             layout=layout,
             peak_flops=self.peak_flops,
             seconds_per_token=self.layouts.seconds_per_token,
-            rules=self.rules,
             rollouts=beside,
         )
 
@@ -290,7 +285,7 @@ class PlacedTask:
         """Goodput on n accelerators and where it is from, each number worked out once."""
         layouts = self.layouts
         states = layouts.splits.states
-        return cache(lambda count: goodput_of(layouts.training, states, count, self.rules))
+        return cache(lambda count: goodput_of(layouts.training, states, count))
 
     def _rollouts(self, count: int, hours: float) -> RolloutHours | None:
         """What the answers of a training of `hours` take; a rate of the team holds them already."""
@@ -298,14 +293,14 @@ class PlacedTask:
         if training.rollouts is None or has_user_throughput(training):
             return None
         one, goodput = self.layouts.accelerator, self._goodput(count)[0]
-        bare = rollout_hours(self.requested, training.rollouts, one, count, hours, self.rules)
-        return replace(bare, writing=bare.writing * math.exp(rollout_excess(self.rules)) / goodput)
+        bare = rollout_hours(self.requested, training.rollouts, one, count, hours)
+        return replace(bare, writing=bare.writing * math.exp(rollout_excess()) / goodput)
 
     def _count(self, requested: int | None) -> int:
         least = self.min_accelerators
         if requested is None:
             usual = default_accelerators(self.work.executed_flops, self.peak_flops)
-            job = self.requested.accelerators_per_job if self.rules >= COUNT_RULES else None
+            job = self.requested.accelerators_per_job
             return within_job(max(whole_count(least), usual), least, job)
         own = self.layouts.training.layout
         if own and requested < own.parts:
@@ -319,32 +314,149 @@ class PlacedTask:
         training, one = self.layouts.training, self.layouts.accelerator
         seconds = self.layouts.seconds_per_token / (layout.share_of_level * cluster_share(count))
         seconds *= math.exp(self._excess)
-        worked = worked_flops(self.work, self.rules)
+        worked = worked_flops(self.work)
         factor = RECOMPUTE_FACTOR if layout.checkpointing == CHECKPOINTING[FULL] else 1.0
         if is_adapter(training) and factor > 1:
             factor = ADAPTER_RECOMPUTE
         rate = worked / training.tokens / (seconds * self.peak_flops)
-        share = min(rate, most_executed(one, self.layouts.precision, self.rules) / factor)
-        source = mfu_words(self.layouts, layout, self.rules)
+        share = min(rate, most_executed(one, self.layouts.precision) / factor)
+        source = mfu_words(self.layouts, layout)
         if worked < ATTENTION_SHOWS * self.work.model_flops:
             source += "; MFU counts the whole attention term, of which causal kernels work half"
         mfu = share * self.work.model_flops / worked
-        return (mfu if self.rules < STEP_RULES else min(mfu, MOST_MFU)), source
+        return (min(mfu, MOST_MFU)), source
 
 
-def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTask:
+def placed_on(training: Training, one: Accelerator) -> PlacedTask:
     """The run on an accelerator; refuses a precision it lacks and what fits nowhere.
 
     Raises `InvalidInput` on `precision`, `accelerator` or `layout`.
     """
-    if training.rollouts and rules < ROLLOUT_RULES:
-        raise InvalidInput("rollouts", f"need rules {ROLLOUT_RULES} and the request says {rules}")
-    check_split(training, rules)
-    requested, training = named_under_rules(training, rules), under_rules(training, rules)
-    precision = precision_on(training, one, rules)
-    layouts = LayoutTask(training, one, precision, rates_on(training, one, precision, rules))
+    check_split(training)
+    requested, training = training, checked_training(training)
+    precision = precision_on(training, one)
+    layouts = LayoutTask(training, one, precision, rates_on(training, one, precision))
     least = layouts.least()
     if least is None:
         raise refuse_nowhere(layouts)
-    work, peak = compute_work(training), peak_flops(one, precision, rules)
-    return PlacedTask(layouts, work, peak, least, rules, requested)
+    work, peak = compute_work(training), peak_flops(one, precision)
+    return PlacedTask(layouts, work, peak, least, requested)
+
+
+PRECISION_ORDER = ("bf16", "fp16", "fp32")
+"""Tried in this order where the request names no precision."""
+
+
+def precision_on(training: Training, one: Accelerator) -> str:
+    """The precision asked for, or the best that the accelerator has; refuses one it lacks.
+
+    >>> from pricing.market.accelerators import get
+    >>> llm = Training(kind="training", parameters=1e9, tokens=1e9)
+    >>> precision_on(llm, get("nvidia-h100-80gb-sxm")), precision_on(llm, get("nvidia-t4"))
+    ('bf16', 'fp16')
+    """
+    if training.precision is None:
+        best = [p for p in PRECISION_ORDER if p in supported_precisions(one)]
+        if best:
+            return best[0]
+        raise InvalidInput("accelerator", f"no training rate of {one.name} is known")
+    check_precision(training.precision, one)
+    if training.optimizer == "qlora" and training.precision == "fp8":
+        raise InvalidInput(
+            "precision",
+            "fp8 is not what QLoRA multiplies in: its 4-bit weights become 16-bit ones first; "
+            "allowed are bf16 and fp16, or fp8 with optimizer lora",
+        )
+    return training.precision
+
+
+def user_rate(
+    training: Training, work: Work, peak_flops: float, one: Accelerator
+) -> tuple[float, str] | None:
+    """MFU that the team's own figure means, with where it is from; None where it gives none."""
+    stated = user_mfu(training)
+    if stated:
+        return stated, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
+    if training.measured_accelerator_hours:
+        hours = training.measured_accelerator_hours or 0.0
+        share = work.model_flops / (hours * 3600 * peak_flops)
+        if share > 1:
+            raise InvalidInput(
+                "measured_accelerator_hours",
+                f"{hours:,.6g} h for this work would be {share:,.0%} of the dense peak of "
+                f"{one.name}; allowed are {hours * share:,.6g} or more",
+            )
+        mfu = share
+        return mfu, "accelerator-hours of a past run, given"
+    if training.tokens_per_second_per_accelerator:
+        return _mfu_of_rate(training, work, peak_flops, one), "measured throughput, given"
+    return None
+
+
+def _mfu_of_rate(training: Training, work: Work, peak_flops: float, one: Accelerator) -> float:
+    """MFU of a measured rate: FLOPs a token · tokens/s / P."""
+    rate = training.tokens_per_second_per_accelerator or 0.0
+    share = rate * work.model_flops / training.tokens / peak_flops
+    if share > 1:
+        raise InvalidInput(
+            "tokens_per_second_per_accelerator",
+            f"{rate:,.0f} tokens/s would be {share:,.0%} of the dense peak of "
+            f"{one.name}; allowed are up to {rate / share:,.0f}",
+        )
+    return share
+
+
+def high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
+    """A warning where a given rate is more than training sustains."""
+    if mfu <= MFU_CEILING or not has_user_rate(training):
+        return ()
+    return (
+        f"an MFU of {mfu:.1%} is above {MFU_CEILING:.0%}, what training sustains at best; check "
+        "that it is MFU and not HFU, and against the dense peak and not the sparse one",
+    )
+
+
+USUAL_SIZES, NEURON_SIZES = (1, 2, 4, 8), (1, 16)
+"""Accelerators of one machine as clouds rent them, and of Trainium (the bundled catalog of 2026:
+machines of 3, 5, 6 or 7 are rare and sold by few)."""
+
+
+def accelerators_rented(one: Accelerator, count: int) -> int:
+    """Accelerators of the smallest usual machine with so many; beyond one machine, of superchips
+    that are servers of their own and of TPUs, which come in slices, as they are.
+
+    >>> from pricing.market.accelerators import get
+    >>> [accelerators_rented(get("nvidia-l4"), count) for count in (1, 3, 5, 7, 8, 16, 120)]
+    [1, 4, 8, 8, 8, 16, 120]
+    >>> [accelerators_rented(get(one), 3) for one in ("nvidia-gh200-96gb", "aws-trainium2")]
+    [3, 16]
+    """
+    if is_tpu(one) or is_lone_chip(one):
+        return count
+    sizes = NEURON_SIZES if one.interconnect == "neuronlink" else USUAL_SIZES
+    return next((size for size in sizes if size >= count), count)
+
+
+def on_whole_machines(task: PlacedTask, count: int | None) -> PlacedSize:
+    """The run on n accelerators or a few more, on machines that can be rented, where its hours
+    are about the same; no more than a request says that a job takes."""
+    size = task.at_least(count)
+    rented = accelerators_rented(size.accelerator, size.accelerators)
+    job = size.training.accelerators_per_job
+    if rented == size.accelerators or (job and rented > job):
+        return size
+    try:
+        whole = task.at(rented)
+    except InvalidInput:
+        return size
+    if whole.hours > NEAR_THE_FEWEST * size.hours:
+        return size
+    return replace(whole, count_words=(_words(size.accelerators, rented),))
+
+
+def _words(needed: int, rented: int) -> str:
+    named = pluralize(needed, "accelerator")
+    return (
+        f"{named} would do: {rented} are counted on, as machines are rented whole; stating jobs of "
+        f"{named} asks for fewer"
+    )

@@ -16,32 +16,27 @@ from dataclasses import dataclass
 from functools import cache
 
 from planner.contract.request.workload import Samples
-from planner.sizing.evidence.measured_throughput import (
+from planner.sizing.evidence.sample_runs import (
     FULL,
     LOW,
     MIXED,
+    TRAINING_FACTOR,
     Measurement,
     benchmark,
+    sample_runs,
 )
-from planner.sizing.evidence.sample_runs import TRAINING_FACTOR, sample_runs
-from planner.sizing.footprint.precisions import check_precision
-from planner.sizing.layout.usable_memory import MARGIN, usable_gib
-from planner.sizing.performance.beyond_published import Largest, describe_far
-from planner.sizing.performance.energy import energy_kwh
-from planner.sizing.performance.goodput import estimate_goodput
-from planner.sizing.performance.relative_throughput import peak_tflops, throughput_index
-from planner.sizing.performance.sample_scaling import scaling_efficiency
-from planner.sizing.performance.sample_teams import (
-    A100,
-    A100_SAMPLE_TFLOPS,
-    TEAM_RULES,
-    sample_fit,
+from planner.sizing.footprint.memory import check_precision
+from planner.sizing.layout.shapes import MARGIN, usable_gib
+from planner.sizing.performance.confidence import FAR, ROUGH_GUESS, Largest, describe_far
+from planner.sizing.performance.goodput import energy_kwh, estimate_goodput
+from planner.sizing.performance.levels import (
+    USUAL_WALL_CLOCK_HOURS,
+    peak_tflops,
+    throughput_index,
+    usual_count,
 )
-from planner.sizing.performance.sample_time import Sample
-from planner.sizing.performance.sample_times import TIME_RULES, time_fit
-from planner.sizing.performance.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
-from planner.sizing.runs.counts import COUNT_RULES, within_job
-from planner.sizing.runs.tiny_samples import warn_tiny
+from planner.sizing.performance.sample_times import A100, Sample, scaling_efficiency, time_fit
+from planner.sizing.runs.counts import within_job
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get, resolve
 
@@ -54,17 +49,11 @@ SCALED_RANGE = (0.7, 1.9)
 pairs of three; planning values, 2026."""
 USER_RANGE = (0.95, 1.25)
 """The same where the team measured its own rate; planning values, 2026."""
-FLOPS_RANGE = (0.55, 2.0)
-"""The same where the rate follows from FLOPs alone: what published image models sustain on A100
-lies between 34 and 61 TFLOP/s, and loaders add to it; planning values, 2026."""
 _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
 
 
-STATE_BYTES, MEMORY_RULES = 16.0, 6
-"""Bytes that mixed precision with AdamW keeps of a parameter (ZeRO, arXiv 1910.02054, 2020), and
-the edition of the rules from which it is held against the accelerator's memory, 2026."""
-PEAK_RULES = 6
-"""Edition of the rules from which a measured rate is held against the dense peak, 2026."""
+STATE_BYTES = 16.0
+"""Bytes that mixed precision with AdamW keeps of a parameter (ZeRO, arXiv 1910.02054, 2020)."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +71,6 @@ class SampleSize:
     hours: float
     range_p10_p90: tuple[float, float]
     warnings: tuple[str, ...]
-    rules: int = 2
     precision_class: str = MIXED
     """Of the numbers that are multiplied."""
 
@@ -98,7 +86,7 @@ class SampleSize:
     @property
     def energy_kwh(self) -> float | None:
         """Energy of the run's servers, without the data centre's overhead."""
-        return energy_kwh(self.accelerator, self.hours, self.rules)
+        return energy_kwh(self.accelerator, self.hours)
 
 
 @dataclass(frozen=True)
@@ -109,7 +97,7 @@ class _Rate:
 
 
 def size_samples(
-    workload: Samples, one: Accelerator, accelerators: int | None = None, rules: int = 2
+    workload: Samples, one: Accelerator, accelerators: int | None = None
 ) -> SampleSize:
     """Hours and range of one run; refuses an unknown benchmark or accelerator without a rate.
 
@@ -119,15 +107,12 @@ def size_samples(
     13.0
     """
     if workload.precision:
-        check_precision(workload.precision, one, rules)
-    for field in ("architecture", "code"):
-        if getattr(workload, field) and rules < TIME_RULES:
-            raise InvalidInput(field, _needs(TIME_RULES, rules))
-    rate = rate_on(workload, one, rules)
+        check_precision(workload.precision, one)
+    rate = rate_on(workload, one)
     total = workload.samples * workload.epochs
     single = total / (rate.samples_per_second * 3600)
-    job = workload.accelerators_per_job if rules >= COUNT_RULES else None
-    count = accelerators or within_job(_usual_count(single), 1, job)
+    job = workload.accelerators_per_job
+    count = accelerators or within_job(usual_count(single / USUAL_WALL_CLOCK_HOURS), 1, job)
     efficiency = scaling_efficiency(count)
     goodput = workload.goodput or estimate_goodput(count)
     return SampleSize(
@@ -141,36 +126,35 @@ def size_samples(
         hours=single / (efficiency * goodput),
         range_p10_p90=rate.range_p10_p90,
         warnings=(
-            *_far(workload, count, rules),
-            *warn_tiny(workload, rules),
-            *_beyond_memory(workload, one, rules),
+            *_far(workload, count),
+            *warn_tiny(workload),
+            *_beyond_memory(workload, one),
         ),
-        rules=rules,
         precision_class=_precision_class(workload),
     )
 
 
-def _far(workload: Samples, count: int, rules: int) -> tuple[str, ...]:
+def _far(workload: Samples, count: int) -> tuple[str, ...]:
     """What is far beyond every published run, in words."""
     is_given = workload.samples_per_second is not None
-    model, cluster = _largest(max(rules, TEAM_RULES))
+    model, cluster = _largest()
     texts = describe_far(workload.parameters, model, count, cluster, has_user_rate=is_given)
     return tuple(texts.values())
 
 
-def _beyond_memory(workload: Samples, one: Accelerator, rules: int) -> tuple[str, ...]:
+def _beyond_memory(workload: Samples, one: Accelerator) -> tuple[str, ...]:
     """A model whose states one accelerator does not hold, which nothing else says: the memory of
     samples is not counted. A rate that was measured there shows that it fits.
 
     >>> flux = Samples(kind="samples", samples=1e5, epochs=1, forward_gflops_per_sample=3e4,
     ...                parameters=12e9)
-    >>> _beyond_memory(flux, get("nvidia-rtx-4090"), 6)[0][:67]
+    >>> _beyond_memory(flux, get("nvidia-rtx-4090"))[0][:67]
     'the memory of samples is not counted: 12,000,000,000 parameters tra'
     """
     parameters = workload.parameters or 0.0
     held = parameters * STATE_BYTES / 1024**3
     is_measured = workload.samples_per_second is not None or workload.benchmark is not None
-    if rules < MEMORY_RULES or is_measured or held <= MARGIN * usable_gib(one):
+    if is_measured or held <= MARGIN * usable_gib(one):
         return ()
     return (
         f"the memory of samples is not counted: {parameters:,.0f} parameters trained with AdamW "
@@ -181,19 +165,19 @@ def _beyond_memory(workload: Samples, one: Accelerator, rules: int) -> tuple[str
 
 
 @cache
-def _largest(rules: int) -> tuple[Largest, Largest]:
+def _largest() -> tuple[Largest, Largest]:
     """The largest model, and the most accelerators, of the published runs on samples."""
-    models = ((run.parameters, run.run) for run in sample_runs(rules))
-    clusters = ((run.accelerators, run.run) for run in sample_runs(rules))
+    models = ((run.parameters, run.run) for run in sample_runs())
+    clusters = ((run.accelerators, run.run) for run in sample_runs())
     return Largest.of(models, "run on samples"), Largest.of(clusters, "run on samples")
 
 
-def rate_on(workload: Samples, one: Accelerator, rules: int = 2) -> _Rate:
+def rate_on(workload: Samples, one: Accelerator) -> _Rate:
     """Samples/s of one accelerator, its source and the range of hours it leaves."""
     if workload.samples_per_second is not None:
-        return _user_rate(workload, one, rules)
+        return _user_rate(workload, one)
     if workload.benchmark is None and workload.forward_gflops_per_sample is not None:
-        return _rate_of_flops(workload, workload.forward_gflops_per_sample, one, rules)
+        return _rate_of_flops(workload, workload.forward_gflops_per_sample, one)
     measured = benchmark(workload.benchmark or "")
     rows = [m for m in measured if m.precision_class == _precision_class(workload)]
     if not rows:
@@ -220,13 +204,12 @@ def _precision_class(workload: Samples) -> str:
     return _CLASSES.get(workload.precision or "", MIXED)
 
 
-def _user_rate(workload: Samples, one: Accelerator, rules: int) -> _Rate:
+def _user_rate(workload: Samples, one: Accelerator) -> _Rate:
     rate = workload.samples_per_second or 0.0
     if workload.benchmark:
         benchmark(workload.benchmark)
     there = resolve(workload.accelerator or "")
-    if rules >= PEAK_RULES:
-        _refuse_above_peak(workload, rate, there)
+    _refuse_above_peak(workload, rate, there)
     if there.slug == one.slug:
         return _Rate(rate, "given", USER_RANGE)
     source = f"given on {there.name}, adjusted by the throughput index"
@@ -254,30 +237,7 @@ def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None
     )
 
 
-def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator, rules: int) -> _Rate:
-    """Samples/s from FLOPs: what an A100 sustains over 3 times the forward pass, moved here; from
-    rules 3 on what teams sustain of that, with how far they differ; from rules 5 on the parts of a
-    sample's time."""
-    if rules >= TIME_RULES:
-        return _rate_of_parts(workload, gflops, one)
-    rate = A100_SAMPLE_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops) * _ratio(workload, one, get(A100))
-    if rules < TEAM_RULES:
-        if workload.loader:
-            raise InvalidInput("loader", _needs(TEAM_RULES, rules))
-        source = (
-            "FLOPs of a sample at what image models sustain on A100, adjusted by throughput index"
-        )
-        return _Rate(rate, source, FLOPS_RANGE)
-    fit = sample_fit()
-    low, high = fit.log_range_of_images if workload.loader else fit.log_range
-    return _Rate(
-        rate * math.exp(-fit.log_hours(workload.parameters, workload.loader)),
-        "FLOPs of a sample at what published teams sustain, adjusted by the throughput index",
-        (math.exp(low), math.exp(high)),
-    )
-
-
-def _rate_of_parts(workload: Samples, gflops: float, one: Accelerator) -> _Rate:
+def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator) -> _Rate:
     """Samples/s from arithmetic, memory and reading, and how far teams differ from that."""
     _ratio(workload, one, get(A100))  # refuses an accelerator without a datasheet
     facts = (workload.architecture, workload.loader, workload.code)
@@ -295,10 +255,6 @@ def _rate_of_parts(workload: Samples, gflops: float, one: Accelerator) -> _Rate:
         "arithmetic, memory and reading of a sample as published teams took them",
         (math.exp(low), math.exp(high)),
     )
-
-
-def _needs(edition: int, rules: int) -> str:
-    return f"needs rules {edition} and the request says {rules}"
 
 
 def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:
@@ -325,6 +281,31 @@ def _single(measurement: Measurement) -> float:
     return measurement.rate_per_second / (count * scaling_efficiency(count))
 
 
-def _usual_count(single_hours: float) -> int:
-    """Accelerators that finish in about 500 h, as for trainings."""
-    return usual_count(single_hours / USUAL_WALL_CLOCK_HOURS)
+def warn_tiny(workload: Samples) -> tuple[str, ...]:
+    """That the time of a sample is that of reading an image, which a row of a table is not.
+
+    >>> clicks = Samples(kind="samples", samples=4e9, epochs=1, forward_gflops_per_sample=0.005)
+    >>> warn_tiny(clicks)[0][:52]
+    '0.005 GFLOP a sample are 48 times fewer than in any '
+    """
+    gflops = workload.forward_gflops_per_sample
+    is_measured = workload.samples_per_second is not None or workload.benchmark is not None
+    if gflops is None or is_measured:
+        return ()
+    least, run = _least()
+    if gflops * FAR >= least:
+        return ()
+    return (
+        f"{gflops:.3g} GFLOP a sample are {float(f'{least / gflops:.2g}'):,g} times fewer than in "
+        f"any published run on samples ({run}: {least:.2g}): almost all of the hours go to "
+        "reading an image, and recommendation, tabular or signal models may take a hundredth of "
+        f"them; {ROUGH_GUESS}; a rate measured in a pilot settles it",
+    )
+
+
+@cache
+def _least() -> tuple[float, str]:
+    """The fewest FLOPs of a sample of the published runs, 1e9, and the run."""
+    known = [(run.forward_flops, run.run) for run in sample_runs() if run.forward_flops]
+    flops, name = min(known)
+    return flops / 1e9, name

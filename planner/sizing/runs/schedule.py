@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.months import count_months, format_month, shift_month
-from planner.contract.request.attempts import Run
-from planner.sizing.performance.beyond_published import LARGEST_CLUSTER
-from planner.sizing.runs.counts import COUNT_RULES, round_counts
+from planner.contract.amounts import count_months, format_month, shift_month
+from planner.contract.request.workload import Run
+from planner.sizing.performance.confidence import LARGEST_CLUSTER
+from planner.sizing.runs.counts import round_counts
 from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
-from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH
@@ -24,7 +23,7 @@ from pricing.market.offers import HOURS_PER_MONTH
 Floats = NDArray[np.float64]
 
 
-RunSize = TrainingSize | PlacedSize | SampleSize
+RunSize = PlacedSize | SampleSize
 SizeAt = Callable[[int | None], RunSize]
 """Size of one run on n accelerators, or on the usual number for None."""
 FewestHours = Callable[[int], float]
@@ -135,8 +134,8 @@ def _fit(
 
 
 def _fewer_in_time(size_at: SizeAt, first: RunSize, settled: RunSize, per_hour: float) -> RunSize:
-    """The run on a number between `first` and `settled` that is in time too with no more hours,
-    from rules 6 on: hours fall again where a split is even."""
+    """The run on a number between `first` and `settled` that is in time too with no more hours:
+    hours fall again where a split is even."""
     if not _is_whole(settled) or settled is first:
         return settled
     for count in round_counts(first.accelerators, settled.accelerators - 1):
@@ -152,7 +151,7 @@ def _fewer_in_time(size_at: SizeAt, first: RunSize, settled: RunSize, per_hour: 
 
 def _without_idle(size_at: SizeAt, settled: RunSize, per_hour: float) -> RunSize:
     """The run without the accelerators that its split leaves idle, where that is in time too, or on
-    as many more as the split has a use for, from rules 6 on; as it is where neither takes fewer
+    as many more as the split has a use for; as it is where neither takes fewer
     hours. A deadline asks for any number, and layers are split over multiples of some."""
     if not isinstance(settled, PlacedSize) or not _is_whole(settled) or not settled.layout.unused:
         return settled
@@ -184,7 +183,7 @@ def _too_late(first: RunSize, one: RunSize, window: Window, experiments_factor: 
 
 
 def _is_whole(size: RunSize) -> bool:
-    return isinstance(size, PlacedSize) and size.rules >= COUNT_RULES
+    return isinstance(size, PlacedSize)
 
 
 def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:

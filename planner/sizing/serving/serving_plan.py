@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from planner.contract.answer.estimate import ServingPlan
-from planner.contract.models.fill import is_encoder
-from planner.contract.request.serving import Serving
-from planner.contract.request.workload import Training
-from planner.sizing.evidence.served_model import Load
-from planner.sizing.footprint.precisions import knows_fp8
-from planner.sizing.serving.served_model import served_model
-from planner.sizing.serving.serving_rate import (
-    PACE_RULES,
-    PROMPT_RULES,
-    RATE_RANGE,
-    STAGE_RULES,
-    Replica,
-    fewest_for,
-    replica_on,
-)
+from planner.contract.models.known_models import is_encoder
+from planner.contract.request.workload import Serving, Training
+from planner.sizing.evidence.served_model import Load, ServedModel
+from planner.sizing.footprint.memory import GIB
+from planner.sizing.footprint.training_flops import active_parameters, shape_of_training
+from planner.sizing.layout.shapes import MARGIN
+from planner.sizing.layout.step_time import links_in_servers
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import HOURS_PER_MONTH
 
-ENCODER_RULES = 6
-"""Edition of the rules from which encoders are not served as if they wrote, 2026."""
 MOST_PER_REPLICA = 512
 """Accelerators of one replica beyond which nothing is served; planning value, 2026: DeepSeek-V3 is
 served on 32 to 144 (arXiv 2412.19437 section 3.4, 2024)."""
 
 
-def plan_serving(
-    training: Training, serving: Serving, one: Accelerator, rules: int = PACE_RULES
-) -> ServingPlan:
+def plan_serving(training: Training, serving: Serving, one: Accelerator) -> ServingPlan:
     """Whole replicas that give the tokens asked for.
 
     Raises `InvalidInput` on `serving` where the accelerator cannot serve the model.
@@ -44,8 +34,8 @@ def plan_serving(
     >>> plan.precision, plan.accelerators_per_replica, plan.accelerators
     ('fp8', 1, 1)
     """
-    precision = serving.precision or usual_precision(one, rules)
-    replica = _replica(training, serving, one, precision, rules)
+    precision = serving.precision or usual_precision(one)
+    replica = _replica(training, serving, one, precision)
     low, high = RATE_RANGE
     counts = [
         _replicas(serving, replica, factor) * replica.accelerators for factor in (high, 1.0, low)
@@ -66,23 +56,23 @@ def plan_serving(
     )
 
 
-def usual_precision(one: Accelerator, rules: int) -> str:
+def usual_precision(one: Accelerator) -> str:
     """What weights are served in where the request does not say: 8 bits where the accelerator
     computes in them.
 
     >>> from pricing.market.accelerators import get
-    >>> [usual_precision(get("nvidia-rtx-4090"), rules) for rules in (5, 6)]
+    >>> [usual_precision(get(f"nvidia-{name}")) for name in ("t4", "rtx-4090")]
     ['bf16', 'fp8']
     """
-    return "fp8" if one.fp8_tflops and knows_fp8(one, rules) else "bf16"
+    return "fp8" if one.fp8_tflops else "bf16"
 
 
-def refuse_unserved(training: Training, rules: int) -> None:
-    """Refuses, on `serving`, a model that writes no words: one that classifies and, from rules 6
-    on, an encoder by its name or config."""
+def refuse_unserved(training: Training) -> None:
+    """Refuses, on `serving`, a model that writes no words: one that classifies and an
+    encoder by its name or config."""
     if training.is_classifier:
         raise InvalidInput("serving", "is of words written, and is_classifier says there are none")
-    if rules >= ENCODER_RULES and is_encoder(training.model, training.config):
+    if is_encoder(training.model, training.config):
         name = training.model or "the model"
         raise InvalidInput(
             "serving",
@@ -91,10 +81,10 @@ def refuse_unserved(training: Training, rules: int) -> None:
         )
 
 
-def fewer_at_once(serving: Serving, plan: ServingPlan, rules: int) -> tuple[str, ...]:
+def fewer_at_once(serving: Serving, plan: ServingPlan) -> tuple[str, ...]:
     """Fewer answers at once than asked for, as no more fit."""
     wanted, held = serving.sequences or 0, plan.sequences_per_replica
-    if rules < PACE_RULES or wanted <= held:
+    if wanted <= held:
         return ()
     return (
         f"of {wanted:,} sequences at once {held:,} fit the memory of a replica beside its weights, "
@@ -103,9 +93,7 @@ def fewer_at_once(serving: Serving, plan: ServingPlan, rules: int) -> tuple[str,
     )
 
 
-def _replica(
-    training: Training, serving: Serving, one: Accelerator, precision: str, rules: int
-) -> Replica:
+def _replica(training: Training, serving: Serving, one: Accelerator, precision: str) -> Replica:
     model = served_model(training)
     load = Load(
         serving.prompt_tokens,
@@ -113,10 +101,6 @@ def _replica(
         serving.sequences,
         serving.latency,
         serving.engine,
-        is_paced=rules >= PACE_RULES,
-        counts_attention=rules >= PROMPT_RULES,
-        is_staged=rules >= STAGE_RULES,
-        knows_fp8=knows_fp8(one, rules),
     )
     count = fewest_for(model, one, precision)
     while count <= MOST_PER_REPLICA:
@@ -136,3 +120,186 @@ def _replicas(serving: Serving, replica: Replica, factor: float) -> int:
     """Whole replicas at a factor on the rate."""
     rate = replica.tokens_per_second * replica.accelerators * factor
     return max(1, math.ceil(serving.tokens_per_second / rate - 1e-9))
+
+
+RATE_RANGE = (0.25, 1.63)
+"""p10 and p90 of measured over predicted rates, each team predicted by the others, one vote a team
+(`serving_throughput.csv`, 17 teams, 2023-2025)."""
+ATTENTION_SHARE = 0.65
+"""Of the dense 16-bit peak that the attention of long prompts reaches, whatever the weights are
+stored in: FlashAttention-3 forward, causal, heads of 128, 16,384 tokens, some 640 of 989 TFLOP/s on
+an H100 (Shah et al., arXiv 2407.08608 figure 5, 2024)."""
+PACE_STEPS = 40
+"""Halvings in search of that number: 500 sequences to 1e-9 of one; a planning choice, 2026."""
+ROOM = 1.12
+"""Memory of a replica over its weights, at least: room for the cache; planning value, 2026."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What an engine sustains; fitted to `serving_throughput.csv` (2023-2025)."""
+
+    bandwidth_share: float = 0.89
+    """Of the memory's bandwidth."""
+    decode_share: float = 0.93
+    """Of the dense peak while generating, beside the reading of weights."""
+    prefill_share: float = 0.89
+    """Of the dense peak while reading prompts."""
+    link_share: float = 0.22
+    """Of the links' rate that small messages reach."""
+    message_seconds: float = 53e-6
+    """Of one all-reduce, however small; two in a layer."""
+    host_seconds: float = 37e-6
+    """A token and replica: sampling, scheduling."""
+    most_sequences: float = 500.0
+    """At once on one accelerator where as many as possible are served."""
+    slower: dict[str, float] = field(
+        default_factory=lambda: {"tuned": 1.0, "standard": 1.3, "plain": 4.3}
+    )
+    """Time over that of a tuned engine: TensorRT-LLM; vLLM and the like; eager code."""
+    latency_share: dict[str, float] = field(
+        default_factory=lambda: {"offline": 1.0, "server": 0.89, "interactive": 0.6}
+    )
+    """Part of the rate that limits on latency leave."""
+
+
+@dataclass(frozen=True)
+class Replica:
+    """A model on t accelerators with its rate."""
+
+    accelerators: int
+    sequences: float
+    step_seconds: float
+    """Of one token of every sequence."""
+    tokens_per_second: float
+    """Generated on one accelerator."""
+
+    @property
+    def token_seconds(self) -> float:
+        """From one token of a sequence to its next."""
+        return self.sequences / (self.tokens_per_second * self.accelerators)
+
+
+def peak_of(one: Accelerator, precision: str) -> float | None:
+    """Dense FLOP/s with weights of a precision; 4 bits are computed in 8 where the accelerator has
+    no better, and in 16 where it lacks those. None without any rate."""
+    names = {"fp4": ("fp4", "fp8", "bf16", "fp16"), "fp8": ("fp8", "bf16", "fp16")}
+    for name in names.get(precision, ("bf16", "fp16", "fp32")):
+        tflops = one.dense_tflops(name)
+        if tflops:
+            return tflops * 1e12
+    return None
+
+
+def fewest_for(model: ServedModel, one: Accelerator, precision: str) -> int:
+    """Accelerators of one replica: the least power of two that holds its weights with room.
+
+    >>> from pricing.market.accelerators import get
+    >>> h100 = get("nvidia-h100-80gb-sxm")
+    >>> [fewest_for(ServedModel(70e9, 70e9, 80, 8192, 2048), h100, p) for p in WEIGHT_BYTES]
+    [2, 1, 1]
+    """
+    needed = model.parameters * WEIGHT_BYTES[precision] * ROOM
+    count = 1
+    while count * one.memory_gib * GIB * MARGIN < needed:
+        count *= 2
+    return count
+
+
+def replica_on(
+    model: ServedModel,
+    one: Accelerator,
+    precision: str,
+    load: Load,
+    accelerators: int | None = None,
+    engine: Engine | None = None,
+) -> Replica | None:
+    """A replica on t accelerators, the fewest for None; None where the accelerator's bandwidth or
+    peak is not known, or where not one sequence fits beside the weights."""
+    constants = engine or Engine()
+    peak, bandwidth = peak_of(one, precision), one.memory_bandwidth_gb_per_s
+    count = accelerators or fewest_for(model, one, precision)
+    tokens = load.prompt_tokens + load.output_tokens / 2
+    cache = model.sequence_bytes(tokens, CACHE_BYTES[precision])
+    free = count * one.memory_gib * GIB * MARGIN - model.parameters * WEIGHT_BYTES[precision]
+    if not peak or not bandwidth or free < cache:
+        return None
+    wanted = load.sequences or constants.most_sequences * count
+    sequences = max(1.0, min(wanted, free / cache))
+
+    prompt_seconds = 2 * model.active_parameters * load.prompt_tokens
+    prompt_seconds /= peak * constants.prefill_share
+    attention_peak = (peak_of(one, "bf16") or peak) * ATTENTION_SHARE
+    prompt_seconds += model.prompt_attention_flops(load.prompt_tokens) / attention_peak
+
+    stages = math.ceil(count / links_in_servers(one.slug).node)
+
+    def step_of(at_once: float) -> float:
+        group = max(1.0, at_once / stages) if stages > 1 else at_once
+        weights = stages * model.touched_parameters(group) * WEIGHT_BYTES[precision]
+        reading = (weights + at_once * cache) / (bandwidth * 1e9 * constants.bandwidth_share)
+        computing = 2 * model.active_parameters * at_once / (peak * constants.decode_share)
+        step = (reading + computing) / count + at_once * constants.host_seconds
+        step += _traffic(model, one, math.ceil(count / stages), group, constants)
+        step += at_once * prompt_seconds / (load.output_tokens * count)
+        return step * constants.slower[load.engine]
+
+    rate = sequences / step_of(sequences) * constants.latency_share[load.latency]
+    if load.sequences is None:
+        sequences = _sequences_at(rate, sequences, step_of)
+    return Replica(count, sequences, step_of(sequences), rate / count)
+
+
+def _sequences_at(rate: float, most: float, step_of: Callable[[float], float]) -> float:
+    """Sequences at once, up to a number, whose step gives a rate: B / step(B) rises with B, as a
+    step reads the weights once however many they are. Below 1 it is the part of the time in which
+    there is one.
+
+    >>> round(_sequences_at(50.0, 100.0, lambda at_once: 1.0 + 0.01 * at_once / 2), 3)
+    66.667
+    """
+    low, high = 0.0, most
+    for _ in range(PACE_STEPS):
+        middle = (low + high) / 2
+        if middle / step_of(middle) < rate:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _traffic(
+    model: ServedModel, one: Accelerator, count: int, sequences: float, constants: Engine
+) -> float:
+    """Seconds of the two all-reduces of every layer."""
+    if count == 1:
+        return 0.0
+    links = links_in_servers(one.slug)
+    inside = links.inside if count <= links.node else links.network / links.node
+    moved = 4 * model.layers * sequences * model.hidden_size * (count - 1) / count
+    waiting = 2 * model.layers * constants.message_seconds
+    return waiting + moved / (inside * 1e9 * constants.link_share)
+
+
+WEIGHT_BYTES = {"bf16": 2.0, "fp8": 1.0, "fp4": 0.56}
+"""Bytes of one weight; 4 bits with the scales of their blocks (OCP Microscaling Formats, 2023)."""
+CACHE_BYTES = {"bf16": 2.0, "fp8": 1.0, "fp4": 1.0}
+"""Bytes of one cached value as engines hold it beside such weights (NVIDIA TensorRT-LLM
+documentation, 2025)."""
+
+
+def served_model(training: Training) -> ServedModel:
+    """The model of a training, usual sizes where the request is silent."""
+    shape = shape_of_training(training)
+    return ServedModel(
+        parameters=training.parameters,
+        active_parameters=active_parameters(training),
+        layers=shape.layers,
+        hidden_size=shape.hidden_size,
+        cached_values=training.cached_values_per_layer or 2 * shape.hidden_size,
+        windowed_layers=float(training.sliding_layers or 0) if training.sliding_window else 0.0,
+        window=float(training.sliding_window or 0),
+        experts=training.experts or 0,
+        experts_per_token=training.experts_per_token or 0,
+        attention_width=training.attention_width or 0.0,
+    )

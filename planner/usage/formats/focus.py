@@ -7,281 +7,258 @@ instance type, or `GpuCount` of `SkuPriceDetails` where no table knows the machi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from decimal import Decimal
+import re
+from typing import ClassVar
 
-from planner.usage.cells import Moments, amount, check_period, clip, money, quantity
-from planner.usage.commitments import CommitmentSums, CoveredMachine
-from planner.usage.formats.base import Idle, ReadOptions, TableFormat, add_idle, most_at_once
-from planner.usage.formats.focus_machines import (
-    FocusMachine,
-    find_focus_machine,
-    provider_slug,
+from planner.usage.bills import Bill, Cells, Kind, Line, Names, Row
+from planner.usage.ledger import Reason, UnusableFile
+from planner.usage.machines import (
+    AcceleratorSku,
+    azure_sizes_by_meter,
+    find_machine,
+    google_sku,
+    hours_per_unit,
+    oracle_sku,
+    plain_meter,
 )
-from planner.usage.formats.gpu_sku import hours_per_unit
-from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.projects import parse_tags
-from planner.usage.tables import Table
+from planner.usage.tables import amount, clip, money, quantity
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
 
+_PROVIDERS = {
+    "amazon web services": "aws",
+    "microsoft": "azure",
+    "microsoft azure": "azure",
+    "google cloud": "gcp",
+    "google cloud platform": "gcp",
+    "google": "gcp",
+    "oracle": "oci",
+    "oracle cloud": "oci",
+    "oracle cloud infrastructure": "oci",
+}
 _PRICING = {"Standard": "on_demand", "Dynamic": "spot"}
-_BY_CATEGORY = {"Tax": Reason.TAX, "Credit": Reason.CREDIT, "Adjustment": Reason.REFUND}
+_BY_CATEGORY = {
+    "Purchase": Reason.COMMITMENT_FEE,
+    "Tax": Reason.TAX,
+    "Credit": Reason.CREDIT,
+    "Adjustment": Reason.REFUND,
+}
+_BOOKED = {"Storage": "storage", "Networking": "egress"}
 _TRUE = ("true", "1", "yes")
+_AWS_USE = re.compile(r"(?:[A-Z]{2,4}\d?-)?(\w+):((?:ml\.)?[\w-]+\.[\w-]+)$")
+_AWS_DESCRIPTION = re.compile(r"\b((?:ml\.)?[a-z]+\d[\w-]*\.[\w-]+) (?:Spot )?Instance", re.ASCII)
+_AWS_MACHINE_USE = ("BoxUsage", "SpotUsage", "DedicatedUsage", "HostBoxUsage")
+_AWS_NO_USE = {
+    "UnusedBox": Reason.UNUSED_RESERVATION,
+    "UnusedDed": Reason.UNUSED_RESERVATION,
+    "Reservation": Reason.CAPACITY_RESERVATION,
+    "DedicatedRes": Reason.CAPACITY_RESERVATION,
+    "EBSOptimized": Reason.NOT_A_MACHINE,
+    "HeavyUsage": Reason.COMMITMENT_FEE,
+}
 
 
-class _Row:
-    """Readers of the columns of one file."""
+class Focus(Bill):
+    name = "focus"
+    title = "FOCUS cost and usage"
+    required = ("ChargePeriodStart", "BilledCost", "ChargeCategory")
+    columns: ClassVar[Names] = {
+        "start": ("ChargePeriodStart",),
+        "end": ("ChargePeriodEnd",),
+        "billed": ("BilledCost",),
+        "effective": ("EffectiveCost",),
+        "list_cost": ("ListCost",),
+        "quantity": ("ConsumedQuantity",),
+        "bought": ("PricingQuantity",),
+        "resource": ("ResourceId",),
+    }
+    shared: ClassVar[Names] = {
+        "forecast": ("x_IsForecast",),
+        "category": ("ChargeCategory",),
+        "class": ("ChargeClass",),
+        "frequency": ("ChargeFrequency",),
+        "currency": ("BillingCurrency",),
+        "provider": ("ServiceProviderName", "ProviderName"),
+        "host": ("HostProviderName", "ProviderName"),
+        "region": ("RegionId",),
+        "region_name": ("RegionName",),
+        "service": ("ServiceName",),
+        "service_category": ("ServiceCategory",),
+        "booked": ("x_Category",),
+        "pricing": ("PricingCategory",),
+        "commitment": ("CommitmentDiscountId",),
+        "commitment_type": ("CommitmentDiscountType",),
+        "commitment_category": ("CommitmentDiscountCategory",),
+        "commitment_status": ("CommitmentDiscountStatus",),
+        "reservation_status": ("CapacityReservationStatus",),
+        "unit": ("ConsumedUnit",),
+        "bought_unit": ("PricingUnit",),
+        "details": ("SkuPriceDetails", "x_SkuDetails"),
+        "more_details": ("x_SkuDetails",),
+        "meter": ("x_SkuMeterName", "SkuMeter"),
+        "meter_category": ("x_SkuMeterCategory",),
+        "usage_type": ("x_UsageType", "SkuMeter"),
+        "machine": ("x_InstanceType",),
+        "description": ("ChargeDescription",),
+        "account": ("SubAccountId", "BillingAccountId"),
+        "tags": ("Tags",),
+    }
 
-    def __init__(self, table: Table) -> None:
-        get = table.columns().getter
-        self.billed = get("BilledCost")
-        self.effective = get("EffectiveCost")
-        self.list_cost = get("ListCost")
-        self.category = get("ChargeCategory")
-        self.charge_class = get("ChargeClass")
-        self.start = get("ChargePeriodStart")
-        self.end = get("ChargePeriodEnd")
-        self.currency = get("BillingCurrency")
-        self.provider = get("ServiceProviderName", "ProviderName")
-        self.host = get("HostProviderName", "ProviderName")
-        self.region = get("RegionId")
-        self.region_name = get("RegionName")
-        self.service = get("ServiceName")
-        self.pricing = get("PricingCategory")
-        self.commitment = get("CommitmentDiscountId")
-        self.commitment_type = get("CommitmentDiscountType")
-        self.commitment_status = get("CommitmentDiscountStatus")
-        self.reservation_status = get("CapacityReservationStatus")
-        self.consumed = get("ConsumedQuantity")
-        self.unit = get("ConsumedUnit")
-        self.details = get("SkuPriceDetails", "x_SkuDetails")
-        self.more_details = get("x_SkuDetails")
-        self.meter = get("x_SkuMeterName", "SkuMeter")
-        self.meter_category = get("x_SkuMeterCategory")
-        self.usage_type = get("x_UsageType", "SkuMeter")
-        self.machine = get("x_InstanceType")
-        self.description = get("ChargeDescription")
-        self.resource_type = get("ResourceType")
-        self.resource = get("ResourceId")
-        self.account = get("SubAccountId", "BillingAccountId")
-        self.tags = get("Tags")
-        self.forecast = get("x_IsForecast")
-        self.frequency = get("ChargeFrequency")
-
-
-def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
-    """Reads every row; refuses a file that calls its rows a forecast, which is no bill."""
-    columns, moments = _Row(table), Moments()
-    is_repeated = ledger.overlaps.rows_of(table.header)
-    for number, row in enumerate(table.rows, table.first_row):
-        if is_repeated(row, number):
-            ledger.account(Reason.DUPLICATE)
-            continue
-        if columns.forecast(row).strip().lower() in _TRUE:
-            problem = "says that the row is a forecast, which is no bill; read what was billed"
-            raise InvalidInput(f"row {number}, x_IsForecast", problem)
-        try:
-            problem = _read_row(columns, row, ledger, options, moments)
-        except InvalidInput as refusal:
-            problem = str(refusal)
-        if problem:
-            ledger.misread(f"row {number}", problem, is_of_bill=True)
-
-
-def _read_row(
-    columns: _Row, row: Sequence[str], ledger: Ledger, options: ReadOptions, moments: Moments
-) -> str:
-    """Adds a row to the ledger; gives what is not understood of it."""
-    start = moments(columns.start(row), "ChargePeriodStart")
-    billed = money(columns.billed(row), "BilledCost")
-    effective = amount(columns.effective(row), "EffectiveCost")
-    currency = clip(columns.currency(row), 10)
-    if not currency:
-        raise InvalidInput("BillingCurrency", "is empty; it says what BilledCost is in")
-    provider = provider_slug(columns.host(row) or columns.provider(row))
-    charge = ChargeKey(
-        start.month,
-        provider,
-        clip(columns.category(row)),
-        clip(columns.service(row)),
-        columns.pricing(row),
-        currency,
-        start.month,
-    )
-    consumed, list_cost, problem = _quantity_and_list_cost(columns, row)
-    ledger.charge(charge, billed, effective, consumed, list_cost)
-    if problem:
-        return problem
-    if ends := columns.end(row):
-        check_period(start, moments(ends, "ChargePeriodEnd"), "ChargePeriodEnd")
-    option = _option(columns, row)
-    machine = _find(columns, row, provider)
-    reason = _reason(columns, row, machine)
-    if reason is Reason.ACCELERATOR_USE and machine.accelerators is None:
-        problem = f"the accelerators of {machine.name!r} are not known; its hours are in no sum"
-    elif reason is Reason.ACCELERATOR_USE:
-        _add_use(
-            columns, row, ledger, options, moments, machine, option, consumed, billed, effective
+    def charge(self, cells: Cells) -> Kind:
+        if cells["forecast"].strip().lower() in _TRUE:
+            problem = "calls rows a forecast (x_IsForecast), which is no bill"
+            raise UnusableFile(f"{problem}; read what was billed")
+        currency = clip(cells["currency"], 10)
+        if not currency:
+            problem = "is empty; give the currency of BilledCost, such as USD"
+            raise InvalidInput("BillingCurrency", problem)
+        provider = (cells["host"] or cells["provider"]).strip().lower().removesuffix(", inc.")
+        return Kind(
+            provider=_PROVIDERS.get(provider, provider[:60]),
+            charge=clip(cells["category"]),
+            service=clip(cells["service"]),
+            pricing=cells["pricing"],
+            currency=currency,
         )
-    elif reason in (Reason.UNUSED_COMMITMENT, Reason.UNUSED_RESERVATION):
-        hours = consumed * (hours_per_unit(columns.unit(row)) or 0.0)
-        idle = Idle(start.month, machine.name, machine.accelerators, hours, option)
-        add_idle(ledger, idle, reason, effective, currency)
-    if commitment := clip(columns.commitment(row), 200):
-        kind = clip(columns.commitment_type(row), 60)
-        sums = ledger.commitment(commitment, provider, kind, currency)
-        _add_cover(columns, row, sums, reason, machine, moments)
-        _add_money(sums, reason, billed, effective)
-    if not problem:
-        ledger.account(reason)
-    return problem
+
+    def classify(self, cells: Cells, kind: Kind) -> None:
+        kind.region = clip(cells["region"]) or clip(cells["region_name"])
+        kind.account = clip(cells["account"])
+        tags = self.projects.pick(parse_tags(cells["tags"]))
+        kind.project = self.projects.choose(tags, kind.account)
+        kind.commitment = clip(cells["commitment"], 200)
+        kind.commitment_kind = clip(cells["commitment_type"], 60)
+        kind.category = _book_as(cells, kind)
+        kind.option = _option(cells)
+        reason = _name_machine(cells, kind)
+        kind.reason = _reason(cells, kind, reason)
+        kind.is_recurring_fee = cells["frequency"].lower().startswith("recurring")
+        kind.takes_back = cells["class"] == "Correction" or cells["category"] != "Usage"
+        per_unit = hours_per_unit(cells["unit"])
+        kind.hours_per_unit = per_unit or 0.0
+        kind.bought_per_unit = _bought_per_unit(cells, kind, reason)
+        if kind.reason is Reason.ACCELERATOR_USE and kind.accelerators and per_unit is None:
+            problem = f"{cells['unit'][:40]!r} is no unit of time"
+            hours = f"the hours of {kind.machine} are not known"
+            raise InvalidInput("ConsumedUnit", f"{problem}; {hours}")
+
+    def money(self, row: Row, line: Line) -> None:
+        line.billed = money(self.get["billed"](row), "BilledCost")
+        line.amortised = amount(self.get["effective"](row), "EffectiveCost")
+
+    def amounts(self, row: Row, line: Line) -> None:
+        get, kind = self.get, line.kind
+        line.resource = get["resource"](row)
+        line.list_cost = amount(get["list_cost"](row), "ListCost")
+        super().amounts(row, line)
+        if kind.reason is Reason.COMMITMENT_FEE and kind.is_recurring_fee and get["end"](row):
+            line.fee = (line.end.seconds - line.start.seconds) / 3600, 0.0
+        is_fee = kind.charge.capitalize() == "Purchase"
+        bought = quantity(get["bought"](row), "PricingQuantity") if is_fee else line.quantity
+        line.bought_hours = bought * (kind.bought_per_unit or 0.0)
 
 
-def _quantity_and_list_cost(columns: _Row, row: Sequence[str]) -> tuple[float, Decimal | None, str]:
-    """Both figures, or what is wrong with one of them."""
-    try:
-        consumed = quantity(columns.consumed(row), "ConsumedQuantity")
-        return consumed, amount(columns.list_cost(row), "ListCost"), ""
-    except InvalidInput as refusal:
-        return 0.0, None, str(refusal)
+def _bought_per_unit(cells: Cells, kind: Kind, reason: Reason | None) -> float:
+    """Of a commitment on machines the hours that its fees pay for, used or not; of one on money,
+    which buys none, and of all other machines the hours used."""
+    described = ("machine", "usage_type", "meter", "description")
+    is_machine = kind.accelerators != 0 or not any(cells[name] for name in described)
+    if reason is not None or not (is_machine or cells["machine"]):
+        return 0.0
+    is_fee = cells["category"].capitalize() == "Purchase"
+    is_of_money = cells["commitment_category"].strip().lower() == "spend"
+    if is_fee if is_of_money or not kind.commitment else not is_fee:
+        return 0.0
+    return hours_per_unit(cells["bought_unit"] if is_fee else cells["unit"]) or 0.0
 
 
-def _add_money(
-    sums: CommitmentSums, reason: Reason, billed: Decimal, effective: Decimal | None
-) -> None:
-    if reason is Reason.COMMITMENT_FEE:
-        sums.billed.add(billed)
-    elif reason is Reason.UNUSED_COMMITMENT:
-        sums.amortised_unused.add(effective)
-    else:
-        sums.amortised_used.add(effective)
+def _book_as(cells: Cells, kind: Kind) -> str:
+    if booked := clip(cells["booked"], 30):
+        return booked
+    if cells["category"] == "Tax":
+        return "tax"
+    if kind.commitment:
+        return "commitment"
+    return _BOOKED.get(cells["service_category"], "compute")
 
 
-def _add_cover(
-    columns: _Row,
-    row: Sequence[str],
-    sums: CommitmentSums,
-    reason: Reason,
-    machine: FocusMachine,
-    moments: Moments,
-) -> None:
-    """What a recurring fee is for, and the machines that a commitment covers."""
-    if reason is Reason.COMMITMENT_FEE:
-        if columns.frequency(row).lower().startswith("recurring") and columns.end(row):
-            start = moments(columns.start(row), "ChargePeriodStart").seconds
-            end = moments(columns.end(row), "ChargePeriodEnd").seconds
-            sums.add_fee(max(0.0, end - start) / 3600, money(columns.billed(row), "BilledCost"))
-        return
-    if not machine.accelerators or machine.sku is not None:
-        return
-    place = clip(columns.region(row)) or clip(columns.region_name(row))
-    covered = CoveredMachine(machine.name, machine.accelerator, machine.accelerators, place)
-    consumed = quantity(columns.consumed(row), "ConsumedQuantity")
-    hours = consumed * (hours_per_unit(columns.unit(row)) or 0.0)
-    if reason is Reason.UNUSED_COMMITMENT:
-        sums.unused[covered] += hours
-    elif reason is Reason.ACCELERATOR_USE:
-        sums.used[covered] += hours
-
-
-def _reason(columns: _Row, row: Sequence[str], machine: FocusMachine) -> Reason:
-    category = columns.category(row).capitalize()
-    if category == "Purchase":
-        return Reason.COMMITMENT_FEE
+def _reason(cells: Cells, kind: Kind, reason: Reason | None) -> Reason:
+    category = cells["category"].capitalize()
     if category != "Usage":
-        return _BY_CATEGORY.get(category) or _unknown_category(category)
-    if columns.commitment_status(row).lower() == "unused":
+        if category not in _BY_CATEGORY:
+            problem = f"{category[:40]!r} is unknown; FOCUS has Usage, Purchase, Tax, Credit"
+            raise InvalidInput("ChargeCategory", problem)
+        return _BY_CATEGORY[category]
+    if cells["commitment_status"].lower() == "unused":
         return Reason.UNUSED_COMMITMENT
-    if columns.reservation_status(row).lower() == "unused":
+    if cells["reservation_status"].lower() == "unused":
         return Reason.UNUSED_RESERVATION
-    if machine.reason is not None:
-        return machine.reason
-    if machine.accelerators == 0:
-        return Reason.OTHER_MACHINE if machine.name else Reason.NOT_A_MACHINE
+    if reason is not None:
+        return reason
+    if kind.accelerators == 0:
+        return Reason.OTHER_MACHINE if kind.machine else Reason.NOT_A_MACHINE
     return Reason.ACCELERATOR_USE
 
 
-def _unknown_category(category: str) -> Reason:
-    problem = f"{category[:40]!r} is unknown"
-    raise InvalidInput("ChargeCategory", f"{problem}; FOCUS has Usage, Purchase, Tax, Credit")
-
-
-def _option(columns: _Row, row: Sequence[str]) -> str:
-    pricing = columns.pricing(row)
-    if pricing != "Committed" and not columns.commitment(row).strip("NULnu "):
-        return _PRICING.get(pricing.capitalize(), "")
-    kind = columns.commitment_type(row).lower()
+def _option(cells: Cells) -> str:
+    if cells["pricing"] != "Committed" and not clip(cells["commitment"]):
+        return _PRICING.get(cells["pricing"].capitalize(), "")
+    kind = cells["commitment_type"].lower()
     if "saving" in kind:
         return PurchaseOption.SAVINGS_PLAN.value
-    if "reserv" in kind:
-        return PurchaseOption.RESERVED.value
-    return PurchaseOption.COMMITTED_USE.value
+    return (PurchaseOption.RESERVED if "reserv" in kind else PurchaseOption.COMMITTED_USE).value
 
 
-def _find(columns: _Row, row: Sequence[str], provider: str) -> FocusMachine:
-    return find_focus_machine(
-        provider,
-        columns.machine(row),
-        columns.details(row),
-        columns.more_details(row),
-        columns.usage_type(row),
-        columns.meter(row),
-        columns.meter_category(row),
-        columns.description(row),
+def _name_machine(cells: Cells, kind: Kind) -> Reason | None:
+    """Fills the machine by whatever the provider says of it, its own columns first; gives why the
+    row is no use of it."""
+    known = parse_tags(cells["details"]) | parse_tags(cells["more_details"])
+    if sku := _sku(kind.provider, cells):
+        kind.accelerator, kind.accelerators, kind.is_apart = sku.accelerator, 1.0, True
+        kind.option = sku.option or kind.option
+        return Reason.COMMITMENT_FEE if sku.is_fee else None
+    name, reason = clip(cells["machine"]), None
+    if not name and kind.provider == "aws":
+        name, reason = _aws_machine(cells["usage_type"], cells["description"])
+    elif not name and kind.provider == "azure":
+        name = _azure_machine(known, cells["meter"], cells["meter_category"])
+    stated = known.get("InstanceType")
+    if not name and isinstance(stated, str):
+        name = clip(stated)
+    machine = find_machine(kind.provider, name)
+    count = machine.accelerators if name else 0.0
+    stated_count = known.get("GpuCount")
+    if not count and isinstance(stated_count, int | float) and 0 < stated_count < 1_000:
+        count = float(stated_count)
+    kind.machine, kind.accelerator, kind.accelerators = name, machine.accelerator, count
+    return reason
+
+
+def _sku(provider: str, cells: Cells) -> AcceleratorSku | None:
+    meter, description = cells["meter"], cells["description"]
+    if provider == "gcp":
+        return google_sku(meter) or google_sku(description)
+    return oracle_sku(description) or oracle_sku(meter) if provider == "oci" else None
+
+
+def _aws_machine(usage_type: str, description: str) -> tuple[str, Reason | None]:
+    match = _AWS_USE.match(usage_type)
+    if match is None:
+        described = _AWS_DESCRIPTION.search(description)
+        return (described[1] if described else ""), None
+    kind, name = match.groups()
+    if name.startswith("ml.") or kind in _AWS_MACHINE_USE:
+        return name, None
+    return name, _AWS_NO_USE.get(kind, Reason.NOT_A_MACHINE)
+
+
+def _azure_machine(known: dict[str, object], meter: str, meter_category: str) -> str:
+    size = known.get("ServiceType")
+    if isinstance(size, str) and size.lower().startswith(("standard_", "basic_")):
+        return clip(size)
+    if meter_category and meter_category != "Virtual Machines":
+        return ""
+    return azure_sizes_by_meter().get(plain_meter(meter).lower(), "") or (
+        plain_meter(meter) if meter_category else ""
     )
-
-
-def _add_use(
-    columns: _Row,
-    row: Sequence[str],
-    ledger: Ledger,
-    options: ReadOptions,
-    moments: Moments,
-    machine: FocusMachine,
-    option: str,
-    consumed: float,
-    billed: object,
-    effective: object,
-) -> None:
-    per_unit = hours_per_unit(columns.unit(row))
-    if per_unit is None:
-        problem = f"{columns.unit(row)[:40]!r} is no unit of time"
-        raise InvalidInput("ConsumedUnit", f"{problem}; the hours of {machine.name} are not known")
-    if consumed < 0 and columns.charge_class(row) != "Correction":
-        problem = "is less than 0; less is taken back by a row with ChargeClass Correction"
-        raise InvalidInput("ConsumedQuantity", problem)
-    start = moments(columns.start(row), "ChargePeriodStart")
-    end = moments(columns.end(row), "ChargePeriodEnd") if columns.end(row) else start
-    accelerator_hours = consumed * per_unit * (machine.accelerators or 0.0)
-    account = clip(columns.account(row))
-    key = UseKey(
-        month=start.month,
-        provider=provider_slug(columns.host(row) or columns.provider(row)),
-        region=clip(columns.region(row)) or clip(columns.region_name(row)),
-        machine=machine.name,
-        accelerator=machine.accelerator,
-        option=(machine.sku.option if machine.sku else "") or option,
-        project=options.projects.choose(
-            options.projects.pick(parse_tags(columns.tags(row))), account
-        ),
-        account=account,
-        user="",
-        state="",
-        currency=clip(columns.currency(row), 10),
-    )
-    instance_hours = None if machine.sku else consumed * per_unit
-    ledger.use(key, instance_hours, accelerator_hours, billed, effective)  # type: ignore[arg-type]
-    if end.seconds > start.seconds and accelerator_hours > 0:
-        mean = accelerator_hours * 3600 / (end.seconds - start.seconds)
-        label = machine.accelerator or machine.name
-        most = most_at_once(columns.resource(row), machine.accelerators or 0.0)
-        ledger.hold(label, start.seconds, end.seconds, mean, most)
-
-
-FORMAT = TableFormat(
-    name="focus",
-    title="FOCUS cost and usage",
-    required=("ChargePeriodStart", "BilledCost", "ChargeCategory"),
-    read=read,
-)

@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from planner.usage.cells import amount, clip, plain_name, quantity, to_point
-from planner.usage.formats.base import ReadOptions, TableFormat
+from planner.usage.formats import ReadOptions
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine_anywhere, name_accelerator
-from planner.usage.tables import Table
+from planner.usage.tables import Table, amount, clip, plain_name, quantity, to_point
 from pricing.common.invalid_input import InvalidInput
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)
+NAME, TITLE = "table", "Table of months"
 COLUMNS = (
     "month",
     "accelerator_hours",
@@ -93,7 +93,7 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     get = {name: columns.getter(name) for name in COLUMNS}
     number: Callable[[str], str] = to_point if table.decimal_comma else str
     has_hours = columns.find("accelerator_hours") is not None
-    for index, row in enumerate(table.rows, table.first_row):
+    for index, row in enumerate(table.rows, 2):
         cell = {name: read_cell(row) for name, read_cell in get.items()}
         has_cost = bool(cell["cost"].strip() or cell["amortised_cost"].strip())
         try:
@@ -119,7 +119,7 @@ def _read_row(
     option, currency = clip(cell["purchase_option"], 30), clip(cell["currency"], 10)
     if billed is not None or amortised is not None:
         charge = ChargeKey(month, provider, "Usage", "", option, currency, month)
-        ledger.charge(charge, billed, amortised)
+        ledger.add_charge(ledger.charge_sums(charge), billed, amortised)
     instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
     hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
     named = find_machine_anywhere(provider, machine) if machine else None
@@ -153,6 +153,3 @@ def _read_row(
         machine_hours = None if instance_hours is None else float(instance_hours)
         ledger.use(key, machine_hours, quantity(str(hours), "hours"), billed, amortised)
     ledger.account(Reason.NOT_A_MACHINE if hours is None else Reason.ACCELERATOR_USE)
-
-
-FORMAT = TableFormat(name="table", title="Table of months", required=("month",), read=read)

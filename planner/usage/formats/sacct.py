@@ -9,17 +9,18 @@ own time.
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 
-from planner.usage.cells import clip
-from planner.usage.formats.base import ReadOptions, TextFormat
-from planner.usage.formats.slurm_time import elapsed_seconds, read_moment, split_by_month
-from planner.usage.formats.slurm_tres import LikeJobs
-from planner.usage.ledger import Ledger, Reason, UseKey
+from planner.usage.formats import LogFormat, ReadOptions
+from planner.usage.ledger import Ledger, Reason, UseKey, UseSums
+from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
-from planner.usage.tables import no_cell
+from planner.usage.tables import clip, no_cell, split_by_month
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -65,44 +66,12 @@ CLOCK_JUMP_S, MAX_EXCESS_S = 3_660, 7_200
 which is named."""
 
 
-class _Columns:
-    """Where the columns of one log stand."""
-
-    def __init__(self, fields: Sequence[str]) -> None:
-        self.count = len(fields)
-        places = {name.strip().lower(): index for index, name in enumerate(fields)}
-        self._places = places
-        self.job = self._first("jobidraw", "jobid")
-        self.id = self._first("jobid", "jobidraw")
-        self.state = self._first("state")
-        self.start, self.end = self._first("start"), self._first("end")
-        self.tres = self._first("alloctres")
-        self.raw, self.elapsed = places.get("elapsedraw"), places.get("elapsed")
-        if self.raw is None and self.elapsed is None:
-            raise InvalidInput("column ElapsedRaw", f"is missing; run: {COMMAND}")
-
-    def _first(self, *names: str) -> int:
-        for name in names:
-            if name in self._places:
-                return self._places[name]
-        raise InvalidInput(f"column {names[0]}", f"is missing; run: {COMMAND}")
-
-    def getter(self, name: str) -> Callable[[Sequence[str]], str]:
-        place = self._places.get(name)
-        return no_cell if place is None else itemgetter(place)
-
-    def getters(self, *names: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
-        """What reads those of these columns that there are, the state and the allocation."""
-        places = [self._places[name] for name in names if name in self._places]
-        return itemgetter(*places, self.state, self.tres)
-
-
 def matches(head: str) -> bool:
     """Whether the first lines are a header of sacct, or rows of it."""
     first, _, rest = head.partition("\n")
-    names = first.strip().split("|")
-    if len(names) > 3 and sum(name.strip().lower() in _NAMES for name in names) >= 4:
-        return any(name.strip().lower() in ("jobid", "jobidraw") for name in names)
+    names = [name.strip().lower() for name in first.split("|")]
+    if sum(name in _NAMES for name in names) >= 4:
+        return "jobid" in names or "jobidraw" in names
     if "JobID=" in first and "State=" in first:
         return True
     return _is_row(first.split("|")) and (not rest.strip() or "|" in rest)
@@ -118,20 +87,27 @@ def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     first = next(lines)
     cells = first.rstrip("\r\n").split("|")
     if "JobID=" in first and "|" not in first:
-        _read_pairs(first, lines, ledger, options)
+        reader = _Reader(sorted(_NAMES), ledger, options)
+        for number, row in enumerate(_pairs(chain([first], lines)), 1):
+            reader.read_row(row, number)
         return
     if _is_row(cells):
-        fields = options.fields or _layout(cells)
-        reader = _Reader(_Columns(fields), ledger, options)
+        reader = _Reader(options.fields or _layout(cells), ledger, options)
         reader.read_line(first, 1)
     else:
-        reader = _Reader(_Columns(cells), ledger, options)
+        reader = _Reader(cells, ledger, options)
     for number, line in enumerate(lines, 2):
         reader.read_line(line, number)
 
 
+def _pairs(lines: Iterator[str]) -> Iterator[list[str]]:
+    for row in csv.reader(lines):
+        pairs = (cell.partition("=") for cell in row)
+        plain = {name.lower(): value for name, _, value in pairs}
+        yield [plain.get(name, "") for name in sorted(_NAMES)]
+
+
 def _layout(cells: Sequence[str]) -> tuple[str, ...]:
-    """The order of columns that fits the first row of a log without a header."""
     for layout in _LAYOUTS:
         if len(layout) == len(cells) and _fits(dict(zip(layout, cells, strict=True))):
             return layout
@@ -151,110 +127,120 @@ def _fits(row: Mapping[str, str]) -> bool:
     )
 
 
-def _read_pairs(first: str, rest: Iterator[str], ledger: Ledger, options: ReadOptions) -> None:
-    """Rows of `JobID=1,State=COMPLETED,…`; a cell with a comma is quoted."""
+class _LikeJobs:
+    """What jobs of one user, account, place, state and allocation have in common."""
 
-    def lines() -> Iterator[str]:
-        yield first
-        yield from rest
-
-    fields = sorted(_NAMES)
-    reader = _Reader(_Columns(fields), ledger, options)
-    for number, row in enumerate(csv.reader(lines()), 1):
-        pairs = dict(cell.partition("=")[::2] for cell in row)
-        plain = {name.lower(): value for name, value in pairs.items()}
-        reader.read_row([plain.get(name, "") for name in fields], number)
+    def __init__(self, state: str, tres: str) -> None:
+        self.state = state.split(" ", 1)[0]
+        self.problem: InvalidInput | None = None
+        self.parts: tuple[tuple[str, int], ...] = ()
+        """Accelerators by name."""
+        self.uses: dict[tuple[str, str], UseSums] = {}
+        """By accelerator and month."""
+        try:
+            self.parts = read_tres(tres)
+        except InvalidInput as refusal:
+            self.problem = refusal
 
 
 class _Reader:
-    """Reads the rows of one log."""
+    def __init__(self, fields: Sequence[str], ledger: Ledger, options: ReadOptions) -> None:
+        self._count = len(fields)
+        self._places = {name.strip().lower(): index for index, name in enumerate(fields)}
+        self._ledger, self._options = ledger, options
+        self._job, self._id = self._require("jobidraw", "jobid"), self._require("jobid", "jobidraw")
+        self._state, self._tres = self._require("state"), self._require("alloctres")
+        self._start, self._end = self._require("start"), self._require("end")
+        self._raw, self._elapsed = self._places.get("elapsedraw"), self._places.get("elapsed")
+        if self._raw is None and self._elapsed is None:
+            raise InvalidInput("column ElapsedRaw", f"is missing; run: {COMMAND}")
+        self._user, self._account = self._getter("user"), self._getter("account")
+        self._partition, self._cluster = self._getter("partition"), self._getter("cluster")
+        self._submit = self._getter("submit")
+        names = ("user", "account", "cluster", "partition")
+        places = [self._places[name] for name in names if name in self._places]
+        self._shared = itemgetter(*places, self._state, self._tres)
+        self._likes: dict[object, _LikeJobs] = {}
 
-    def __init__(self, columns: _Columns, ledger: Ledger, options: ReadOptions) -> None:
-        self._columns, self._ledger, self._options = columns, ledger, options
-        self._user, self._account = columns.getter("user"), columns.getter("account")
-        self._partition, self._cluster = columns.getter("partition"), columns.getter("cluster")
-        self._submit = columns.getter("submit")
-        self._shared = columns.getters("user", "account", "cluster", "partition")
-        self._likes: dict[tuple[str, ...], LikeJobs] = {}
+    def _require(self, *names: str) -> int:
+        for name in names:
+            if name in self._places:
+                return self._places[name]
+        raise InvalidInput(f"column {names[0]}", f"is missing; run: {COMMAND}")
+
+    def _getter(self, name: str) -> Callable[[Sequence[str]], str]:
+        place = self._places.get(name)
+        return no_cell if place is None else itemgetter(place)
 
     def read_line(self, line: str, number: int) -> None:
         """A `|` within the last column belongs to it."""
         text = line.rstrip("\r\n")
         if not text.strip():
             return
-        row = text.split("|", self._columns.count - 1)
-        if len(row) == self._columns.count and row[-1].endswith("|") and "|" not in row[-1][:-1]:
+        row = text.split("|", self._count - 1)
+        if len(row) == self._count and row[-1].endswith("|") and "|" not in row[-1][:-1]:
             row[-1] = row[-1][:-1]
         self.read_row(row, number)
 
     def read_row(self, row: Sequence[str], number: int) -> None:
         try:
-            if len(row) != self._columns.count:
-                problem = f"has {len(row)} cells under {self._columns.count} columns"
+            if len(row) != self._count:
+                problem = f"has {len(row)} cells under {self._count} columns"
                 raise InvalidInput("", f"{problem}; a job's name may hold |: put JobName last")
             self._read(row)
         except InvalidInput as refusal:
             self._ledger.misread(f"row {number}", str(refusal))
 
     def _read(self, row: Sequence[str]) -> None:
-        columns, ledger = self._columns, self._ledger
-        job = row[columns.job]
-        if "." in row[columns.id] or "." in job:
+        ledger, job = self._ledger, row[self._job]
+        if "." in row[self._id] or "." in job:
             ledger.account(Reason.JOB_STEP)
             return
         like = self._like(row)
         if like.state not in _STATES:
-            raise InvalidInput("State", f"{shorten(row[columns.state], 40)} is no state of a job")
-        starts, submitted = row[columns.start], self._submit(row)
-        identity = (self._cluster(row), row[columns.id], job, submitted, starts)
-        if ledger.is_repeated(identity):
-            self._add_rest(row, like, identity, starts)
+            raise InvalidInput("State", f"{shorten(row[self._state], 40)} is no state of a job")
+        starts, ends, submitted = row[self._start], row[self._end], self._submit(row)
+        identity = (self._cluster(row), row[self._id], job, submitted, starts)
+        if ledger.repetition(identity, ()) is not None:
+            self._add_rest(row, like, identity)
             ledger.account(Reason.DUPLICATE)
             return
         if starts in _NEVER:
             ledger.account(Reason.NEVER_RAN)
             return
-        like.check()
-        if not like.total:
+        if like.problem is not None:
+            raise InvalidInput(like.problem.field, like.problem.message)
+        if not like.parts:
             ledger.account(Reason.NO_ACCELERATOR)
             return
         seconds = self._seconds(row)
         start = read_moment(starts, "Start")
-        ends = row[columns.end]
         end = start + seconds if ends in _NEVER else read_moment(ends, "End")
         self._check_elapsed(ends, seconds, end - start)
         if ends in _NEVER:
             ledger.note("Jobs that still run count up to the moment of the query.")
             ledger.running[identity] = seconds
-        if submitted and submitted not in _NEVER:
-            waited = start - read_moment(submitted, "Submit")
-            ledger.waiting.add(waited if waited > 0 else 0.0)
         self._add(row, like, seconds, start, end)
         ledger.account(Reason.ACCELERATOR_USE)
 
-    def _like(self, row: Sequence[str]) -> LikeJobs:
+    def _like(self, row: Sequence[str]) -> _LikeJobs:
         mark = self._shared(row)
         like = self._likes.get(mark)
         if like is None:
             if len(self._likes) >= _MAX_LIKES:
                 self._likes.clear()
-            columns = self._columns
-            like = self._likes[mark] = LikeJobs(row[columns.state], row[columns.tres])
+            like = self._likes[mark] = _LikeJobs(row[self._state], row[self._tres])
         return like
 
-    def _add_rest(
-        self, row: Sequence[str], like: LikeJobs, identity: tuple[str, ...], starts: str
-    ) -> None:
-        """What a job that still ran in an earlier log went on to take."""
+    def _add_rest(self, row: Sequence[str], like: _LikeJobs, identity: tuple[str, ...]) -> None:
         counted = self._ledger.running.get(identity)
         if counted is None:
             return
-        seconds, start = self._seconds(row), read_moment(starts, "Start")
-        like.check()
-        ends = row[self._columns.end]
+        seconds, start = self._seconds(row), read_moment(row[self._start], "Start")
+        ends = row[self._end]
         if ends not in _NEVER:
             self._check_elapsed(ends, seconds, read_moment(ends, "End") - start)
-        if seconds <= counted or not like.total:
+        if seconds <= counted or not like.parts:
             return
         self._ledger.running[identity] = seconds
         self._add(row, like, seconds - counted, start + counted, start + seconds)
@@ -264,7 +250,6 @@ class _Reader:
         )
 
     def _check_elapsed(self, ends: str, seconds: float, between_s: float) -> None:
-        """Refuses times that contradict each other by more than clocks do."""
         if between_s < 0:
             raise InvalidInput("End", f"{shorten(ends, 40)} is before the start")
         if seconds > between_s + MAX_EXCESS_S:
@@ -277,33 +262,31 @@ class _Reader:
             )
 
     def _seconds(self, row: Sequence[str]) -> float:
-        raw, elapsed = self._columns.raw, self._columns.elapsed
-        if raw is not None and row[raw]:
-            text = row[raw].strip()
+        if self._raw is not None and row[self._raw]:
+            text = row[self._raw].strip()
             if not text.isdecimal() or len(text) > 12:
                 raise InvalidInput("ElapsedRaw", f"{shorten(text, 40)} is no number of seconds")
             seconds = float(text)
         else:
-            seconds = elapsed_seconds(row[elapsed]) if elapsed is not None else 0.0
+            seconds = elapsed_seconds(row[self._elapsed]) if self._elapsed is not None else 0.0
         if seconds > MAX_SECONDS:
             raise InvalidInput("ElapsedRaw", f"{seconds:.0f} s is more than 20 years")
         return seconds
 
     def _add(
-        self, row: Sequence[str], like: LikeJobs, seconds: float, start: float, end: float
+        self, row: Sequence[str], like: _LikeJobs, seconds: float, start: float, end: float
     ) -> None:
         shares = split_by_month(start, end)
-        for part in like.parts:
-            hours = part.count * seconds / 3600
+        for accelerator, count in like.parts:
+            hours = count * seconds / 3600
             for month, share in shares:
-                use = part.uses.get(month)
+                use = like.uses.get((accelerator, month))
                 if use is None:
-                    key = self._key(row, like.state, part.accelerator, month)
-                    use = part.uses[month] = self._ledger.use_sums(key)
+                    key = self._key(row, like.state, accelerator, month)
+                    use = like.uses[accelerator, month] = self._ledger.use_sums(key)
                 use.add(None, hours * share, None, None)
-            if end > start and not part.is_slice:
-                mean = part.count * seconds / (end - start)
-                self._ledger.hold(part.accelerator, start, end, mean)
+            if end > start and not is_slice(accelerator):
+                self._ledger.hold(accelerator, start, end, count * seconds / (end - start))
 
     def _key(self, row: Sequence[str], state: str, kind: str, month: str) -> UseKey:
         user, account = clip(self._user(row)), clip(self._account(row))
@@ -313,4 +296,82 @@ class _Reader:
         return UseKey(month, "", place, "", kind, "owned", project, account, user, state, "")
 
 
-FORMAT = TextFormat("sacct", "Slurm accounting (sacct)", matches, read)
+@lru_cache(maxsize=50_000)
+def read_tres(text: str) -> tuple[tuple[str, int], ...]:
+    """Accelerators by name in a list of trackable resources; what its types leave of all of them
+    has no name.
+
+    >>> read_tres("billing=32,gres/gpu:h100=12,gres/gpu=16,node=2")
+    (('nvidia-h100-80gb-sxm', 12), ('', 4))
+    >>> read_tres("cpu=2,gres/shard=4,gres/gpumem=80G")
+    ()
+    """
+    total: int | None = None
+    typed: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        if name != "gres/gpu" and not name.startswith("gres/gpu:"):
+            continue
+        if not value.isdecimal() or len(value) > 6:
+            raise InvalidInput("AllocTRES", f"{shorten(part, 40)} is no number of accelerators")
+        if name == "gres/gpu":
+            total = int(value)
+        else:
+            kind = name.removeprefix("gres/gpu:")
+            kind = kind.lower() if is_slice(kind) else name_accelerator(kind)
+            typed[kind] = typed.get(kind, 0) + int(value)
+    rest = 0 if total is None else total - sum(typed.values())
+    named = tuple((kind, count) for kind, count in typed.items() if count)
+    return (*named, ("", rest)) if rest > 0 else named
+
+
+# Times, by the cluster's own clock ---------------------------------------------------------
+
+_ELAPSED = re.compile(r"(?:(?:(\d{1,5})-)?(\d{1,3}):)?(\d{2}):(\d{2})(?:\.\d+)?", re.ASCII)
+_EPOCH = dt.date(1970, 1, 1)
+_SECONDS = {"": 0.0} | {f"{second:02d}": float(second) for second in range(61)}
+_LENGTHS = frozenset((16, 19, 24, 25, 26))
+
+
+@lru_cache(maxsize=50_000)
+def elapsed_seconds(text: str) -> float:
+    """Seconds of `[[D-]HH:]MM:SS`.
+
+    >>> elapsed_seconds("10-13:27:06"), elapsed_seconds("10:30")
+    (912426.0, 630.0)
+    """
+    match = _ELAPSED.fullmatch(text.strip())
+    if match is None:
+        raise InvalidInput("Elapsed", f"{shorten(text, 40)} is no time like 1-02:30:00")
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+def read_moment(text: str, column: str) -> float:
+    """Seconds since 1970, whatever the zone."""
+    try:
+        if len(text) not in _LENGTHS or text[10] not in "T " or not text.isascii():
+            raise ValueError
+        return _day(text[:10]) + _minute(text[11:16]) + _SECONDS[text[17:19]]
+    except (ValueError, KeyError):
+        problem = f"{shorten(text, 40)} is not a moment like 2026-01-31T08:00:00"
+        raise InvalidInput(column, problem) from None
+
+
+@lru_cache(maxsize=20_000)
+def _day(text: str) -> float:
+    day = dt.date.fromisoformat(text)
+    if not 1990 <= day.year <= 2200:
+        raise ValueError
+    return (day - _EPOCH).days * 86_400.0
+
+
+@lru_cache(maxsize=1_440)
+def _minute(text: str) -> float:
+    hours, minutes = int(text[:2]), int(text[3:5])
+    if not (0 <= hours < 24 and 0 <= minutes < 60):
+        raise ValueError
+    return hours * 3_600.0 + minutes * 60.0
+
+
+FORMAT = LogFormat("sacct", "Slurm accounting (sacct)", matches, read)

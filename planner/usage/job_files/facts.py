@@ -132,7 +132,6 @@ class JobFacts:
             self.accelerators = None
 
     def _check_model(self) -> None:
-        """A model that nobody knows by this name is asked for."""
         model = self.training.get("model")
         if model is None:
             return
@@ -143,32 +142,14 @@ class JobFacts:
             self.ask("model", refusal.message)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "form": self.form,
-            "name": self.name,
-            "accelerator": self.slug or self.accelerator,
-            "accelerators": self.accelerators,
-            "per_node": self.per_node,
-            "nodes": self.nodes,
-            "hours": self.hours,
-            "runs": self.runs,
-            "at_once": self.at_once,
-            "slices": self.slices,
-            "provider": self.provider,
-            "region": self.region,
-            "machine": self.machine,
-            "spot": self.spot,
-            "training": self.training,
-            "tokens_per_step": self.tokens_per_step,
-            "notes": self.notes,
-            "questions": self.questions,
-        }
+        return vars(self) | {"accelerator": self.slug or self.accelerator}
 
     def request(self, runs_per_month: float) -> dict[str, Any]:
         """The request of a comparison as far as the file fills it; what it asks for is missing."""
         name = {"name": self.name[:100]} if self.name else {}
         if self.training:
-            return name | {"workload": self._training_workload()}
+            accelerator = {"accelerator": self.slug} if self.slug else {}
+            return name | {"workload": {"kind": "training", **accelerator, **self.training}}
         workload: dict[str, Any] = {"kind": "accelerator_hours"}
         if self.slug:
             workload["accelerator"] = self.slug
@@ -183,13 +164,8 @@ class JobFacts:
             workload["interruptible"] = True
         return name | {"workload": workload}
 
-    def _training_workload(self) -> dict[str, Any]:
-        accelerator = {"accelerator": self.slug} if self.slug else {}
-        return {"kind": "training", **accelerator, **self.training}
-
 
 def _is_short_for(name: str, slug: str) -> bool:
-    """Whether a name that means several accelerators means this one too."""
     if accelerators.find(name) is not None or accelerators.find(slug) is None:
         return False
     models = re.findall(r"[a-z]*\d+[a-z]*", name.lower())

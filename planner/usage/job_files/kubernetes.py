@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import ceil
 from typing import Any, NamedTuple
 
+from planner.usage.job_files.configs import count_of, inner, items, word_of
 from planner.usage.job_files.facts import JobFacts
-from planner.usage.job_files.kubernetes_pods import pod_accelerators, read_selectors
-from planner.usage.job_files.yaml_text import count_of, inner, items, word_of
+from planner.usage.machines import find_machine, is_slice
 
 _REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "google.com/tpu", "habana.ai/gaudi")
+_NEURON = ("aws.amazon.com/neuron", "aws.amazon.com/neurondevice")
+_ACCELERATOR_LABELS = (
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-tpu-accelerator",
+    "nvidia.com/gpu.product",
+)
+_SLICE_LABELS = ("cloud.google.com/gke-gpu-partition-size", "nvidia.com/mig.config")
+_SHARING_LABELS = (
+    "cloud.google.com/gke-max-shared-clients-per-gpu",
+    "cloud.google.com/gke-gpu-sharing-strategy",
+)
+_MIG_RESOURCE = re.compile(r"[\w.-]+/mig-", re.IGNORECASE)
+_SHARED_RESOURCE = re.compile(
+    r"/gpu\.shared$|/gpu-?mem|/gpucores|/vcuda|/vgpu|gpu-memory|gpu-core|/shared-gpu", re.IGNORECASE
+)
+_MACHINE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_PROVIDERS = ("aws", "azure", "gcp")
 _SCALERS = ("HorizontalPodAutoscaler", "ScaledObject", "ScaledJob")
 
 
@@ -31,8 +50,6 @@ def matches(documents: list[dict[str, Any]]) -> bool:
 
 
 class _Part(NamedTuple):
-    """Pods of one kind: how many accelerators, how long, how often."""
-
     accelerators: float
     hours: float | None
     runs: float
@@ -52,9 +69,9 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
             name = inner(document, "metadata")
             facts.name = facts.name or word_of(name.get("name") or name.get("generateName"))
         for pod in pods:
-            each = pod_accelerators(pod.spec, facts)
+            each = _pod_accelerators(pod.spec, facts)
             if each != 0:
-                is_named.append(read_selectors(pod.spec, facts))
+                is_named.append(_read_selectors(pod.spec, facts))
                 parts.append(_part(pod, each, _deadline(spec), facts))
     is_one_kind = bool(facts.accelerator) and "accelerator" not in facts.questions
     if is_one_kind and any(is_named) and not all(is_named):
@@ -67,7 +84,6 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
 
 
 def _deadline(spec: dict[str, Any]) -> float | None:
-    """Seconds after which a whole workload ends."""
     for place in (spec, inner(spec, "runPolicy")):
         if seconds := count_of(place.get("activeDeadlineSeconds")):
             return seconds
@@ -105,47 +121,11 @@ def _add_up(parts: list[_Part | None], facts: JobFacts) -> None:
 
 
 def _flat(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The manifests, those in lists too."""
     flat: list[dict[str, Any]] = []
     for document in documents:
         is_list = word_of(document.get("kind")).endswith("List")
         flat += items(document, "items") if is_list else [document]
     return flat
-
-
-def _serving(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
-    """Pods of a KServe service: as many as it keeps at least, where it scales."""
-    predictor = inner(spec, "predictor")
-    low, high = predictor.get("minReplicas", 1), predictor.get("maxReplicas")
-    if high is not None and high != low:
-        facts.ask("peak_accelerators", f"it scales from {low} to {high} pods: a limit is no use")
-        low = "scaled"
-    models = {"containers": [inner(predictor, "model"), *items(predictor, "containers")]}
-    return [Pods(low, predictor | models)]
-
-
-def _workflow(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
-    """Steps of an Argo workflow, which may run in turn or side by side."""
-    steps = [one for one in items(spec, "templates") if isinstance(one.get("container"), dict)]
-    pods = [Pods(1, one | {"containers": [one["container"]]}) for one in steps]
-    busy = [pod for pod in pods if pod_accelerators(pod.spec, JobFacts("")) != 0]
-    if busy and _LOOPS & _keys(spec.get("templates")):
-        facts.ask("runs", "steps are repeated for each item of a list")
-        facts.ask_count("steps of a list may run in turn or side by side")
-    if len(busy) > 1:
-        facts.ask_count(f"{len(busy)} steps may run in turn or side by side")
-        return [pod._replace(count="steps") for pod in busy]
-    return busy
-
-
-_LOOPS = {"withItems", "withParam", "withSequence"}
-
-
-def _keys(value: Any) -> set[str]:
-    """Keys of all objects within a value of bounded depth."""
-    if isinstance(value, dict):
-        return {str(key) for key in value}.union(*map(_keys, value.values()))
-    return set().union(*map(_keys, value)) if isinstance(value, list) else set()
 
 
 def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
@@ -171,20 +151,11 @@ def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
         "Job": lambda: [_job(spec, facts)],
         "LeaderWorkerSet": lambda: _leader_worker(spec),
         "TrainJob": lambda: [_train_job(spec)],
-        "InferenceService": lambda: _serving(spec, facts),
-        "Workflow": lambda: _workflow(spec, facts),
-        "CronWorkflow": lambda: _cron_workflow(spec, facts),
     }
     return plain.get(kind, lambda: _replica_specs(spec, facts))()
 
 
-def _cron_workflow(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
-    facts.ask("runs", f"it runs by the schedule {word_of(spec.get('schedule'))!r}")
-    return _workflow(inner(spec, "workflowSpec"), facts)
-
-
 def _job(spec: dict[str, Any], facts: JobFacts) -> Pods:
-    """Pods of a job: no more at once than completions are left."""
     parallelism, completions = spec.get("parallelism", 1), count_of(spec.get("completions"))
     width, pod = count_of(parallelism), inner(spec, "template", "spec")
     deadline = count_of(spec.get("activeDeadlineSeconds"))
@@ -238,7 +209,6 @@ def _train_job(spec: dict[str, Any]) -> Pods:
 
 
 def _replica_specs(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
-    """Roles of the training operators: PyTorchJob, MPIJob, TFJob and their like."""
     pods: list[Pods] = []
     elastic = inner(spec, "elasticPolicy")
     low, high = elastic.get("minReplicas"), elastic.get("maxReplicas")
@@ -251,3 +221,87 @@ def _replica_specs(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
             number = inner({"r": role}, "r").get("replicas", 1)
             pods.append(Pods(number, inner(role, "template", "spec")))
     return pods
+
+
+def _pod_accelerators(pod: dict[str, Any], facts: JobFacts) -> float | None:
+    """Accelerators of one pod; None where a template or a share stands in for the number. What
+    starts before its containers (`initContainers`) holds its accelerators before them."""
+    begins = items(pod, "initContainers")
+    beside = [one for one in begins if one.get("restartPolicy") == "Always"]
+    counts = [_of_container(one, facts) for one in (*items(pod, "containers"), *beside)]
+    before = [_of_container(one, facts) for one in begins if one not in beside]
+    if None in counts or None in before:
+        return None
+    return max(sum(one or 0.0 for one in counts), *(one or 0.0 for one in before), 0.0)
+
+
+def _of_container(container: dict[str, Any], facts: JobFacts) -> float | None:
+    total = 0.0
+    resources = inner(container, "resources")
+    for name, value in (inner(resources, "requests") | inner(resources, "limits")).items():
+        count = count_of(value)
+        if _MIG_RESOURCE.match(name):
+            _take_slices(name.partition("/")[2], facts, value)
+            return None
+        if _SHARED_RESOURCE.search(name) and count != 0:
+            facts.ask_count(f"it takes a share of an accelerator ({name}: {str(value)[:20]})")
+            return None
+        if name not in (*_RESOURCES, *_NEURON):
+            continue
+        if count is None:
+            facts.ask_count(f"{name} is {str(value)[:40]!r}, no whole number")
+            return None
+        total += count
+    return total
+
+
+def _read_selectors(pod: dict[str, Any], facts: JobFacts) -> bool:
+    """Accelerator or machine by the labels that nodes are chosen by; whether any names one."""
+    labels = _labels(pod)
+    for label in _ACCELERATOR_LABELS:
+        name = word_of(labels.get(label))
+        if name and is_slice(name):
+            _take_slices(name, facts)
+        else:
+            facts.name_kind(name)
+    for label in _SLICE_LABELS:
+        if size := word_of(labels.get(label)):
+            _take_slices(size, facts)
+    for label in _SHARING_LABELS:
+        if label in labels:
+            facts.ask_count(f"accelerators are shared by several pods ({label})")
+    machines = [_read_machine(word_of(labels.get(label)), facts) for label in _MACHINE_LABELS]
+    if labels.get("cloud.google.com/gke-spot") in ("true", True):
+        facts.spot = True
+    return any(machines) or any(word_of(labels.get(label)) for label in _ACCELERATOR_LABELS)
+
+
+def _labels(pod: dict[str, Any]) -> dict[str, Any]:
+    labels = inner(pod, "nodeSelector")
+    for term in items(
+        pod,
+        "affinity",
+        "nodeAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "nodeSelectorTerms",
+    ):
+        for one in items(term, "matchExpressions"):
+            values = one.get("values")
+            if one.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
+                labels = labels | {str(one.get("key")): values[0]}
+    return labels
+
+
+def _take_slices(name: str, facts: JobFacts, number: object = "some") -> None:
+    facts.take_slices(name, str(number)[:20])
+    facts.ask_count(f"slices ({name}) are how many accelerators is not stated")
+
+
+def _read_machine(name: str, facts: JobFacts) -> bool:
+    for provider in _PROVIDERS if name else ():
+        known = find_machine(provider, name)
+        if known.accelerator:
+            facts.machine, facts.provider = name, provider
+            facts.name_kind(known.accelerator)
+            return True
+    return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from math import ceil, prod
+from math import ceil
 
 from planner.usage.job_files.facts import JobFacts, split_count
 from planner.usage.machines import is_slice
@@ -27,12 +27,7 @@ _VARIABLE = re.compile(r"^\s*(?:export\s+)?(?:N?GPUS?_PER_NODE|NUM_GPUS)=(\d{1,4
 _LAUNCHER = re.compile(r"--nproc[-_]per[-_]node[=\s]+(\d{1,4})\b")
 _TIME = re.compile(r"(?:(\d{1,5})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 _RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7})(?::(\d{1,5}))?)?")
-_HOST = re.compile(r"(?:[\w.-]|\[\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*\])+", re.ASCII)
-_BRACKETS = re.compile(r"\[([^\]]*)\]")
 MAX_TASKS = 1_000_000
-MAX_HOSTS = 1_000_000
-MAX_LIST_LENGTH = 4_000
-"""Most characters of a list of hosts."""
 
 
 def matches(text: str) -> bool:
@@ -64,7 +59,6 @@ def read(text: str) -> JobFacts:
 
 
 def _parts(text: str) -> Iterator[dict[str, str]]:
-    """Options of each part of a heterogeneous job; one part for any other."""
     options: dict[str, str] = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -143,7 +137,6 @@ _OF_TASK = ("gpus-per-task", "tres-per-task")
 
 
 def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str, str]]:
-    """Options that state accelerators, with their counts such as `a100:4`."""
     for option in ("gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket"):
         if option in options:
             yield option, options[option]
@@ -160,61 +153,26 @@ def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str,
 
 
 def _times(option: str, options: dict[str, str]) -> float | str:
-    """What an option's count is multiplied by, or what is open of it."""
     if option in ("gpus", "tres-per-job"):
         return 1.0
     if option in _OF_NODE:
         if "gpus" in options and not options.keys() & _NAMES_NODES:
             return "nodes are not stated"
         return _nodes(options)
-    if option == "gpus-per-socket":
-        sockets, nodes = _number(options.get("sockets-per-node", "")), _nodes(options)
-        if sockets is None:
-            return "it counts by socket, and sockets of a node are not stated"
-        return nodes if isinstance(nodes, str) else nodes * sockets
-    tasks = _tasks(options)
-    if option == "ntasks-per-gpu" and not isinstance(tasks, str):
-        share = _number(options[option])
-        return tasks / share if share else f"{option} {options[option][:40]!r} is no one number"
-    return tasks
+    if option in ("gpus-per-socket", "ntasks-per-gpu"):
+        return f"it counts by --{option}, which leaves the number open"
+    return _tasks(options)
 
 
 def _nodes(options: dict[str, str]) -> float | str:
-    """Nodes as stated or as named hosts and tasks need them, one where nothing says; or what is
-    open of them. A job has all hosts of its list, and more where its tasks need more."""
+    """Nodes as stated or as tasks need them, one where nothing says; or what is open of them."""
     if "nodes" in options:
         number = _number(options["nodes"])
         return number if number is not None else _no_number("nodes", options)
-    if "nodefile" in options:
-        return f"the hosts are in the file {options['nodefile'][:40]!r}"
-    hosts = _count_hosts(options["nodelist"]) if "nodelist" in options else 1
-    if hosts is None:
-        return f"nodelist {options['nodelist'][:40]!r} is no list of hosts"
+    if options.keys() & {"nodelist", "nodefile"}:
+        return "how many hosts its list names is not counted; say --nodes"
     tasks, on_each = (_number(options.get(key, "")) for key in ("ntasks", "ntasks-per-node"))
-    return float(max(hosts, ceil(tasks / on_each) if tasks and on_each else 1))
-
-
-def _count_hosts(text: str) -> int | None:
-    """Hosts of a list such as `gpu[01-08,12],login1`; None where it is none, such as a file.
-
-    >>> _count_hosts("gpu[01-08,12],login1"), _count_hosts("./hosts")
-    (10, None)
-    """
-    if len(text) > MAX_LIST_LENGTH:
-        return None
-    hosts: dict[str, int] = {}
-    for host in re.split(r",(?![^\[]*\])", text):
-        if not _HOST.fullmatch(host):
-            return None
-        hosts[host] = prod(_count_indices(one) for one in _BRACKETS.findall(host))
-    total = sum(hosts.values())
-    return total if 0 < total <= MAX_HOSTS and min(hosts.values()) > 0 else None
-
-
-def _count_indices(text: str) -> int:
-    """Numbers of ranges such as `01-08,12`."""
-    ranges = [part.partition("-") for part in text.split(",")]
-    return sum(max(0, int(last or first) - int(first) + 1) for first, _, last in ranges)
+    return float(ceil(tasks / on_each)) if tasks and on_each else 1.0
 
 
 def _tasks(options: dict[str, str]) -> float | str:
@@ -231,7 +189,6 @@ def _tasks(options: dict[str, str]) -> float | str:
 
 
 def _note_one_node(options: dict[str, str], totals: dict[str, float], facts: JobFacts) -> None:
-    """Tasks that may go on several nodes, of which none is stated."""
     if "ntasks" in options and "ntasks-per-node" not in options and totals.keys() & set(_OF_NODE):
         facts.note(
             f"--nodes is not stated and counts as one, although {options['ntasks'][:20]} tasks may "
@@ -254,7 +211,6 @@ def _of_gres(text: str) -> str:
 
 
 def _of_script(text: str, nodes: float | str, facts: JobFacts, is_exclusive: bool) -> float | None:
-    """Accelerators that only the body of the script names."""
     if isinstance(nodes, str):
         facts.ask_count(nodes)
         return None
@@ -270,7 +226,6 @@ def _of_script(text: str, nodes: float | str, facts: JobFacts, is_exclusive: boo
 
 
 def _count(text: str, facts: JobFacts) -> float | None:
-    """A count with or without a type before it; several types are added."""
     total = 0.0
     for part in text.split(","):
         name, count = split_count(part)
@@ -288,7 +243,6 @@ def _count(text: str, facts: JobFacts) -> float | None:
 
 
 def _read_time(text: str, facts: JobFacts) -> None:
-    """`D-HH`, `D-HH:MM:SS`, `HH:MM:SS`, `MM:SS` or minutes."""
     match = _TIME.fullmatch(text)
     if match is None:
         if text:

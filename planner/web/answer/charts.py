@@ -8,16 +8,30 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from planner.contract.answer.common import Category
+from planner.contract.amounts import parse_month, shorten_month
+from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.risk import (
+    BreakEvenRow,
+    CostCurveSeries,
+    Crossing,
+    SensitivityRow,
+    name_paying_use,
+)
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.answer.sensitivity import SensitivityRow
-from planner.contract.labels import SCENARIO_TITLES, category_title
-from planner.contract.months import shorten_month
-from planner.contract.purchase_options import CHART_ROLES, ROLE_TITLES, traits
-from planner.web.answer.scenario_rows import scenario_rows
-from planner.web.common.chart import Chart, Series
-from planner.web.common.form_fields import ALL
+from planner.contract.labels import (
+    CHART_ROLES,
+    OWNED,
+    ROLE_TITLES,
+    SCENARIO_TITLES,
+    category_title,
+    traits,
+)
+from planner.costing.advice.verdict import SCENARIO_NAMES
+from planner.costing.scenarios import scenario_options
+from planner.web.answer.tables import scenario_rows, with_place
+from planner.web.common.chart import Chart, Mark, Series
+from planner.web.common.fields import ALL
 from planner.web.common.formatting import accelerator_name, figures
 
 
@@ -56,14 +70,12 @@ def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
 
 
 def _accelerators_of(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> set[str]:
-    """Kinds of accelerators that a plan has in service."""
     kinds = {key: one.accelerator for key, one in answer.offers.items()}
     kinds |= {one.key: one.accelerator for one in answer.servers}
     return {kinds[row.source] for row in scenario.capacity if row.source in kinds}
 
 
 def source_roles(answer: ComparisonAnswer) -> dict[str, str]:
-    """Kind of capacity of each offer and server, by key."""
     rented = {key: traits(o.purchase_option).chart_role for key, o in answer.offers.items()}
     return {**rented, **{server.key: "owned" for server in answer.servers}}
 
@@ -151,7 +163,6 @@ _PERCENT = {"factor", "fraction"}
 
 
 def _range_label(row: SensitivityRow) -> str:
-    """`electricity per kwh 0.0575 to 0.239 USD/kWh`; factors and fractions in per cent."""
     name = _NAMES.get(row.field) or row.field.rpartition(".")[2].replace("_", " ")
     unit = row.unit.partition(" ")[0]
     if unit in _PERCENT:
@@ -173,3 +184,217 @@ _NAMES = {
     "on_prem.staff_cost_per_year": "cost of one FTE",
 }
 """What the tornado calls its rows: the form's words."""
+
+
+END = "end"
+"""Label after the last month: everything due, what is owed afterwards and the resale included."""
+
+
+def cumulative_totals(scenario: ScenarioAnswer, horizon_months: int) -> list[Decimal]:
+    return [*scenario.cumulative_cost[:horizon_months], scenario.require_total()]
+
+
+def payback(answer: ComparisonAnswer) -> Chart | None:
+    """Cost so far of the advised plan and of the next best, labelled at the lines; None where
+    each is paid in one month, so that there is nothing to see."""
+    plan = answer.recommended
+    if plan is None:
+        return None
+    rivals = list_rivals(answer)
+    if all(_is_paid_at_once(answer, one) for one in (plan, *rivals)):
+        return None
+    series = [_line(answer, plan, f"Advised: {SCENARIO_TITLES[plan.key]}", "advised")]
+    roles = ("next_best", "rented")
+    series += [
+        _line(answer, rival, SCENARIO_TITLES[rival.key], role)
+        for rival, role in zip(rivals, roles, strict=False)
+    ]
+    mark = _mark(answer, series[0])
+    return Chart(
+        key="cumulative",
+        title="When does the advised plan pay off?"
+        if plan.buys_or_leases
+        else "How does the cost add up?",
+        kind="line",
+        x_label="month",
+        y_label=f"spent so far, {answer.currency}",
+        unit=answer.currency,
+        x=[*map(shorten_month, answer.months), END],
+        series=series,
+        marks=[mark] if mark else [],
+        summary=_summary(answer, plan, rivals),
+        labels_at_lines=True,
+    )
+
+
+def list_rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
+    """The next best plan; then, where the advised one buys, the best that does neither."""
+    plan = answer.recommended
+    next_best = answer.recommendation.next_best
+    rivals = [answer.by_key[next_best]] if next_best else []
+    rented = _best_rented(answer)
+    if plan and plan.buys_or_leases and rented and all(rented.lines != one.lines for one in rivals):
+        rivals.append(rented)
+    return rivals
+
+
+def _best_rented(answer: ComparisonAnswer) -> ScenarioAnswer | None:
+    renting = [s for s in answer.feasible if s.allowed and not s.buys_or_leases]
+    return min(renting, key=ScenarioAnswer.require_present_cost, default=None)
+
+
+def _is_paid_at_once(answer: ComparisonAnswer, plan: ScenarioAnswer) -> bool:
+    return len(set(cumulative_totals(plan, answer.horizon_months))) == 1
+
+
+def _line(answer: ComparisonAnswer, plan: ScenarioAnswer, name: str, role: str) -> Series:
+    totals = cumulative_totals(plan, answer.horizon_months)
+    return Series(name, [float(total) for total in totals], role, dashed=role != "advised")
+
+
+def _mark(answer: ComparisonAnswer, advised: Series) -> Mark | None:
+    month = answer.verdict.payback if answer.verdict else None
+    if month is None:
+        return None
+    months = answer.months
+    if month not in months:
+        how = "with the resale" if answer.verdict and answer.verdict.resale else "after the plan"
+        return Mark(END, float(advised.values[-1] or 0), f"Paid off {how}")
+    name = f"Paid off in {parse_month(month):%B %Y}"
+    return Mark(shorten_month(month), float(advised.values[months.index(month)] or 0), name)
+
+
+def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[ScenarioAnswer]) -> str:
+    if not rivals:
+        return "No scenario with another plan may be advised."
+    against = _name(rivals[-1].key)
+    if not plan.buys_or_leases:
+        return f"The advised plan and the next best, {against}."
+    if answer.verdict is None:
+        return f"The advised plan and {against}."
+    month = answer.verdict.payback
+    if month is None:
+        return f"Within these months the advised plan never becomes cheaper than {against}."
+    if month not in answer.months:
+        return f"Only with the resale at the end does the advised plan cost less than {against}."
+    return (
+        f"Counted when bills are paid, the advised plan has cost less than {against} from "
+        f"{parse_month(month):%B %Y} on."
+    )
+
+
+def _name(key: ScenarioKey) -> str:
+    return SCENARIO_NAMES[key]
+
+
+def hours_curve(answer: ComparisonAnswer) -> Chart | None:
+    """Cost of a node against its hours of use a month: owned and each purchase option."""
+    curve = answer.cost_curve
+    if not curve.series:
+        return None
+    owned, rents = owned_line(answer), drawn_rents(answer)
+    drawn = {one.key for one in (*filter(None, [owned]), *rents)}
+    months = "while a bought one serves" if owned else "over the horizon"
+    return Chart(
+        key="hours-curve",
+        title="How busy must it be before owning is cheaper?",
+        kind="line",
+        x_label="hours of use per month",
+        y_label=f"cost of one machine {months}, {answer.currency} in today's money",
+        unit=answer.currency,
+        x=list(curve.hours_per_month),
+        series=[
+            Series(
+                _hours_chart_name(answer, one),
+                [float(value) for value in one.cost],
+                traits(one.purchase_option).chart_role,
+                in_picture=one.key in drawn,
+            )
+            for one in curve.series
+        ],
+        marks=[
+            Mark(
+                one.hours_per_month,
+                float(one.cost),
+                f"{one.hours_per_month:,.0f} h",
+                in_picture={one.one, one.other} <= drawn and _is_answer(one, owned),
+            )
+            for one in curve.crossings
+        ],
+        summary=_hours_chart_summary(answer, owned, rents),
+    )
+
+
+def owned_line(answer: ComparisonAnswer) -> CostCurveSeries | None:
+    return next((one for one in answer.cost_curve.series if one.purchase_option == OWNED), None)
+
+
+def drawn_rents(answer: ComparisonAnswer) -> list[CostCurveSeries]:
+    """Of the rents that a plan may use the cheapest by the hour, and the one of the break-even or,
+    without one, the cheapest in full use."""
+    spot = answer.by_key.get(ScenarioKey.SPOT)
+    options = scenario_options(ScenarioKey.CLOUD_MIX, spot is not None and spot.allowed)
+    rents = [one for one in answer.cost_curve.series if one.purchase_option in options]
+    if not rents:
+        return []
+    hourly = [one for one in rents if not one.cost[0]]
+    row = _held_against(answer, options)
+    against = [one for one in rents if row is not None and one.key == row.against]
+    drawn = [min(hourly, key=_in_full_use)] if hourly else []
+    drawn += against or [min(rents, key=_in_full_use)]
+    return list({one.key: one for one in drawn}.values())
+
+
+def _in_full_use(one: CostCurveSeries) -> float:
+    return float(one.cost[-1])
+
+
+def _held_against(answer: ComparisonAnswer, options: frozenset[str]) -> BreakEvenRow | None:
+    owned = owned_line(answer)
+    rows = [
+        row
+        for row in answer.break_even
+        if owned is not None
+        and owned.key == f"server:{row.server}"
+        and row.purchase_option in options
+        and row.term_months <= answer.horizon_months
+    ]
+    return min(rows, key=lambda row: row.rent_per_hour, default=None)
+
+
+def _is_answer(crossing: Crossing, owned: CostCurveSeries | None) -> bool:
+    return owned is None or owned.key in (crossing.one, crossing.other)
+
+
+def _hours_chart_name(answer: ComparisonAnswer, one: CostCurveSeries) -> str:
+    return with_place(one.key, one.label, answer.region_names)
+
+
+def _hours_chart_summary(
+    answer: ComparisonAnswer, owned: CostCurveSeries | None, rents: list[CostCurveSeries]
+) -> str:
+    others = len(answer.cost_curve.series) - len(rents) - (owned is not None)
+    rest = " The other ways to rent are in the table." if others else ""
+    if owned is None:
+        return "No server that could be bought at the start pays for itself." + rest
+    name = _hours_chart_name(answer, owned)
+    if not rents:
+        return f"{name}, bought: no rent that the plan may use does the same work." + rest
+    turns = "; ".join(
+        f"{_turn(answer, owned, rent)} than {_hours_chart_name(answer, rent)}" for rent in rents
+    )
+    return f"{name}, bought: {turns}.{rest}"
+
+
+def _turn(answer: ComparisonAnswer, owned: CostCurveSeries, rent: CostCurveSeries) -> str:
+    if rent.owning_pays:
+        use = name_paying_use(rent.owning_pays, rent.owning_pays_at)
+        words = {"never": "it never costs less", "from": f"{use} on it costs less"}
+        return words.get(rent.owning_pays, f"{use} it costs less")
+    pair = {owned.key, rent.key}
+    meets = [one for one in answer.cost_curve.crossings if {one.one, one.other} == pair]
+    is_cheaper_idle, is_cheaper_busy = (owned.cost[at] < rent.cost[at] for at in (0, -1))
+    if not meets:
+        return "at any use it costs less" if is_cheaper_busy else "it never costs less"
+    at = f"{meets[0].hours_per_month:,.0f} h of use a month"
+    return f"up to {at} it costs less" if is_cheaper_idle else f"from {at} on it costs less"

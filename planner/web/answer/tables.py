@@ -5,20 +5,32 @@ Plain arrangements of the answer's own figures, so that a table never disagrees 
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
-from planner.contract.answer.common import Category
+from planner.contract.amounts import (
+    format_month,
+    format_shares,
+    name_day,
+    name_month,
+    subtract_as_shown,
+)
+from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
-from planner.contract.answer.energy import ScenarioEnergy
 from planner.contract.answer.portfolio import PortfolioLine
-from planner.contract.answer.scenario import CostLine, Purchase, ScenarioAnswer, SourceCost
-from planner.contract.months import format_month, name_day, name_month
-from planner.web.answer.place_names import name_place, with_place
-from planner.web.answer.scenario_rows import ScenarioRow
+from planner.contract.answer.risk import CostRange
+from planner.contract.answer.scenario import (
+    CostLine,
+    Purchase,
+    ScenarioAnswer,
+    ScenarioEnergy,
+    SourceCost,
+)
+from planner.contract.labels import SCENARIO_TITLES, UNNAMED_REGION, cloud_title, join_place
 from planner.web.common.formatting import money, plain, singular, unit_words
 
 PURCHASE_VERBS: Mapping[str, str] = {
@@ -49,7 +61,6 @@ class PurchaseRow:
 
     @property
     def how(self) -> str:
-        """Bought, committed to or reserved by date."""
         return PURCHASE_VERBS[self.purchase.kind]
 
 
@@ -66,19 +77,16 @@ class SourceRow:
 
     @property
     def what(self) -> str:
-        """The machine; its place stands in a column of its own."""
         return self.offer.instance_type if self.offer else self.cost.label
 
     @property
     def price_source(self) -> str:
-        """Where the price comes from."""
         if self.server is None:
             return self.offer.source if self.offer else ""
         is_own = self.server.price_source == "request"
         return f"{'your own figure' if is_own else self.server.price_source}{self._price_range()}"
 
     def _price_range(self) -> str:
-        """Between which prices a server may be bought; nothing of a firm one."""
         server = self.server
         if server is None or server.unit_price_p10 is None or server.unit_price_p90 is None:
             return ""
@@ -100,7 +108,6 @@ class SourceRow:
 
     @property
     def quantity_digits(self) -> int:
-        """Decimals with which price × quantity is the amount shown."""
         return 0 if self.cost.quantity == round(self.cost.quantity) else 2
 
 
@@ -113,17 +120,14 @@ class EnergyRow:
 
     @property
     def kg_co2e(self) -> float | None:
-        """Carbon of the grids that are known, None where none is."""
         return self.energy.kg_co2e_of_known_grid
 
     @property
     def is_unknown(self) -> bool:
-        """Whether none of the energy comes from a grid that we know."""
         return self.kg_co2e is None
 
     @property
     def sources(self) -> list[str]:
-        """Where the carbon figures come from, each once."""
         names = (source.carbon_source for source in self.energy.sources)
         return list(dict.fromkeys(name for name in names if name))
 
@@ -142,7 +146,6 @@ class GridCell:
 
     @property
     def saving(self) -> Decimal | None:
-        """What the cheaper of the two saves."""
         return None if self.difference is None else abs(self.difference)
 
 
@@ -203,7 +206,6 @@ def sum_fittings(
 
 
 def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[SourceRow]:
-    """Offers and servers behind a plan, the dearest first."""
     return cost_rows(scenario.costs_by_source, answer, answer.region_names)
 
 
@@ -236,7 +238,6 @@ def cost_rows(
 
 
 def energy_rows(rows: Iterable[ScenarioRow]) -> list[EnergyRow]:
-    """Energy and carbon of each plan."""
     return [EnergyRow(r.title, r.scenario.energy) for r in rows if r.scenario.energy]
 
 
@@ -257,3 +258,207 @@ def price_grid(answer: ComparisonAnswer) -> Grid | None:
             for use, costs in rows
         ),
     )
+
+
+def name_place(provider: str, region: str, names: Mapping[str, str]) -> str:
+    """A place as people call it; `names` are the answer's regions by provider and id.
+
+    >>> name_place("aws", "eu-south-2", {"aws:eu-south-2": "Europe (Spain)"})
+    'AWS Europe (Spain)'
+    >>> name_place("lambda", "", {})
+    'Lambda'
+    """
+    return join_place(provider, names.get(f"{provider}:{region}", region))
+
+
+def with_place(key: str, label: str, names: Mapping[str, str]) -> str:
+    """The label of an offer with its region's id replaced by what people call it, before the zone
+    that its price holds in.
+
+    `key` is the offer's id, which begins with provider, region and zone; other labels stay.
+
+    >>> names = {"aws:us-east-1": "US East (N. Virginia)"}
+    >>> with_place("aws:us-east-1:p5:on_demand", "p5 in us-east-1, on demand", names)
+    'p5 in US East (N. Virginia), on demand'
+    >>> with_place("aws:us-east-1/use1-az2:p5:spot", "p5 in use1-az2, spot", names)
+    'p5 in US East (N. Virginia), use1-az2, spot'
+    >>> with_place("denvr:all-regions:8x H100:on_demand", "8x H100 in all-regions, on demand", {})
+    '8x H100 in Denvr, on demand'
+    >>> with_place("server:dgx-h100", "DGX H100", names)
+    'DGX H100'
+    """
+    provider, _, rest = key.partition(":")
+    region, _, zone = rest.partition(":")[0].partition("/")
+    known = names.get(f"{provider}:{region}")
+    if region == UNNAMED_REGION:
+        known = cloud_title(provider)
+    if not known:
+        return label
+    return label.replace(
+        f" in {zone or region}", f" in {', '.join(filter(None, (known, zone)))}", 1
+    )
+
+
+_CLOUD = {ScenarioKey.COMMITTED, ScenarioKey.CLOUD_MIX}
+_OWNING = {ScenarioKey.ON_PREM, ScenarioKey.HYBRID}
+_RENTED = (Category.COMPUTE, Category.COMMITMENT)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where a row's bar lies on an axis of 0 to 100 that all rows share."""
+
+    at: float
+    """The total."""
+    left: float = 0.0
+    """10th percentile."""
+    width: float = 0.0
+    """From there to the 90th."""
+
+
+@dataclass(frozen=True)
+class ScenarioRow:
+    """Scenarios with the same plan, or one that has none."""
+
+    scenario: ScenarioAnswer
+    """The first of them; the advised one where it is among them."""
+    keys: tuple[ScenarioKey, ...]
+    is_best: bool
+    range: CostRange | None = None
+    probability_cheapest: float | None = None
+    """Share of the simulated outcomes in which one of them is the cheapest."""
+    cheapest_in: str = ""
+    """The same in per cent; those of all rows add up to 100.0% as shown."""
+    regret: Decimal | None = None
+    span: Span | None = None
+    less_than_on_demand: Decimal | None = None
+    """The total on demand less this one, both as shown."""
+    oldest_price: dt.date | None = None
+    """Day of the oldest price that the plan pays for offers; None where none has a date."""
+
+    @property
+    def title(self) -> str:
+        """`Committed = Cloud mix`; a plan that only rents is not called by an owning scenario."""
+        return " = ".join(SCENARIO_TITLES[key] for key in self._named)
+
+    @property
+    def _named(self) -> tuple[ScenarioKey, ...]:
+        if not self.scenario.feasible or self.scenario.buys_or_leases:
+            return self.keys
+        return tuple(key for key in self.keys if key not in _OWNING) or self.keys
+
+    @property
+    def has_range(self) -> bool:
+        return self.range is not None and None not in (self.range.total_p10, self.range.total_p90)
+
+    @property
+    def note(self) -> str:
+        """What the plan leaves out, or holds, that the title does not say."""
+        if not self.scenario.feasible:
+            return ""
+        keys = set(self.keys)
+        left_out = []
+        if ScenarioKey.ON_DEMAND in keys and keys & _CLOUD:
+            left_out.append("committed")
+        if keys & _OWNING and not self.scenario.buys_or_leases:
+            left_out.append("bought")
+        if left_out:
+            others = [SCENARIO_TITLES[key].lower() for key in self.keys if key not in self._named]
+            same = f"same as {' and '.join(others)}: " if others else ""
+            return f"{same}nothing is {' or '.join(left_out)}"
+        rents = any(category in self.scenario.cost_by_category for category in _RENTED)
+        is_named_for_owning = ScenarioKey.ON_PREM in keys and rents
+        return "machines rented before and alongside its servers" if is_named_for_owning else ""
+
+
+def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
+    """The advised plan first, then the others by their total, those without a plan last."""
+    groups: list[list[ScenarioAnswer]] = []
+    for scenario in _ordered(answer):
+        same = next((group for group in groups if _is_same(group[0], scenario)), None)
+        groups.append([scenario]) if same is None else same.append(scenario)
+    rows = [_row(answer, group) for group in groups]
+    return with_spans(_with_shares(rows))
+
+
+def _ordered(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
+    best = answer.recommendation.scenario
+    return sorted(
+        answer.scenarios,
+        key=lambda s: (s.key is not best, not s.feasible, s.total_cost or Decimal(0)),
+    )
+
+
+def _is_same(one: ScenarioAnswer, other: ScenarioAnswer) -> bool:
+    if one.feasible != other.feasible or one.allowed != other.allowed:
+        return False
+    if not one.feasible:
+        return one.why_not == other.why_not
+    return one.total_cost == other.total_cost and one.lines == other.lines
+
+
+def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioRow:
+    keys = {scenario.key for scenario in group}
+    row = ScenarioRow(
+        scenario=group[0],
+        keys=tuple(key for key in ScenarioKey if key in keys),
+        is_best=answer.recommendation.scenario in keys,
+        less_than_on_demand=_less_than_on_demand(answer, group[0]),
+        oldest_price=_oldest_price(answer, group[0]),
+    )
+    risk, first = answer.risk, group[0].key
+    if risk is None:
+        return row
+    likely = [risk.probability_cheapest[key] for key in keys if key in risk.probability_cheapest]
+    return replace(
+        row,
+        range=risk.range_of(first),
+        probability_cheapest=sum(likely) if likely else None,
+        regret=risk.regret.get(first),
+    )
+
+
+def _less_than_on_demand(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Decimal | None:
+    rent = answer.by_key[ScenarioKey.ON_DEMAND].total_cost
+    if rent is None or scenario.total_cost is None:
+        return None
+    return subtract_as_shown(rent, scenario.total_cost)
+
+
+def _oldest_price(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> dt.date | None:
+    offers = (answer.offers.get(row.source) for row in scenario.costs_by_source)
+    return min((one.as_of for one in offers if one and one.as_of), default=None)
+
+
+def with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
+    low, high = _axis(rows)
+    return [_with_span(row, low, high) for row in rows]
+
+
+def _with_shares(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
+    chances = [row.probability_cheapest for row in rows]
+    shares = iter(format_shares([one for one in chances if one is not None], 1))
+    return [row if one is None else replace(row, cheapest_in=next(shares))
+            for row, one in zip(rows, chances, strict=True)]  # fmt: skip
+
+
+def _axis(rows: Iterable[ScenarioRow]) -> tuple[float, float]:
+    ends = [0.0]
+    for row in rows:
+        ends.extend(float(one) for one in _ends(row) if one is not None)
+    return min(ends), max(ends)
+
+
+def _ends(row: ScenarioRow) -> tuple[Decimal | None, ...]:
+    known = (row.range.total_p10, row.range.total_p90) if row.range else ()
+    return (row.scenario.total_cost, *known)
+
+
+def _with_span(row: ScenarioRow, low: float, high: float) -> ScenarioRow:
+    total, *ends = _ends(row)
+    if total is None or high <= low:
+        return row
+    at, *known = (round(100 * (float(one) - low) / (high - low), 2)
+                  for one in (total, *ends) if one is not None)  # fmt: skip
+    span = Span(at, known[0], round(known[1] - known[0], 2)) if len(known) == 2 else Span(at)
+    return replace(row, span=span)

@@ -59,7 +59,6 @@ class Chart:
 
     @property
     def element(self) -> str:
-        """Id of the document on the page."""
         return f"chart-{self.key}"
 
     def document(self) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import get_args
 
 from planner.contract.labels import CLOUD_TITLES, SCENARIO_TITLES, cloud_title
 from planner.contract.request.finance import SupportPlan
+from planner.costing.assumptions.assumptions import all_defaults
 from planner.costing.assumptions.cloud_support import get as get_support_plan
-from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.assumptions.reference_servers import all_servers
-from planner.sizing.evidence.measured_throughput import benchmarks
+from planner.sizing.evidence.sample_runs import benchmarks
 from planner.web.common.query_codec import SCALES
 from pricing import catalog, discovery
 from pricing.market.accelerators import all_accelerators
@@ -83,7 +83,6 @@ def _accelerators() -> tuple[Choice, ...]:
 
 
 def _benchmarks() -> list[Choice]:
-    """Measured workloads counted in samples; language models have their own way to be sized."""
     choices = [
         (slug, f"{rows[0].workload} ({rows[0].unit}, {rows[0].year})")
         for slug, rows in benchmarks().items()
@@ -181,21 +180,12 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("within", "None may end after the horizon"),
         ("prorate", "Only the months within the horizon count"),
     ),
-    "rules": _fixed(
-        ("6", "Current rules"),
-        ("5", "Fifth edition, with the training hours and purchases of before"),
-        ("4", "Fourth edition, with the training hours of before"),
-        ("3", "Third edition, with its ranges where the tuning of the code is said"),
-        ("2", "Second edition, with the ranges and the power of before"),
-        ("1", "First edition, which rules nothing out"),
-    ),
     "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
     "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices and servers")),
 }
 
 
 def list_choices(name: str) -> list[Choice]:
-    """Values and words of a list of choices."""
     return list(_CHOICES[name]())
 
 

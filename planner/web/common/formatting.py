@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.conf import settings
+from django.template.defaultfilters import date as formatted
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
-from planner.contract.answer.coverage import PriceAge
-from planner.contract.money import decimals_of
-from planner.contract.months import name_day
-from planner.contract.reasons import join_reasons
+from planner.contract.amounts import decimals_of, name_day, name_month
+from planner.contract.answer.comparison import PriceAge, PriceCoverage
+from planner.contract.answer.estimate import CpuNote
+from planner.contract.labels import join_reasons, traits
+from planner.models import Job
 from planner.web.common.choices import provider_title
-from planner.web.common.coverage_table import Coverage, describe_state
-from planner.web.common.form_fields import find_label, in_field_unit, with_labels
-from planner.web.common.glossary import TERMS
-from pricing.common.pluralize import pluralize
+from planner.web.common.fields import find_label, in_field_unit, with_labels
+from pricing.common.pluralize import capitalize_first, pluralize
 from pricing.market.accelerators import get
-from pricing.market.price_age import PricePart
+from pricing.market.coverage import CoverageRow, PriceState
+from pricing.market.offer_filters import sold_options
+from pricing.market.offers import PurchaseOption
+from pricing.market.snapshot import PricePart
 from pricing.revisions import Freshness, PartFreshness
 
 register = template.Library()
@@ -103,7 +108,6 @@ def number(value: Any, digits: int = 0) -> str:
 
 
 def _shorten(hours: Decimal) -> tuple[str, bool]:
-    """Hours, below 10 with tenths; below 1 minutes, and that they are."""
     if abs(hours) >= 1:
         return plain(round(hours, 1 if abs(hours) < _FEW else 0)), False
     minutes = round(hours * _MINUTES)
@@ -347,3 +351,169 @@ def waiting(place: int | None) -> str:
 def refusal_message(refusal: Any) -> str:
     """What is wrong with a field, in the unit of its box."""
     return in_field_unit(refusal.field, refusal.message)
+
+
+TERMS: dict[str, str] = {
+    "accelerator-hour": "One accelerator in use for an hour. Eight for a day are 192 of them.",
+    "bound": "A figure below which no plan can cost, proved by the solver.",
+    "break-even": "Use from which a server costs no more than renting the same.",
+    "capex": "Capital expenditure: what is paid to buy servers.",
+    "commitment": "Whole machines paid for a fixed term, used or not: reservations, savings plans "
+    "and committed use.",
+    "committed use": "A commitment of Google Cloud for one or three years.",
+    "effective TFLOP-hour": "An hour at one TFLOP/s of useful training arithmetic: the dense bf16 "
+    "(else fp16, fp32) rate of the datasheet times the MFU that published runs reach.",
+    "gap": "How far the plan could at most be from the best one, as a share of its cost.",
+    "goodput": "Share of the time in which training makes progress; the rest goes to failures, "
+    "restarts and checkpoints.",
+    "hybrid": "The cheapest mix of owned servers, commitments, on demand and spot.",
+    "lead time": "Months between ordering a server and using it.",
+    "levelised cost": "Cost in today's money divided by the accelerator-hours served, in today's "
+    "money too.",
+    "MFU": "Model FLOP utilisation: useful arithmetic over the datasheet's dense peak.",
+    "on demand": "Rented by the hour at list price, without a commitment.",
+    "p10, p50, p90": "One simulated outcome in ten costs less than p10, half cost less than p50, "
+    "nine in ten less than p90.",
+    "peak": "Most accelerators needed at the same time in a month.",
+    "present value": "What a later payment is worth today at the discount rate.",
+    "PUE": "Power usage effectiveness: power of the whole building over power of the machines.",
+    "quota": "Most accelerators that a provider lets an account run at once.",
+    "regret": "Average extra cost of a choice over the best one in the same outcome.",
+    "residual value": "What a server is still worth when the horizon ends.",
+    "revision": "One published state of a provider's prices; saved answers name theirs.",
+    "savings plan": "A commitment to spend a sum per hour in return for lower prices.",
+    "SKU": "The provider's number for the thing that is billed.",
+    "spot": "Spare capacity at a lower price that the provider may reclaim at any time.",
+    "utilisation": "Share of the hours in which a machine works.",
+}
+
+
+Coverage = CoverageRow | PriceCoverage
+"""A row as the market or an answer has it; the fields are the same."""
+
+
+@dataclass(frozen=True)
+class CoverageTable:
+    """A row for each accelerator and provider, a cell for each purchase option."""
+
+    columns: tuple[str, ...]
+    rows: tuple[CoverageTableRow, ...]
+
+
+@dataclass(frozen=True)
+class CoverageTableRow:
+    accelerator: str
+    provider: str
+    cells: tuple[Coverage | None, ...]
+    """None where the provider is known to have no such purchase option."""
+
+
+def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
+    """Rows of coverage as a table; options that nobody has are left out.
+
+    >>> h100 = "nvidia-h100-80gb-sxm", "aws"
+    >>> table = arrange_coverage([CoverageRow(*h100, "spot", PriceState.PRICED, count=3)])
+    >>> table.columns, table.rows[0].provider, table.rows[0].cells[0].count
+    (('Spot',), 'AWS', 3)
+
+    What no price and no source speaks of is not known, such as terms of a smaller cloud.
+
+    >>> denvr = CoverageRow(h100[0], "denvr", "on_demand", PriceState.PRICED, count=1)
+    >>> reserved = CoverageRow(*h100, "reserved", PriceState.SOLD_PRICE_UNKNOWN)
+    >>> first, _ = arrange_coverage([denvr, reserved]).rows
+    >>> [describe_state(cell) for cell in first.cells]
+    ['1 price, undated', 'not known']
+    """
+    by_key = {(row.accelerator, row.provider, row.purchase_option): row for row in rows}
+    present = {option for _, _, option in by_key}
+    options = [option.value for option in PurchaseOption if option.value in present]
+    pairs = dict.fromkeys((accelerator, provider) for accelerator, provider, _ in by_key)
+    return CoverageTable(
+        columns=tuple(capitalize_first(traits(option).label) for option in options),
+        rows=tuple(
+            CoverageTableRow(
+                get(accelerator).name,
+                provider_title(provider),
+                tuple(
+                    by_key.get(key := (accelerator, provider, option)) or _without_row(*key)
+                    for option in options
+                ),
+            )
+            for accelerator, provider in pairs
+        ),
+    )
+
+
+def _without_row(accelerator: str, provider: str, option: str) -> CoverageRow | None:
+    """Of a combination that has no row: None where sources speak of the provider, which has a row
+    for all that it sells, else that it is not known."""
+    if (provider, option) in sold_options():
+        return None
+    return CoverageRow(accelerator, provider, option, PriceState.UNKNOWN)
+
+
+def describe_state(row: Coverage | None) -> str:
+    """A cell in words.
+
+    >>> describe_state(CoverageRow("a", "b", "spot", PriceState.PRICED, count=1200))
+    '1,200 prices, undated'
+    >>> describe_state(None)
+    'not sold'
+    """
+    if row is None or row.state == PriceState.NOT_SOLD:
+        return "not sold"
+    if row.state == PriceState.SOLD_PRICE_UNKNOWN:
+        return "sold, price not known"
+    if row.state == PriceState.UNKNOWN:
+        return "not known"
+    prices = f"{row.count:,} price{'' if row.count == 1 else 's'}"
+    if row.newest is None:
+        return f"{prices}, undated"
+    span = " to ".join(dict.fromkeys(map(name_day, filter(None, (row.oldest, row.newest)))))
+    undated = f", {row.undated:,} undated" if row.undated else ""
+    return f"{prices}, {span}{undated}"
+
+
+register.filter("month_name", name_month)
+
+
+@register.filter(expects_localtime=True)
+def day(value: dt.date | None) -> str:
+    """A day, or that of a time; empty where there is none: `1 February 2026`."""
+    return _unbroken(value, "j F Y")
+
+
+@register.filter(expects_localtime=True)
+def minute(value: dt.datetime | None) -> str:
+    """A time to the minute: `1 February 2026, 09:30`."""
+    return _unbroken(value, "j F Y, H:i")
+
+
+@register.filter(expects_localtime=True)
+def second(value: dt.datetime | None) -> str:
+    """A time to the second: `1 February 2026, 09:30:15`."""
+    return _unbroken(value, "j F Y, H:i:s")
+
+
+def _unbroken(value: dt.date | None, form: str) -> str:
+    written = formatted(value, form)
+    return format_html('<time class="day">{}</time>', written) if written else ""
+
+
+@register.filter
+def sample_progress(job: Job, place: int | None) -> str:
+    """How far a job is: `Simulating outcomes: 2,000 of 10,000`."""
+    message = job.message or waiting(place)
+    return f"{message}: {number(job.done)} of {number(job.total)}" if job.total else message
+
+
+@register.filter
+def cpu_sentence(cpu: CpuNote) -> str:
+    """Whether a CPU would do, with the hours it would take where they are known.
+
+    >>> cpu_sentence(CpuNote(is_enough=True, note="a CPU machine is enough", hours=12.34))
+    'A CPU machine is enough (12.3 h of a machine with 16 virtual CPUs).'
+    """
+    note, hours = cpu.note, cpu.hours
+    detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
+    return f"{note[:1].upper()}{note[1:]}{detail}."

@@ -6,7 +6,7 @@ what is listed in `FRONT_END_FILES` is found, collected and compressed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import BaseFinder
 from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage
+from django.template import Engine
+from django.urls import URLResolver, get_resolver
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 PREFIX = "npm/"
@@ -53,3 +55,33 @@ class CollectedFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc
         except ValueError:
             return name
         return stored
+
+
+ERRORS = (400, 403, 404, 500)
+
+
+def load_pages() -> None:
+    """Imports all views, those of errors too, and compiles the project's templates."""
+    resolver = get_resolver()
+    _import_views(resolver.url_patterns)
+    for status in ERRORS:
+        resolver.resolve_error_handler(status)
+    engine = Engine.get_default()
+    for name in list_templates(engine):
+        engine.get_template(name)
+
+
+def list_templates(engine: Engine) -> list[str]:
+    """Names of the templates in the project's own folders."""
+    return [
+        str(file.relative_to(folder))
+        for folder in engine.dirs
+        for file in sorted(Path(folder).rglob("*"))
+        if file.is_file()
+    ]
+
+
+def _import_views(patterns: Iterable[Any]) -> None:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            _import_views(pattern.url_patterns)

@@ -2,31 +2,179 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.urls import reverse
 
-from planner.comparison import PlanTotal
-from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
-from planner.contract.request.comparison import with_rules
+from planner.comparison import PlanTotal, TooLarge, TooMuchWork
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Team
 from planner.services.projects.comparisons import (
     ComparisonOutcome,
     compare_for_team,
     find_total_for_team,
 )
-from planner.web.common import form_fields as f
-from planner.web.common import query_codec
-from planner.web.common.plan_fields.sized_work import SAMPLES, TRAINING
-from planner.web.common.sharing import PRICES, RATES, pinned_catalog
+from planner.services.teams.team_rates import inherit
+from planner.web.common import fields, query_codec
+from planner.web.common.choices import provider_title
+from planner.web.common.fields import SAMPLES, TRAINING, find_label
+from planner.web.common.query_codec import drop_empty, flatten
+from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
+from pricing.models import Revision
+
+PRICES = "prices"
+"""Name in the address: `aws.1-azure.2`, or `none` where no catalog price is used."""
+RATES = "rates"
+"""Name in the address: the team whose rates are in the answer."""
+_NONE = "none"
+_ONE = r"[a-z][a-z0-9_-]*\.\d{1,9}"
+_PINNED = re.compile(rf"{_ONE}(-{_ONE})*")
+_PART = re.compile(r"([a-z][a-z0-9_-]*?)\.(\d{1,9})(?:-|$)")
+
+
+def pinned_revisions(query: QueryDict) -> dict[str, int] | None:
+    """Provider → revision that the address names; None where it names none.
+
+    Raises `InvalidInput` on text that names no revisions.
+    """
+    text = query.get(PRICES, "").strip()
+    if not text:
+        return None
+    if text == _NONE:
+        return {}
+    if not _PINNED.fullmatch(text):
+        raise InvalidInput(
+            PRICES, f"{text[:60]!r} names no prices; allowed is aws.1-azure.1 or {_NONE}"
+        )
+    return {provider: int(number) for provider, number in _PART.findall(text)}
+
+
+def pinned_catalog(query: QueryDict) -> Catalog | None:
+    """The market at the revisions that the address names; None stands for today's."""
+    revisions = pinned_revisions(query)
+    if revisions is None:
+        return None
+    try:
+        return catalog.at(revisions)
+    except InvalidInput as refusal:
+        raise InvalidInput(PRICES, refusal.message) from None
+
+
+def build_share_query(outcome: ComparisonOutcome) -> str:
+    request = dict(outcome.resolved_request)
+    if outcome.inherited:
+        request["inherits"] = False
+    return _pinned_query(request, outcome.answer)
+
+
+def build_list_price_query(outcome: ComparisonOutcome) -> str:
+    return _pinned_query(outcome.request, outcome.answer)
+
+
+def _pinned_query(request: Mapping[str, Any], answer: ComparisonAnswer) -> str:
+    request = {**request, "start": answer.start}
+    prices = "-".join(f"{row.provider}.{row.revision}" for row in answer.catalog) or _NONE
+    query = QueryDict(mutable=True)
+    for name, value in [*flatten(request), (PRICES, prices)]:
+        query.appendlist(name, value)
+    return query.urlencode()
+
+
+@dataclass(frozen=True)
+class ProviderUpdate:
+    """A provider whose prices were published anew since the link was made."""
+
+    title: str
+    used: int
+    newest: Revision
+
+
+@dataclass(frozen=True)
+class TotalChange:
+    """The total of a scenario then and at today's prices; None where it is not possible."""
+
+    title: str
+    before: Decimal | None
+    after: Decimal | None
+
+    @property
+    def change(self) -> Decimal | None:
+        if self.before is None or self.after is None:
+            return None
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class PriceUpdate:
+    """What has changed since a link was made."""
+
+    providers: tuple[ProviderUpdate, ...]
+    totals: tuple[TotalChange, ...] = ()
+    new_advice: str = ""
+    """What is advised at today's prices; empty where the advice is the same."""
+    refusal: str = ""
+    """Why today's prices give no answer."""
+
+
+def find_price_update(query: QueryDict, outcome: ComparisonOutcome) -> PriceUpdate | None:
+    """What has changed since the link was made; None for an address that names no prices."""
+    revisions = pinned_revisions(query)
+    if revisions is None:
+        return None
+    providers = tuple(_updated_providers(revisions))
+    if not providers:
+        return PriceUpdate(())
+    request = {**outcome.resolved_request, "start": outcome.answer.start, "sensitivity": False}
+    request.pop("risk", None)
+    try:
+        now = compare_for_team(request).answer
+    except InvalidInput as refusal:
+        return PriceUpdate(providers, refusal=f"{find_label(refusal.field)}: {refusal.message}")
+    return PriceUpdate(
+        providers,
+        tuple(_total_changes(outcome.answer, now)),
+        _changed_advice(outcome.answer, now),
+    )
+
+
+def _updated_providers(revisions: Mapping[str, int]) -> list[ProviderUpdate]:
+    return [
+        ProviderUpdate(provider_title(newest.provider), revisions[newest.provider], newest)
+        for newest in catalog.revisions_in_force()
+        if revisions.get(newest.provider, newest.number) != newest.number
+    ]
+
+
+def _total_changes(before: ComparisonAnswer, after: ComparisonAnswer) -> list[TotalChange]:
+    return [
+        TotalChange(SCENARIO_TITLES[one.key], one.total_cost, after.by_key[one.key].total_cost)
+        for one in before.scenarios
+    ]
+
+
+def _changed_advice(before: ComparisonAnswer, after: ComparisonAnswer) -> str:
+    if before.headline == after.headline:
+        return ""
+    return after.headline
+
+
+def unpin_prices(query: QueryDict) -> str:
+    return drop_empty(query, PRICES, "scenario").urlencode()
+
 
 _KIND_FIELDS: Mapping[str, frozenset[str]] = {
     "training": frozenset(field.path for field in TRAINING),
     "samples": frozenset(field.path for field in SAMPLES),
-    "accelerator_hours": frozenset(field.path for field in f.HOURS),
+    "accelerator_hours": frozenset(field.path for field in fields.HOURS),
 }
 _SHARED_FIELDS = frozenset(
     {
@@ -42,8 +190,6 @@ _FIELDS_WITHOUT_HOURS = frozenset(
 )
 PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES, RATES})
 """Names of the address that are about the page, not part of the request."""
-FIRST_RULES = 1
-"""Edition of the rules that shared links were made under before they named it."""
 MAX_SAMPLES_AT_ONCE = 100_000
 """Most Monte Carlo samples that a page computes while a visitor waits; more run as a job."""
 
@@ -59,21 +205,17 @@ def unselected_tab_fields(kind: str) -> frozenset[str]:
 
 
 def is_page_only(name: str) -> bool:
-    """Whether a name of the query string is about the page, not part of the request."""
     path = name.partition("~")[0]
     return path.partition(".")[0] == "rows" or path in PAGE_ONLY
 
 
 def read_plan_request(query: QueryDict) -> dict[str, Any]:
-    """The comparison request of a page's query string."""
     unselected = unselected_tab_fields(query.get("workload.kind", ""))
     unused = [name for name in query if is_page_only(name) or _is_under(name, unselected)]
-    request = query_codec.read(query_codec.drop_empty(query, *unused), f.FIELD_TYPES)
-    return with_rules(request, FIRST_RULES) if PRICES in query and request else request
+    return query_codec.read(query_codec.drop_empty(query, *unused), fields.FIELD_TYPES)
 
 
 def _is_under(name: str, paths: frozenset[str]) -> bool:
-    """Whether a name of the query string is one of `paths` or lies below one."""
     path = name.partition("~")[0]
     return path in paths or any(path.startswith(f"{parent}.") for parent in paths)
 
@@ -133,3 +275,43 @@ def _sample_count(request: Mapping[str, Any]) -> float:
     risk = request.get("risk")
     samples = risk.get("samples") if isinstance(risk, Mapping) else None
     return samples if isinstance(samples, int | float) else 0
+
+
+def name_rates(query: QueryDict, team: Team | None) -> QueryDict:
+    """The address with the team whose rates go into the answer; as it is where none do."""
+    if team is None or query.get(RATES) or PRICES in query or "workload.kind" not in query:
+        return query
+    try:
+        _, inherited = inherit(read_plan_request(query), team, catalog.current().exchange_rates)
+    except InvalidInput:
+        return query
+    if not inherited:
+        return query
+    named = query.copy()
+    named[RATES] = team.slug
+    return named
+
+
+@dataclass(frozen=True)
+class MissingRates:
+    """The ways on from an address made with rates that the visitor does not have."""
+
+    sign_in: str
+    at_list_prices: str
+
+
+def find_missing_rates(query: QueryDict, team: Team | None) -> MissingRates | None:
+    """None unless the address was made with the rates of a team that is not the visitor's."""
+    page = reverse("plan")
+    if not _is_without_its_rates(query, team):
+        return None
+    next_page = urlencode({"next": f"{page}?{query.urlencode()}"})
+    return MissingRates(
+        sign_in=f"{reverse('account_login')}?{next_page}",
+        at_list_prices=f"{page}?{drop_empty(query, RATES, 'scenario').urlencode()}",
+    )
+
+
+def _is_without_its_rates(query: QueryDict, team: Team | None) -> bool:
+    named = query.get(RATES)
+    return bool(named) and PRICES not in query and not (team and team.slug == named)

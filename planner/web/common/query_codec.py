@@ -8,25 +8,24 @@ here: text that is no number goes to the core as it is, and is refused there by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from planner.contract.request.comparison import ComparisonRequest
 from pricing.common.bounded import (
     MAX_DEPTH,
     number_problem,
+    plain_number,
     read_decimal,
     read_position,
-    without_invisible,
-)
-from pricing.common.typed_number import (
-    plain_number,
     spell_out,
     spell_out_pair,
     spell_out_round,
+    without_invisible,
     write_out,
 )
 
@@ -111,7 +110,6 @@ def parts(text: str) -> list[str]:
 
 
 def _insert(tree: dict[str, Any], path: list[str], value: Any) -> None:
-    """A name given both as a value and as a group keeps the value, which the core refuses."""
     *groups, last = path
     here: Any = tree
     for name in groups:
@@ -125,7 +123,6 @@ def _insert(tree: dict[str, Any], path: list[str], value: Any) -> None:
 
 
 def _close_lists(tree: Any) -> Any:
-    """Mappings whose keys are all whole numbers become lists, in that order, gaps closed."""
     if not isinstance(tree, dict):
         return tree
     below = {key: _close_lists(value) for key, value in tree.items()}
@@ -166,9 +163,36 @@ def read(query: QueryDict, field_types: Mapping[str, str]) -> dict[str, Any]:
         )
         if path.endswith(_OF_BUDGETS):
             values = [spell_out(value.strip()) for value in values]
-        _insert(tree, segments, _convert(field_type, values, scale))
+        value = _convert(field_type, values, scale)
+        if path in _LARGE_SHARES and scale == "pct" and "%" not in values[-1]:
+            value = _ask_below_one(values[-1].strip(), value)
+        _insert(tree, segments, value)
     request = _close_lists(tree)
     return request if isinstance(request, dict) else {}
+
+
+_LARGE_SHARES = frozenset(
+    {
+        "workload.mfu",
+        "workload.goodput",
+        "risk.spot_goodput",
+        "on_prem.utilisation_ceiling",
+        "constraints.max_spot_share",
+        "constraints.max_provider_share",
+        "constraints.min_provider_share",
+    }
+)
+"""Shares of which nobody means less than one per cent: 0.4 in their boxes may be 40 %."""
+
+
+def _ask_below_one(text: str, value: Any) -> Any:
+    """
+    >>> _ask_below_one("0.4", 0.004), _ask_below_one("40", 0.4)
+    ('0.4: 0.4 % or 40 %?', 0.4)
+    """
+    if not isinstance(value, float) or not 0 < value < 0.01:
+        return value
+    return f"{text}: {text} % or {value * 10_000:.6g} %?"
 
 
 def _convert(field_type: str, values: list[str], scale: str) -> Any:
@@ -193,17 +217,13 @@ _NOTHING: Mapping[str, Any] = {"none": [], "default": {}}
 """Words in which an address writes an empty list and an empty group."""
 
 
-FORMER_NAMES = {"risk.tail_weight": "risk.cvar_weight"}
-"""Fields that older links call otherwise."""
-
-
 def drop_empty(query: QueryDict, *without: str) -> QueryDict:
-    """The address without empty values and without the names given, in today's names."""
+    """The address without empty values and without the names given."""
     tidy = QueryDict(mutable=True)
     for name, values in query.lists():
         filled = [value for value in values if value.strip()]
         if filled and name not in without:
-            tidy.setlist(FORMER_NAMES.get(name, name), filled)
+            tidy.setlist(name, filled)
     return tidy
 
 
@@ -284,3 +304,62 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return write_out(value) if isinstance(value, float) else without_invisible(str(value))
+
+
+Schema = Mapping[str, Any]
+
+
+def request_field_types() -> dict[str, str]:
+    """Path of each field → number, numbers, flag, choices, nothing or text; `*` is a position
+    in a list, `**` whatever stands below a name.
+
+    >>> types = request_field_types()
+    >>> types["risk.residual_sd"], types["term_end"], types["on_prem.servers.*.unit_price"]
+    ('number', 'text', 'number')
+    """
+    schema = ComparisonRequest.model_json_schema()
+    return dict(_below("", schema, schema.get("$defs", {})))
+
+
+def _below(path: str, schema: Schema, definitions: Schema) -> Iterator[tuple[str, str]]:
+    forms = list(_forms(schema, definitions))
+    for one in forms:
+        for name, below in one.get("properties", {}).items():
+            yield from _below(f"{path}.{name}" if path else name, below, definitions)
+        if "patternProperties" in one or isinstance(one.get("additionalProperties"), Mapping):
+            yield f"{path}.**", "number"
+        if one.get("type") == "array":
+            yield from _below(f"{path}.*", one.get("items", {}), definitions)
+    if path:
+        yield path, _field_type(forms, definitions)
+
+
+def _forms(schema: Schema, definitions: Schema) -> Iterator[Schema]:
+    if "$ref" in schema:
+        yield from _forms(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        return
+    choices = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+    if choices:
+        for choice in choices:
+            yield from _forms(choice, definitions)
+    elif schema.get("type") != "null":
+        yield schema
+
+
+def _field_type(forms: list[Schema], definitions: Schema) -> str:
+    types = {str(one.get("type")) for one in forms}
+    lists = [one for one in forms if one.get("type") == "array"]
+    if lists:
+        return _list_type(lists[0], definitions)
+    if types & {"number", "integer"}:
+        return "number"
+    if "boolean" in types:
+        return "flag"
+    return "nothing" if types == {"object"} else "text"
+
+
+def _list_type(one: Schema, definitions: Schema) -> str:
+    below = {str(form.get("type")) for form in _forms(one.get("items", {}), definitions)}
+    if below & {"number", "integer"}:
+        return "numbers"
+    return "nothing" if "object" in below else "choices"

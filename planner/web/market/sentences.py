@@ -1,4 +1,4 @@
-"""Sentences of the market and hardware pages that depend on what is known."""
+"""Sentences of the market pages that depend on what is known."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from django import template
 
-from planner.contract.months import name_day
-from planner.web.common.formatting import number, plain, rate, words
-from planner.web.market.hardware_list import HardwareRow
-from planner.web.market.lowest_prices import name_place
+from planner.contract.amounts import name_day
+from planner.web.common.formatting import number, plain, words
+from planner.web.market.offers import name_place
 from pricing import catalog
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator
@@ -37,13 +36,6 @@ def link_name(link: str | None) -> str:
 
 
 @register.filter
-def figure_of(accelerator: Accelerator, field: str) -> float | None:
-    """A figure of an accelerator by its field; nothing where nobody knows it."""
-    value: float | None = getattr(accelerator, field)
-    return value
-
-
-@register.filter
 def interconnect(accelerator: Accelerator) -> str:
     """The link between accelerators and its bandwidth: `NVLink 4, 900 GB/s`."""
     parts = [link_name(accelerator.interconnect)]
@@ -58,14 +50,6 @@ def source_note(accelerator: Accelerator) -> str:
     if not accelerator.unverified:
         return accelerator.source
     return f"{accelerator.source} Not verified: {', '.join(accelerator.unverified)}."
-
-
-@register.filter
-def lowest_on_demand(row: HardwareRow) -> str:
-    """The lowest price on demand and who asks it: `2.10 USD/h, AWS US East (N. Virginia)`."""
-    if row.offer is None:
-        return "no price known"
-    return f"{rate(row.usd_per_hour)}/h, {row.place}"
 
 
 @register.filter

@@ -9,13 +9,11 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from planner.web.common import form_fields as f
+from planner.web.common import fields
 from planner.web.common.choices import find_default, list_choices
-from planner.web.common.form_fields import in_field_unit
-from planner.web.common.plan_fields.field import Field
-from planner.web.common.plan_request import is_page_only
+from planner.web.common.fields import Field, in_field_unit
+from planner.web.common.plan_request import PRICES, RATES, is_page_only
 from planner.web.common.query_codec import SCALES
-from planner.web.common.sharing import PRICES, RATES
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
@@ -73,7 +71,6 @@ class Rows:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether it is to be open: something is filled in or refused, or a row was asked for."""
         is_refused = any(field.error for row in self.rows for field in row)
         return self.has_values or is_refused or len(self.rows) > 1
 
@@ -121,12 +118,10 @@ class PlanForm:
         self._shown: set[str] = set()
 
     def _name(self, field: Field) -> str:
-        """The name in the address: its own unit, unless the address was written in another."""
         others = (field.path, *(f"{field.path}~{scale}" for scale in SCALES))
         return next((name for name in (field.name, *others) if name in self.query), field.name)
 
     def _values(self, field: Field, name: str) -> str | list[str]:
-        """What the address holds under this name of the field."""
         values = self.query.getlist(name)
         if field.kind == "choices":
             return values or ""
@@ -165,25 +160,25 @@ class PlanForm:
         )
 
     def build_fields(self, group: str) -> list[FormField]:
-        """The boxes of a group named as in `planner.web.common.form_fields`, in capitals there."""
-        return [self.build_field(field) for field in getattr(f, group.upper())]
+        """The boxes of a group named as in `planner.web.common.fields`, in capitals there."""
+        return [self.build_field(field) for field in getattr(fields, group.upper())]
 
     def rows(self, name: str, title: str = "", help: str = "") -> Rows:
         count = self._row_count(name)
         shown = tuple(
             tuple(
                 self.build_field(replace(field, path=field.path.replace("*", str(i))))
-                for field in (*f.ROWS[name], *self._more_boxes(name, i, count))
+                for field in (*fields.ROWS[name], *self._more_boxes(name, i, count))
             )
             for i in range(count)
         )
         is_all = all(self._more_boxes(name, i, count) for i in range(count))
-        return Rows(name, shown, title, help, "" if is_all else f.MORE_BOXES.get(name, ("", ()))[0])
+        return Rows(
+            name, shown, title, help, "" if is_all else fields.MORE_BOXES.get(name, ("", ()))[0]
+        )
 
     def _more_boxes(self, name: str, row: int, count: int) -> tuple[Field, ...]:
-        """Boxes that few fill: of a single row, of one that has a value in them, and of all where
-        they are asked for, as an address has no room for those of many rows."""
-        more = f.MORE_BOXES.get(name, ("", ()))[1]
+        more = fields.MORE_BOXES.get(name, ("", ()))[1]
         paths = [field.path.replace("*", str(row)) for field in more]
         typed = {key.partition("~")[0] for key in self.query}
         is_shown = count == 1 or f"rows.{name}.more" in self.query or typed & set(paths)
@@ -199,7 +194,6 @@ class PlanForm:
         return min(max(least, requested, *counts), MAX_ROWS)
 
     def other_errors(self) -> Iterator[tuple[str, str]]:
-        """Refusals whose box is not on the page: shown above the form."""
         for path, message in self.errors.items():
             if not any(path == shown or path.startswith(f"{shown}.") for shown in self._shown):
                 yield path, message
@@ -218,7 +212,6 @@ class PlanForm:
 
 
 def as_query(pairs: Iterable[tuple[str, str]] | Mapping[str, str]) -> QueryDict:
-    """Names and values as an address, repeated names kept."""
     query = QueryDict(mutable=True)
     for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
         query.appendlist(name, value)

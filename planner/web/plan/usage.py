@@ -1,4 +1,6 @@
-"""The form for files of usage, and the way from their demand to the plan form."""
+"""Usage: bills, logs and job files, a log of GPUs, the rate of a pilot, and the plans that start
+from them. Files are read and forgotten.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +8,31 @@ import base64
 import binascii
 import datetime as dt
 import io
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
 from django import forms
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
 
-from planner.contract.months import shift_month
-from planner.contract.purchase_options import TRAITS
+from planner.contract.amounts import shift_month
+from planner.contract.answer.estimate import PilotFigures
+from planner.contract.labels import TRAITS
+from planner.services.projects.comparisons import calibrate_run
+from planner.services.teams.team_rates import rules_of
 from planner.services.work_budget import stop_where_nobody_waits
-from planner.usage.demand.forecast import MAX_MONTHS
-from planner.usage.demand.history import list_accelerators
-from planner.usage.demand.plan import Demand
+from planner.sizing.calibration.calibration import Calibration, GpuUse
+from planner.sizing.calibration.calibration import calibrate as calibrate_log
+from planner.sizing.calibration.log_forms import decode_log
+from planner.sizing.calibration.pilot import replaced_by_rate
+from planner.usage.demand import Demand, list_accelerators
+from planner.usage.forecast import MAX_MONTHS
+from planner.usage.job_files import read_job_file
 from planner.usage.job_files.facts import JobFacts
-from planner.usage.job_files.reading import read_job_file
 from planner.usage.projects import ProjectRule
 from planner.usage.question import (
     WAITING_BYTES,
@@ -30,10 +44,82 @@ from planner.usage.question import (
     split_list,
 )
 from planner.usage.reading import UnmappedColumns
-from planner.web.common.base_form import Form
+from planner.web.common.choices import list_choices
 from planner.web.common.formatting import words
+from planner.web.common.forms import Form
+from planner.web.common.plan_request import read_plan_request
+from planner.web.common.query_codec import drop_empty, number, write
+from planner.web.common.views import current_team, open_page, submit_form
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
+from pricing.market.accelerators import get
+from pricing.market.offers import HOURS_PER_MONTH
+
+SMI = "nvidia-smi"
+"""Names the logs that state no hours and that the second form reads."""
+MAX_MAPPED = 50
+"""Most columns that may be mapped."""
+
+
+@open_page
+def usage(request: HttpRequest) -> HttpResponse:
+    """One page with three forms: files of usage, a log of GPUs, the rate of a pilot."""
+    forms_of_page: dict[str, Form] = {
+        "form": UsageForm(),
+        "log_form": LogForm(),
+        "pilot_form": PilotForm(plan=request.GET),
+    }
+    context: dict[str, Any] = {
+        "most_mb": MAX_BYTES // 1_000_000,
+        "most_log_mb": MAX_LOG_BYTES // 1_000_000,
+        "rules_team": current_team(request),
+        "log_command": LOG_COMMAND,
+    }
+    bound_form: Form | None = None
+    if request.method == "POST" and "per_second" in request.POST:
+        bound_form = forms_of_page["pilot_form"] = PilotForm(request.POST, plan=request.GET)
+        context["pilot"] = submit_form(bound_form, lambda v: measure_pilot(v, request.GET))
+    elif request.method == "POST" and ("log" in request.FILES or "log" in request.POST):
+        bound_form = forms_of_page["log_form"] = LogForm(request.POST, request.FILES)
+        use = submit_form(bound_form, lambda values: calibrate_log(read_log_text(values["log"])))
+        context |= {"found": use, "carried_plans": suggest_plans(use) if use else []}
+    elif request.method == "POST":
+        bound_form = forms_of_page["form"] = UsageForm(request.POST, request.FILES)
+        context |= _read_files(request, bound_form)
+    status = 400 if bound_form is not None and bound_form.errors else 200
+    return render(request, "web/usage.html", context | forms_of_page, status=status)
+
+
+def _read_files(request: HttpRequest, form: UsageForm) -> dict[str, Any]:
+    mapping = request.POST.getlist("mapping")[:MAX_MAPPED]
+    is_of_gpus = False
+
+    def read(values: dict[str, Any]) -> dict[str, Any]:
+        nonlocal is_of_gpus
+        upload = Uploads(values)
+        question = read_question(values, mapping, rules_of(current_team(request)))
+        try:
+            answer = upload.answer(question, timezone.now().date())
+        except UnmappedColumns as refusal:
+            return {
+                "columns": column_choices(refusal),
+                "carried": upload.carry(),
+                "carried_name": upload.name[:200],
+            }
+        except InvalidInput as refusal:
+            facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
+            if facts is None:
+                is_of_gpus = SMI in refusal.message
+                raise upload.beside_the_box(refusal) from None
+            return {"job": describe_job(facts)}
+        return {"answer": describe_answer(answer)}
+
+    shown = submit_form(form, read) or {"is_of_gpus": is_of_gpus}
+    if shown.get("carried"):
+        carried = {name: shown[name] for name in ("carried", "carried_name")}
+        form.data = {**request.POST.dict(), **carried}
+    return shown
+
 
 MAX_BYTES = 64_000_000
 """Most that the page reads at once: about a million lines of a bill, compressed. The command reads
@@ -119,14 +205,6 @@ class UsageForm(Form):
         max_length=2_000,
         help_text="which bills do not say: ri-1=2028-06, separated by commas",
     )
-    report_month = forms.CharField(
-        label="Month of the report", required=False, max_length=7, help_text="if it states none"
-    )
-    report_unit = forms.ChoiceField(
-        label="Unit of the report",
-        required=False,
-        choices=[("", "as it states"), *((u, u) for u in ("seconds", "minutes", "hours"))],
-    )
     fields_in_order = forms.CharField(
         label="Columns of a Slurm log without a header", required=False, max_length=2_000
     )
@@ -139,7 +217,6 @@ class UsageForm(Form):
 
     @property
     def has_folded_errors(self) -> bool:
-        """Whether a box below the first two, which the page folds, was refused."""
         return any(field.errors for field in self.visible_fields()[2:])
 
 
@@ -153,8 +230,6 @@ def read_question(
         project_by=split_list(values["project_by"]) or UsageQuestion.project_by,
         map=tuple(mapping),
         fields=split_list(values["fields_in_order"]),
-        unit=values["report_unit"],
-        month=values["report_month"],
         forecast_months=UsageQuestion.forecast_months if months is None else months,
         start=values["start"],
         accelerator=values["accelerator"] or None,
@@ -171,7 +246,7 @@ def read_question(
 
 
 class Uploads:
-    """The files that were sent, or the one that was carried along."""
+    """The files that were bound_form, or the one that was carried along."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         files = values["file"]
@@ -202,7 +277,6 @@ class Uploads:
         return self._files[0][0]
 
     def carry(self) -> str:
-        """The file as text for a hidden field; empty where it is too large or one of several."""
         if self._size > MAX_CARRIED_BYTES or len(self._files) > 1:
             return ""
         return base64.b64encode(self._content()).decode("ascii")
@@ -236,7 +310,6 @@ class Uploads:
 
 
 def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
-    """Value and label of each column that is proposed."""
     return [
         (f"{name}={column}", f"{name} as {words(column)}")
         for name, column in refusal.proposed.items()
@@ -270,7 +343,6 @@ def plan_address(answer: UsageAnswer) -> str:
 
 
 def describe_job(facts: JobFacts) -> dict[str, Any]:
-    """What the template shows of a job file, and the plan form as far as it fills it."""
     workload = facts.request(runs_per_month=1.0)["workload"]
     return {"facts": facts, "address": urlencode({f"workload.{k}": v for k, v in workload.items()})}
 
@@ -317,3 +389,159 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "no_demand_because": answer.no_demand_because,
         "notes": [*figures["notes"], *(demand.notes if demand else ())],
     }
+
+
+LOG_COMMAND = (
+    "nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used,memory.total,"
+    "power.draw,power.limit,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5"
+)
+"""Records a run every five seconds, with every column that the calibration reads."""
+MAX_LOG_BYTES = 32_000_000
+"""Largest log that the page reads: two days of one line a second from eight GPUs. The command
+reads larger ones."""
+
+
+class LogForm(Form):
+    """A log of nvidia-smi."""
+
+    log = forms.FileField(
+        label="Log",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.log,text/csv,text/plain"}),
+        allow_empty_file=True,
+    )
+
+
+@dataclass(frozen=True)
+class SuggestedPlans:
+    """The GPUs of one kind, and the plans that start from what was measured on them."""
+
+    accelerator: str
+    count: int
+    busy: float
+    """Mean share of the log in which they were not idle."""
+    hours_address: str
+    goodput_address: str
+    ceiling_address: str
+
+    @property
+    def hours_per_month(self) -> float:
+        return self.count * HOURS_PER_MONTH * self.busy
+
+
+def read_log_text(file: Any) -> str:
+    """The uploaded log; refused on `log` where it is too large or no text."""
+    if file.size > MAX_LOG_BYTES:
+        raise InvalidInput(
+            "log",
+            f"has {file.size / 1e6:,.1f} MB; at most {MAX_LOG_BYTES / 1e6:,.0f} MB are read here, "
+            "more by the command calibrate",
+        )
+    return decode_log(file.read())
+
+
+def suggest_plans(calibration: Calibration) -> list[SuggestedPlans]:
+    """One entry for each accelerator that the log names and we know."""
+    uses_by_accelerator: dict[str, list[GpuUse]] = defaultdict(list)
+    for use in calibration.gpus:
+        if use.accelerator:
+            uses_by_accelerator[use.accelerator].append(use)
+    return [_suggest_plans(slug, uses) for slug, uses in uses_by_accelerator.items()]
+
+
+def _suggest_plans(slug: str, uses: list[GpuUse]) -> SuggestedPlans:
+    busy = statistics.fmean(use.busy_share for use in uses)
+    hours = len(uses) * HOURS_PER_MONTH * busy
+    at_hours = {
+        "workload.kind": "accelerator_hours",
+        "workload.accelerator": slug,
+        "workload.hours_per_month": f"{hours:.0f}",
+        "workload.peak_accelerators": str(len(uses)),
+    }
+    percent = f"{busy * 100:.1f}"
+    of_model = {"workload.kind": "training", "workload.accelerator": slug}
+    return SuggestedPlans(
+        accelerator=get(slug).name,
+        count=len(uses),
+        busy=busy,
+        hours_address=urlencode(at_hours),
+        goodput_address=urlencode(of_model | {"workload.goodput~pct": percent}),
+        ceiling_address=urlencode(at_hours | {"on_prem.utilisation_ceiling~pct": percent}),
+    )
+
+
+_SIZES = ("parameters", "tokens")
+
+
+class PilotForm(Form):
+    """What was run for some 15 minutes, and how fast."""
+
+    parameters = forms.CharField(label="Model parameters", max_length=30)
+    tokens = forms.CharField(label="Training tokens of the whole run", max_length=30)
+    accelerator = forms.ChoiceField(label="Accelerator of the pilot")
+    accelerators = forms.CharField(label="Accelerators of the pilot", max_length=30)
+    per_second = forms.CharField(
+        label="Measured rate",
+        max_length=30,
+        help_text="Of all accelerators together, once the run is warm.",
+    )
+
+    def __init__(self, *args: Any, plan: QueryDict, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        workload = plan_workload(plan)
+        is_samples = bool(workload) and workload["kind"] == "samples"
+        self.unit(per_second="samples/s" if is_samples else "tokens/s")
+        chosen = [
+            ("", "—"),
+            *list_choices("accelerators"),
+        ]  # none is taken for the one that was used
+        self.fields["accelerator"].choices = chosen  # type: ignore[attr-defined]
+        self.unit(parameters="billion", tokens="billion")
+        if workload:
+            self.fields["accelerator"].initial = workload.get("accelerator")
+            for name in _SIZES:
+                del self.fields[name]
+
+
+@dataclass(frozen=True)
+class MeasuredPilot:
+    """The figures of a pilot, and the address of the plan with its rate."""
+
+    figures: PilotFigures
+    address: str
+
+
+def plan_workload(plan: QueryDict) -> dict[str, Any]:
+    workload = read_plan_request(drop_empty(plan)).get("workload")
+    if not isinstance(workload, dict) or workload.get("kind") not in ("training", "samples"):
+        return {}
+    return workload if len(workload) > 1 else {}
+
+
+def measure_pilot(values: dict[str, Any], plan: QueryDict) -> MeasuredPilot:
+    """MFU and range by the pilot; refuses by the box what cannot be."""
+    sizes = {name: number(values[name], "bn") for name in _SIZES if name in values}
+    workload = plan_workload(plan) or {"kind": "training", **sizes}
+    pilot = {
+        "workload": {**workload, "accelerator": values["accelerator"]},
+        "accelerator": values["accelerator"],
+        "accelerators": number(values["accelerators"]),
+        "per_second": number(values["per_second"]),
+    }
+    figures = calibrate_run({"pilot": pilot}).pilot
+    if figures is None:
+        raise LookupError("a pilot that was given has its figures")
+    return MeasuredPilot(figures, _address(values, plan, figures))
+
+
+def _address(values: dict[str, Any], plan: QueryDict, figures: PilotFigures) -> str:
+    kind = str(figures.workload["kind"])
+    rate = "samples_per_second" if kind == "samples" else "tokens_per_second_per_accelerator"
+    replaced = {"edit", *(f"workload.{name}" for name in replaced_by_rate(kind))}
+    changes: dict[str, Any] = {name: None for name in plan if name.partition("~")[0] in replaced}
+    changes |= {f"workload.{name}~bn": values[name] for name in _SIZES if name in values}
+    changes |= {
+        "workload.kind": kind,
+        "workload.accelerator": figures.accelerator,
+        f"workload.{rate}": f"{figures.per_accelerator:.6g}",
+    }
+    return write(plan, **changes)

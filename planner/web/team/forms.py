@@ -1,4 +1,4 @@
-"""Forms of the team's pages: they translate what is typed; the services judge it."""
+"""The form of a watch: whether a plan is priced again after each refresh, and what is told."""
 
 from __future__ import annotations
 
@@ -8,15 +8,59 @@ from typing import Any
 from django import forms
 from django.core.validators import RegexValidator
 
-from planner.models import BudgetPeriod, Project, Role, Scope, WebhookEvent
+from planner.models import (
+    BudgetPeriod,
+    Project,
+    Role,
+    SavedPortfolio,
+    Scope,
+    ServerQuote,
+    WebhookEvent,
+)
 from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
-from planner.web.common.base_form import BudgetField, Form, LinesField
 from planner.web.common.choices import list_choices
-from planner.web.team.watch_form import WatchForm, version_field
+from planner.web.common.forms import BudgetField, Form, LinesField, NumberField
 from pricing.discovery import all_providers
+
+
+def version_field() -> forms.IntegerField:
+    return forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+
+class WatchForm(Form):
+    """Whether a plan is priced again after each refresh, and which move raises an alert."""
+
+    watched = forms.BooleanField(label="Watch prices", required=False)
+    watch_threshold = NumberField(
+        label="Alert when the plan's cost changes by more than",
+        min_value=0,
+        max_value=1000,
+        help_text="Repriced after every price refresh.",
+    )
+    version = version_field()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.unit(watch_threshold="%")
+
+    def values(self) -> dict[str, Any]:
+        cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
+        cleaned["watch_threshold"] = cleaned["watch_threshold"] / 100
+        return cleaned
+
+    @staticmethod
+    def of(watch: Project | SavedPortfolio) -> dict[str, Any]:
+        """The values that the form starts with."""
+        threshold = round(watch.watch_threshold * 100, 6)
+        return {
+            "watched": watch.watched,
+            "watch_threshold": threshold,
+            "version": watch.version,
+        }
+
 
 NOTE_LENGTH = 2000
 NEW_PROJECT = "new"
@@ -115,7 +159,6 @@ class ProjectForm(WatchForm):
 
     @staticmethod
     def of_project(project: Project) -> dict[str, Any]:
-        """The values that the form starts with."""
         names = ("name", "description", "budget", "budget_period")
         return {name: getattr(project, name) for name in names} | WatchForm.of(project)
 
@@ -232,7 +275,7 @@ class UploadForm(Form):
         label="Monthly actuals",
         help_text="CSV with the columns month and cost, and if known hours, provider, region, "
         "instance_type, purchase_option, category, currency; or a bill: FOCUS, AWS, Azure, "
-        "Google Cloud, Oracle. hours are accelerator-hours: 1 h on a machine of 8 accelerators is "
+        "Google Cloud. hours are accelerator-hours: 1 h on a machine of 8 accelerators is "
         "8 of them. Hours of whole machines go into a column instance_hours instead, beside "
         "instance_type.",
         widget=forms.ClearableFileInput(
@@ -280,9 +323,6 @@ class TokenForm(Form):
 
 
 class _HookField(forms.URLField):
-    """An address of any host, as networks that the operator opened have names of one word; which
-    host may be sent to, the service says."""
-
     default_validators = [RegexValidator(r"^[a-z]+://[^/\s]+(/\S*)?$")]  # noqa: RUF012
 
 
@@ -321,3 +361,77 @@ class RefreshForm(Form):
 
 def _adapters() -> list[tuple[str, str]]:
     return [(name, provider.title) for name, provider in all_providers().items()]
+
+
+_SERVER = (
+    "server",
+    "unit_price",
+    "accelerator",
+    "accelerator_count",
+    "power_kw",
+    "idle_power_kw",
+    "running_cost_per_hour",
+    "max_units",
+)
+
+
+def _number(label: str, help_text: str = "") -> NumberField:
+    return NumberField(label=label, required=False, help_text=help_text)
+
+
+class QuoteForm(Form):
+    """What the supplier wrote; empty fields take the reference server's value."""
+
+    label = forms.CharField(label="Name in answers", max_length=NAME_LENGTH)
+    slug = forms.SlugField(
+        label="Short name", max_length=60, help_text="Stands for the quote in requests: our-h100."
+    )
+    server = forms.ChoiceField(label="Server")
+    unit_price = _number("Unit price")
+    accelerator = forms.CharField(
+        label="Accelerator", required=False, max_length=60, help_text="Of a server you describe."
+    )
+    accelerator_count = _number("Accelerators in it")
+    power_kw = _number("Power at load")
+    idle_power_kw = _number("Power when idle")
+    running_cost_per_hour = _number(
+        "All-in running cost", "Replaces power, colocation, support and staff."
+    )
+    max_units = NumberField(label="At most", required=False, min_value=0)
+    supplier = forms.CharField(label="Supplier", required=False, max_length=NAME_LENGTH)
+    quoted_on = forms.DateField(
+        label="Quoted on", required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+    valid_until = forms.DateField(
+        label="Valid until",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text="Later comparisons leave it out unless they name it.",
+    )
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [("", "choose a server"), *list_choices("servers")]
+        self.fields["server"].choices = choices  # type: ignore[attr-defined]
+        self.unit(
+            unit_price=currency,
+            power_kw="kW",
+            idle_power_kw="kW",
+            running_cost_per_hour=f"{currency}/h",
+            max_units="units",
+        )
+        if self.initial.get("version"):
+            self.fields["slug"].disabled = True
+
+    def values(self) -> dict[str, Any]:
+        cleaned = self.cleaned_data
+        server = {name: cleaned[name] for name in _SERVER if cleaned[name] not in (None, "")}
+        details = {n: cleaned[n] for n in ("label", "supplier", "quoted_on", "valid_until")}
+        return details | {"server": server}
+
+    @staticmethod
+    def of(quote: ServerQuote) -> dict[str, Any]:
+        names = ("label", "slug", "supplier", "quoted_on", "valid_until", "version")
+        known = {name: getattr(quote, name) for name in names}
+        return {**known, **quote.server}

@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
+from reportlab.platypus import Flowable, Spacer
+
+from planner.contract.amounts import NOISE, shorten_month
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.scenario import Purchase, sum_by_source
-from planner.contract.months import shorten_month
-from planner.contract.shares import NOISE
 from planner.costing.results.scenario_result import owed_after
-from planner.portfolio.risk.words import describe_range
-from planner.portfolio.words import METHOD_TITLES
+from planner.portfolio.words import METHOD_TITLES, describe_range
 from planner.services.portfolio.team_request import Window
+from planner.web.answer.assumptions import list_assumption_rows
+from planner.web.answer.board_pack import (
+    GREYS,
+    HEADING,
+    SMALL,
+    STRONG,
+    PackFacts,
+    assumptions,
+    close_pack,
+    draw_bars,
+    draw_lines,
+    head,
+    more,
+    picture,
+    print_pack,
+    register_fonts,
+    spending,
+    table,
+    text,
+    what_is_paid_for,
+)
 from planner.web.answer.tables import SourceRow, cost_rows, sum_fittings
 from planner.web.common.chart import Chart, Series
+from planner.web.common.fields import with_labels
 from planner.web.common.formatting import money, percent
-from planner.web.common.view_helpers import describe_refusal
+from planner.web.common.views import describe_refusal
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -40,7 +62,6 @@ class ProjectRow:
 
 
 def describe_portfolio_refusal(refusal: InvalidInput, request: Mapping[str, Any]) -> str:
-    """A refusal in words, with the name of the project that it is about."""
     return "; ".join(_describe(one, request.get("projects") or ()) for one in refusal.all())
 
 
@@ -90,12 +111,10 @@ class TimelineRow:
 
     @property
     def due_with_fittings(self) -> Decimal:
-        """All that is due when it starts."""
         return (self.row.due_at_start or Decimal(0)) + self.fittings
 
     @property
     def units(self) -> str:
-        """How many of what."""
         noun = "server" if self.row.kind == "server" else "machine"
         return f"{self.row.units:g} {noun}{'' if self.row.units == 1 else 's'}"
 
@@ -108,7 +127,6 @@ class ShareRow:
 
     @property
     def state(self) -> str:
-        """Why it pays nothing; "" where it is served."""
         if not self.row.waits:
             return ""
         return "not served" if self.row.alone is None else "waits"
@@ -126,7 +144,6 @@ class PortfolioPage:
 
     @classmethod
     def of(cls, answer: PortfolioAnswer, request: Mapping[str, Any]) -> PortfolioPage:
-        """The page of an answer, with what its request asked for."""
         limits = request.get("limits") or {}
         return cls(answer, request.get("shares", "shapley"), limits.get("total_budget"))
 
@@ -161,14 +178,12 @@ class PortfolioPage:
         return rows
 
     def _range_words(self) -> str:
-        """How far the total may go from plan, or why that is not known."""
         answer = self.answer
         if answer.range is None:
             return f"none. {answer.why_no_range or _WHY_NO_RANGE}"
         return describe_range(answer.range, answer.currency)
 
     def _budget_words(self) -> str:
-        """What the plan leaves of the budget in total, which resale adds nothing to."""
         answer, currency = self.answer, self.answer.currency
         if self.total_budget is None or answer.total_cost is None:
             return "none stated for all projects together"
@@ -181,17 +196,14 @@ class PortfolioPage:
 
     @property
     def sources(self) -> list[SourceRow]:
-        """Offers and servers that are paid for, the dearest first."""
         return cost_rows(sum_by_source(self.answer.lines), self.answer, {})
 
     @property
     def charts(self) -> list[Chart]:
-        """Who uses the machines, and how far those that are held are used."""
         charts = [self._by_project()] if self.answer.uses else []
         return charts + ([self._utilisation()] if self.answer.in_service else [])
 
     def _by_project(self) -> Chart:
-        """Accelerators at work in each month, stacked by project."""
         months = self.answer.months
         stacks = {one.name: [0.0] * len(months) for one in self.answer.projects}
         for use in self.answer.uses:
@@ -245,7 +257,6 @@ class PortfolioPage:
 
     @property
     def shares(self) -> list[ShareRow]:
-        """Every project with what it pays."""
         return [ShareRow(one) for one in self.answer.projects]
 
     @property
@@ -260,12 +271,10 @@ class PortfolioPage:
 
     @property
     def lacks_shares(self) -> bool:
-        """Whether shares follow use for lack of work, where others were asked for."""
         return self.asked_for != "use" and self.answer.shares_method == "use"
 
     @property
     def has_what_if(self) -> bool:
-        """Whether it is known of any project what the others would pay without it."""
         return any(one.without is not None for one in self.answer.projects)
 
     @property
@@ -278,7 +287,6 @@ class PortfolioPage:
 
     @property
     def advice(self) -> tuple[str, str]:
-        """What to do and for how much, and what else the headline says of it."""
         first, *rest = _END_OF_SENTENCE.split(self.answer.headline, maxsplit=1)
         return (f"{first}.", rest[0]) if rest else (first, "")
 
@@ -294,5 +302,85 @@ class PortfolioPage:
         )
 
     def _month(self, index: int) -> str:
-        """`December 2026`."""
         return f"{self.answer.month(index):%B %Y}"
+
+
+MOST_PURCHASES, MOST_PROJECTS, MOST_ASSUMPTIONS = 12, 20, 10
+OTHERS = "all others"
+
+
+def portfolio_pack(page: PortfolioPage, facts: PackFacts) -> bytes:
+    register_fonts()
+    parts = [*_advice(page, facts), *_shares(page), *_charts(page), *_purchases(page),
+             *_rests_on(page, facts)]  # fmt: skip
+    return print_pack(parts, facts, page.answer.currency)
+
+
+def _advice(page: PortfolioPage, facts: PackFacts) -> Iterator[Flowable]:
+    yield from head(page.answer, facts)
+    yield text(page.answer.headline, STRONG)
+    for sentence in filter(None, (page.next_order, *page.answer.why_not)):
+        yield text(with_labels(sentence))
+    if page.figures:
+        yield Spacer(1, 5)
+        yield table(page.figures, (0.45, 0.55), header=False)
+
+
+def _shares(page: PortfolioPage) -> Iterator[Flowable]:
+    shares, currency = page.shares, page.answer.currency
+    if not shares:
+        return
+    yield text("What each project pays, and why", HEADING)
+    rows: list[tuple[object, ...]] = [("Project", "Alone", "Pays here", "Saves", "Why")]
+    for share in shares[:MOST_PROJECTS]:
+        one = share.row
+        amounts = (money(amount, currency) for amount in (one.alone, one.share, one.saving))
+        name = f"{one.name} ({share.state})" if share.state else one.name
+        rows.append((name, *amounts, text(one.explanation, SMALL)))
+    yield table(rows, (0.13, 0.14, 0.14, 0.14, 0.45), (1, 2, 3))
+    yield from more(len(shares), MOST_PROJECTS, "projects")
+    yield text(page.shares_note, SMALL)
+
+
+def _charts(page: PortfolioPage) -> Iterator[Flowable]:
+    for chart in page.charts:
+        drawn = draw_bars(_of_few(chart)) if chart.kind == "bar" else draw_lines(chart)
+        yield from picture(chart.title, drawn, chart.summary)
+
+
+def _of_few(chart: Chart) -> Chart:
+    if len(chart.series) <= len(GREYS):
+        return chart
+    largest = sorted(chart.series, key=lambda one: -_size(one))
+    first, others = largest[: len(GREYS) - 1], largest[len(GREYS) - 1 :]
+    sums = [sum(value or 0.0 for value in month)
+            for month in zip(*(one.values for one in others), strict=True)]  # fmt: skip
+    return replace(chart, series=[*first, Series(OTHERS, sums)])
+
+
+def _size(series: Series) -> float:
+    return sum(value or 0.0 for value in series.values)
+
+
+def _purchases(page: PortfolioPage) -> Iterator[Flowable]:
+    answer = page.answer
+    if page.timeline:
+        yield text("What to buy or sign, and when", HEADING)
+        rows = [
+            (one.ordered, f"{one.units}: {one.row.label}", f"{one.first} to {one.last}",
+             money(one.due_with_fittings, answer.currency) if one.due_with_fittings else "")
+            for one in page.timeline[:MOST_PURCHASES]
+        ]  # fmt: skip
+        titles = ("Ordered", "What", "In service", "Due at start")
+        yield table([titles, *rows], (0.12, 0.5, 0.22, 0.16), (3,))
+        yield from more(len(page.timeline), MOST_PURCHASES, "purchases")
+    if answer.cost_by_category:
+        yield from spending(answer.cost_by_category, answer.total_cost, answer.currency)
+    yield from what_is_paid_for(page.sources, answer.currency)
+
+
+def _rests_on(page: PortfolioPage, facts: PackFacts) -> Iterator[Flowable]:
+    yield text("What it rests on", HEADING)
+    rows = sorted(list_assumption_rows(page.answer), key=lambda row: not row.given)
+    assumed = assumptions(rows[:MOST_ASSUMPTIONS], len(rows))
+    yield from close_pack(assumed, [with_labels(one) for one in page.answer.warnings], facts)

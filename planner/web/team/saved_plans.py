@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from planner.contract.answer.changes import PriceMove, ScenarioChange, TotalChange
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
-from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.answer.comparison import (
+    ComparisonAnswer,
+    OfferUsed,
+    PriceMove,
+    SavedPlan,
+    ScenarioChange,
+    TotalChange,
+)
+from planner.contract.answer.scenario import ScenarioAnswer, ScenarioRecord
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import BudgetPeriod, Project, SavedComparison, Team, Variant
 from planner.services.alerts.budget_watch import budget_over_horizon
 from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose, project_currency
 from planner.services.projects.reprice import Repriced
-from planner.web.answer.answer_page import AnswerPage
-from planner.web.answer.figure_rows import FigureRow, budget_row, figure_rows
+from planner.web.answer.verdict import FigureRow, budget_row
 from planner.web.common.formatting import money
-from planner.web.common.view_helpers import describe_refusal
+from planner.web.common.views import describe_refusal
 from planner.web.plan.forms import as_query
-from planner.web.team.plan_links import encode_in_units
+from planner.web.team.rates_form import encode_in_units
 from planner.web.team.sentences import budget_line
 from pricing.common.invalid_input import InvalidInput
 
@@ -30,34 +35,18 @@ BUDGET = "Budget of the project"
 MOST_COMPARED = 4
 
 
-class SavedPage(AnswerPage):
-    """A kept answer, with what it leaves of the budget of its project."""
-
-    def __init__(self, saved: SavedComparison, shown: str = "") -> None:
-        super().__init__(saved.read_answer(), shown)
-        self._saved = saved
-
-    @property
-    def figure_rows(self) -> list[FigureRow]:
-        return figure_rows(self.answer, self._budget_of_project())
-
-    def _budget_of_project(self) -> FigureRow | None:
-        """None where there is none, or where the plan was asked to keep to the same."""
-        project = self._saved.project
-        budget, verdict = budget_over_horizon(project, self._saved), self.verdict
-        if budget is None or verdict is None or verdict.total is None:
-            return None
-        if any(one.kind == "total" and one.budget == budget for one in verdict.budget):
-            return None
-        own = project_currency(project)
-        if own != self.currency:
-            words = f"{money(project.budget, own)}, in another currency than this plan"
-            return FigureRow(BUDGET, words)
-        set_for = budget_line(project, own)
-        parts = [] if project.budget_period == BudgetPeriod.TOTAL else [set_for]
-        if verdict.resale:
-            parts.append(f"after {money(verdict.resale, own)} of resale")
-        return budget_row(BUDGET, budget - verdict.total, budget, own, "; ".join(parts))
+def budget_of_project(saved: SavedComparison) -> FigureRow | None:
+    """What the saved plan leaves of its project's budget; None where there is none."""
+    project, summary = saved.project, saved.read_summary()
+    budget = budget_over_horizon(project, saved)
+    if budget is None or summary.total_cost is None:
+        return None
+    own = project_currency(project)
+    if own != summary.currency:
+        words = f"{money(project.budget, own)}, in another currency than this plan"
+        return FigureRow(BUDGET, words)
+    note = "" if project.budget_period == BudgetPeriod.TOTAL else budget_line(project, own)
+    return budget_row(BUDGET, budget - summary.total_cost, budget, own, note)
 
 
 @dataclass(frozen=True)
@@ -71,7 +60,6 @@ class Column:
 
     @property
     def best(self) -> ScenarioAnswer | None:
-        """The advised scenario."""
         return self.answer.recommended if self.answer else None
 
     @property
@@ -83,7 +71,6 @@ class Column:
         return self.answer.headline if self.answer else "No feasible plan."
 
     def cell(self, key: ScenarioKey) -> TotalCell:
-        """The total of one way of buying."""
         if self.answer is None:
             return TotalCell(None, "", best=False)
         one = self.answer.by_key[key]
@@ -111,7 +98,6 @@ class TotalRow:
 
 
 def address_of(request: Mapping[str, Any]) -> str:
-    """The plan page's address of a request."""
     return as_query(encode_in_units(request)).urlencode()
 
 
@@ -129,7 +115,6 @@ def column(project: Project, variant: Variant | None, team: Team) -> Column:
 
 
 def totals(columns: list[Column]) -> list[TotalRow]:
-    """One row for each way of buying, with the total of every column."""
     return [
         TotalRow(title, tuple(one.cell(ScenarioKey(key)) for one in columns))
         for key, title in SCENARIO_TITLES.items()
@@ -147,7 +132,7 @@ class MovedOffer:
 
 
 def moved_offers(saved: SavedComparison, repriced: Repriced) -> list[MovedOffer]:
-    offers = saved.read_answer().offers
+    offers = saved.read_plan().offers
     return [_moved(offers.get(row.offer_id), row) for row in repriced.prices_moved]
 
 
@@ -163,7 +148,7 @@ def _moved(offer: OfferUsed | None, row: PriceMove) -> MovedOffer:
 class WayToBuy:
     """One way to buy in an answer: its total, and whether it is the advised one or may not be."""
 
-    scenario: ScenarioAnswer
+    scenario: ScenarioRecord
     is_advised: bool
 
 
@@ -178,7 +163,7 @@ class DifferenceRow:
 
 
 def difference_rows(
-    then: ComparisonAnswer, now: ComparisonAnswer, difference: Iterable[ScenarioChange]
+    then: SavedPlan, now: SavedPlan, difference: Iterable[ScenarioChange]
 ) -> list[DifferenceRow]:
     return [
         DifferenceRow(
@@ -191,6 +176,6 @@ def difference_rows(
     ]
 
 
-def _way_to_buy(answer: ComparisonAnswer, key: ScenarioKey) -> WayToBuy:
+def _way_to_buy(answer: SavedPlan, key: ScenarioKey) -> WayToBuy:
     best = answer.recommended
     return WayToBuy(answer.by_key[key], best is not None and best.key == key)

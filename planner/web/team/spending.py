@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from planner.contract.months import name_month, shorten_month
+from planner.contract.amounts import name_month, shorten_month
 from planner.models import BudgetPeriod
 from planner.services.actuals.actuals import CAUSES, Variance
-from planner.services.actuals.burn import BurnMonth
-from planner.services.actuals.headroom import Headroom
+from planner.services.actuals.completion import BurnMonth, Headroom
 from planner.web.common.chart import Chart, Series
 from planner.web.common.formatting import money, number
 

@@ -7,21 +7,8 @@ from django.urls import URLPattern, URLResolver, include, path, register_convert
 from planner.exports import FORMATS
 from planner.exports.address_format import address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.web.common import resume
-from planner.web.team.views import (
-    audit,
-    home,
-    integrations,
-    leaving,
-    operator,
-    people,
-    portfolio,
-    projects,
-    quotes,
-    saved,
-    saving,
-    team_rates,
-)
+from planner.web.common import views
+from planner.web.team import operator, portfolio, projects, saved, settings
 
 Routes = list[URLPattern | URLResolver]
 register_converter(address_format(FORMATS), "page_export")
@@ -41,35 +28,35 @@ _project = [
 ]
 
 _settings = [
-    path("", team_rates.settings, name="team-settings"),
-    path("prices/", team_rates.prices, name="team-prices"),
-    path("members/", people.members, name="team-members"),
-    path("members/<uuid:pk>/role/", people.change_role, name="member-role"),
-    path("members/<uuid:pk>/remove/", people.remove, name="member-remove"),
-    path("invitations/<uuid:pk>/revoke/", people.revoke_invitation, name="invitation-revoke"),
-    path("servers/", quotes.quotes, name="team-servers"),
-    path("servers/<uuid:pk>/", quotes.quote, name="quote"),
-    path("servers/<uuid:pk>/remove/", quotes.remove, name="quote-remove"),
-    path("tokens/", integrations.tokens, name="team-tokens"),
-    path("tokens/<uuid:pk>/revoke/", integrations.revoke_token, name="token-revoke"),
-    path("webhooks/", integrations.webhooks, name="team-webhooks"),
-    path("webhooks/<uuid:pk>/", integrations.webhook, name="webhook"),
-    path("webhooks/<uuid:pk>/rotate/", integrations.rotate, name="webhook-rotate"),
-    path("webhooks/<uuid:pk>/test/", integrations.send_test, name="webhook-test"),
-    path("webhooks/<uuid:pk>/remove/", integrations.remove_webhook, name="webhook-remove"),
-    path("audit/", audit.log, name="team-audit"),
-    path("export/", leaving.export, name="team-export"),
-    path("delete/", leaving.delete, name="team-delete"),
+    path("", settings.settings, name="team-settings"),
+    path("prices/", settings.prices, name="team-prices"),
+    path("members/", settings.members, name="team-members"),
+    path("members/<uuid:pk>/role/", settings.change_role, name="member-role"),
+    path("members/<uuid:pk>/remove/", settings.remove, name="member-remove"),
+    path("invitations/<uuid:pk>/revoke/", settings.revoke_invitation, name="invitation-revoke"),
+    path("servers/", settings.quotes, name="team-servers"),
+    path("servers/<uuid:pk>/", settings.quote, name="quote"),
+    path("servers/<uuid:pk>/remove/", settings.remove_quote, name="quote-remove"),
+    path("tokens/", settings.tokens, name="team-tokens"),
+    path("tokens/<uuid:pk>/revoke/", settings.revoke_token, name="token-revoke"),
+    path("webhooks/", settings.webhooks, name="team-webhooks"),
+    path("webhooks/<uuid:pk>/", settings.webhook, name="webhook"),
+    path("webhooks/<uuid:pk>/rotate/", settings.rotate, name="webhook-rotate"),
+    path("webhooks/<uuid:pk>/test/", settings.send_test, name="webhook-test"),
+    path("webhooks/<uuid:pk>/remove/", settings.remove_webhook, name="webhook-remove"),
+    path("audit/", settings.log, name="team-audit"),
+    path("export/", settings.export, name="team-export"),
+    path("delete/", settings.delete, name="team-delete"),
 ]
 
 _team: Routes = [
-    path("", home.dashboard, name="dashboard"),
+    path("", projects.dashboard, name="dashboard"),
     path("portfolio/", portfolio.portfolio, name="portfolio"),
     path("portfolio/pack/", portfolio.pack, name="portfolio-pack"),
     path("portfolio/save/", portfolio.save, name="portfolio-save"),
     path("projects/new/", projects.new, name="project-new"),
     path("projects/<uuid:pk>/", include(_project)),
-    path("alerts/<uuid:pk>/acknowledge/", home.acknowledge, name="alert-acknowledge"),
+    path("alerts/<uuid:pk>/acknowledge/", projects.acknowledge, name="alert-acknowledge"),
     path("settings/", include(_settings)),
 ]
 
@@ -77,7 +64,6 @@ _comparison = [
     path("", saved.comparison, name="comparison"),
     path("since/", saved.since, name="comparison-since"),
     path("pack/", saved.pack, name="comparison-pack"),
-    path("replay/", saved.replay, name="comparison-replay"),
     path("edit/", saved.edit, name="comparison-edit"),
     path("submit/", saved.submit, name="comparison-submit"),
     path("send-back/", saved.send_back, name="comparison-send-back"),
@@ -88,7 +74,6 @@ _comparison = [
 
 _saved_portfolio = [
     path("", portfolio.saved_portfolio, name="saved-portfolio"),
-    path("replay/", portfolio.replay, name="saved-portfolio-replay"),
     path("reprice/", portfolio.reprice, name="saved-portfolio-reprice"),
     path("reprice/job/", portfolio.reprice_in_background, name="saved-portfolio-reprice-job"),
     path("watch/", portfolio.watch, name="saved-portfolio-watch"),
@@ -99,13 +84,13 @@ _saved_portfolio = [
 ]
 
 urlpatterns = [
-    path("team/", home.home, name="team"),
-    path("teams/new/", home.new, name="team-new"),
+    path("team/", projects.home, name="team"),
+    path("teams/new/", projects.new_team, name="team-new"),
     path("team/<slug:slug>/", include(_team)),
-    path("account/", leaving.account, name="account"),
-    path("join/<str:secret>/", people.join, name="join"),
-    path("resume/", resume.resume, name="resume"),
-    path("save/", saving.save, name="save"),
+    path("account/", settings.account, name="account"),
+    path("join/<str:secret>/", settings.join, name="join"),
+    path("resume/", views.resume, name="resume"),
+    path("save/", saved.save, name="save"),
     path("c/<uuid:pk>/", include(_comparison)),
     path("portfolios/<uuid:pk>/", include(_saved_portfolio)),
     path("jobs/<uuid:pk>/", operator.job, name="job"),

@@ -10,11 +10,10 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from pricing.common.invalid_input import InvalidInput
-from pricing.common.known_day import check_known_day
+from pricing.common.invalid_input import InvalidInput, check_known_day
 from pricing.common.pluralize import pluralize
 from pricing.management.database_command import DatabaseCommand
-from pricing.publish.price_dump import write_prices
+from pricing.publish.history import write_prices
 
 
 class Command(DatabaseCommand):

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from pricing.bundled import files
+from pricing.bundled import catalog
 from pricing.bundled.load import CatalogNotLoadedError, load, load_other_clouds
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
@@ -21,7 +21,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--folder", type=Path, default=files.FOLDER, help="folder of the bundled catalog"
+            "--folder", type=Path, default=catalog.FOLDER, help="folder of the bundled catalog"
         )
         parser.add_argument(
             "--force", action="store_true", help="publish it over newer prices and failed checks"

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.discovery import get_providers
+from pricing.ingest.fetch import QuotaResult, pull_quotas
 from pricing.ingest.provider import FetchContext
-from pricing.ingest.quotas import QuotaResult, pull_quotas
 from pricing.management.database_command import DatabaseCommand, add_provider_arguments
 from pricing.market import accelerators
 from pricing.storage import reference

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
+import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,15 +16,16 @@ from django.core.management.base import CommandError
 from pricing.common.invalid_input import InvalidInput
 from pricing.discovery import get_providers
 from pricing.freshness import freshness
-from pricing.ingest.recording import find_recorded
+from pricing.ingest.downloads import find_recorded
 from pricing.management.database_command import DatabaseCommand, add_provider_arguments
-from pricing.management.progress import watch
-from pricing.publish import refresh, report
-from pricing.publish.refresh_result import RefreshResult
+from pricing.publish import refresh
+from pricing.publish.refresh import Listener, RefreshResult
 from pricing.storage import reference
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""
+PROGRESS_EVERY_S = 10.0
+"""Lines on a provider's progress come no more often than this, s."""
 EXIT_STATUS = {"interrupted": INTERRUPTED, "failed": 1, "held": 3, "would_hold": 3, "busy": 4}
 """By outcome, the worst first."""
 
@@ -85,21 +88,45 @@ class Command(DatabaseCommand):
             force=options["force"],
             deadline_s=options["deadline"],
         )
-        with watch(quiet=options["json"], plain=self.stderr) as listener:
-            return refresh.refresh(
-                [p for p in providers if p.name in selected], refresh_options, listener
-            )
+        listener = Listener() if options["json"] else ProgressLines(self.stderr)
+        wanted = [p for p in providers if p.name in selected]
+        return refresh.refresh(wanted, refresh_options, listener)
 
     def _report(self, results: Sequence[RefreshResult], as_json: bool) -> None:
         freshness_by_provider = {entry.provider: entry for entry in freshness()}
         if as_json:
-            document = [report.to_dict(r, freshness_by_provider.get(r.provider)) for r in results]
+            document = [refresh.to_dict(r, freshness_by_provider.get(r.provider)) for r in results]
             self.stdout.write(json.dumps({"providers": document}, indent=2))
             return
         for result in results:
             self.stdout.write(
-                "\n".join(report.format_lines(result, freshness_by_provider.get(result.provider)))
+                "\n".join(refresh.format_lines(result, freshness_by_provider.get(result.provider)))
             )
+
+
+class ProgressLines(Listener):
+    """A line when a provider begins, now and then while it goes on, and when it ends."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+        self._last_line_at: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def started(self, provider: str) -> None:
+        self._write_line(f"{provider}: started")
+
+    def progress(self, provider: str, what: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if now - self._last_line_at.setdefault(provider, now) >= PROGRESS_EVERY_S:
+            self._last_line_at[provider] = now
+            self._write_line(f"{provider}: {what} {done:,}{f' of {total:,}' if total else ''}")
+
+    def finished(self, result: RefreshResult) -> None:
+        self._write_line(f"{result.provider}: {result.outcome.replace('_', ' ')}")
+
+    def _write_line(self, line: str) -> None:
+        with self._lock:
+            self._out.write(line)
 
 
 def compute_exit_status(results: Sequence[RefreshResult]) -> int:

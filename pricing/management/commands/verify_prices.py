@@ -49,7 +49,6 @@ class Command(DatabaseCommand):
 
 
 def _select_revisions(providers: Sequence[str], *, past: bool) -> list[Revision]:
-    """The revisions in force of these providers, all providers without any."""
     published = set(Revision.objects.order_by().values_list("provider", flat=True).distinct())
     for name in providers:
         if name not in published:

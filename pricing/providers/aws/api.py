@@ -5,28 +5,28 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from pricing.ingest.fetch import PART_ERRORS, explain_unread, map_side_by_side, read_part
 from pricing.ingest.http import AccessDenied, SignInExpired
-from pricing.ingest.parts import PART_ERRORS, explain_unread, read_part
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
-from pricing.ingest.side_by_side import map_side_by_side
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.aws import capacity_blocks, price_list, savings_plans, spot
-from pricing.providers.aws.client import AwsClient
-from pricing.providers.aws.ec2 import describe_sold_types, read_sold_types
-from pricing.providers.aws.machines import Machine, MachineLookup
-from pricing.providers.aws.regions import (
+from pricing.providers.aws import options
+from pricing.providers.aws.client import AwsClient, price_list_region, split_into_parts
+from pricing.providers.aws.rows import (
     NOT_PRICED,
+    Machine,
+    MachineLookup,
     find_unknown,
     is_ec2_region,
+    read_product,
+    read_terms,
     region_code,
     report_other_partition,
 )
-from pricing.providers.aws.rows import read_product, read_terms
 
 _FROM_EC2 = (PurchaseOption.SPOT.value, PurchaseOption.CAPACITY_BLOCK.value)
 _FROM_PRICE_LIST = (
@@ -105,7 +105,7 @@ def read_price_list(client: AwsClient, context: FetchContext) -> PriceList:
     failures: list[tuple[str, ProviderUnavailable]] = []
     for region in context.regions or ("",):
         try:
-            rows += list(price_list.products(client, region))
+            rows += list(products(client, region))
         except AccessDenied:
             raise
         except ProviderUnavailable as error:
@@ -163,14 +163,12 @@ def _region_by_region(
     context: FetchContext,
     workers: int = _REGIONS_AT_ONCE,
 ) -> Iterator[Row]:
-    """The rows of all regions in order, several regions at once."""
     for regions_done, rows in enumerate(map_side_by_side(read_region, regions, workers), 1):
         context.progress(what, regions_done, len(regions))
         yield from rows
 
 
 def _find_priced_regions(rows: Iterable[str], wanted_regions: tuple[str, ...]) -> list[str]:
-    """The regions with a price, those with EC2 before their Local Zones."""
     priced = {region_code(_parse_row(row)["product"].get("attributes", {})) for row in rows}
     priced.discard("")
     missing = find_unknown(wanted_regions, priced)
@@ -195,7 +193,6 @@ def _find_priced_regions(rows: Iterable[str], wanted_regions: tuple[str, ...]) -
 def _read_machines(
     client: AwsClient, state: _FetchState, regions: Sequence[str]
 ) -> Iterator[NotRead]:
-    """What each region sells, and what the machines hold that our table does not know."""
 
     def read_sold(region: str) -> list[frozenset[str] | NotRead]:
         try:
@@ -223,7 +220,7 @@ def _read_prices(rows: Iterable[str], state: _FetchState, context: FetchContext)
     day = context.retrieved_at.date()
     for text in rows:
         if text in state.read_rows:
-            yield SkippedRow("the same row again", _parse_sku(text))
+            yield SkippedRow("the same row again", str(_parse_row(text)["product"].get("sku", "")))
             continue
         state.read_rows.add(text)
         row = _parse_row(text)
@@ -236,11 +233,21 @@ def _read_prices(rows: Iterable[str], state: _FetchState, context: FetchContext)
             name = sku.machine.instance_type
             state.priced_machines[sku.region, name] = sku.machine
             sold_now = state.is_sold(sku.region, name)
-            yield from read_terms(sku, _merge_terms(row), day, sold_now)
+            yield from read_terms(
+                sku,
+                (
+                    {
+                        code: term
+                        for section in row.get("terms", {}).values()
+                        for code, term in section.items()
+                    }
+                ),
+                day,
+                sold_now,
+            )
 
 
 def _parse_row(text: str) -> dict[str, Any]:
-    """A row of the price list, which is JSON within JSON."""
     try:
         row: dict[str, Any] = json.loads(text)
         if isinstance(row["product"].get("attributes", {}), dict):
@@ -252,17 +259,6 @@ def _parse_row(text: str) -> dict[str, Any]:
         f"a row of the price list cannot be read: {text[:80]!r}",
         "The last published prices stay in force; try again later.",
     )
-
-
-def _parse_sku(text: str) -> str:
-    return str(_parse_row(text)["product"].get("sku", ""))
-
-
-def _merge_terms(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms of every section. What a term is, it says itself."""
-    return {
-        code: term for section in row.get("terms", {}).values() for code, term in section.items()
-    }
 
 
 def _read_unlisted_families(
@@ -284,7 +280,7 @@ def _read_unlisted_families(
 
 
 def _list_rows(client: AwsClient, name: str, regions: tuple[str, ...]) -> list[str]:
-    return list(price_list.products_of_type(client, name, regions))
+    return list(products_of_type(client, name, regions))
 
 
 def _report_unpriced(state: _FetchState) -> Iterator[SkippedRow | NotRead]:
@@ -299,12 +295,13 @@ def _report_unpriced(state: _FetchState) -> Iterator[SkippedRow | NotRead]:
 
 
 def _read_interruptible(client: AwsClient, state: _FetchState, region: str) -> list[Row]:
-    """Spot and Capacity Blocks of a region, either of which may fail."""
     machines, now = state.machines_in(region), state.retrieved_at
     spot_part = NotRead(f"spot in {region}", (PurchaseOption.SPOT.value,), (region,))
     return [
-        *read_part(spot_part, lambda: spot.read(client, region, machines, now)),
-        *capacity_blocks.read(client, region, state.machines_sold_by_block(region), now.date()),
+        *read_part(spot_part, lambda: options.read_spot(client, region, machines, now)),
+        *options.read_capacity_blocks(
+            client, region, state.machines_sold_by_block(region), now.date()
+        ),
     ]
 
 
@@ -314,5 +311,167 @@ def _read_savings_plans(client: AwsClient, state: _FetchState, region: str) -> l
         return []
     part = NotRead(f"savings plans in {region}", (PurchaseOption.SAVINGS_PLAN.value,), (region,))
     sold = state.sold_by_region.get(region)
-    rates = read_part(part, lambda: savings_plans.read(client, region, machines, sold))
-    return list(savings_plans.make_offers(rates, state.retrieved_at.date()))
+    rates = read_part(part, lambda: options.read_savings_plans(client, region, machines, sold))
+    return list(options.make_offers(rates, state.retrieved_at.date()))
+
+
+_TYPES_PER_CALL = 100
+"""Names that DescribeInstanceTypes takes at once."""
+_EC2_REGIONS_AT_ONCE = 8
+
+
+def read_sold_types(client: AwsClient, region: str) -> frozenset[str]:
+    """The instance types offered in `region`.
+
+    Raises `AccessDenied` for a region that this account has not enabled.
+    """
+    name = f"instance_type_offerings/{region}"
+    operation, result_key = "describe_instance_type_offerings", "InstanceTypeOfferings"
+    pages = client.read_all_pages(name, "ec2", region, operation, result_key, LocationType="region")
+    return frozenset(
+        item["InstanceType"]
+        for page in pages
+        for item in page
+        if item.get("Location", region) == region
+    )
+
+
+def describe_sold_types(
+    client: AwsClient,
+    machines: MachineLookup,
+    sold_by_region: Mapping[str, frozenset[str] | None],
+) -> Iterator[NotRead]:
+    """`machines` learns what is sold, each type from the first region that sells it.
+
+    Where a region fails the next one is asked; types that none describes stay as published.
+    """
+    sellers = {region: sold for region, sold in sold_by_region.items() if sold}
+    undescribed = set[str]().union(*sellers.values())
+    failures: dict[str, NotRead] = {}
+    for _ in range(len(sellers)):
+        shares = _share_out(undescribed, sellers)
+        if not shares:
+            break
+        read_region = partial(_describe_region, client, shares)
+        for region, infos in zip(
+            shares, map_side_by_side(read_region, shares, _EC2_REGIONS_AT_ONCE), strict=True
+        ):
+            described = infos if isinstance(infos, NotRead) else _learn(machines, region, infos)
+            if isinstance(described, NotRead):
+                failure: NotRead | None = described
+            else:
+                undescribed -= described
+                failure = _find_missing(region, shares[region], described)
+            if failure is not None:
+                failures[region] = failure
+                del sellers[region]
+    if undescribed:
+        first = next(iter(failures.values()))
+        yield replace(first, regions=(), instance_types=tuple(sorted(undescribed)))
+
+
+def _learn(
+    machines: MachineLookup, region: str, infos: Iterable[Mapping[str, Any]]
+) -> set[str] | NotRead:
+    described: set[str] = set()
+    try:
+        for info in infos:
+            machines.add_description(info)
+            described.add(info["InstanceType"])
+    except PART_ERRORS as error:
+        return explain_unread(NotRead(f"machines of EC2 in {region}"), error)
+    return described
+
+
+def _find_missing(region: str, names: list[str], described: set[str]) -> NotRead | None:
+    missing = sorted(set(names) - described)
+    if not missing:
+        return None
+    what = f"{len(missing)} of {len(names)} types are missing, such as {missing[0]}"
+    return NotRead(f"machines of EC2 in {region}: {what}")
+
+
+def _share_out(
+    types: Collection[str], sellers: Mapping[str, frozenset[str]]
+) -> dict[str, list[str]]:
+    shares: dict[str, list[str]] = {}
+    for name in sorted(types):
+        region = next((code for code, sold in sellers.items() if name in sold), None)
+        if region is not None:
+            shares.setdefault(region, []).append(name)
+    return shares
+
+
+def _describe_region(
+    client: AwsClient, shares: Mapping[str, list[str]], region: str
+) -> list[Mapping[str, Any]] | NotRead:
+    try:
+        return [
+            info
+            for number, names in enumerate(split_into_parts(shares[region], _TYPES_PER_CALL))
+            for info in _read_descriptions(client, region, number, names)
+        ]
+    except PART_ERRORS as error:
+        return explain_unread(NotRead(f"machines of EC2 in {region}"), error)
+
+
+def _read_descriptions(
+    client: AwsClient, region: str, number: int, names: list[str]
+) -> Iterator[Mapping[str, Any]]:
+    page_name = f"instance_types/{region}-{number:02}"
+    operation, result_key = "describe_instance_types", "InstanceTypes"
+    for page in client.read_all_pages(
+        page_name, "ec2", region, operation, result_key, InstanceTypes=names
+    ):
+        yield from page
+
+
+_FAMILIES = ("GPU instance", "Machine Learning ASIC Instances")
+_FILTERS = {
+    "operatingSystem": "Linux",
+    "tenancy": "Shared",
+    "capacitystatus": "Used",
+    "preInstalledSw": "NA",
+}
+"""What the server may leave out for us; `rows.read_product` judges what it sends all the same."""
+
+
+def products(client: AwsClient, region: str) -> Iterator[str]:
+    """Every row (JSON) of the accelerated families in a region; empty means all regions."""
+    for family in _FAMILIES:
+        filters = {"instanceFamily": family} | _region_filter(region)
+        name = f"get_products/{region or 'all'}/{family.replace(' ', '_')}"
+        yield from _read_rows(client, name, filters)
+
+
+def products_of_type(
+    client: AwsClient, instance_type: str, regions: tuple[str, ...]
+) -> Iterator[str]:
+    """The rows of one machine, for families that AWS lists under another name."""
+    for region in regions or ("",):
+        filters = {"instanceType": instance_type} | _region_filter(region)
+        yield from _read_rows(client, f"get_products/{region or 'all'}/{instance_type}", filters)
+
+
+def _region_filter(region: str) -> dict[str, str]:
+    return {"regionCode": region} if region else {}
+
+
+def _read_rows(client: AwsClient, name: str, extra_filters: dict[str, str]) -> Iterator[str]:
+    filters = [
+        {"Type": "TERM_MATCH", "Field": field, "Value": value}
+        for field, value in (_FILTERS | extra_filters).items()
+    ]
+    for page in client.read_all_pages(
+        name,
+        "pricing",
+        price_list_region(client.configured_region()) if not client.http.replaying else "",
+        "get_products",
+        "PriceList",
+        reject_empty_pages=True,
+        ServiceCode="AmazonEC2",
+        Filters=filters,
+        FormatVersion="aws_v1",
+        MaxResults=100,
+    ):
+        yield from page

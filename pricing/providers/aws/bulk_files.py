@@ -7,26 +7,32 @@ its global regions and one for China, in CNY; `AWS_PRICE_LIST_URL` may name seve
 from __future__ import annotations
 
 import datetime as dt
+import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+import ijson
+from ijson.backends import yajl2_c
+
 from pricing.ingest.downloads import Download
-from pricing.ingest.endpoints import check_endpoint, redact_url, same_origin
-from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.parts import PART_ERRORS, explain_unread, read_part
+from pricing.ingest.fetch import PART_ERRORS, explain_unread, read_part
+from pricing.ingest.http import ProviderHttpClient, check_endpoint, redact_url, same_origin
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.aws import offer_file, plan_file, savings_plans
-from pricing.providers.aws.machines import MachineLookup
-from pricing.providers.aws.offer_file import OfferFileError
-from pricing.providers.aws.regions import (
+from pricing.providers.aws import options
+from pricing.providers.aws.options import Rate, is_linux_use, make_rate
+from pricing.providers.aws.rows import (
     NOT_PRICED,
+    MachineLookup,
+    Sku,
     find_unknown,
     partition_regions,
+    read_product,
+    read_terms,
     report_other_partition,
 )
-from pricing.providers.aws.rows import Sku, read_product, read_terms
 
 DEFAULT_URL = "https://pricing.us-east-1.amazonaws.com"
 _CREDENTIALS_ONLY = (PurchaseOption.SPOT, PurchaseOption.CAPACITY_BLOCK)
@@ -128,10 +134,10 @@ class _RegionFiles:
 def _read_indexes(
     http: ProviderHttpClient, default_url: str
 ) -> tuple[dict[_PriceList, _Index], list[NotRead]]:
-    """The index of each list; one of several may fail."""
     indexes: dict[_PriceList, _Index] = {}
     unread: list[NotRead] = []
-    lists = _price_lists(http, default_url)
+    urls = http.context.settings.get("AWS_PRICE_LIST_URL", "").strip() or default_url
+    lists = [_parse_price_list(url) for url in urls.replace(",", " ").split()]
     for one in lists:
         try:
             indexes[one] = _read_index(http, one)
@@ -143,13 +149,7 @@ def _read_indexes(
     return indexes, unread
 
 
-def _price_lists(http: ProviderHttpClient, default_url: str) -> list[_PriceList]:
-    urls = http.context.settings.get("AWS_PRICE_LIST_URL", "").strip() or default_url
-    return [_parse_price_list(url) for url in urls.replace(",", " ").split()]
-
-
 def _parse_price_list(url: str) -> _PriceList:
-    """A base address, or one that goes on to .../offers/v1.0/aws or .../offers/v1.0/cn."""
     base, _, list_path = url.partition("/offers/v1.0/")
     base = check_endpoint("aws", "AWS_PRICE_LIST_URL", base).url
     china = list_path.startswith("cn") or ".amazonaws.com.cn" in base
@@ -177,7 +177,6 @@ def _read_plan_index(
     price_list: _PriceList,
     files: Mapping[str, tuple[_PriceList, str]],
 ) -> dict[str, str] | NotRead:
-    """Path of the savings-plan file by region; what is not read where the index fails."""
     try:
         document = http.get_json(f"plans-{price_list.partition}.json", price_list.plans)
         return {one["regionCode"]: one["versionUrl"] for one in document["regions"]}
@@ -197,7 +196,6 @@ def _file_url(price_list: _PriceList, path: str) -> str:
 
 
 def _read_offers(files: _RegionFiles, path: str, skus: dict[str, Sku]) -> FetchedRows:
-    """The offers of a region. `skus` is filled with the machines that were found."""
     context = files.http.context
     machines = MachineLookup(context.retrieved_at.date())
     download = files.download("offers", path)
@@ -220,14 +218,14 @@ def region_offers(
 ) -> FetchedRows:
     """The offers of one file; `only_regions` limits them to these regions."""
     reader = _EntryReader(machines, region, day, skus, only_regions)
-    for entry in offer_file.entries(file):
+    for entry in entries(file):
         yield from reader.read_entry(*entry)
     if not reader.products:
         file.seek(0)
-        for sku, product in offer_file.products(file):
+        for sku, product in products(file):
             yield from reader.read_entry("products", sku, product)
         file.seek(0)
-        for entry in offer_file.entries(file):
+        for entry in entries(file):
             yield from reader.read_entry(*entry)
     if not reader.products:
         raise OfferFileError("it holds no products")
@@ -272,15 +270,194 @@ def _read_savings_plans(files: _RegionFiles, path: str, skus: Mapping[str, Sku])
         yield NotRead("the price list has no savings-plan file", option, (region,))
         return
 
-    def read_rates() -> list[savings_plans.Rate | SkippedRow]:
+    def read_rates() -> list[options.Rate | SkippedRow]:
         download = files.download("plans", path)
         with download as file:
             try:
-                return list(plan_file.rates(file, skus, region))
+                return list(plan_rates(file, skus, region))
             except OfferFileError as error:
                 raise ProviderUnavailable(
                     "aws", f"{download.name} cannot be read ({error})", _RETRY_HINT
                 ) from None
 
     rates = read_part(NotRead(f"savings plans in {region}", option, (region,)), read_rates)
-    yield from savings_plans.make_offers(rates, files.day)
+    yield from options.make_offers(rates, files.day)
+
+
+CHUNK_BYTES = 1 << 18
+_TERMS = b'"terms"'
+_TERM_SECTIONS = frozenset((b'"OnDemand"', b'"Reserved"'))
+_SECTION_KEY = re.compile(rb'"(terms|OnDemand|Reserved)"\s*:\s*\{')
+_MAX_KEY_BYTES = 64
+"""Bytes that a key with its colon, bracket and white space may take."""
+
+Entry = tuple[str, str, Any]
+"""(section, SKU, its value); the section is products, OnDemand or Reserved."""
+_Piece = bytes | re.Match[bytes]
+
+
+class OfferFileError(ValueError):
+    """Cut off, garbled, or something else altogether."""
+
+
+UNREADABLE = (ijson.JSONError, EOFError, OSError, zlib.error)
+"""How a file that is no whole JSON document, or no whole gzip of one, fails while it is read."""
+
+
+def entries(file: IO[bytes]) -> Iterator[Entry]:
+    """Every entry of the three maps in the order of the file."""
+    section_file: SectionFile | None = split_sections(file)
+    try:
+        while section_file is not None:
+            for sku, value in yajl2_c.kvitems(
+                section_file, section_file.prefix, buf_size=CHUNK_BYTES
+            ):
+                yield section_file.section, sku, value
+            section_file = section_file.following
+    except UNREADABLE as error:
+        raise OfferFileError(str(error).splitlines()[0]) from None
+
+
+def split_sections(file: IO[bytes]) -> SectionFile:
+    """The first map of `file`; each one gives the next when it was read to its end."""
+    return SectionFile("products", _split_at_keys(file))
+
+
+class SectionFile:
+    """One map as a file of its own: a JSON object from its key to the key of the next map."""
+
+    def __init__(self, section: str, pieces: Iterator[_Piece], key: bytes = b"") -> None:
+        self.section = section
+        self.following: SectionFile | None = None
+        self.prefix = "products" if section == "products" else f"terms.{section}"
+        self._pieces = pieces
+        self._opening = key
+        self._is_at_end = False
+        if section == "terms":
+            self._opening = b"{" + key
+        elif section != "products":
+            self._opening = b'{"terms":{' + key
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, empty at the end. ijson asks for 0 to see that they are bytes."""
+        if not size or self._is_at_end:
+            return b""
+        if self._opening:
+            opening, self._opening = self._opening, b""
+            return opening
+        piece = next(self._pieces, b"")
+        if isinstance(piece, bytes):
+            self._is_at_end = not piece
+            return piece
+        self._is_at_end = True
+        self.following = SectionFile(piece[1].decode(), self._pieces, piece[0])
+        return b'"":0}' if self.section == "products" else b'"":0}}'
+
+
+def _split_at_keys(file: IO[bytes]) -> Iterator[_Piece]:
+    data = b""
+    expected_keys = frozenset((_TERMS,))
+    while chunk := file.read(CHUNK_BYTES):
+        data += chunk
+        start = 0
+        while (key := _find_next_key(data, start, expected_keys)) is not None:
+            if key.start() > start:
+                yield data[start : key.start()]
+            yield key
+            start = key.end()
+            quoted_key = b'"%b"' % key[1]
+            expected_keys = _TERM_SECTIONS if quoted_key == _TERMS else expected_keys - {quoted_key}
+        end = max(start, len(data) - _MAX_KEY_BYTES)
+        if end > start:
+            yield data[start:end]
+        data = data[end:]
+    if data:
+        yield data
+
+
+def _find_next_key(
+    data: bytes, start: int, expected_keys: frozenset[bytes]
+) -> re.Match[bytes] | None:
+    matches = (_find_key(data, start, key) for key in expected_keys)
+    return min((key for key in matches if key), key=lambda key: key.start(), default=None)
+
+
+def _find_key(data: bytes, start: int, key: bytes) -> re.Match[bytes] | None:
+    position = data.find(key, start)
+    while position >= 0:
+        match = _SECTION_KEY.match(data, position)
+        if match:
+            return match
+        position = data.find(key, position + len(key))
+    return None
+
+
+def products(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
+    """The products alone, wherever they stand."""
+    try:
+        yield from yajl2_c.kvitems(file, "products", buf_size=CHUNK_BYTES)
+    except UNREADABLE as error:
+        raise OfferFileError(str(error).splitlines()[0]) from None
+
+
+_PLANS = {"ComputeSavingsPlans": "Compute", "EC2InstanceSavingsPlans": "EC2Instance"}
+_MONTHS = {"1yr": 12, "3yr": 36}
+Readable = IO[bytes] | SectionFile
+
+
+def plan_rates(
+    file: IO[bytes], skus: Mapping[str, Sku], region: str
+) -> Iterator[Rate | SkippedRow]:
+    """The rates of the machines in `skus`, the Linux SKUs of the region's offer file."""
+    try:
+        products = split_sections(file)
+        plans = _read_plans(products)
+        rest: Readable | None = products.following
+        if not plans or rest is None:
+            file.seek(0)
+            plans = _read_plans(file)
+            file.seek(0)
+            rest = file
+        if not plans:
+            raise OfferFileError("it holds no savings plans")
+        for row in _iterate_items(rest, "terms.savingsPlan.item.rates.item"):
+            yield from _parse_rate(row, plans, skus, region)
+    except UNREADABLE as error:
+        raise OfferFileError(str(error).splitlines()[0]) from None
+
+
+def _read_plans(file: Readable) -> dict[str, Mapping[str, str]]:
+    return {plan["sku"]: plan["attributes"] for plan in _iterate_items(file, "products.item")}
+
+
+def _iterate_items(file: Readable, prefix: str) -> Iterator[Mapping[str, Any]]:
+    return yajl2_c.items(file, prefix, buf_size=CHUNK_BYTES)  # type: ignore[no-any-return]
+
+
+def _parse_rate(
+    row: Mapping[str, Any],
+    plans: Mapping[str, Mapping[str, str]],
+    skus: Mapping[str, Sku],
+    region: str,
+) -> Iterator[Rate | SkippedRow]:
+    sku = skus.get(row.get("discountedSku", ""))
+    is_linux = is_linux_use(row.get("discountedUsageType", ""), row.get("discountedOperation", ""))
+    if sku is None or not is_linux or row.get("discountedRegionCode", region) != sku.region:
+        return
+    plan = plans.get(row.get("rateCode", "").partition(".")[0])
+    if plan is None:
+        yield SkippedRow("unknown savings plan", row.get("rateCode", ""))
+        return
+    plan_type = _PLANS.get(plan.get("productFamily", ""))
+    if plan_type is None:
+        return
+    price = row.get("discountedRate", {})
+    yield make_rate(
+        sku.machine,
+        sku.region,
+        plan_type,
+        _MONTHS.get(plan.get("purchaseTerm", ""), 0),
+        plan.get("purchaseOption", ""),
+        price.get("price"),
+        currency=price.get("currency", "USD"),
+    )

@@ -8,14 +8,19 @@ signatures made with no secret at all.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
-from pricing.ingest.endpoints import check_endpoint
-from pricing.ingest.http import AccessDenied, ProviderHttpClient, SignInExpired
+from pricing.ingest.http import (
+    AccessDenied,
+    ProviderHttpClient,
+    RetryableError,
+    SignInExpired,
+    check_endpoint,
+    parse_retry_after_s,
+)
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.retries import RetryableError, parse_retry_after_s
-from pricing.providers.aws import service_models
 
 _ANONYMOUS_KEY = "anonymous"
 """Access key and secret for plain http on loopback: the signature names the region, no more."""
@@ -157,7 +162,6 @@ class AwsClient:
         return url if self.uses_loopback() else ""
 
     def _boto3_session(self) -> Any:
-        """The session of the standard chain, or of what the settings of this run hold."""
         if self._session is None:
             settings = self.http.context.settings
             self._session = _session(
@@ -215,7 +219,6 @@ class AwsClient:
 
 
 def _token_key(result_key: str) -> str:
-    """The key of the next page: REST answers are in small letters throughout."""
     return "nextToken" if result_key[0].islower() else "NextToken"
 
 
@@ -224,12 +227,11 @@ def _session(**credentials: Any) -> Any:
     import botocore.session
 
     core = botocore.session.Session()
-    core.register_component("data_loader", service_models.loader())
+    core.register_component("data_loader", loader())
     return boto3.Session(botocore_session=core, **credentials)
 
 
 def _check_operation_exists(response_dict: dict[str, Any], **_: object) -> None:
-    """An endpoint that lacks an operation may say so in a form that botocore cannot read."""
     status = response_dict["status_code"]
     if status in _OPERATION_MISSING_STATUS:
         hint = "Check whether the endpoint in AWS_ENDPOINT_URL offers that operation."
@@ -281,7 +283,6 @@ def _translate_error(
 def _translate_client_error(
     provider: str, what: str, error: Any
 ) -> RetryableError | ProviderUnavailable:
-    """`error` is a `ClientError`: AWS answered, and not what was asked for."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     message = str(error.response.get("Error", {}).get("Message", ""))
     meta = error.response.get("ResponseMetadata", {})
@@ -306,3 +307,93 @@ def _translate_client_error(
 
 def _contains_any(code: str, classes: tuple[str, ...]) -> bool:
     return any(part in code for part in classes)
+
+
+OPERATIONS = {
+    "pricing": ("GetProducts",),
+    "ec2": (
+        "DescribeInstanceTypeOfferings",
+        "DescribeInstanceTypes",
+        "DescribeSpotPriceHistory",
+        "DescribeCapacityBlockOfferings",
+    ),
+    "savingsplans": ("DescribeSavingsPlansOfferingRates",),
+    "service-quotas": ("ListServiceQuotas",),
+}
+"""Operations that the adapter calls, by service; other services are read whole."""
+
+
+@cache
+def loader() -> Any:
+    """The loader of botocore's data for every session: EC2's model alone takes a second to read."""
+    from botocore.loaders import Loader, create_loader
+
+    class UsedOperations(Loader):
+        """Gives the models of `OPERATIONS` without what is not called."""
+
+        def load_service_model(
+            self, service_name: str, type_name: str, api_version: str | None = None
+        ) -> Any:
+            if type_name != "service-2" or service_name not in OPERATIONS:
+                return super().load_service_model(service_name, type_name, api_version)
+            if service_name not in models:
+                whole = create_loader().load_service_model(service_name, type_name, api_version)
+                models[service_name] = prune_model(whole, OPERATIONS[service_name])
+            return models[service_name]
+
+    models: dict[str, Any] = {}
+    return UsedOperations()
+
+
+def prune_model(model: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """`model` with these operations and the shapes that they refer to, directly or not.
+
+    >>> shapes = {"In": {"type": "structure", "members": {"a": {"shape": "Text"}}},
+    ...           "Text": {"type": "string"}, "Other": {"type": "string"}}
+    >>> operations = {"Get": {"input": {"shape": "In"}}, "Put": {"input": {"shape": "Other"}}}
+    >>> small = prune_model({"operations": operations, "shapes": shapes}, ("Get",))
+    >>> sorted(small["operations"]), sorted(small["shapes"])
+    (['Get'], ['In', 'Text'])
+    """
+    operations = {name: model["operations"][name] for name in names if name in model["operations"]}
+    shapes: dict[str, Any] = {}
+    waiting = list(_shape_names(operations))
+    while waiting:
+        name = waiting.pop()
+        if name not in shapes:
+            shapes[name] = model["shapes"][name]
+            waiting += _shape_names(shapes[name])
+    return {**model, "operations": operations, "shapes": shapes}
+
+
+def _shape_names(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("shape"), str):
+            yield value["shape"]
+        for one in value.values():
+            yield from _shape_names(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _shape_names(one)
+
+
+def split_into_parts(names: list[str], size: int) -> Iterator[list[str]]:
+    """`names` in lists of at most `size`.
+
+    >>> list(split_into_parts(["a", "b", "c"], 2))
+    [['a', 'b'], ['c']]
+    """
+    return (names[start : start + size] for start in range(0, len(names), size))
+
+
+_PRICE_LIST_REGIONS = {"cn": "cn-northwest-1"}
+"""Where a partition keeps the Price List API, by the beginning of its regions; else us-east-1."""
+
+
+def price_list_region(region: str) -> str:
+    """The region of the Price List API for one who works in `region`.
+
+    >>> price_list_region("eu-west-1"), price_list_region("cn-north-1")
+    ('us-east-1', 'cn-northwest-1')
+    """
+    return _PRICE_LIST_REGIONS.get(region.partition("-")[0], "us-east-1")

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from pricing.ingest.fetch import read_part
 from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.parts import read_part
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer
-from pricing.providers.azure import management, quotas, retail
-from pricing.providers.azure.machines import MachineLookup, ResourceSku, read_resource_sku
-from pricing.providers.azure.meters import resolve_meters
-from pricing.providers.azure.price_rows import Price, read_row, region_name
+from pricing.providers.azure import management, retail
+from pricing.providers.azure.management import MachineLookup, ResourceSku, read_resource_sku
+from pricing.providers.azure.price_rows import Price, read_row, region_name, resolve_meters
 
 SOURCE = "Azure Retail Prices API"
 
@@ -54,10 +53,9 @@ class AzureProvider:
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the subscription may run, as rows of `constraints.quotas`."""
-        return quotas.fetch_quotas(context)
+        return management.fetch_quotas(context)
 
     def _read_prices(self, http: ProviderHttpClient) -> Iterator[Price | SkippedRow | NotRead]:
-        """Every price of the list in the wanted regions. Some may be another cloud's."""
         is_empty = True
         for row in retail.read_prices(http, lambda row: read_row(row, http.context.retrieved_at)):
             is_empty = False

@@ -6,14 +6,28 @@ managed identity, `az login`); a loopback address is asked without any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pricing.ingest.endpoints import Endpoint, redact_url, same_origin
-from pricing.ingest.http import CALL_TIMEOUT_S, CONNECT_TIMEOUT_S, AccessDenied, ProviderHttpClient
-from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.retries import RetryableError, parse_retry_after_s
+from pricing.ingest.http import (
+    CALL_TIMEOUT_S,
+    CONNECT_TIMEOUT_S,
+    AccessDenied,
+    Endpoint,
+    ProviderHttpClient,
+    RetryableError,
+    parse_retry_after_s,
+    redact_url,
+    same_origin,
+)
+from pricing.ingest.provider import FetchContext, ProviderUnavailable, SkippedRow
+from pricing.market import accelerators, machine_types
 from pricing.providers.azure.price_rows import region_name
 
 if TYPE_CHECKING:
@@ -58,7 +72,6 @@ def usages(http: ProviderHttpClient, region: str) -> Iterator[dict[str, Any]]:
 def _read_rows(
     http: ProviderHttpClient, name: str, group: str, parameters: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Rows of all pages of one question, each page through retries, record and replay."""
     reader = _PageReader(http, group, parameters)
     number, more = 1, True
     while more:
@@ -118,7 +131,6 @@ def _credential(endpoint: Endpoint) -> Any:
 
 
 def _pin_to_server(provider: str, endpoint: Endpoint) -> Any:
-    """A pipeline policy: a `nextLink` to another server is not followed, nor given a token."""
     from azure.core.pipeline.policies import SansIOHTTPPolicy
 
     class PinnedServerPolicy(SansIOHTTPPolicy[Any, Any]):
@@ -174,3 +186,211 @@ def _first_line(error: Exception) -> str:
 
 def _subscription_id(http: ProviderHttpClient) -> str:
     return http.context.settings.get("AZURE_SUBSCRIPTION_ID", "").strip()
+
+
+_FRACTIONAL_SERIES = re.compile(r"_(?:A10|V710|V620)_|RTXPRO|as_v4$", re.IGNORECASE)
+"""Series with sizes of less than one accelerator: their GPUs capability says nothing."""
+_MODEL = re.compile(r"_([a-z]{0,7}\d{1,4}[a-z]{0,3})_v\d+$", re.IGNORECASE)
+"""The accelerator's name in a machine's name: Standard_ND96isr_H100_v5 → H100."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine as an offer needs it."""
+
+    accelerator: str
+    accelerator_count: Fraction
+    vcpus: float | None
+    memory_gib: float | None
+    network_gbps: float | None
+    sold_now: bool
+
+
+@dataclass(frozen=True)
+class ResourceSku:
+    """One machine of the Resource SKUs API, with the regions that list it."""
+
+    name: str
+    capabilities: Mapping[str, str]
+    regions: frozenset[str]
+
+    def number(self, capability: str) -> float | None:
+        try:
+            return float(self.capabilities[capability])
+        except (KeyError, ValueError):
+            return None
+
+
+class MachineLookup:
+    """Looks machines up; `resource_skus` is None where no subscription is configured."""
+
+    def __init__(self, day: dt.date, resource_skus: Iterable[ResourceSku] | None = None) -> None:
+        self._day = day
+        self._skus: dict[str, ResourceSku] | None = None
+        if resource_skus is not None:
+            self._skus = _merge_by_name(resource_skus)
+
+    def find(self, instance_type: str, region: str) -> Machine | SkippedRow:
+        """The machine in that region, or why it cannot be offered."""
+        machine_type = machine_types.find("azure", instance_type)
+        sku = self._skus.get(instance_type.lower()) if self._skus is not None else None
+        if machine_type is None:
+            machine_type = _build_machine_type(sku) if sku else None
+        if machine_type is None:
+            return SkippedRow("unknown machine", instance_type)
+        if not machine_type.accelerator:
+            return SkippedRow("no accelerator of ours", f"{instance_type}: {machine_type.note}")
+        if machine_type.accelerator_count is None:
+            return SkippedRow(
+                "accelerator count not published", f"{instance_type}: {machine_type.note}"
+            )
+        vcpus, memory_gib = (
+            machine_type.vcpus,
+            float(machine_type.memory_gib) if machine_type.memory_gib is not None else None,
+        )
+        if sku:
+            vcpus = sku.number("vCPUs") or vcpus
+            memory_gib = sku.number("MemoryGB") or memory_gib
+        assert machine_type.accelerator_count is not None
+        return Machine(
+            machine_type.accelerator,
+            machine_type.accelerator_count,
+            vcpus,
+            memory_gib,
+            machine_type.network_gbps,
+            self._is_sold(machine_type, sku, region),
+        )
+
+    def _is_sold(
+        self, machine_type: machine_types.MachineType, sku: ResourceSku | None, region: str
+    ) -> bool:
+        if machine_type.retired(self._day) or accelerators.get(machine_type.accelerator).retired:
+            return False
+        return self._skus is None or (sku is not None and region in sku.regions)
+
+
+def read_resource_sku(row: Mapping[str, Any]) -> ResourceSku | None:
+    """One row of the API; None for what is no virtual machine (disks, availability sets)."""
+    if str(row.get("resourceType", "")).lower() != "virtualmachines" or not row.get("name"):
+        return None
+    locations = [str(location) for location in row.get("locations") or ()]
+    locations += [str(info.get("location", "")) for info in row.get("locationInfo") or ()]
+    return ResourceSku(
+        name=str(row["name"]),
+        capabilities={
+            str(one.get("name", "")): str(one.get("value", ""))
+            for one in row.get("capabilities") or ()
+        },
+        regions=frozenset(region_name(location) for location in locations if location),
+    )
+
+
+def _merge_by_name(skus: Iterable[ResourceSku]) -> dict[str, ResourceSku]:
+    merged: dict[str, ResourceSku] = {}
+    for sku in skus:
+        key = sku.name.lower()
+        before = merged.get(key)
+        regions = sku.regions | (before.regions if before else frozenset())
+        merged[key] = ResourceSku(sku.name, sku.capabilities, regions)
+    return merged
+
+
+def _build_machine_type(sku: ResourceSku) -> machine_types.MachineType | None:
+    count = sku.number("GPUs")
+    model = _MODEL.search(sku.name)
+    accelerator = accelerators.find(model[1]) if model else None
+    if not count or accelerator is None:
+        return None
+    known = count >= 1 and not _FRACTIONAL_SERIES.search(sku.name)
+    return machine_types.MachineType(
+        instance_type=sku.name,
+        accelerator=accelerator.slug,
+        accelerator_count=Fraction(count) if known else None,
+        vcpus=sku.number("vCPUs"),
+        memory_gib=None,
+        network_gbps=None,
+        note="" if known else "the API says 1 for every fraction",
+        source="Resource SKUs API",
+    )
+
+
+Quota = dict[str, Any]
+Families = Mapping[str, Mapping[str, set[str]]]
+"""Family in lower case → machine of ours → regions that list it."""
+
+
+def fetch_quotas(context: FetchContext) -> list[Quota]:
+    """Rows for `constraints.quotas`: provider, region, accelerator, max_accelerators."""
+    with ProviderHttpClient("azure", context) as http:
+        if not is_configured(http):
+            raise ProviderUnavailable(
+                "azure",
+                "quotas belong to a subscription and none is configured",
+                "Set AZURE_SUBSCRIPTION_ID and sign in with `az login`.",
+            )
+        families = machines_by_family(resource_skus(http))
+        quotas = [
+            quota
+            for region in _select_regions(context, families)
+            for quota in read_usages(region, usages(http, region), families)
+        ]
+    return sorted(quotas, key=lambda quota: (quota["region"], quota["accelerator"]))
+
+
+def machines_by_family(rows: Iterable[Mapping[str, Any]]) -> Families:
+    """The machines that draw on the limit of each family."""
+    families: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        sku = read_resource_sku(row)
+        machine_type = machine_types.find("azure", sku.name) if sku else None
+        if (
+            sku
+            and machine_type
+            and machine_type.accelerator
+            and machine_type.accelerator_count
+            and machine_type.vcpus
+        ):
+            family = str(row.get("family") or "").lower()
+            families[family][machine_type.instance_type] |= sku.regions
+    return {family: dict(machines) for family, machines in families.items()}
+
+
+def read_usages(
+    region: str,
+    rows: Iterable[Mapping[str, Any]],
+    families: Families,
+) -> Iterator[Quota]:
+    """Quotas of one region from its usages."""
+    accelerators_by_slug: dict[str, int] = defaultdict(int)
+    for row in rows:
+        family = str((row.get("name") or {}).get("value") or "").lower()
+        limit = int(row.get("limit") or 0)
+        accelerators_in_family: dict[str, int] = {}
+        for name, regions in families.get(family, {}).items():
+            machine_type = machine_types.find("azure", name)
+            if machine_type is not None and region in regions:
+                count = _convert_vcpus(limit, machine_type)
+                accelerators_in_family[machine_type.accelerator] = max(
+                    accelerators_in_family.get(machine_type.accelerator, 0), count
+                )
+        for accelerator, count in accelerators_in_family.items():
+            accelerators_by_slug[accelerator] += count
+    for accelerator, count in accelerators_by_slug.items():
+        yield {
+            "provider": "azure",
+            "region": region,
+            "accelerator": accelerator,
+            "max_accelerators": count,
+        }
+
+
+def _convert_vcpus(vcpus: int, machine_type: machine_types.MachineType) -> int:
+    machine_count = vcpus // Fraction(str(machine_type.vcpus))
+    return int(machine_count * (machine_type.accelerator_count or 0))
+
+
+def _select_regions(context: FetchContext, families: Families) -> list[str]:
+    if context.regions:
+        return [region_name(region) for region in context.regions]
+    region_sets = (regions for family in families.values() for regions in family.values())
+    return sorted(set().union(*region_sets))

@@ -10,15 +10,25 @@ any. Pages have the form of the REST API, in the answers' own field names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 from urllib.parse import quote
 
-from pricing.ingest.endpoints import Endpoint
-from pricing.ingest.http import CALL_TIMEOUT_S, AccessDenied, ProviderHttpClient
-from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.retries import RetryableError, parse_retry_after_s
-from pricing.market import machine_types as machines
+from pricing.ingest.http import (
+    CALL_TIMEOUT_S,
+    AccessDenied,
+    Endpoint,
+    ProviderHttpClient,
+    RetryableError,
+    parse_retry_after_s,
+)
+from pricing.ingest.provider import ProviderUnavailable, SkippedRow
+from pricing.market import accelerators, machine_types
 
 BILLING_URL = "https://cloudbilling.googleapis.com"
 COMPUTE_URL = "https://compute.googleapis.com"
@@ -109,15 +119,17 @@ def skus(http: ProviderHttpClient, service: str) -> Iterator[dict[str, Any]]:
 
 def slices_of_cloud_tpu() -> tuple[str, ...]:
     """The TPU slices whose prices the catalog of Cloud TPU holds."""
-    return tuple(one.name for one in machines.tpu_slices() if one.accelerator in _SOLD_BY_CLOUD_TPU)
+    return tuple(
+        one.name for one in machine_types.tpu_slices() if one.accelerator in _SOLD_BY_CLOUD_TPU
+    )
 
 
-def machine_types(http: ProviderHttpClient) -> Iterator[Zoned]:
+def list_machine_types(http: ProviderHttpClient) -> Iterator[Zoned]:
     """(zone, machine type) of every zone."""
     yield from _read_aggregated(http, MACHINE_TYPES, "machineTypes")
 
 
-def accelerator_types(http: ProviderHttpClient) -> Iterator[Zoned]:
+def list_accelerator_types(http: ProviderHttpClient) -> Iterator[Zoned]:
     """(zone, accelerator type) of every zone."""
     yield from _read_aggregated(http, "accelerator-types", "acceleratorTypes")
 
@@ -129,14 +141,12 @@ def regions(http: ProviderHttpClient) -> Iterator[dict[str, Any]]:
 
 
 def _read_aggregated(http: ProviderHttpClient, name: str, rows: str) -> Iterator[Zoned]:
-    """(zone, row) of an aggregated list; a zone without rows holds only a warning."""
     for page in _read_compute_pages(http, name, f"aggregated/{rows}"):
         for zone, zone_list in (page.get("items") or {}).items():
             yield from ((zone, row) for row in zone_list.get(rows) or ())
 
 
 def _read_compute_pages(http: ProviderHttpClient, name: str, path: str) -> Iterator[dict[str, Any]]:
-    """The pages of a list of the project's Compute Engine."""
     endpoint = _endpoint(http, "GCP_COMPUTE_URL", COMPUTE_URL, "/compute/v1")
     url = f"{endpoint.url}/compute/v1/projects/{quote(project(http), safe='')}/{path}"
     sessions: list[Any] = []
@@ -163,7 +173,6 @@ def _read_compute_pages(http: ProviderHttpClient, name: str, path: str) -> Itera
 def _read_pages(
     http: ProviderHttpClient, name: str, rows: str, request_page: Callable[[str], Any], hint: str
 ) -> Iterator[dict[str, Any]]:
-    """All pages of one list, each through retries, record and replay."""
 
     def request_complete_page(token: str) -> Any:
         """A page that was announced and ends the list without a row is asked for again."""
@@ -199,13 +208,11 @@ def _page_name(name: str, number: int) -> str:
 
 
 def _endpoint(http: ProviderHttpClient, setting: str, default: str, path: str) -> Endpoint:
-    """The base address; the client adds the path, which may stand in the setting as well."""
     endpoint = http.endpoint(setting, default)
     return Endpoint(endpoint.url.removesuffix(path), endpoint.anonymous)
 
 
 def _credentials(http: ProviderHttpClient, endpoint: Endpoint, api_key: str | None) -> Any:
-    """None for a loopback address; the key where one is enough; what the machine has else."""
     import google.auth
     from google.auth.api_key import Credentials as ApiKey
     from google.auth.credentials import AnonymousCredentials
@@ -226,7 +233,6 @@ def _credentials(http: ProviderHttpClient, endpoint: Endpoint, api_key: str | No
 
 
 def _pin_session(session: Any, http: ProviderHttpClient, endpoint: Endpoint) -> Any:
-    """No redirects, no company proxy for loopback, and the server's clock is reported."""
     session.max_redirects = 0
     session.trust_env = not endpoint.anonymous
     session.hooks["response"].append(
@@ -236,7 +242,6 @@ def _pin_session(session: Any, http: ProviderHttpClient, endpoint: Endpoint) -> 
 
 
 def _to_plain_json(message: Any) -> Any:
-    """The answer in the API's own field names; fields without a value are left out."""
     return type(message).to_dict(
         message,
         use_integers_for_enums=False,
@@ -281,3 +286,183 @@ def _translate_status(error: Any, hint: str) -> RetryableError | ProviderUnavail
         return AccessDenied("gcp", what, hint)
     settings = "Check GCP_PROJECT, GCP_BILLING_URL and GCP_COMPUTE_URL."
     return (AccessDenied if status == 404 else ProviderUnavailable)("gcp", what, settings)
+
+
+LOCAL_SSD_PARTITION_GIB = 375
+"""GiB of one local disk partition of A2 and A3 High; newer machines have larger ones."""
+G4_VCPUS = 48
+"""vCPUs of a G4 for each whole accelerator; smaller machines have a fraction of one."""
+_PARTITION_KNOWN = re.compile(r"a2-|a3-(?:high|mega|edge)gpu-")
+_HAS_LOCAL_SSD = re.compile(r"(?:a2-ultragpu-|a3-)(?!.*nolssd)")
+"""Families that come with local disk, which is billed with them."""
+_GONE = frozenset({"DEPRECATED", "OBSOLETE", "DELETED"})
+_MIB_PER_GIB = 1024
+
+
+@dataclass
+class LiveMachineType:
+    """One machine type of Compute Engine, with the regions whose zones have it."""
+
+    name: str
+    vcpus: int
+    memory_gib: Decimal
+    accelerator_type: str = ""
+    accelerator_count: int = 0
+    local_ssd_partitions: int | None = None
+    regions: set[str] = field(default_factory=set)
+
+
+class Availability:
+    """Machines and regions. None where Compute Engine was not asked: our table is used."""
+
+    def __init__(
+        self,
+        machine_types: Mapping[str, LiveMachineType] | None = None,
+        attachable: Mapping[str, set[str]] | None = None,
+        max_cards: Mapping[str, int] | None = None,
+    ) -> None:
+        self._types = machine_types
+        self._attachable = attachable
+        self._most_cards = max_cards or {}
+
+    def machines(self) -> Iterator[machine_types.MachineType | SkippedRow]:
+        """Every machine with accelerators of its own, then the N1 hosts with attached ones."""
+        known = machine_types.all_machine_types("gcp")
+        for machine_type in known.values():
+            yield self._apply_live_values(machine_type)
+        for name, live in (self._types or {}).items():
+            if live.accelerator_count and name.lower() not in known:
+                yield _build_machine_type(live)
+        yield from machine_types.attached_machine_types()
+
+    def is_offered(self, machine_type: machine_types.MachineType, region: str) -> bool:
+        if isinstance(machine_type, machine_types.AttachedMachineType):
+            return self._can_attach(machine_type) and region in self._find_attachable_regions(
+                machine_type
+            )
+        return region in self._find_regions(machine_type.instance_type)
+
+    def has_slice(self, one: machine_types.TpuSlice, region: str) -> bool:
+        """Whether the hosts of the slice are in the region; yes where they are not listed at
+        all: v2 and v4 have no machine types of their own."""
+        names = self._types if self._types is not None else machine_types.regions_by_machine_type()
+        hosts = [n for n in names if one.machine_types and n.startswith(one.machine_types)]
+        return not hosts or any(region in self._find_regions(name) for name in hosts)
+
+    def _find_regions(self, name: str) -> Iterable[str]:
+        if self._types is None:
+            return machine_types.regions_by_machine_type().get(name, frozenset())
+        live = self._types.get(name)
+        return live.regions if live else frozenset()
+
+    def _find_attachable_regions(
+        self, machine_type: machine_types.AttachedMachineType
+    ) -> Iterable[str]:
+        if self._attachable is None:
+            return machine_types.regions_by_machine_type().get(
+                machine_type.accelerator_type, frozenset()
+            )
+        return self._attachable.get(machine_type.accelerator_type, ())
+
+    def _can_attach(self, machine_type: machine_types.AttachedMachineType) -> bool:
+        max_cards = self._most_cards.get(machine_type.accelerator_type)
+        return max_cards is None or (machine_type.accelerator_count or 0) <= max_cards
+
+    def _apply_live_values(
+        self, machine_type: machine_types.MachineType
+    ) -> machine_types.MachineType:
+        live = (self._types or {}).get(machine_type.instance_type)
+        if live is None:
+            return machine_type
+        vcpus, memory_gib = (
+            live.vcpus or machine_type.vcpus,
+            live.memory_gib or machine_type.memory_gib,
+        )
+        return replace(machine_type, vcpus=vcpus, memory_gib=memory_gib)
+
+
+def read_machine_types(
+    items: Iterable[tuple[str, Mapping[str, Any]]],
+) -> dict[str, LiveMachineType]:
+    """Machine types by name from (zone, row) pairs; those that are being withdrawn left out."""
+    types_by_name: dict[str, LiveMachineType] = {}
+    for zone, row in items:
+        name = str(row.get("name") or "")
+        if not name or not _is_current(row):
+            continue
+        machine = types_by_name.get(name) or types_by_name.setdefault(
+            name, _parse_live_machine_type(name, row)
+        )
+        machine.regions.add(zone_region(zone))
+    return types_by_name
+
+
+def read_accelerator_types(
+    items: Iterable[tuple[str, Mapping[str, Any]]],
+) -> tuple[dict[str, set[str]], dict[str, int]]:
+    """(regions, most cards of one machine) by accelerator type."""
+    regions: dict[str, set[str]] = defaultdict(set)
+    max_cards: dict[str, int] = {}
+    for zone, row in items:
+        name = str(row.get("name") or "")
+        if not name or not _is_current(row):
+            continue
+        regions[name].add(zone_region(zone))
+        cards = int(row.get("maximumCardsPerInstance") or 0)
+        if cards:
+            max_cards[name] = max(cards, max_cards.get(name, 0))
+    return dict(regions), max_cards
+
+
+def zone_region(zone: str) -> str:
+    """The region of a zone, by name or by key of an aggregated list.
+
+    >>> zone_region("zones/us-central1-a")
+    'us-central1'
+    """
+    return zone.rpartition("/")[2].rpartition("-")[0]
+
+
+def _is_current(row: Mapping[str, Any]) -> bool:
+    deprecated = row.get("deprecated") or {}
+    return str(deprecated.get("state") or "").upper() not in _GONE
+
+
+def _parse_live_machine_type(name: str, row: Mapping[str, Any]) -> LiveMachineType:
+    cards = [card for card in row.get("accelerators") or () if card.get("guestAcceleratorCount")]
+    disks = row.get("bundledLocalSsds") or {}
+    return LiveMachineType(
+        name=name,
+        vcpus=int(row.get("guestCpus") or 0),
+        memory_gib=Decimal(int(row.get("memoryMb") or 0)) / _MIB_PER_GIB,
+        accelerator_type=str(cards[0].get("guestAcceleratorType") or "") if cards else "",
+        accelerator_count=int(cards[0]["guestAcceleratorCount"]) if cards else 0,
+        local_ssd_partitions=int(disks.get("partitionCount") or 0) if disks else None,
+    )
+
+
+def _build_machine_type(live: LiveMachineType) -> machine_types.MachineType | SkippedRow:
+    name = live.accelerator_type.rpartition("/")[2]
+    accelerator = accelerators.find(name)
+    if name.endswith("-vws"):
+        return SkippedRow("virtual workstation", live.name)
+    if accelerator is None:
+        return SkippedRow("unknown accelerator", f"{name} of {live.name}")
+    if not (live.vcpus and live.memory_gib):
+        return SkippedRow("vCPUs or memory are not known", live.name)
+    if live.name.startswith("g4-") and live.vcpus < G4_VCPUS * live.accelerator_count:
+        return SkippedRow("accelerator count not published", f"{live.name}: a fraction of one")
+    partitions = live.local_ssd_partitions
+    is_ssd_unreported = partitions is None and _HAS_LOCAL_SSD.match(live.name)
+    if is_ssd_unreported or (partitions and not _PARTITION_KNOWN.match(live.name)):
+        return SkippedRow("size of the local disk is not known", live.name)
+    return machine_types.MachineType(
+        instance_type=live.name,
+        accelerator=accelerator.slug,
+        accelerator_count=Fraction(live.accelerator_count),
+        vcpus=live.vcpus,
+        memory_gib=live.memory_gib,
+        network_gbps=None,
+        local_ssd_gib=(partitions or 0) * LOCAL_SSD_PARTITION_GIB,
+        source="Compute Engine machine types",
+    )

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market import accelerators, machine_types
-from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.gcp.availability import Availability
-from pricing.providers.gcp.rates import Rate, RateBook, multiply_exactly
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+from pricing.providers.gcp.client import Availability
 
 SOURCE = "Cloud Billing Catalog API"
 DECIMAL_PLACES = 10
@@ -83,7 +85,22 @@ class Composer:
                 continue
             yield from self._compose_machine(machine_type)
         for one in machine_types.tpu_slices():
-            yield from self._compose_slice(one)
+            component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
+            for option, months in TERMS:
+                for region in self._priced_regions([component], option, months):
+                    yield self._compose_offer(
+                        [(component, Decimal(one.units))],
+                        option,
+                        months,
+                        region,
+                        instance_type=one.name,
+                        accelerator=one.accelerator,
+                        accelerator_count=Fraction(one.chips),
+                        vcpus=one.vcpus,
+                        memory_gib=float(one.memory_gib or 0) or None,
+                        network_gbps=None,
+                        sold_now=self._availability.has_slice(one, region),
+                    )
 
     def _compose_machine(
         self, machine_type: machine_types.MachineType
@@ -112,28 +129,9 @@ class Composer:
                     and self._availability.is_offered(machine_type, region),
                 )
 
-    def _compose_slice(self, one: machine_types.TpuSlice) -> Iterator[Offer | SkippedRow]:
-        component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
-        for option, months in TERMS:
-            for region in self._priced_regions([component], option, months):
-                yield self._compose_offer(
-                    [(component, Decimal(one.units))],
-                    option,
-                    months,
-                    region,
-                    instance_type=one.name,
-                    accelerator=one.accelerator,
-                    accelerator_count=Fraction(one.chips),
-                    vcpus=one.vcpus,
-                    memory_gib=float(one.memory_gib or 0) or None,
-                    network_gbps=None,
-                    sold_now=self._availability.has_slice(one, region),
-                )
-
     def _priced_regions(
         self, components: Sequence[str], option: PurchaseOption, months: int
     ) -> Iterator[str]:
-        """Regions in which one of the components is priced, as far as they are wanted."""
         priced_regions = {
             r for part in components for r in self._rate_book.regions(part, option, months)
         }
@@ -146,7 +144,6 @@ class Composer:
         months: int,
         region: str,
     ) -> Sequence[Part]:
-        """A fraction of a G4 has a price of its own, host included, where the list has one."""
         if _is_fraction_of_g4(machine_type):
             slice_rate = self._rate_book.rate(_FRACTION_OF_G4, option, months, region)
             if isinstance(slice_rate, Rate):
@@ -210,7 +207,6 @@ def _accelerator_components(machine_type: machine_types.MachineType) -> list[str
 
 
 def _machine_family(machine_type: machine_types.MachineType) -> tuple[str, str]:
-    """(series of cores and memory, component of the accelerator)."""
     if isinstance(machine_type, machine_types.AttachedMachineType):
         return "N1", _ATTACHED.get(machine_type.accelerator_type, "")
     for pattern, series, accelerator in _FAMILIES:
@@ -223,3 +219,337 @@ def _is_fraction_of_g4(machine_type: machine_types.MachineType) -> bool:
     return (
         machine_type.instance_type.startswith("g4-") and (machine_type.accelerator_count or 0) < 1
     )
+
+
+GIB_PER_GB = Decimal("1.073741824")
+"""GB in a GiB: 1024³ / 1000³. A price per GB × this is a price per GiB."""
+
+_PER_HOUR: Mapping[str, tuple[frozenset[str], Decimal, int]] = {
+    # usageUnit: (kinds of component it may price, factor, divisor) to an hour and a GiB
+    "h": (frozenset({"gpu", "slice", "tpu", "core"}), Decimal(1), 1),
+    "GiBy.h": (frozenset({"ram", "ssd"}), Decimal(1), 1),
+    "GBy.h": (frozenset({"ram", "ssd"}), GIB_PER_GB, 1),
+    "GiBy.mo": (frozenset({"ssd"}), Decimal(1), HOURS_PER_MONTH),
+    "GBy.mo": (frozenset({"ssd"}), GIB_PER_GB, HOURS_PER_MONTH),
+}
+_NANOS = Decimal(1_000_000_000)
+
+Sku = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """US dollars for one unit of a component in an hour, in one region, on these terms."""
+
+    component: str
+    option: PurchaseOption
+    months: int
+    region: str
+    usd_per_hour: Decimal
+    sku_id: str
+    rank: int = 0
+
+
+def read_sku(sku: Sku) -> Iterator[Rate | SkippedRow]:
+    """The rates of one SKU, one for each of its regions; nothing for what is none of ours."""
+    category = sku.get("category") or {}
+    group = str(category.get("resourceGroup") or "")
+    text = normalize(str(sku.get("description") or ""))
+    part = parse_component(text, group)
+    if part is None:
+        if group.upper() in ("GPU", "TPU") and not find_exclusion(text):
+            yield SkippedRow("unknown accelerator", _format_label(sku))
+        return
+    terms = parse_terms(text, str(category.get("usageType") or ""))
+    reason = find_exclusion(text) or (terms if isinstance(terms, str) else "")
+    price = _parse_hourly_price(sku, part.name)
+    regions = _list_regions(sku)
+    reason = reason or (price if isinstance(price, str) else "") or ("" if regions else "no region")
+    if reason:
+        yield SkippedRow(reason, _format_label(sku))
+        return
+    assert isinstance(terms, Terms)
+    assert isinstance(price, Decimal)
+    usd_per_unit = price * part.share.denominator / part.share.numerator
+    for region in regions:
+        yield Rate(
+            part.name,
+            terms.option,
+            terms.months,
+            region,
+            usd_per_unit,
+            str(sku.get("skuId") or ""),
+            terms.rank,
+        )
+
+
+class RateBook:
+    """Rates by component, terms and region. Two prices for one are none."""
+
+    def __init__(self, rates: Iterable[Rate]) -> None:
+        self._rates: dict[tuple[str, PurchaseOption, int], dict[str, list[Rate]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        for rate in rates:
+            region_rates = self._rates[rate.component, rate.option, rate.months][rate.region]
+            if region_rates and rate.rank < region_rates[0].rank:
+                region_rates.clear()
+            if not region_rates or rate.rank == region_rates[0].rank:
+                region_rates.append(rate)
+
+    def regions(self, component: str, option: PurchaseOption, months: int) -> list[str]:
+        """Regions in which the component has a rate on these terms."""
+        return sorted(self._rates.get((component, option, months), ()))
+
+    def rate(
+        self, component: str, option: PurchaseOption, months: int, region: str
+    ) -> Rate | SkippedRow:
+        """The rate, or why there is none."""
+        rates = self._rates.get((component, option, months), {}).get(region, [])
+        where = f"{component} {region} {option.value} {months or ''}".strip()
+        if not rates:
+            return SkippedRow("a part of the machine has no price", where)
+        if len({rate.usd_per_hour for rate in rates}) > 1:
+            return SkippedRow("two prices for one part of the machine", where)
+        return rates[0]
+
+
+def multiply_exactly(rate: Decimal, quantity: Decimal | Fraction | int) -> Decimal:
+    """`rate` × `quantity`, exact where a decimal can be.
+
+    >>> multiply_exactly(Decimal("3"), Fraction(1, 8))
+    Decimal('0.375')
+    """
+    if isinstance(quantity, Fraction):
+        return rate * quantity.numerator / quantity.denominator
+    return rate * quantity
+
+
+def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
+    infos = sku.get("pricingInfo") or ()
+    if not infos:
+        return "no price"
+    expression = _select_latest(infos).get("pricingExpression") or {}
+    base = [
+        r
+        for r in expression.get("tieredRates") or ()
+        if _parse_decimal(r.get("startUsageAmount")) == 0
+    ]
+    if not base:
+        return "no price from the first unit on"
+    unit_price = base[0].get("unitPrice") or {}
+    if str(unit_price.get("currencyCode") or "USD").upper() != "USD":
+        return "converted price, not in US dollars"
+    kinds, factor, divisor = _PER_HOUR.get(
+        str(expression.get("usageUnit") or ""), (frozenset[str](), Decimal(0), 1)
+    )
+    if component.partition(":")[0] not in kinds:
+        return "unit is not understood"
+    amount = (
+        _parse_decimal(unit_price.get("units")) + _parse_decimal(unit_price.get("nanos")) / _NANOS
+    )
+    return amount * factor / divisor if amount > 0 else "price is zero"
+
+
+def _select_latest(infos: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    return max(infos, key=lambda info: str(info.get("effectiveTime") or ""))
+
+
+def _list_regions(sku: Sku) -> list[str]:
+    region_names = [str(region) for region in sku.get("serviceRegions") or ()]
+    if not _drop_global(region_names):
+        region_names = [
+            str(region) for region in (sku.get("geoTaxonomy") or {}).get("regions") or ()
+        ]
+    return _drop_global(region_names)
+
+
+def _drop_global(regions: Iterable[str]) -> list[str]:
+    return [name for name in dict.fromkeys(regions) if name and name.lower() != "global"]
+
+
+def _parse_decimal(value: object) -> Decimal:
+    return Decimal(str(value)) if value not in (None, "") else Decimal(0)
+
+
+def _format_label(sku: Sku) -> str:
+    return f"{sku.get('skuId') or '?'} {sku.get('description') or ''}".strip()
+
+
+@dataclass(frozen=True)
+class Component:
+    """A part that a machine is priced by. `share`: accelerators that one unit stands for."""
+
+    name: str
+    share: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a component is bought. Of two texts for the same terms the lower `rank` counts."""
+
+    option: PurchaseOption
+    months: int = 0
+    rank: int = 0
+
+
+_GPUS: tuple[tuple[str, str], ...] = (
+    # The longer name first: "A100" also stands in "A100 80GB", "B200" in "GB200".
+    ("slice:gb300", r"\bgb300\b"),
+    ("slice:gb200", r"\bgb200\b"),
+    ("slice:b300", r"\bb300\b"),
+    ("slice:b200", r"\bb200\b"),
+    ("gpu:h200", r"\bh200\b"),
+    ("gpu:h100-mega", r"\bh100\b(?=.*\b(?:mega|plus)\b)"),
+    ("gpu:h100", r"\bh100\b"),
+    ("gpu:a100-80gb", r"\ba100\b(?=.*\b80 ?gb\b)"),
+    ("gpu:a100-40gb", r"\ba100\b"),
+    ("gpu:rtx-pro-6000", r"\brtx (?:pro )?6000\b"),
+    ("gpu:l4", r"\bl4\b"),
+    ("gpu:t4", r"\bt4\b"),
+    ("gpu:p4", r"\bp4\b"),
+    ("gpu:p100", r"\bp100\b"),
+    ("gpu:v100", r"\bv100\b"),
+    ("gpu:k80", r"\bk80\b"),
+)
+_GPU_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _GPUS)
+_SHARE = re.compile(r"\b(\d+)/(\d+) vgpu\b")
+"""Fractional G4: "1/8 vGPU no lssd" stands for an eighth of the accelerator and its host."""
+_SLICE = re.compile(r"\((\d+) gpu slice\)")
+_SERIES = re.compile(
+    r"\b(a2|a3 ?plus|a3 ?mega|a3 ?ultra|a3|a4x|a4|g2|g4|n1)\b(?:[a-z0-9 -]*?)\b(core|cpu|ram)\b"
+)
+_SERIES_NAMES = {"a3plus": "A3Plus", "a3mega": "A3Plus", "a3ultra": "A3Ultra"}
+_N1_COMMITMENT = re.compile(r"^commitment v\d+: (cpu|ram)\b")
+"""The oldest commitments name no series: they are for N1."""
+_SSD = re.compile(r"\b(?:ssd backed local storage|local ssd)\b")
+_SSD_OF_OTHERS = re.compile(r"\b(?:instance|instances|titanium) local ssd\b")
+"""Disks of C4, Z3 and the like have a rate of their own."""
+_TPU = re.compile(
+    r"(?:\btpu[ -]?v?|(?<!commitment )\bv)"
+    r"(?P<gen>2|3|4|5 ?e|5 ?p|5 ?lite(?:pod)?|6 ?e|7x?)\b"
+)
+"""Texts of flex-start and calendar mode leave "Tpu" out: "DWS Defined Duration V6e"."""
+_TPU_NAMES = {"trillium": "v6e", "ironwood": "v7"}
+_TPU_GENERATIONS = {"5lite": "v5e", "5litepod": "v5e", "7x": "v7"}
+_YEARS = re.compile(r"\bfor (\d+) years?\b")
+_USAGE_MONTHS = {"commit1yr": 12, "commit3yr": 36}
+
+_EXCLUDED: tuple[tuple[str, str], ...] = (
+    ("sole tenancy", r"\bsole tenan"),
+    ("virtual workstation", r"\bvirtual workstation\b|\bvws\b"),
+    ("custom machine", r"\bcustom\b"),
+    ("extended memory", r"\bextended\b"),
+    ("confidential machine", r"\bconfidential\b"),
+    ("premium", r"\bpremium\b"),
+    ("suspended machine", r"\bsuspend"),
+    ("capacity optimized", r"\bcapacity optimi[sz]ed\b"),
+    ("sustained use", r"\bsustained\b"),
+    ("commitment in dollars", r"\bdollar based\b"),
+    ("licence", r"\blicens"),
+    ("slice with local disk", r"\bvgpu\b(?!.*\bno lssd\b)"),
+)
+_EXCLUSIONS = tuple((reason, re.compile(pattern)) for reason, pattern in _EXCLUDED)
+
+
+def normalize(description: str) -> str:
+    """The description in lower case with single spaces."""
+    return " ".join(description.lower().split())
+
+
+def parse_component(text: str, group: str) -> Component | None:
+    """The part of a machine that a plain description prices; None for what is none of ours.
+
+    >>> parse_component("nvidia tesla a100 80gb gpu running in americas", "GPU").name
+    'gpu:a100-80gb'
+    >>> parse_component("a3plus instance ram running in tokyo", "RAM").name
+    'ram:A3Plus'
+    """
+    if group.upper() == "TPU" or "tpu" in text:
+        return _parse_tpu(text)
+    share = _SHARE.search(text)
+    if share:
+        return Component("slice:g4", Fraction(int(share[1]), int(share[2])))
+    series = _SERIES.search(text)
+    if series:
+        return Component(_host_component(series[2], _normalize_series(series[1])))
+    n1 = _N1_COMMITMENT.search(text)
+    if n1:
+        return Component(_host_component(n1[1], "N1"))
+    if _SSD.search(text):
+        return None if _SSD_OF_OTHERS.search(text) else Component("ssd")
+    return _parse_gpu(text)
+
+
+def find_exclusion(text: str) -> str:
+    """Why a SKU of a known component is no price of a plain machine; empty if it may be one."""
+    return next((reason for reason, pattern in _EXCLUSIONS if pattern.search(text)), "")
+
+
+def parse_terms(text: str, usage_type: str) -> Terms | str:
+    """How the SKU is bought, or why that cannot be said.
+
+    >>> parse_terms("spot preemptible a4 nvidia b200 (1 gpu slice)", "OnDemand").option
+    <PurchaseOption.SPOT: 'spot'>
+    """
+    usage = usage_type.lower()
+    if text.startswith("commitment"):
+        return _parse_commitment(text, usage)
+    if usage.startswith("commit"):
+        return "usage type contradicts the description"
+    if "calendar mode" in text:
+        return Terms(PurchaseOption.DWS_CALENDAR_MODE, rank=int(text.startswith("reserved")))
+    if text.startswith("reserved"):
+        return "placeholder of a reservation"
+    if re.search(r"\bdws\b|\bdefined duration\b|\bflex[ -]start\b", text):
+        return Terms(PurchaseOption.DWS_FLEX_START)
+    if re.search(r"\bpreemptible\b|\bspot\b", text):
+        return Terms(PurchaseOption.SPOT)
+    if usage in ("ondemand", ""):
+        return Terms(PurchaseOption.ON_DEMAND)
+    return "usage type contradicts the description"
+
+
+def _parse_commitment(text: str, usage: str) -> Terms | str:
+    term_match = _YEARS.search(text)
+    months = 12 * int(term_match[1]) if term_match else _USAGE_MONTHS.get(usage, 0)
+    if not months:
+        return "commitment without a known term"
+    if _USAGE_MONTHS.get(usage, months) != months:
+        return "usage type contradicts the description"
+    return Terms(PurchaseOption.COMMITTED_USE, months)
+
+
+def _parse_gpu(text: str) -> Component | None:
+    name = next((name for name, pattern in _GPU_PATTERNS if pattern.search(text)), None)
+    if name is None:
+        return None
+    if not name.startswith("slice:"):
+        return Component(name)
+    slices = _SLICE.search(text)
+    return Component(name, Fraction(int(slices[1]) if slices else 1))
+
+
+def _parse_tpu(text: str) -> Component | None:
+    tpu_name = next((gen for word, gen in _TPU_NAMES.items() if word in text), "")
+    match = _TPU.search(text)
+    if not tpu_name and not match:
+        return None
+    generation = tpu_name or _parse_generation(match["gen"] if match else "")
+    if generation in ("v2", "v3"):
+        return Component(f"tpu:{generation}:{'pod' if 'pod' in text else 'device'}")
+    return Component(f"tpu:{generation}:{'pod' if generation == 'v4' else 'chip'}")
+
+
+def _parse_generation(text: str) -> str:
+    compact = text.replace(" ", "")
+    return _TPU_GENERATIONS.get(compact, f"v{compact}")
+
+
+def _host_component(word: str, series: str) -> str:
+    return f"{'ram' if word == 'ram' else 'core'}:{series}"
+
+
+def _normalize_series(text: str) -> str:
+    compact = text.replace(" ", "")
+    return _SERIES_NAMES.get(compact, compact.upper())

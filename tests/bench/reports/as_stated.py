@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.sizing.evidence.finetune_runs import FinetuneRun, finetune_runs
-from planner.sizing.evidence.published_runs import published_runs
-from planner.sizing.performance.team_runs import (
+from planner.sizing.evidence.training_runs import FinetuneRun, finetune_runs, published_runs
+from planner.sizing.performance.teams import (
     TeamRun,
     finetuning_team_run,
     pretraining_team_run,
@@ -161,12 +160,12 @@ BOUNDED = ("guanaco-65b",)
 """Runs whose tokens are steps times batch times the longest example, grouped by length."""
 
 
-def as_stated(run: TeamRun, rules: int = 2) -> TeamRun:
+def as_stated(run: TeamRun) -> TeamRun:
     """A run of the fit with what its source says of code and step."""
     coded = replace(run, code=CODES.get(run.run, run.code))
     if run.run in PRETRAINING_STEPS:
-        published = next(one for one in published_runs(rules=rules) if one.run == run.run)
-        stepped = pretraining_team_run(published, rules, PRETRAINING_STEPS[run.run])
+        published = next(one for one in published_runs() if one.run == run.run)
+        stepped = pretraining_team_run(published, PRETRAINING_STEPS[run.run])
         assert stepped is not None, f"{run.run}: no layout holds what its source states"
         return replace(stepped, code=coded.code)
     step = STEPS.get(run.run)
@@ -175,20 +174,20 @@ def as_stated(run: TeamRun, rules: int = 2) -> TeamRun:
         step = {"global_batch_tokens": sequences * 8_192}
     if step is None:
         return coded
-    row = next(row for row in finetune_runs(rules) if row.run == run.run)
+    row = next(row for row in finetune_runs() if row.run == run.run)
     typed = replace(row, code=coded.code, training=row.training.model_copy(update=step))
-    found = finetuning_team_run(typed, rules)
+    found = finetuning_team_run(typed)
     assert found is not None, f"{run.run}: no layout holds what its source states"
     return found
 
 
-def states_tokens(run: TeamRun, rules: int = 2) -> bool:
+def states_tokens(run: TeamRun) -> bool:
     """Whether the source of a run states its tokens; all pre-trainings do."""
-    return run.run not in _guessed(rules)
+    return run.run not in _guessed()
 
 
-def _guessed(rules: int) -> set[str]:
-    return {row.run for row in finetune_runs(rules) if not _is_stated(row)}
+def _guessed() -> set[str]:
+    return {row.run for row in finetune_runs() if not _is_stated(row)}
 
 
 def _is_stated(row: FinetuneRun) -> bool:

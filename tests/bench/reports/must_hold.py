@@ -13,22 +13,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from planner.contract.models.known_models import known_models
-from planner.contract.request.comparison import CURRENT_RULES
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import Estimate, estimate
-from planner.sizing.evidence.rl_steps import rl_steps
 from planner.sizing.evidence.sample_runs import SampleRun, sample_runs
-from planner.sizing.evidence.server_power import server_powers
+from planner.sizing.evidence.served_model import server_powers
+from planner.sizing.evidence.training_runs import rl_steps
 from planner.sizing.footprint.memory import GIB
-from planner.sizing.layout.usable_memory import MARGIN, usable_gib
-from planner.sizing.performance.conformal import conformal_range
-from planner.sizing.performance.energy import is_at_work, share_of
-from planner.sizing.performance.levels import matmul_share
+from planner.sizing.layout.shapes import MARGIN, usable_gib
+from planner.sizing.performance.goodput import is_at_work, share_of
+from planner.sizing.performance.levels import LARGEST_USUAL, matmul_share
 from planner.sizing.performance.rollouts import excess_of, log_range_of, step_excess
-from planner.sizing.performance.sample_times import TIME_RULES, errors_as_stated, time_fit
-from planner.sizing.performance.team_runs import TeamRun, team_runs
-from planner.sizing.performance.throughput import LARGEST_USUAL
+from planner.sizing.performance.sample_times import errors_as_stated, time_fit
+from planner.sizing.performance.teams import TeamRun, conformal_range, team_runs
 from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
@@ -80,12 +77,9 @@ def _by_kind() -> Iterator[Line]:
     for name, holds in kinds.items():
         silent = [h for h in teams.held_out() if holds(h.run)]
         yield from _as_information(_three(f"nothing said, {name}", silent))
-    stated = [h for h in teams.held_out_as_stated() if states_tokens(h.run, CURRENT_RULES)]
+    stated = [h for h in teams.held_out_as_stated() if states_tokens(h.run)]
     tuned = [h for h in stated if _is_finetuning(h.run)]
     yield from _as_information(_three("fine-tuning whose tokens are stated", tuned))
-    before = {run.run for run in team_runs(CURRENT_RULES - 1)}
-    early = [h for h in teams.held_out_as_stated() if h.run.run in before]
-    yield from _as_information(_three(f"runs that rules {CURRENT_RULES - 1} know", early))
     known = teams.beside_their_own(teams.held_out_as_stated())
     for name, holds in kinds.items():
         own = _three(f"other runs of the team known, {name}", [h for h in known if holds(h.run)])
@@ -209,7 +203,7 @@ def _advised_fits(row: tuple[object, ...]) -> bool:
     assert isinstance(split, tuple)
     one = get("nvidia-h100-80gb-sxm")
     training = parse(Training, {"kind": "training", "tokens": 1e10, **changes})
-    size = placed_on(training, one, CURRENT_RULES).at(max(8, math.prod(split[:3])))
+    size = placed_on(training, one).at(max(8, math.prod(split[:3])))
     return size.layout.memory.total_gib <= MARGIN * usable_gib(one)
 
 
@@ -217,7 +211,7 @@ def _samples() -> Iterator[Line]:
     errors = time_fit(False, False, False).errors
     inside = statistics.fmean(_is_inside(run, e, errors) for run, e in errors)
     near = statistics.fmean(abs(math.exp(-e) - 1) <= 0.5 for _, e in errors)
-    left = len(sample_runs(TIME_RULES)) - len(errors)
+    left = len(sample_runs()) - len(errors)
     name = f"vision, speech, biology ({len(errors)}; {left} state too little)"
     yield Line(f"{name}: in p10 to p90", f"{inside:.0%}", ">= 75 %", inside >= 0.75)
     yield Line(f"{name}: within 50 %", f"{near:.0%}", ">= 50 %", near >= 0.5)
@@ -227,10 +221,10 @@ def _rollouts() -> Iterator[Line]:
     steps, inside, near = rl_steps(), [], []
     for team in dict.fromkeys(step.team for step in steps):
         others = [step for step in steps if step.team != team]
-        middle = excess_of(others, CURRENT_RULES)
-        low, high = log_range_of(others, CURRENT_RULES)
+        middle = excess_of(others)
+        low, high = log_range_of(others)
         for step in (s for s in steps if s.team == team):
-            error = step_excess(step, CURRENT_RULES) - middle
+            error = step_excess(step) - middle
             inside.append(low <= error <= high)
             near.append(abs(math.exp(-error) - 1) <= 0.5)
     name = f"reinforcement learning ({len(steps)} steps)"
@@ -288,12 +282,10 @@ def _is_finetuning(run: TeamRun, is_rate: bool = False) -> bool:
 def _layouts() -> Iterator[Line]:
     unfit, shares = [], []
     for name, (asked, one, count) in layouts.KNOWN.items():
-        size = placed_on(parse(Training, {"kind": "training", **asked}), one, CURRENT_RULES).at(
-            count
-        )
+        size = placed_on(parse(Training, {"kind": "training", **asked}), one).at(count)
         if layouts.megatron_states_gib(size.layout, asked, count) >= one.memory_gib:
             unfit.append(name)
-        shares.append(size.hfu / size.goodput / matmul_share(one, CURRENT_RULES))
+        shares.append(size.hfu / size.goodput / matmul_share(one))
     name = f"layouts of {len(shares)} known models"
     yield Line(f"{name}: too large by Megatron's formula", str(len(unfit)), "0", not unfit)
     most = max(shares)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from planner.contract.request.workload import Training
 from planner.sizing.estimate import Estimate, estimate
-from planner.sizing.footprint.training_flops import compute_work, under_rules
+from planner.sizing.footprint.training_flops import checked_training, compute_work
 from planner.sizing.performance.levels import most_executed, rates_on, worked_flops
 from pricing.common.invalid_input import InvalidInput
 
@@ -45,7 +45,6 @@ def _request(draw: random.Random) -> dict[str, object]:
     beside = {
         **some(0.7, "accelerator", lambda: draw.choice(slugs)),
         **some(0.3, "accelerators", lambda: int(10 ** draw.uniform(0, 4))),
-        **some(0.2, "rules", lambda: draw.choice([1, 2, 3, 4, 5, 6])),
     }
     if draw.random() < 0.25:
         work: dict[str, object] = {
@@ -83,10 +82,10 @@ def _request(draw: random.Random) -> dict[str, object]:
 
 def _worked_share(found: Estimate, mfu: float) -> float:
     """Share of the peak worked without recomputation: MFU counts the whole attention term, as
-    published figures do, of which causal kernels work half from rules 5 on."""
+    published figures do, of which causal kernels work half."""
     assert isinstance(found.workload, Training)
-    work = compute_work(under_rules(found.workload, found.rules))
-    return mfu * min(1.0, worked_flops(work, found.rules) / work.model_flops)
+    work = compute_work(checked_training(found.workload))
+    return mfu * min(1.0, worked_flops(work) / work.model_flops)
 
 
 def _absurd(found: Estimate) -> Iterator[str]:
@@ -98,10 +97,10 @@ def _absurd(found: Estimate) -> Iterator[str]:
     one, work = found.accelerator, found.workload
     if answer.mfu and isinstance(work, Training) and work.mfu is None:
         precision = answer.precision or "bf16"
-        if _worked_share(found, answer.mfu) > most_executed(one, precision, found.rules) * 1.001:
+        if _worked_share(found, answer.mfu) > most_executed(one, precision) * 1.001:
             yield f"MFU of {answer.mfu:.0%}"
-        rate = rates_on(work, one, precision, found.rules).matrix
-        if found.rules > 1 and rate <= 0:
+        rate = rates_on(work, one, precision).matrix
+        if rate <= 0:
             yield "no rate"
     used = answer.memory_per_accelerator_gib
     if used and used > one.memory_gib:

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from planner.sizing.evidence.serving_throughput import ServingMeasurement, serving_measurements
-from planner.sizing.serving.serving_rate import Engine, fewest_for, replica_on
+from planner.sizing.evidence.served_model import ServingMeasurement, serving_measurements
+from planner.sizing.serving.serving_plan import Engine, fewest_for, replica_on
 from pricing.market.accelerators import get
 
 FITTED = (

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from planner.contract.request.comparison import CURRENT_RULES
-from planner.sizing.performance.team_runs import TeamRun, team_runs
-from planner.sizing.performance.teams import TeamFit, fit_teams, range_of
+from planner.sizing.performance.teams import TeamFit, TeamRun, fit_teams, range_of, team_runs
 from tests.bench.reports.as_stated import as_stated
 
 
@@ -50,26 +48,26 @@ KINDS: dict[str, Callable[[TeamRun], bool]] = {
 
 
 @cache
-def held_out(rules: int = CURRENT_RULES) -> list[HeldOut]:
+def held_out() -> list[HeldOut]:
     """Every run, its team unseen in fit and range, without a word on code and step."""
-    return _held_out(rules, {run.run: None for run in team_runs(rules)})
+    return _held_out({run.run: None for run in team_runs()})
 
 
 @cache
-def held_out_as_stated(rules: int = CURRENT_RULES) -> list[HeldOut]:
+def held_out_as_stated() -> list[HeldOut]:
     """The same with what each run's source says of them; rates of frameworks are left out."""
-    return hold_out([run for run in team_runs(rules) if not run.is_rate], rules)
+    return hold_out([run for run in team_runs() if not run.is_rate])
 
 
-def hold_out(runs: Sequence[TeamRun], rules: int = CURRENT_RULES) -> list[HeldOut]:
+def hold_out(runs: Sequence[TeamRun]) -> list[HeldOut]:
     """The same of a few runs."""
-    return _held_out(rules, {run.run: as_stated(run, rules) for run in runs})
+    return _held_out({run.run: as_stated(run) for run in runs})
 
 
 @cache
-def held_out_rates_as_stated(rules: int = CURRENT_RULES) -> list[HeldOut]:
+def held_out_rates_as_stated() -> list[HeldOut]:
     """Rates of frameworks, each framework unseen, with the tuning of its code said."""
-    return _held_out(rules, {run.run: run for run in team_runs(rules) if run.is_rate})
+    return _held_out({run.run: run for run in team_runs() if run.is_rate})
 
 
 def beside_their_own(found: Sequence[HeldOut]) -> list[HeldOut]:
@@ -89,23 +87,23 @@ def _median_of_others(one: HeldOut, team: Sequence[HeldOut]) -> float:
     return statistics.median(other.log_error for other in team if other is not one)
 
 
-def _held_out(rules: int, typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
+def _held_out(typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
     """Each run of `typed` as it says there, or without a word where it is None."""
     found = []
-    known = team_runs(rules)
+    known = team_runs()
     for team in dict.fromkeys(run.team for run in known if run.run in typed):
-        others = fit_teams([run for run in known if run.team != team], rules)
+        others = fit_teams([run for run in known if run.team != team])
         for run in known:
             if run.team == team and run.run in typed:
-                found.append(_judged(typed[run.run] or run, typed[run.run], others, rules))
+                found.append(_judged(typed[run.run] or run, typed[run.run], others))
     return found
 
 
-def _judged(run: TeamRun, typed: TeamRun | None, others: TeamFit, rules: int) -> HeldOut:
+def _judged(run: TeamRun, typed: TeamRun | None, others: TeamFit) -> HeldOut:
     code = typed.code if typed else None
     error = run.excess - others.excess_of(run, code)
     is_small = run.accelerators <= 8
-    low, high = range_of(others, run.stage, code, is_small, rules, run.is_small_model)
+    low, high = range_of(others, run.stage, code, is_small, run.is_small_model)
     return HeldOut(run, error, low <= error <= high)
 
 

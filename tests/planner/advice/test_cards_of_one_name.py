@@ -44,7 +44,6 @@ def test_the_card_that_shares_the_name_is_offered_with_its_saving() -> None:
     assert other.saving == answer.verdict.present_value - again.verdict.present_value  # type: ignore[operator]
 
 
-def test_a_name_of_one_card_a_stated_choice_and_earlier_rules_offer_none() -> None:
+def test_a_name_of_one_card_and_a_stated_choice_offer_none() -> None:
     assert not named(asked(SXM))
     assert not named(asked("A100-80GB", constraints={"accelerators": [SXM]}))
-    assert not named(asked("A100-80GB", rules=5))

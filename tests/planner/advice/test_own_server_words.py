@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gpu_cost_planner import compare
+from planner.contract.amounts import format_money
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Verdict
-from planner.contract.money import format_money
 
 HOURS: dict[str, Any] = {"kind": "accelerator_hours"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpu_cost_planner import compare
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.costing.advice.limit_words import describe_alternative
+from planner.costing.advice.verdict import describe_alternative
 
 
 def asked(accelerator: str, hours: float, **fields: Any) -> ComparisonAnswer:

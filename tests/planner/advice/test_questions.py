@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from gpu_cost_planner import compare
+from planner.contract.amounts import format_money
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import DecisionPart
-from planner.contract.money import format_money
-from pricing.bundled import files
+from pricing.bundled import catalog
 from pricing.market.accelerators import find_software
 from pricing.market.offers import PurchaseOption
 from pricing.market.places import find_partition
@@ -81,7 +81,7 @@ def sold_on_demand() -> frozenset[tuple[str, str, str]]:
     """Provider, region and machine of every offer that nobody has to sign for."""
     return frozenset(
         (offer.provider, offer.region, offer.instance_type)
-        for offer in files.read_offers()
+        for offer in catalog.read_offers()
         if offer.purchase_option is PurchaseOption.ON_DEMAND
     )
 

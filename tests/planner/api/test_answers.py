@@ -14,7 +14,7 @@ import pytest
 from django.db import transaction
 from rest_framework.test import APIClient
 
-from planner.api.renderers import AnswerRenderer
+from planner.api.responses import AnswerRenderer
 from planner.api.views.documents import document
 from planner.contract.answer.common import AnswerModel, Money, Share
 from tests.planner.api.routes import OPERATIONS, Operation

@@ -27,8 +27,8 @@ PARTIAL = {
     "entry",
 }
 """Parts of a request, or of any record: what they hold is open on purpose."""
-OPEN = {"payload", "result", "error"}
-"""Their form depends on the kind of the event or the job."""
+OPEN = {"payload", "result", "error", "answer"}
+"""Their form depends on the kind of the event or the job, and on the day of a saved answer."""
 GUIDE = (ROOT / "docs" / "guides" / "clients.md").read_text()
 PLAN = GUIDE.partition("```ts\n")[2].partition("```")[0]
 SCRIPT = GUIDE.partition("```python\n")[2].partition("```")[0]

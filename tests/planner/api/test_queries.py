@@ -18,7 +18,6 @@ QUERIES = {
     "teams/": FLAT,
     "projects/": FLAT,
     "variants/": FLAT,
-    "scenarios/": FLAT,
     "saved-comparisons/": FLAT + 1,  # The revisions in force, for the stale mark.
     "saved-portfolios/": FLAT,
     "jobs/": FLAT + 2,  # Jobs whose process is gone, jobs that waited a day for nobody.
@@ -66,4 +65,5 @@ def test_every_list_of_the_api_is_counted() -> None:
     kinds = {"slug:team": "alpha", "uuid:webhook": "{webhook}", "uuid:project": "{project}"}
     for converter, value in kinds.items():
         lists = {route.replace(f"<{converter}>", value) for route in lists}
-    assert lists == set(QUERIES)
+    of_operators = {"held-batches/", "quarantined-prices/"}
+    assert lists - of_operators == set(QUERIES)

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 
-from planner.api.field_meanings import read_meanings
+from planner.api.schema import read_meanings
 from planner.api.views import documents
 from planner.api.views.documents import document
 from planner.exports import FORMATS

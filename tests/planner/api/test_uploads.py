@@ -149,10 +149,10 @@ def test_a_doubtful_row_of_a_bill_is_named_in_the_answer(client: APIClient, addr
     row = focus_row(x_UsageType="BoxUsage:p5.48xlarge", ResourceId="i-1", ConsumedQuantity="48")
     done = send(client, address, table([row]))
     assert done.status_code == 201
-    assert "row 2 with 48 machine-hours in 1.00 h" in done.json()["warnings"][0]
+    assert "row 2 with 384 accelerator-hours in 1.00 h" in done.json()["warnings"][0]
 
 
 def test_an_empty_body_is_refused(client: APIClient, address: str) -> None:
     done = send(client, address, b"")
     assert done.status_code == 400
-    assert done.json()["errors"][0]["field"] == "column month"
+    assert done.json()["errors"][0]["field"] == "file"

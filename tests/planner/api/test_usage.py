@@ -137,7 +137,7 @@ def test_idle_and_signed_stand_beside_the_use(client):
 @pytest.mark.django_db
 def test_the_limits_are_those_of_a_request_and_not_of_each_file(client, monkeypatch):
     """Sixty small files that each unpack to all that a request may have."""
-    monkeypatch.setattr("planner.api.views.usage.WAITING_ROWS", 3_000)
+    monkeypatch.setattr("planner.api.views.comparisons.WAITING_ROWS", 3_000)
     files = [
         named(f"{n}.gz", gzip.compress(table([cur_row(n * 3_000 + i) for i in range(2_900)])))
         for n in range(3)

@@ -76,7 +76,7 @@ class World:
         ids["project"] = project.pk
         ids["empty_project"] = work.project(name="Empty").pk
         variant = projects.create_variant(owner, project, {"name": "Late", "changes": {}})
-        ids["variant"] = ids["scenario"] = variant.pk
+        ids["variant"] = variant.pk
         ids["draft"] = work.saved(project).pk
         submitted = work.saved(project)
         ids["submitted"] = saved_comparisons.submit(owner, submitted).pk

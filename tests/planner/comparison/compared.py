@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from planner.comparison import solve
-from planner.comparison_steps.build_answer import build_answer
-from planner.comparison_steps.results import ComparisonResults
+from planner.comparison.answer import build_answer
+from planner.comparison.results import ComparisonResults
 from planner.contract.answer.comparison import ComparisonAnswer
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of

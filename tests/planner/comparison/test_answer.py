@@ -76,14 +76,6 @@ def test_parts_of_a_machine_are_its_price_by_accelerator() -> None:
     assert scenario(parts, "on_demand")["total_cost"] == "660480.00"
 
 
-def test_a_spot_hour_costs_price_over_goodput() -> None:
-    answer = compared(rules=1).as_dict()
-    total = float(scenario(answer, "spot")["total_cost"])
-    offer_used = answer["offers"]["aws:us-east-1/us-east-1a:p5.48xlarge:spot"]
-    assert offer_used["goodput"] < 1
-    assert total == pytest.approx(24 * 4000 / 8 * 22 / offer_used["goodput"], abs=0.5)
-
-
 def test_hybrid_is_the_cheapest_and_recommended_as_the_simplest_of_its_price() -> None:
     answer = compared(on_prem={"payback_margin": 0}).as_dict()
     every = {s["key"]: Decimal(s["net_present_cost"]) for s in answer["scenarios"]}

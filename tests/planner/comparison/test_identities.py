@@ -144,9 +144,7 @@ def test_more_demand_never_costs_less(
     months = request["horizon_months"]
     every = list(hours) if isinstance(hours, list) else [hours] * months
     more = [h * factor if m == month % months else h for m, h in enumerate(every)]
-    less = request["workload"] | (
-        {"peak_accelerators": ceil(max(more) / 730)} if request["rules"] == 2 else {}
-    )
+    less = request["workload"] | {"peak_accelerators": ceil(max(more) / 730)}
     one, other = (
         compared(request | {"workload": less | {"hours_per_month": hours}}, offers)
         for hours in (every, more)

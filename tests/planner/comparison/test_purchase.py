@@ -49,7 +49,6 @@ def on_prem(
     hours: float = 8 * 365,
     months: int = 12,
     finance: dict[str, Any] | None = None,
-    rules: int = 6,
     **owning: Any,
 ) -> Scenario:
     request = request_of(
@@ -57,7 +56,6 @@ def on_prem(
         horizon_months=months,
         on_prem=OWNING | owning,
         finance=FINANCE | (finance or {}),
-        rules=rules,
     )
     return solved(request, CATALOG).scenarios[ScenarioKey.ON_PREM]
 
@@ -111,13 +109,6 @@ def test_a_server_whose_life_is_over_is_sold_then() -> None:
     """In service from month 2 to 12, a year old; the next one from month 12 on."""
     sold = of(on_prem(months=24, useful_life_months=10), "residual")
     assert (sold[0].month, sold[0].amount) == (12, Decimal("-64000.00"))
-
-
-def test_under_the_first_edition_nothing_is_sold_once_the_life_is_over() -> None:
-    request = request_of(
-        8 * 365, rules=1, on_prem=OWNING | {"useful_life_months": 22}, finance=FINANCE
-    )
-    assert not of(solved(request, CATALOG).scenarios[ScenarioKey.ON_PREM], "residual")
 
 
 def test_on_demand_until_the_first_server_arrives(year: Scenario) -> None:
@@ -199,13 +190,9 @@ def owned(bought: str, units: int = 1, months: int = 24, **owning: Any) -> Scena
 
 
 def test_servers_already_owned_keep_their_age() -> None:
-    # Bought two years before, life four years: worth 0.64^3 after one more year, which up to rules
-    # 5 is an income of the plan.
-    assert not of(owned("2025-01", months=12), "residual")
-    scenario = owned("2025-01", months=12, rules=5)
+    scenario = owned("2025-01", months=12)
     assert not of(scenario, "capex")
-    (line,) = of(scenario, "residual")
-    assert float(line.amount) == pytest.approx(-100_000 * 0.64**3, abs=0.01)
+    assert not of(scenario, "residual")
 
 
 def test_an_old_server_leaves_at_the_end_of_its_life() -> None:

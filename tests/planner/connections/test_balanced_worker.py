@@ -20,13 +20,14 @@ from gunicorn.http import RequestParser
 from gunicorn.http.errors import NoMoreData
 from gunicorn.workers import gthread
 
-from planner import balanced_worker, slow_clients
-from planner.balanced_worker import COUNTS, BalancedWorker
+from planner import web_server as balanced_worker
+from planner import web_server as slow_clients
+from planner.web_server import COUNTS, BalancedWorker
 
 ROOT = Path(__file__).parents[3]
 APPLICATION = """
 import os, time
-from planner import balanced_worker
+from planner import web_server as balanced_worker
 
 balanced_worker.PATIENCE_SECONDS = 5.0  # a busy machine wakes nobody in time
 
@@ -82,7 +83,7 @@ def port(tmp_path: Path) -> Iterator[int]:
         [
             *(str(Path(sys.executable).with_name("gunicorn")), "computing:application"),
             *("--config", "/dev/null"),
-            *("--worker-class", "planner.balanced_worker.BalancedWorker", "--threads", "4"),
+            *("--worker-class", "planner.web_server.BalancedWorker", "--threads", "4"),
             *("--bind", f"127.0.0.1:{number}", "--workers", "2", "--log-level", "error"),
             *("--pythonpath", f"{tmp_path},{ROOT}", "--no-control-socket"),
         ]

@@ -12,7 +12,8 @@ import pytest
 from gunicorn.config import Config
 from gunicorn.workers import gthread
 
-from planner import balanced_worker, slow_clients
+from planner import web_server as balanced_worker
+from planner import web_server as slow_clients
 
 Sides = tuple[balanced_worker.BoundedConnection, socket.socket]
 

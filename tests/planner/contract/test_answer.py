@@ -14,10 +14,8 @@ from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.scenario import CostLine
-from planner.contract.purchase_options import TRAITS
+from planner.contract.labels import TRAITS
 from planner.contract.request.comparison import read_request
-from planner.contract.request.risk import Risk
-from planner.contract.validation import parse
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
 from tests.planner.exports.answers import typed
@@ -98,10 +96,3 @@ def test_other_texts_are_no_amounts(text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         read_request({"workload": HOURS, "finance": {"tax_rate": text}})
     assert caught.value.field == "finance.tax_rate"
-
-
-def test_the_former_name_of_the_cvar_weight_still_counts() -> None:
-    assert parse(Risk, {"tail_weight": 2}).cvar_weight == 2
-    assert parse(Risk, {"tail_weight": 2, "cvar_weight": "1.5"}).cvar_weight == 1.5
-    with pytest.raises(InvalidInput, match="tail_weight"):
-        parse(Risk, {"tail_weight": -1}, "risk")

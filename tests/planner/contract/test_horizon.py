@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.contract.request.comparison import read_request
-from planner.contract.request.horizon import months_to_last_deadline
+from planner.contract.request.workload import months_to_last_deadline
 from tests.properties import examples
 
 TRAINING: dict[str, Any] = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
@@ -25,7 +25,7 @@ def test_a_plan_ends_with_the_last_deadline() -> None:
     assert horizon(first, {"start": "2027-07", "deadline": "2027-12"}) == 12
 
 
-@pytest.mark.parametrize("fields", [{"horizon_months": 36}, {"rules": 1}, {"start": None}])
+@pytest.mark.parametrize("fields", [{"horizon_months": 36}, {"start": None}])
 def test_unless_it_says_how_long_it_is_or_has_no_start(fields: dict[str, Any]) -> None:
     assert horizon({"start": "2027-01", "deadline": "2027-06"}, **fields) == 36
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.contract.place_limits import PlaceLimits, describe_conflict, read_place_limits
 from planner.contract.request.constraints import Constraints
+from planner.contract.request.rules import PlaceLimits, describe_conflict, read_place_limits
 from pricing.bundled.catalog import bundled_catalog
 from pricing.market.places import EU
 from pricing.market.snapshot import Region
@@ -19,9 +19,9 @@ COUNTRIES = (None, ["DE"], ["GB", "IN"], ["US", "DE"])
 REGIONS = (None, ["eu-central-1"], ["us-east-1", "eu-west-2"])
 
 
-def admitted(rules: int = 6, **limits: Any) -> Places:
+def admitted(**limits: Any) -> Places:
     regions = bundled_catalog().regions
-    places = PlaceLimits(read_place_limits(Constraints(**limits), rules), regions)
+    places = PlaceLimits(read_place_limits(Constraints(**limits)), regions)
     return {key for key in regions if places.admits(*key)}
 
 
@@ -44,13 +44,6 @@ def test_names_of_one_list_are_alternatives_and_lists_narrow_each_other(geograph
         assert admitted(**limits) == expected, limits
 
 
-def test_the_first_editions_unite_countries_with_groups_and_narrow_wide_geographies() -> None:
-    german, european = admitted(countries=["DE"]), admitted(geographies=["eu"])
-    assert admitted(5, geographies=["eu"], countries=["DE"]) == german | european == european
-    assert admitted(5, geographies=["europe", "uk"]) == admitted(geographies=["uk"])
-    assert admitted(5, geographies=["north-america", "eu"]) == set()
-
-
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
@@ -64,7 +57,7 @@ def test_the_first_editions_unite_countries_with_groups_and_narrow_wide_geograph
 )
 def test_limits_that_leave_no_place_together_are_named(limits: Any, words: str) -> None:
     regions = bundled_catalog().regions
-    clause = describe_conflict(PlaceLimits(read_place_limits(Constraints(**limits), 6), regions))
+    clause = describe_conflict(PlaceLimits(read_place_limits(Constraints(**limits)), regions))
     assert words in clause
     assert bool(clause) is bool(words)
 
@@ -76,6 +69,6 @@ def test_three_limits_of_which_any_two_leave_a_place_are_all_named() -> None:
         ("gcp", "b"): Region("asia", "DE"),
     }
     limits = Constraints(geographies=["europe"], countries=["DE"], regions=["b"])
-    places = PlaceLimits(read_place_limits(limits, 6), regions)
+    places = PlaceLimits(read_place_limits(limits), regions)
     assert [one.field for one in places.conflict] == ["regions", "geographies", "countries"]
     assert "(b), the choice of places (europe) and the choice" in describe_conflict(places)

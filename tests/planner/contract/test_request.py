@@ -22,11 +22,13 @@ def refusal(**fields: Any) -> InvalidInput:
 
 def test_defaults() -> None:
     request = read_request({"workload": HOURS})
-    assert (request.horizon_months, request.currency, request.rules) == (36, "USD", 6)
+    assert (request.horizon_months, request.currency) == (36, "USD")
     assert request.use_catalog
     assert request.risk is None
     assert resolve_rules(request).term_end == "full"
-    assert resolve_rules(read_request({"workload": HOURS, "rules": 1})).term_end == "prorate"
+    short = read_request({"workload": HOURS, "horizon_months": 6})
+    assert resolve_rules(short).term_end == "within"
+    assert "no field rules" in refusal(rules=6).message or "rules" in refusal(rules=6).field
 
 
 def test_a_custom_offer() -> None:

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from planner.contract.shares import (
+from planner.contract.amounts import (
     format_named_shares,
     format_shares,
     fractions_of_whole,

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.unknown_fields import _WORDS, models_in
-from planner.contract.validation import parse
+from planner.contract.validation import _WORDS, models_in, parse
 from pricing.common.invalid_input import InvalidInput
 
 HOURS = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}

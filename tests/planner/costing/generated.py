@@ -79,7 +79,6 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
             "depreciation": draw(st.sampled_from(["straight_line", "macrs_5", "none"])),
         },
         "term_end": draw(st.sampled_from(["prorate", "prorate", "full"])),
-        "rules": draw(st.sampled_from([1, 2])),
     }
     if draw(st.booleans()):
         request["data"] = {"storage_gib": 1000, "egress_gib_per_month": 50}

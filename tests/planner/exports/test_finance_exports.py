@@ -12,9 +12,9 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports.csv_export import Context
 from planner.exports.focus import focus_rows
 from planner.exports.frames import fiscal_years_frame
-from planner.exports.rows import Context
 from planner.exports.workbook import as_workbook
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer

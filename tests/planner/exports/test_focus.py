@@ -12,16 +12,18 @@ from decimal import Decimal
 import pytest
 
 from planner.exports import FORMATS, export
-from planner.exports.focus import as_focus, focus_rows
-from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
-from planner.exports.focus_commitments import (
+from planner.exports.csv_export import Context, Step
+from planner.exports.focus import (
     ADDED_COLUMNS,
     COMMITMENT_COLUMNS,
     OWN_COMMITMENT_COLUMNS,
     as_commitments,
+    as_focus,
     as_focus14,
+    commitment_rows,
+    focus_rows,
 )
-from planner.exports.rows import Context, Step
+from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
 
@@ -32,6 +34,9 @@ SUBMITTED = Step("submitted", "ada", dt.datetime(2027, 1, 31, 8, 30, tzinfo=dt.U
 def context(key: str) -> Context:
     whose = {"name": "Plan", "team": "Alpha", "project": "Model A"}
     return Context(**whose, scenario=key, saved="4711", steps=(SUBMITTED,))
+
+
+COMMITTED = context("committed")
 
 
 def rows(key: str) -> list[dict]:
@@ -237,3 +242,13 @@ def test_each_commitment_of_the_plan_is_a_row_with_its_whole_term() -> None:
 def test_a_plan_without_commitments_is_a_header() -> None:
     content = as_commitments(typed(), context("on_demand"))
     assert content.decode().strip() == ",".join((*COMMITMENT_COLUMNS, *OWN_COMMITMENT_COLUMNS))
+
+
+def test_charges_and_commitments_are_described_as_people_know_them() -> None:
+    contract = "p5.48xlarge in us-east-1, reserved 12 months, no upfront"
+    described = {
+        row["ContractCommitmentDescription"] for row in commitment_rows(typed(), COMMITTED)
+    }
+    assert described == {contract}
+    charges = {row["ChargeDescription"] for row in rows("committed")}
+    assert {contract, f"{contract}: used", f"{contract}: unused"} <= charges

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from planner.contract.request.portfolio import read_portfolio
-from planner.exports.focus import as_focus
-from planner.exports.focus_commitments import as_focus14
-from planner.exports.portfolio_focus import as_portfolio_focus
+from planner.exports.focus import as_focus, as_focus14
+from planner.exports.portfolio_exports import as_portfolio_focus
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.exports.answers import typed

@@ -31,7 +31,7 @@ from planner.exports.frames import (
     verdict_frame,
 )
 from planner.exports.table_names import TABLES
-from pricing.market.dated_price import DatedPrice
+from pricing.market.snapshot import DatedPrice
 from tests.planner.comparison.compared import compared
 from tests.planner.exports.answers import typed
 from tests.pricing.make import offer

@@ -9,10 +9,10 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports.csv_export import Context
 from planner.exports.focus import focus_rows
-from planner.exports.rows import Context
-from planner.exports.workbook_inputs import offer_rows
-from planner.web.answer.verdict_facts import prices_paid
+from planner.exports.workbook import offer_rows
+from planner.web.answer.verdict import prices_paid
 from tests.planner.comparison.existing.test_ended_discounts import GCP, asked
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 

@@ -11,10 +11,9 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.exports.csv_export import as_csv
+from planner.exports.csv_export import Context, as_csv
 from planner.exports.focus import focus_rows
 from planner.exports.frames import lines_frame
-from planner.exports.rows import Context
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 

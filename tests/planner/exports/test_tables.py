@@ -14,11 +14,9 @@ from typing import Any
 import openpyxl
 import pytest
 
-from planner.contract.answer.versions import read_answer
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS, Context, export
-from planner.exports.csv_export import csv_bytes
-from planner.exports.rows import Step
-from planner.exports.spreadsheet_text import text_cell
+from planner.exports.csv_export import Step, csv_bytes, text_cell
 from tests.planner.exports.answers import KEYS, answer, plain_book, scenario, typed
 
 EVIL = (
@@ -77,7 +75,7 @@ def test_the_label_of_a_private_offer_does_not_run_after_a_semicolon() -> None:
     copy = json.loads(json.dumps(answer()))
     for line in (line for s in copy["scenarios"] for line in s["lines"]):
         line["label"] = "deal;=1+1"
-    text = export(read_answer(copy), CONTEXT, "csv").decode("utf-8-sig")
+    text = export(ComparisonAnswer.model_validate(copy), CONTEXT, "csv").decode("utf-8-sig")
     assert ",deal;'=1+1," in text
     assert ";=" not in text
 
@@ -112,7 +110,7 @@ def with_evil() -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", ["csv", "focus"])
 def test_no_cell_of_a_csv_runs(form: str) -> None:
-    text = export(read_answer(with_evil()), CONTEXT, form).decode("utf-8-sig")
+    text = export(ComparisonAnswer.model_validate(with_evil()), CONTEXT, form).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert len(rows) > 50
     for cell in (cell for row in rows for cell in row):
@@ -140,7 +138,7 @@ OURS = ("=SUMIFS(", "=SUM(", "=ROUND(SUMPRODUCT(", "=ROUND(C", "=(1+Assumptions!
 
 
 def sheets(data: dict[str, Any], values: bool = False, context: Context = CONTEXT) -> Any:
-    raw = export(read_answer(data), context, "xlsx")
+    raw = export(ComparisonAnswer.model_validate(data), context, "xlsx")
     return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
 
 
@@ -346,4 +344,4 @@ def test_an_answer_in_which_nothing_is_feasible_can_be_exported(form: str) -> No
     for row in empty["scenarios"]:
         row |= {"feasible": False, "lines": [], "capacity": [], "total_cost": None}
     empty["recommendation"] |= {"scenario": None}
-    assert export(read_answer(empty), Context(), form)
+    assert export(ComparisonAnswer.model_validate(empty), Context(), form)

@@ -14,11 +14,23 @@ import xlsxwriter
 
 from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import workbook
-from planner.exports.rows import Context
-from planner.exports.workbook import _facts, _first, _length, as_workbook
-from planner.exports.workbook_facts import verdict_facts
-from planner.exports.workbook_inputs import _fields, _source, discount_rate, discount_rate_cell
-from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, number
+from planner.exports.csv_export import Context
+from planner.exports.workbook import (
+    OPTIONS,
+    Book,
+    Cell,
+    Column,
+    _facts,
+    _fields,
+    _first,
+    _length,
+    _source,
+    as_workbook,
+    discount_rate,
+    discount_rate_cell,
+    number,
+    verdict_facts,
+)
 from pricing.market.accelerators import get
 from tests.planner.exports.answers import KEYS, plain_book, typed
 

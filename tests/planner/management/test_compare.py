@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
-from planner.commands import reading
+from planner.commands import command as reading
 from planner.contract.request import comparison
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

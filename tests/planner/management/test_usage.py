@@ -11,8 +11,7 @@ import pytest
 from django.core.management import call_command
 
 from gpu_cost_planner.command_line import main
-from planner.commands.usage import USAGE
-from planner.commands.usage_watch import watch
+from planner.commands.usage import USAGE, watch
 from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import cur_row, savings_plan, table
@@ -70,7 +69,7 @@ def test_the_demand_is_written_as_a_request(bill, tmp_path):
         (("nowhere.csv",), "file: nowhere.csv cannot be read: No such file"),
         (("BILL", "--by", "colour"), "by: 'colour' is unknown"),
         (("BILL", "--project-by", "colour"), "project_by: 'colour' is unknown"),
-        (("BILL", "--rename", "x"), "rename: 'x' is not NAME=NAME"),
+        (("BILL", "--map", "x"), "map: 'x' is not NAME=NAME"),
         (("BILL", "--add-run", "soon"), "add_run: 'soon' is not a run"),
         (("BILL", "--accelerator", "T4"), "accelerator: 'T4' was not used"),
         (("--watch", "nowhere"), "watch: nowhere cannot be read"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from planner.costing.optimizer.problem import CapitalBudget, PlanProblem, Quota
-from planner.portfolio.optimizer.problem import JointProblem, MovableWork, ProjectProblem
+from planner.portfolio.joint_model import JointProblem, MovableWork, ProjectProblem
 from tests.planner.costing.optimizer.plan_instances import commitment, rental, server
 
 GROUP = "east"

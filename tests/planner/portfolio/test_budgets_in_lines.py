@@ -10,7 +10,7 @@ import pytest
 
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.costing.cost_model.charges import CAPITAL
-from planner.costing.results.payments import is_of_resale
+from planner.costing.results.scenario_result import is_of_resale
 from planner.portfolio.portfolio import plan_portfolio
 from tests.planner.costing.market_of import CATALOG, H100, TODAY
 

@@ -13,7 +13,7 @@ import pytest
 from gpu_cost_planner import InvalidInput, plan_portfolio
 from gpu_cost_planner.command_line import main
 from planner.contract.request.portfolio import leave_out, read_portfolio
-from planner.exports.portfolio_csv import PORTFOLIO_TABLES
+from planner.exports.portfolio_exports import PORTFOLIO_TABLES
 from planner.portfolio.portfolio import plan_portfolio as answer_request
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import TODAY, burst, project, relay

@@ -11,8 +11,6 @@ from planner.portfolio.words import explain_share
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import TODAY, burst, project
 
-FIELD = "projects.shares_edition"
-
 
 def hours(each, peak):
     workload = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": each}
@@ -47,20 +45,6 @@ def test_a_project_that_rents_for_itself_alone_saves_and_costs_nothing(answer):
     assert small.saving == 0
 
 
-@pytest.mark.sweep
-def test_an_answer_of_before_replays_with_the_costs_of_its_searches(answer):
-    (edition,) = (row for row in answer.assumptions if row.field == FIELD)
-    assert edition.value == 3
-    old = tuple(row for row in answer.assumptions if row.field != FIELD)
-    before = plan(previous_assumptions=old)
-    assert before.assumptions == old
-    assert before.net_present_cost == answer.net_present_cost
-    assert before.project("small").adds < before.project("small").alone
-    assert before.project("small").saving == Decimal("0.01")
-    assert plan(previous_assumptions=before.assumptions) == before
-    assert plan(previous_assumptions=answer.assumptions) == answer
-
-
 def test_a_project_that_leaves_takes_the_machines_that_it_holds_along():
     server = {"server": "hgx-h100-8", "units": 1, "bought": "2026-06"}
     lender = project("lender", hours(730, 8), already_owned=[server])
@@ -77,10 +61,6 @@ def test_a_project_that_makes_a_purchase_pay_back_is_not_paid_for_joining():
     assert others.next_order is None  # by themselves they are advised to rent
     assert together.project("short").without < others.net_present_cost
     assert all(one.share > 0 for one in together.projects)
-
-
-def test_one_project_names_no_edition_of_shares():
-    assert not any(row.field == FIELD for row in plan(PROJECTS[:1]).assumptions)
 
 
 RELAY = [
@@ -117,15 +97,6 @@ def test_what_a_project_adds_first_is_less_than_alone_where_a_group_may_buy_more
         f"add {third.adds_first:,.0f} USD, less than its own plan, because with others it may "
         in (third.explanation)
     )
-
-
-@pytest.mark.sweep
-def test_shares_under_rules_5_are_of_edition_2():
-    answer = relay_of_three_years([*RELAY, *STRANGERS], rules=5)
-    (edition,) = (row for row in answer.assumptions if row.field == FIELD)
-    assert edition.value == 2
-    assert answer.project("small").share < 0  # paid for joining, which edition 3 mended
-    assert all(one.adds_first is None for one in answer.projects)
 
 
 @pytest.mark.parametrize("limits", [{}, {"total_budget": 760_000}])

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planner.costing.optimizer.plan_model import units_in_service
 from planner.costing.optimizer.problem import Quota
 from planner.costing.optimizer.solve import solve
 from planner.costing.optimizer.work import WorkMeter
-from planner.portfolio.optimizer.divide import units_in_service
-from planner.portfolio.optimizer.problem import JointProblem
-from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
+from planner.portfolio.joint_model import GroupBounds, JointProblem, solve_joint
 from tests.planner.portfolio.joint_instances import GROUP, joint
 from tests.planner.portfolio.plain_joint_milp import proven_joint_optimum
 
@@ -33,7 +32,9 @@ def assert_is_a_plan(problem, plan):
         for key, row in use.used_hours.items():
             used[key] += row
     for key, unit in problem.units.items():
-        there = units_in_service(unit, plan.units_started.get(key))
+        there = units_in_service(
+            unit, plan.units_started.get(key, np.zeros(problem.months, np.int64))
+        )
         assert (taken[key] <= there + 1e-5).all(), key
         assert (used[key] <= there * unit.hours_per_month + 1e-3).all(), key
         if unit.max_units is not None:

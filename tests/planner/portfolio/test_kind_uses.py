@@ -8,7 +8,7 @@ import pytest
 from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.shares import divide_exactly
 from planner.portfolio.words import describe_months, explain_share
-from planner.services.portfolio.visibility import show_only
+from planner.services.portfolio.portfolios import show_only
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import TODAY, burst, project
 

@@ -10,8 +10,14 @@ from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio import processes
 from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.processes import open_in_processes
-from planner.portfolio.sampling import GroupCosts, Sampling, close, open_here, read_in_turn
-from planner.portfolio.shares import walk_orders
+from planner.portfolio.shares import (
+    GroupCosts,
+    Sampling,
+    close,
+    open_here,
+    read_in_turn,
+    walk_orders,
+)
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import CATALOG
 from tests.planner.portfolio.joint_instances import joint

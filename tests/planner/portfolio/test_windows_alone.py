@@ -5,8 +5,6 @@ from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
 
-FIELD = "projects.window_edition"
-
 
 def movable(**fields):
     """Six months on a machine of eight, any time in two years: to buy one costs least once it is
@@ -37,27 +35,6 @@ def test_servers_to_buy_never_make_a_project_that_may_move_dearer():
     free, rented = plan(movable()), plan(movable(on_prem={"servers": []}))
     assert free.net_present_cost <= rented.net_present_cost
     assert {use.month for use in rented.uses} != set(range(14, 20))
-
-
-def test_an_answer_of_before_replays_with_its_hours_where_they_were():
-    today = plan(movable())
-    (edition,) = (row for row in today.assumptions if row.field == FIELD)
-    assert edition.value == 2
-    old = tuple(row for row in today.assumptions if row.field != FIELD)
-    before = plan(movable(), previous_assumptions=old)
-    assert before.assumptions == old
-    assert before.net_present_cost > today.net_present_cost
-    assert {use.month for use in before.uses} == set(range(14, 20))
-    again = plan(movable(), previous_assumptions=before.assumptions)
-    assert again.net_present_cost == before.net_present_cost
-    replayed = plan(movable(), previous_assumptions=today.assumptions)
-    assert replayed == today
-
-
-def test_a_plan_without_windows_names_no_edition_of_them():
-    request = movable()
-    del request["projects"][0]["window"]
-    assert not any(row.field == FIELD for row in plan(request).assumptions)
 
 
 def test_a_project_that_leaves_has_the_plan_of_its_comparison():

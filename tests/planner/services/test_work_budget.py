@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from planner.comparison_steps.work_limits import TooMuchWork
+from planner.comparison import TooMuchWork
 from planner.models import JobState, Scope
 from planner.services.jobs import jobs
 from planner.services.projects.comparisons import compare_batch, compare_for_team

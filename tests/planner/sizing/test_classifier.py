@@ -54,8 +54,7 @@ def test_frozen_weights_do_not_multiply_it_either():
 
 def test_its_hours_fall_by_its_share_of_the_work():
     words, classes = (
-        placed_on(training(is_classifier=classes), TITAN, 5).at(1).hours
-        for classes in (False, True)
+        placed_on(training(is_classifier=classes), TITAN).at(1).hours for classes in (False, True)
     )
     assert classes / words == pytest.approx(1 - EMBEDDING / 1.1e8, abs=0.04)
 
@@ -63,7 +62,7 @@ def test_its_hours_fall_by_its_share_of_the_work():
 def test_memory_holds_one_embedding_and_no_logits():
     def held(is_classifier):
         task = training(is_classifier=is_classifier, micro_batch_size=32)
-        rates = rates_on(task, TITAN, "fp16", 5)
+        rates = rates_on(task, TITAN, "fp16")
         placed = LayoutTask(task, TITAN, "fp16", rates).on(1)
         return placed.memory
 

@@ -9,8 +9,8 @@ import pytest
 from planner.comparison import compare
 from planner.contract.request.workload import AcceleratorHours
 from planner.portfolio.portfolio import plan_portfolio
+from planner.sizing.demand import refuse_job_above_peak
 from planner.sizing.estimate import estimate
-from planner.sizing.job_in_peak import refuse_job_above_peak
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import H100, TODAY, catalog, offer
 

@@ -1,6 +1,6 @@
 """Money against time: cheapest, fastest, knee."""
 
-from planner.sizing.candidates.price_time import find_front, with_prices
+from planner.sizing.candidates.other_chips import find_front, with_prices
 from planner.sizing.estimate import estimate
 
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.usage.formats.base import ReadOptions
+from planner.usage.formats import ReadOptions
 from planner.usage.ledger import Ledger
 from planner.usage.reading import read_files
 from planner.usage.summary import Usage

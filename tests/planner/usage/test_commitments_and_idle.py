@@ -102,11 +102,6 @@ def test_what_is_whole_goes_into_the_request_of_a_comparison():
     assert "existing" not in answer(table(months), reserved(), **asked).request()
 
 
-def test_the_sum_of_all_rows_is_the_provider_s_in_each_view():
-    [total] = answer(reserved()).usage.totals()
-    assert total == {"currency": "USD", "billed": "17856", "amortised": "17856"}
-
-
 def hourly_plan(covered_hours):
     """Ten hours of a savings plan of 14 dollars an hour, with a machine under it."""
     rows = []
@@ -168,18 +163,6 @@ def test_a_commitment_on_several_machines_is_asked_for():
     assert not {"units", "price_per_month", "accelerator"} & one.entry.keys()
 
 
-def test_commitments_on_other_machines_are_left_out():
-    row = cur_row(1, line_item_type="DiscountedUsage", usage_type="BoxUsage:m5.large")
-    assert answer(table([row | {"reservation/ReservationARN": RI}])).taken_over == []
-
-
-def test_idle_capacity_of_a_bill_costs_what_the_bill_says():
-    unused = cur_row(1, usage_type="UnusedBox:p5.48xlarge", usage_amount="3", unblended_cost="165")
-    [row] = answer(table([unused]), idle_price="1").idle
-    assert (row["accelerator_hours"], row["cost"], row["basis"]) == (24.0, "165", "bill")
-    assert row["currency"] == "USD"
-
-
 def test_the_unused_part_of_a_commitment_has_a_cost_where_its_hours_are_not_stated():
     [row] = answer(reserved()).idle
     assert (row["accelerator_hours"], row["cost"]) == (None, "4464")
@@ -214,12 +197,6 @@ def test_idle_accelerators_of_a_cluster_cost_what_an_hour_is_said_to_cost():
     assert costs["idle"]["cost"] == "2.50"
     assert costs["allocated_idle"]["accelerator_hours"] == 0.5
     assert (costs["allocated_idle"]["cost"], costs["allocated_idle"]["currency"]) == ("1.25", "EUR")
-
-
-def test_without_a_price_the_cost_is_not_known():
-    for row in answer(prometheus()).idle:
-        assert row["cost"] is None
-        assert "say what an accelerator-hour costs" in row["not_known"]
 
 
 @pytest.mark.parametrize("text", ["-1", "nan", "2,5 EUR EUR", "1.500", "20000", "2 euros", "x"])
@@ -297,10 +274,6 @@ def test_a_commitment_that_works_for_what_is_not_in_the_demand_is_named():
     whole = answer(reserved(), on_demand(3), accelerator="nvidia-h100-80gb-sxm", forecast_months=12)
     assert "40% of the accelerator-hours used" in whole.demand.notes[0]
     assert "A plan that takes ri-b along counts it as free of the work" in whole.demand.notes[1]
-
-
-def test_a_demand_of_all_that_was_used_says_nothing_of_others():
-    assert not any("alone" in note for note in answer(reserved(), forecast_months=12).demand.notes)
 
 
 def test_commitments_in_several_currencies_are_in_no_plan_and_named():

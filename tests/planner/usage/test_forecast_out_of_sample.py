@@ -1,76 +1,32 @@
 """Forecasts of what had no part in choosing their weights and widths.
 
-The weights were chosen on two public series. Here each is judged by the weights that fit the other
-one best, by those of its own first cuts, and by processes that are known because they are made.
+The weights were chosen on two public series. Here they are judged by processes that are known
+because they are made.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import product
 from random import Random
 from statistics import fmean
 
 import pytest
 
-from planner.usage.demand import methods
-from planner.usage.demand.drift import drift_gaps
-from planner.usage.demand.forecast import MIN_CUTS, forecast
-from planner.usage.demand.methods import SEASON, damped_trend, season_weight, seasonal_naive
-from tests.planner.usage.public_series import ALL_PARTITIONS, PARTITION_GENERAL
+from planner.usage.forecast import (
+    MIN_CUTS,
+    SEASON,
+    damped_trend,
+    drift_gaps,
+    forecast,
+    season_weight,
+    seasonal_naive,
+)
 
 AHEAD, MONTHS, PROCESSES = 6, 36, 6
-WEIGHTS = tuple(product((0.1, 0.3, 0.5, 0.9), (0.0, 0.1, 0.3), (0.8, 0.9, 1.0)))
 
 
 def mean_error(expected, actual):
     return fmean(abs(one - other) for one, other in zip(expected, actual, strict=True))
-
-
-def ratio(series, first=SEASON, last=MONTHS, carry=damped_trend):
-    """Error of `carry` over that of the year before, at the cuts from `first` on."""
-    cuts = range(first, min(last, len(series) - AHEAD) + 1)
-    own = fmean(mean_error(carry(series[:cut], AHEAD), series[cut : cut + AHEAD]) for cut in cuts)
-    naive = fmean(
-        mean_error(seasonal_naive(series[:cut], AHEAD), series[cut : cut + AHEAD]) for cut in cuts
-    )
-    return own / naive
-
-
-def use_weights(monkeypatch, weights):
-    for name, value in zip(("LEVEL_WEIGHT", "TREND_WEIGHT", "DAMPING"), weights, strict=True):
-        monkeypatch.setattr(methods, name, value)
-
-
-def best_weights(monkeypatch, series, last=MONTHS):
-    def error(weights):
-        use_weights(monkeypatch, weights)
-        return ratio(series, last=last)
-
-    return min(WEIGHTS, key=error)
-
-
-@pytest.mark.parametrize(
-    ("fitted", "judged"),
-    [(ALL_PARTITIONS, PARTITION_GENERAL), (PARTITION_GENERAL, ALL_PARTITIONS)],
-)
-def test_weights_of_one_series_are_a_tenth_better_on_the_other(fitted, judged, monkeypatch):
-    use_weights(monkeypatch, best_weights(monkeypatch, fitted))
-    assert ratio(judged) <= 0.5
-
-
-@pytest.mark.parametrize("series", [ALL_PARTITIONS, PARTITION_GENERAL])
-def test_weights_of_the_first_cuts_are_a_tenth_better_on_the_later_ones(series, monkeypatch):
-    use_weights(monkeypatch, best_weights(monkeypatch, series, last=SEASON + 3))
-    assert ratio(series, first=SEASON + 4) <= 0.7
-
-
-def test_nearly_any_weights_are_a_tenth_better_on_both(monkeypatch):
-    ratios = []
-    for weights in WEIGHTS:
-        use_weights(monkeypatch, weights)
-        ratios += [ratio(ALL_PARTITIONS), ratio(PARTITION_GENERAL)]
-    assert fmean(one <= 0.9 for one in ratios) >= 0.95
 
 
 def made(kind, seed):

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from planner.usage import sources
-from planner.usage.formats.base import ReadOptions
+from planner.usage.formats import ReadOptions
 from planner.usage.ledger import Ledger
 from planner.usage.reading import read_file
-from planner.usage.text_lines import Allowance
+from planner.usage.sources import Allowance, read_lines
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import cur_row, focus_row, hours_by, read, sacct, table
 
@@ -117,12 +117,6 @@ def test_a_bill_that_packs_well_is_read(monkeypatch):
         assert read(pack(table(rows))).ledger.rows == 300
 
 
-def test_a_workbook_that_unpacks_to_more_than_any_does_is_refused(monkeypatch):
-    monkeypatch.setattr(sources, "RATIO_BYTES", 500_000)
-    with pytest.raises(InvalidInput, match="as those of no bill do"):
-        read(zipped("xl/workbook.xml", b"x" * 1_000_000))
-
-
 def test_a_file_that_unpacks_to_more_than_it_may_is_refused(monkeypatch):
     monkeypatch.setattr(sources, "MAX_BYTES", 100_000)
     rows = b"month,cost\n" + b"2025-05,1\n" * 50_000
@@ -134,21 +128,6 @@ def test_a_workbook_that_declares_more_than_it_may_is_refused(monkeypatch):
     monkeypatch.setattr(sources, "MAX_WORKBOOK", 100)
     with pytest.raises(InvalidInput, match="is a workbook of more than 100 bytes unpacked"):
         read(zipped("xl/workbook.xml", b"x" * 200))
-
-
-def test_a_row_of_a_sheet_with_millions_of_cells_is_refused_before_it_is_held():
-    row = b"<sheetData><row>" + b"<c><v>1</v></c>" * 300_000 + b"</row></sheetData>"
-    workbook = zipped("xl/workbook.xml", b"x", **{"xl/worksheets/sheet1.xml": row})
-    megabytes, problem = peak_mb(workbook)
-    assert "a row of too many cells" in problem
-    assert megabytes < 20
-
-
-def test_texts_that_cells_share_are_bounded(monkeypatch):
-    monkeypatch.setattr(sources, "MAX_SHARED_TEXTS", 100)
-    texts = {"xl/sharedStrings.xml": b"<t>" * 100}
-    with pytest.raises(InvalidInput, match="with more than 100 bytes of texts"):
-        read(zipped("xl/workbook.xml", b"x", **texts))
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -208,11 +187,6 @@ def test_what_a_door_allows_is_that_of_all_files_together(pack):
         read(*files, max_bytes=size - 1)
 
 
-def test_without_a_door_each_file_has_limits_of_its_own(monkeypatch):
-    monkeypatch.setattr(sources, "MAX_ROWS", 11)
-    assert read(*(months(name, 10) for name in "abc")).ledger.rows == 30
-
-
 def test_a_file_larger_than_it_may_be_is_refused_by_its_size(tmp_path):
     """Ten billion bytes that take no place on the disk."""
     path = tmp_path / "sparse.csv"
@@ -237,11 +211,6 @@ def test_more_things_than_sums_may_hold_are_refused(monkeypatch):
         read(table(rows))
 
 
-def test_a_refused_file_refuses_all_files_by_name():
-    with pytest.raises(InvalidInput, match=r"file 2\.file: is damaged Parquet"):
-        read(BILL, b"PAR1")
-
-
 FILES = (BILL, table([cur_row(1), cur_row(2)]), sacct({}, {"JobID": "2"}), zipped())
 
 
@@ -254,3 +223,138 @@ def test_any_damage_is_refused_or_accounted(content, data):
     with suppress(InvalidInput):
         usage = read(bytes(broken))
         assert usage.ledger.rows == sum(usage.ledger.reasons.values())
+
+
+# Lines ------------------------------------------------------------------------------------
+
+
+def lines_of(content, encoding="utf-8", max_rows=10**6):
+    return list(read_lines(io.BytesIO(content), encoding, Allowance(10**9, max_rows)))
+
+
+@given(
+    st.lists(st.sampled_from(["a", "ä", "€", "😀", "\r", "\n", "\r\n", "\u2028", "\x0b"])),
+    st.integers(1, 9),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_lines_are_those_of_the_standard_reader(signs, block, encoding):
+    content = "".join(signs).encode(encoding)
+    expected = io.TextIOWrapper(io.BytesIO(content), encoding, newline="").readlines()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "HEAD", block)
+        assert lines_of(content, encoding) == expected
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [(b"\xff", "line 30001: is not UTF-8 text"), (b"\0", "line 30001: holds a NUL")],
+)
+def test_what_is_no_text_is_named_by_its_line(ends, bad, problem):
+    content = (b"month,cost" + ends) * 30_000 + b"x" + bad + ends + b"y" + ends
+    with pytest.raises(InvalidInput, match=problem):
+        lines_of(content)
+
+
+def test_a_line_too_long_is_named_and_not_held():
+    endless = io.BufferedReader(_Endless())
+    lines = read_lines(endless, "utf-8", Allowance(10**9, 10**6))
+    assert next(lines) == "month\n"
+    with pytest.raises(InvalidInput, match="line 2: is longer than 1,000,000 characters"):
+        list(lines)
+    assert endless.raw.given < 3 * sources.MAX_LINE
+
+
+def test_more_lines_than_are_read_are_refused():
+    assert len(lines_of(b"a\n" * 5, max_rows=5)) == 5
+    with pytest.raises(InvalidInput, match="has more than 4 rows"):
+        lines_of(b"a\n" * 5, max_rows=4)
+
+
+class _Endless(io.RawIOBase):
+    """A file that goes on for as long as it is read."""
+
+    given = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = b"month\n" if not self.given else b"x" * len(buffer)
+        self.given += len(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+# Workbooks --------------------------------------------------------------------------------
+
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+FIRST, SHARED = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
+NAMED = (
+    f'<Override PartName="/{SHARED}" ContentType="application/vnd.openxmlformats-officedocument.'
+    'spreadsheetml.sharedStrings+xml"/></Types>'
+)
+
+
+def rebuilt(parts):
+    """A workbook of a month, of which some parts are others."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(workbook(b"month,cost\n2025-05,1\n"))) as before,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name in before.namelist():
+            content = before.read(name).decode()
+            if SHARED in parts and name == "[Content_Types].xml":
+                content = content.replace("</Types>", NAMED)
+            archive.writestr(name, parts.get(name, content))
+        if SHARED in parts and SHARED not in before.namelist():
+            archive.writestr(SHARED, parts[SHARED])
+    return out.getvalue()
+
+
+def sheet(rows):
+    return f'<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData></worksheet>'
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "problem"),
+    [
+        (FIRST, sheet('<row r="1"><c r="A1"/></row><row r="9000"><c r="XFD9000"/></row>'), "many"),
+        (FIRST, sheet(f"<row>{'<c><v>1</v></c>' * 3_000}</row>{'<row></row>' * 5_000}"), "many"),
+        (FIRST, sheet('<row><c t="e"><v>#REF!</v></c></row>'), "or with errors"),
+        (FIRST, sheet("<row><c><f>1+1</f><v></v></c></row>"), "formulas whose values"),
+        (FIRST, "<a>" * 1_000, "first sheet is empty"),
+        ("xl/workbook.xml", f'<workbook xmlns="{SHEET}"></workbook>', "is a damaged workbook"),
+    ],
+)
+def test_a_workbook_that_cannot_be_held_or_read_says_so(part, content, problem):
+    megabytes, refusal = peak_mb(rebuilt({part: content}))
+    assert problem in refusal
+    assert megabytes < 30
+
+
+def test_texts_that_cells_share_and_values_of_formulas_are_read_as_they_are_shown():
+    texts = (
+        f'<sst xmlns="{SHEET}"><si><t>month</t></si>'
+        "<si><r><t>accelerator</t></r><r><t>_hours</t></r><rPh><t>spoken</t></rPh></si>"
+        "<si><t>2025-05</t></si></sst>"
+    )
+    rows = (
+        '<row r="1"><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row>'
+        '<row r="4"><c t="s"><v>2</v></c><c><f>10+2.5</f><v>12.5</v></c></row>'
+    )
+    book = rebuilt({SHARED: texts, FIRST: sheet(rows)})
+    assert hours_by(read(book).ledger, "month") == {"2025-05": 12.5}
+
+
+BOOK = zipfile.ZipFile(io.BytesIO(workbook(months("a", 3)))).read(FIRST).decode()
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_any_change_of_a_sheet_is_refused_or_read(data):
+    place = data.draw(st.integers(0, len(BOOK) - 1))
+    size, text = data.draw(st.integers(0, 20)), data.draw(st.text('<>/"=r10A', max_size=4))
+    with suppress(InvalidInput):
+        read(rebuilt({FIRST: BOOK[:place] + text + BOOK[place + size :]}))

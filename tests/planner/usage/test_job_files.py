@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_cost_planner.command_line import main
 from planner.contract.request.comparison import read_request
-from planner.usage.job_files.reading import read_job_file
+from planner.usage.job_files import configs, read_job_file
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -69,13 +70,6 @@ def test_time_limits(time, hours):
     facts = slurm("--gres=gpu:1", f"--time={time}")
     assert facts.hours == hours
     assert ("hours" in facts.questions) == (hours is None)
-
-
-@pytest.mark.parametrize(("array", "runs"), [("0-15%4", 16), ("1,3,5-9:2", 5), ("x", 1)])
-def test_an_array_starts_the_job_many_times(array, runs):
-    facts = slurm("--gres=gpu:1", f"--array={array}")
-    assert facts.runs == runs
-    assert ("runs" in facts.questions) == (array == "x")
 
 
 def test_a_commented_option_sets_nothing():
@@ -177,23 +171,6 @@ def test_labels_of_nodes_name_the_accelerator_and_deadlines_the_hours():
     assert manifest("Pod", pod(8, nodeSelector=labels)["spec"]).slug == "nvidia-h100-80gb-sxm"
 
 
-def test_terraform_counts_what_is_set_and_asks_for_what_scales():
-    facts = read_job_file(
-        """
-        groups = {
-          a = { instance_type = "ml.p5.48xlarge", instance_count = 3 }
-          # b = { instance_type = "p4d.24xlarge", instance_count = 9 }
-          c = { instance_type = "m7i.large", instance_count = 5 }
-        }
-        """,
-        "a.tfvars",
-    )
-    assert (facts.accelerators, facts.slug) == (24, "nvidia-h100-80gb-sxm")
-    scaled = read_job_file('a = {\n machine_type = "a3-highgpu-8g"\n max_size = 4\n}\n', "a.tf")
-    assert scaled.accelerators is None
-    assert "how many a3-highgpu-8g run" in scaled.questions["peak_accelerators"]
-
-
 @pytest.mark.parametrize(
     ("text", "accelerators", "slug"),
     [
@@ -202,13 +179,9 @@ def test_terraform_counts_what_is_set_and_asks_for_what_scales():
         ("resources:\n  accelerators: {L4: 4, T4: 8}\nrun: x\n", None, ""),
         ("resources:\n  accelerators:\nrun: x\n", None, ""),
         ("resources:\n  instance_type: p5.48xlarge\nrun: x\n", 8, "nvidia-h100-80gb-sxm"),
-        ("type: task\nnodes: 2\nresources:\n  gpu: L4:3\n", 6, "nvidia-l4"),
-        ("type: task\nresources:\n  gpu: 1..8\n", None, ""),
-        ("type: task\nresources:\n  gpu: 24GB\n", 1, ""),
-        ("type: task\nresources:\n  gpu: {name: MI300X, count: 8}\n", 8, "amd-mi300x"),
     ],
 )
-def test_tasks_of_skypilot_and_dstack(text, accelerators, slug):
+def test_tasks_of_skypilot(text, accelerators, slug):
     facts = read_job_file(text, "a.yaml")
     assert (facts.accelerators, facts.slug) == (accelerators, slug)
     assert ("peak_accelerators" in facts.questions) == (accelerators is None)
@@ -248,20 +221,6 @@ def test_configurations_of_training(text, name, training):
     assert ("tokens" in facts.questions) == ("tokens" not in facts.training)
 
 
-def test_a_count_in_the_name_of_a_file_is_named():
-    text = "trainer: {devices: 8, max_steps: 5}\nmodel: {global_batch_size: 64, seq_length: 128}\n"
-    facts = read_job_file(text, "run-64gpus.yaml")
-    assert facts.accelerators == 64
-    assert any("file's name" in note for note in facts.notes)
-
-
-def test_a_command_of_verl_says_its_accelerators():
-    text = "python -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 trainer.nnodes=2\n"
-    facts = read_job_file(text, "a.sh")
-    assert facts.accelerators == 16
-    assert "hours" in facts.questions
-
-
 BOMB = "a: &a [x]\n" + "".join(f"b{n}: [{', '.join(['*a'] * 50)}]\n" for n in range(10))
 
 
@@ -269,6 +228,7 @@ BOMB = "a: &a [x]\n" + "".join(f"b{n}: [{', '.join(['*a'] * 50)}]\n" for n in ra
     ("text", "problem"),
     [
         ("hello: world\n", "is none of the forms"),
+        ('{"terraform_version": "1.9"', "is not JSON"),
         ("a: [", "is not YAML"),
         (BOMB, "too many aliases"),
         ("a\0b", "holds a NUL"),
@@ -324,15 +284,391 @@ def test_the_peak_of_an_array_is_that_of_the_jobs_at_once(array):
     assert workload["accelerators_per_job"] == 4
 
 
-OTHER_ARRAYS = {
-    "#PBS -l ngpus=4,walltime=01:00:00\n#PBS -J 0-19:2%3\n": (10, 3),
-    '#BSUB -J "train[1-100]%10"\n#BSUB -n 1\n#BSUB -gpu num=4\n': (100, 10),
-    "#$ -l gpu=2\n#$ -t 1-10:2 -tc 3\n": (5, 3),
-    "#$ -l gpu=2\n#$ -t 1-10\n": (10, None),
+A100, H100 = "nvidia-a100-40gb-sxm", "nvidia-h100-80gb-sxm"
+ASKED = None
+
+
+def manifests(kind, spec, *more):
+    documents = [{"apiVersion": "v1", "kind": kind, "spec": spec}, *more]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": documents})
+    return read_job_file(text, "job.yaml")
+
+
+def pod_of(*counts, resource="nvidia.com/gpu", **more):
+    containers = [{"resources": {"limits": {resource: count}}} for count in counts]
+    return {"containers": containers, **more}
+
+
+def job(*counts, pod_deadline=None, **spec):
+    more = {"activeDeadlineSeconds": pod_deadline} if pod_deadline else {}
+    return spec | {"template": {"spec": pod_of(*counts, **more)}}
+
+
+def planned_hours(facts):
+    """Accelerator-hours of a month in which the file runs once."""
+    return facts.request(1.0)["workload"].get("hours_per_month")
+
+
+SLURM = {
+    "--gpus=8 --gres=gpu:4 --nodes=4": ASKED,
+    "--gpus=8 --gres=gpu:4 --nodes=2": 8,
+    "--gpus=8 --gres=gpu:4": 8,
+    "--gpus-per-node=8 --gres=gpu:4": ASKED,
+    "--gpus=16 --gpus-per-task=2 --ntasks=4": ASKED,
+    "--gpus=16 --gpus-per-task=2": 16,
+    "--ntasks=16 --ntasks-per-node=8 --gres=gpu:8": 16,
+    "--ntasks=17 --ntasks-per-node=8 --gpus-per-node=8": 24,
+    "--ntasks=8 --ntasks-per-gpu=2": ASKED,
+    "--nodes=2 --gpus-per-socket=2 --sockets-per-node=2": ASKED,
+    "--nodes=2-4 --gpus=8": 8,
+    "--nodes=1-3:2 --gres=gpu:2": ASKED,
+    "--gres=gpu:0.5": ASKED,
+    "--gres=shard:2": ASKED,
+    "--gres=mps:50": ASKED,
+    "--tres-per-node=gres/gpu:4 --nodes=2": 8,
+    "--tres-per-task=cpu=4,gres/gpu:a100=2 --ntasks=3": 6,
+    "--gres=gpu:a100:2(S:0-1)": 2,
+    "-w gpu[01-08] --gres=gpu:8": ASKED,
+    "--nodelist=a1,a2 --nodes=4 --gres=gpu:2": 8,
+    "--nodelist=a1,a2 --gpus=8": 8,
+    "-F hosts.txt --gres=gpu:2": ASKED,
 }
 
 
-@pytest.mark.parametrize("text", OTHER_ARRAYS)
-def test_arrays_of_other_schedulers(text):
-    facts = read_job_file(text)
-    assert (facts.runs, facts.at_once) == OTHER_ARRAYS[text]
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("options", SLURM, ids=lambda options: options[:60])
+def test_counts_of_a_batch_script_are_right_or_asked_for(options):
+    facts = slurm(options)
+    assert facts.accelerators == SLURM[options]
+    assert ("peak_accelerators" in facts.questions) == (SLURM[options] is ASKED)
+    assert ("peak_accelerators" in facts.request(1.0)["workload"]) == (SLURM[options] is not ASKED)
+
+
+def test_a_name_that_leaves_forms_open_says_what_it_is_read_as():
+    [note] = slurm("--gres=gpu:h200:2").notes
+    assert note == (
+        "'h200' is read as nvidia-h200-141gb-sxm and may mean nvidia-h200-141gb-nvl too: check it."
+    )
+    assert "nvidia-v100-32gb-sxm" in slurm("--gres=gpu:v100:2").notes[0]
+    for exact in ("h200-sxm", "l4", H100, "nvidia-tesla-v100"):
+        assert slurm(f"--gres=gpu:{exact}:2").notes == []
+
+
+SLICES = {
+    "--gres=gpu:1g.5gb:2": 2,
+    "--gres=gpu:a100_1g5gb:2": 2,
+    "--gres=gpu:a100-mig-3g:1": 1,
+    "--gres=gpu:nvidia_a100_80gb_pcie_1g.10gb:1": 1,
+}
+
+
+@pytest.mark.parametrize("option", SLICES)
+def test_slices_are_no_whole_accelerators(option):
+    facts = slurm(option, "--time=60")
+    assert facts.accelerators == SLICES[option]
+    assert facts.slices
+    assert facts.request(1.0)["workload"] == {"kind": "accelerator_hours"}
+
+
+GKE = "cloud.google.com/gke-accelerator"
+SHARES = {
+    "resource": pod_of(2, resource="nvidia.com/mig-1g.5gb", nodeSelector={GKE: "nvidia-h100-80gb"}),
+    "partition": pod_of(
+        1, nodeSelector={GKE: "nvidia-l4", "cloud.google.com/gke-gpu-partition-size": "1g.5gb"}
+    ),
+    "product": pod_of(
+        1, nodeSelector={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}
+    ),
+    "sharing": pod_of(
+        1, nodeSelector={"cloud.google.com/gke-gpu-sharing-strategy": "time-sharing"}
+    ),
+    "shared": pod_of(1, resource="nvidia.com/gpu.shared"),
+    "memory": pod_of(3000, resource="nvidia.com/gpumem"),
+    "a half and two": pod_of(0.5, 2),
+    "two parts that make a whole": pod_of("0.5", "1.5"),
+}
+
+
+def test_a_part_that_names_no_accelerator_is_named():
+    named = pod_of(8, nodeSelector={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"})
+
+    def roles(master):
+        both = {"Master": master, "Worker": named}
+        specs = {role: {"template": {"spec": spec}} for role, spec in both.items()}
+        return manifests("PyTorchJob", {"pytorchReplicaSpecs": specs})
+
+    facts = roles(pod_of(4))
+    assert (facts.accelerators, facts.slug) == (12, A100)
+    [note] = facts.notes
+    assert note.startswith("1 of 2 parts of it name no accelerator and count as NVIDIA-A100-SXM4")
+    assert roles(named).notes == roles(pod_of(0)).notes == []
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_shares_of_accelerators_in_a_pod_are_asked_for(name):
+    facts = manifests("Pod", SHARES[name])
+    assert "peak_accelerators" in facts.questions
+    workload = facts.request(1.0)["workload"]
+    assert workload.keys() <= {"kind"}
+
+
+JOBS = {
+    "a deadline bounds all completions": (
+        job(3, parallelism=3, completions=12, activeDeadlineSeconds=7200),
+        (9, 2.0, 1, 18.0),
+    ),
+    "a deadline of each pod": (
+        job(3, pod_deadline=3600, parallelism=3, completions=12),
+        (9, 1.0, 4, 36.0),
+    ),
+    "a last wave that is smaller": (
+        job(3, pod_deadline=3600, parallelism=3, completions=10),
+        (9, 1.0, pytest.approx(10 / 3), 30.0),
+    ),
+    "the shorter of both": (
+        job(3, pod_deadline=3600, parallelism=3, completions=12, activeDeadlineSeconds=7200),
+        (9, 2.0, 1, 18.0),
+    ),
+    "pods that end before the deadline": (
+        job(3, pod_deadline=600, parallelism=3, completions=6, activeDeadlineSeconds=7200),
+        (9, pytest.approx(1 / 6), 2, 3.0),
+    ),
+    "fewer completions than pods": (
+        job(1, parallelism=8, completions=2, activeDeadlineSeconds=3600),
+        (2, 1.0, 1, 2.0),
+    ),
+    "completions one after the other": (
+        job(2, pod_deadline=3600, completions=5),
+        (2, 1.0, 5, 10.0),
+    ),
+    "no deadline": (job(3, parallelism=3, completions=12), (9, None, 4, None)),
+}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_completions_and_deadlines_of_a_job(name):
+    spec, expected = JOBS[name]
+    facts = manifests("Job", spec)
+    assert (facts.accelerators, facts.hours, facts.runs, planned_hours(facts)) == expected
+    assert ("hours" in facts.questions) == (facts.hours is None)
+
+
+def workers(count, **more):
+    groups = [{"template": {"spec": pod_of(4)}, **more}]
+    head = {"template": {"spec": pod_of(0)}}
+    return {"headGroupSpec": head, "workerGroupSpecs": groups} | ({} if count is None else count)
+
+
+def roles(**more):
+    return {
+        "pytorchReplicaSpecs": {"Worker": {"replicas": 3, "template": {"spec": pod_of(8)}}}
+    } | more
+
+
+WORKLOADS = {
+    "operator with a deadline": (
+        "PyTorchJob", roles(runPolicy={"activeDeadlineSeconds": 3600}), 24, 1.0,
+    ),
+    "elastic": (
+        "PyTorchJob", roles(elasticPolicy={"minReplicas": 1, "maxReplicas": 4}), ASKED, None,
+    ),
+    "Ray": ("RayCluster", workers(None, replicas=2, minReplicas=1, maxReplicas=8), 8, None),
+    "Ray that scales": (
+        "RayCluster",
+        workers({"enableInTreeAutoscaling": True}, replicas=2, minReplicas=1, maxReplicas=8),
+        ASKED, None,
+    ),
+    "Ray of several hosts": ("RayCluster", workers(None, replicas=2, numOfHosts=4), 32, None),
+    "what starts before": ("Pod", pod_of(1, initContainers=pod_of(8)["containers"]), 8, None),
+    "completions that a template fills": (
+        "JobSet",
+        {"replicatedJobs": [{"replicas": 2, "template": {"spec": job(8, parallelism=4)}}]},
+        64, None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_replicas_of_other_workloads(name):
+    kind, spec, accelerators, hours = WORKLOADS[name]
+    facts = manifests(kind, spec)
+    assert (facts.accelerators, facts.hours) == (accelerators, hours)
+    assert ("peak_accelerators" in facts.questions) == (accelerators is ASKED)
+
+
+def test_what_an_autoscaler_scales_is_asked_for():
+    scaler = {"apiVersion": "v2", "kind": "HorizontalPodAutoscaler", "spec": {"maxReplicas": 9}}
+    facts = manifests("Deployment", {"replicas": 2, "template": {"spec": pod_of(1)}}, scaler)
+    assert "a limit is no use" in facts.questions["peak_accelerators"]
+
+
+def test_parts_that_run_for_different_times_are_asked_for():
+    jobs = [job(1, activeDeadlineSeconds=seconds) for seconds in (3600, 7200)]
+    other = {"apiVersion": "v1", "kind": "Job", "spec": jobs[1]}
+    facts = manifests("Job", jobs[0], other)
+    assert facts.accelerators == 2
+    assert "run for different times" in facts.questions["hours"]
+
+
+def labelled(name, **more):
+    return pod_of(8, nodeSelector={GKE: name, **more})
+
+
+def test_two_kinds_of_pods_are_asked_for_and_a_machine_settles_a_short_name():
+    other = {"apiVersion": "v1", "kind": "Pod", "spec": labelled("nvidia-l4")}
+    facts = manifests("Pod", labelled("nvidia-h100-80gb"), other)
+    assert "several kinds" in facts.questions["accelerator"]
+    assert facts.slug == ""
+    machine = {"node.kubernetes.io/instance-type": "a2-highgpu-8g"}
+    assert manifests("Pod", labelled("nvidia-tesla-a100", **machine)).slug == A100
+
+
+def test_replicas_of_skypilot():
+    served = "resources:\n  accelerators: H100:8\nservice:\n  {}\nrun: x\n"
+    assert read_job_file(served.format("replicas: 3")).accelerators == 24
+    policy = "replica_policy: {min_replicas: 1, max_replicas: 4}"
+    assert (
+        "scales from 1 to 4" in read_job_file(served.format(policy)).questions["peak_accelerators"]
+    )
+
+
+def test_the_command_asks_how_many_run_at_once_and_how_many_slices_make_a_whole(tmp_path, capsys):
+    script, request = tmp_path / "job.sbatch", tmp_path / "plan.json"
+    script.write_text("#SBATCH --gpus=h100:8 --time=60 --array=0-9\n")
+    assert main(["jobfile", str(script), "--request", str(request)]) == 2
+    assert "at_once: how many of the 10 runs go at once" in capsys.readouterr().err
+    assert main(["jobfile", str(script), "--at-once", "3", "--request", str(request)]) == 0
+    assert json.loads(request.read_text())["workload"]["peak_accelerators"] == 24
+    script.write_text("#SBATCH --gres=gpu:a100_1g.5gb:2 --time=60\n")
+    answers = ["--accelerator", A100, "--request", str(request)]
+    capsys.readouterr()
+    assert main(["jobfile", str(script), *answers]) == 2
+    assert "how many whole accelerators its slices" in capsys.readouterr().err
+    assert main(["jobfile", str(script), *answers, "--accelerators", "1"]) == 0
+    assert json.loads(request.read_text())["workload"]["peak_accelerators"] == 1
+
+
+def terraform(*resources, **more):
+    module = {"resources": [{"type": kind, "values": values} for kind, values in resources]}
+    document = {"terraform_version": "1.9", "planned_values": {"root_module": module | more}}
+    return read_job_file(json.dumps(document), "plan.json")
+
+
+TERRAFORM = {
+    "machines one by one": ([("aws_instance", {"instance_type": "p5.48xlarge"})] * 2, 16, H100),
+    "a group of EKS": (
+        [
+            (
+                "aws_eks_node_group",
+                {
+                    "instance_types": ["p5.48xlarge"],
+                    "scaling_config": [{"desired_size": 3, "max_size": 9, "min_size": 0}],
+                },
+            ),
+            ("aws_instance", {"instance_type": "m7i.large"}),
+        ],
+        24,
+        H100,
+    ),
+    "a pool of AKS": (
+        [
+            (
+                "azurerm_kubernetes_cluster_node_pool",
+                {"vm_size": "Standard_ND96isr_H100_v5", "node_count": 2},
+            )
+        ],
+        16,
+        H100,
+    ),
+    "accelerators attached": (
+        [
+            (
+                "google_container_node_pool",
+                {
+                    "node_count": 2,
+                    "node_config": [
+                        {
+                            "machine_type": "n1-standard-8",
+                            "guest_accelerator": [{"type": "nvidia-tesla-t4", "count": 4}],
+                        }
+                    ],
+                },
+            )
+        ],
+        8,
+        "nvidia-t4",
+    ),
+    "groups in one resource": (
+        [
+            (
+                "awscc_sagemaker_cluster",
+                {
+                    "instance_groups": [
+                        {"instance_type": "ml.p5.48xlarge", "instance_count": 3},
+                        {"instance_type": "ml.m5.large", "instance_count": 1},
+                        {"instance_type": "ml.p5.48xlarge", "instance_count": 1},
+                    ]
+                },
+            )
+        ],
+        32,
+        H100,
+    ),
+    "a limit of scaling": (
+        [
+            (
+                "google_container_node_pool",
+                {
+                    "autoscaling": [{"max_node_count": 4}],
+                    "node_config": [{"machine_type": "a3-highgpu-8g"}],
+                },
+            )
+        ],
+        ASKED,
+        H100,
+    ),
+    "no accelerators": ([("aws_instance", {"instance_type": "m7i.large"})], ASKED, ""),
+}
+
+
+@pytest.mark.parametrize("name", TERRAFORM)
+def test_a_plan_of_terraform_counts_what_is_set_and_asks_for_what_scales(name):
+    resources, accelerators, slug = TERRAFORM[name]
+    for facts in (
+        terraform(*resources),
+        terraform(child_modules=[{"resources": [{"type": k, "values": v} for k, v in resources]}]),
+    ):
+        assert (facts.accelerators, facts.slug) == (accelerators, slug)
+        assert ("peak_accelerators" in facts.questions) == (accelerators is ASKED)
+
+
+def test_files_of_terraform_itself_are_refused_with_what_to_send():
+    with pytest.raises(InvalidInput, match="terraform show -json"):
+        read_job_file('resource "aws_instance" "a" {}\n', "main.tf")
+
+
+@pytest.mark.parametrize("text", ["x:\n" + "- {a: 1}\n" * 100_000, "---\na: 1\n" * 100_000])
+def test_a_file_of_a_hundred_thousand_parts_is_refused_at_once(text):
+    """Of a megabyte, 13 s of the server's time once."""
+    began = time.process_time()
+    with pytest.raises(InvalidInput, match="is YAML of more than 100,000 parts"):
+        read_job_file(text, "job.yaml")
+    assert time.process_time() - began < 5
+
+
+def test_merges_that_double_each_other_are_refused():
+    """Of 1,200 bytes, which would have made 2^40 entries."""
+    steps = (f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 41))
+    with pytest.raises(InvalidInput, match="merges more than 20,000 entries"):
+        read_job_file("a0: &a0 {k: 1}\n" + "".join(steps), "job.yaml")
+
+
+def test_plain_values_are_read_and_nothing_else():
+    text = "a: [1, 2.5, 0x10, 1_000, yes, 2027-01-01]\nb: &x {c: 'd'}\ne: {<<: *x, f: 1}\n--- 5\n"
+    assert str(configs.read_documents(text)) == (
+        "[{'a': [1, 2.5, 16, 1000, True, datetime.date(2027, 1, 1)], "
+        "'b': {'c': 'd'}, 'e': {'c': 'd', 'f': 1}}]"
+    )
+    for text in ("a: [", "a: *b", "!!python/object:os.system x", "[" * 100, "a: 2027-13-40"):
+        with pytest.raises(InvalidInput, match=r"is (not )?YAML"):
+            configs.read_documents(text)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.usage import overlaps
+from planner.usage import ledger as overlaps
 from tests.planner.usage.make import (
     azure_row,
     cur_row,

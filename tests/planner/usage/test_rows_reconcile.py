@@ -8,15 +8,6 @@ import pytest
 from tests.planner.usage.make import azure_row, cur_row, focus_row, gcp_row, json_lines, read, table
 
 BOX = "BoxUsage:p5.48xlarge"
-OCI = {
-    "lineItem/intervalUsageStart": "2025-05-06T00:00Z",
-    "lineItem/intervalUsageEnd": "2025-05-06T01:00Z",
-    "product/service": "COMPUTE",
-    "product/Description": "GPU - H100",
-    "usage/billedQuantity": "8",
-    "cost/myCost": "80",
-    "cost/currencyCode": "USD",
-}
 OWN = {"month": "2025-05", "accelerator_hours": "8", "cost": "80", "currency": "USD"}
 
 
@@ -29,10 +20,9 @@ BILLS = {
     "Azure, type": table([azure_row(ChargeType="Riddle"), azure_row()]),
     "Azure, quantity": table([azure_row(Quantity="many"), azure_row()]),
     "Google, type": json_lines([gcp_row(cost_type="riddle"), gcp_row()]),
-    "Oracle, quantity": table([OCI | {"usage/billedQuantity": "many"}, OCI]),
     "own table, hours": table([OWN | {"accelerator_hours": "-1"}, OWN]),
 }
-BILLED = {"FOCUS": 20, "AWS": 120, "Azure": 192, "Google": 160, "Oracle": 160, "own table": 160}
+BILLED = {"FOCUS": 20, "AWS": 120, "Azure": 192, "Google": 160, "own table": 160}
 
 
 @pytest.mark.one_in(4)
@@ -52,7 +42,6 @@ PERIODS = {
     "FOCUS": table([focus_row(x_UsageType=BOX, ChargePeriodEnd="2025-05-05T00:00:00Z")]),
     "AWS": table([cur_row(1, usage_end_date="2025-05-05T00:00:00Z")]),
     "Google": json_lines([gcp_row(usage_end_time="2025-05-05 00:00:00 UTC")]),
-    "Oracle": table([OCI | {"lineItem/intervalUsageEnd": "2025-05-05T00:00Z"}]),
 }
 
 
@@ -84,7 +73,3 @@ def test_reasons_are_counted_and_bounded():
     problems = read(table(rows)).ledger.problems
     assert problems["BilledCost: 'riddle 0' is not a number"] == 2
     assert problems["another problem"] == 200
-
-
-def test_without_such_rows_nothing_is_warned_of():
-    assert read(table([focus_row()])).warnings() == []

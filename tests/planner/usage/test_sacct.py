@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.usage.formats.slurm_time import elapsed_seconds, split_by_month
-from planner.usage.formats.slurm_tres import read_tres
+from planner.usage.formats.sacct import elapsed_seconds, read_tres, split_by_month
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import SACCT, hours_by, read, reasons, sacct
 
@@ -32,13 +31,6 @@ def test_accelerators_of_an_allocation(tres, hours):
     assert hours_by(read(sacct({"AllocTRES": tres})).ledger, "accelerator") == hours
 
 
-@pytest.mark.parametrize("tres", ["cpu=4,node=1", "gres/shard=4,cpu=2", "gres/gpu=0", ""])
-def test_jobs_without_accelerators_are_accounted(tres):
-    usage = read(sacct({"AllocTRES": tres}))
-    assert usage.ledger.uses == {}
-    assert reasons(usage) == {"no_accelerator": 1}
-
-
 def test_slices_are_counted_apart():
     usage = read(sacct({"AllocTRES": "gres/gpu:a100_1g.5gb=2,gres/gpu=2"}))
     [line] = usage.lines("month")
@@ -52,12 +44,6 @@ def test_steps_are_not_counted(job):
         "accelerator_use": 1,
         "job_step": 1,
     }
-
-
-@pytest.mark.parametrize("start", ["None", "Unknown"])
-def test_a_job_that_never_started_has_no_hours(start):
-    row = {"State": "CANCELLED by 10041", "Start": start, "ElapsedRaw": "0", "AllocTRES": ""}
-    assert reasons(read(sacct(row))) == {"never_ran": 1}
 
 
 def test_a_running_job_counts_up_to_the_query():
@@ -187,26 +173,16 @@ def test_a_job_is_longer_than_its_clock_by_an_hour_that_is_set_back(elapsed_s, i
     assert any("longer than from Start to End" in note for note in usage.notes()) is is_noted
 
 
-def test_a_job_that_ended_in_a_later_log_is_no_longer_than_its_clock_either():
-    ended = read(
-        sacct({"State": "RUNNING", "End": "Unknown", "ElapsedRaw": "3600"}),
-        sacct({"ElapsedRaw": "720000"}),
-    )
-    assert sum(hours_by(ended.ledger, "month").values()) == 4.0
-    assert "720000 s is longer" in ended.ledger.not_understood[0]
-
-
 def test_more_accelerators_than_there_are_are_doubtful():
     usage = read(sacct({"AllocTRES": "gres/gpu=100001"}))
     assert "1 row with more use than machines could give" in usage.warnings()[0]
     assert read(sacct({"AllocTRES": "gres/gpu=100000"})).warnings() == []
 
 
-def test_waiting_and_peaks():
+def test_jobs_side_by_side_make_the_peak():
     rows = [{"JobID": str(n), "JobIDRaw": str(n)} for n in range(1, 4)]
     usage = read(sacct(*rows))
     assert usage.month_rows()[0]["peak_accelerators"] == 12.0
-    assert usage.ledger.waiting.percentile(0.5) == pytest.approx(3600, rel=0.1)
 
 
 @given(st.integers(0, 2_000_000_000), st.integers(0, 40_000_000))
@@ -221,4 +197,4 @@ def test_any_text_is_a_time_or_refused(text):
     with suppress(InvalidInput):
         assert elapsed_seconds(text) >= 0
     with suppress(InvalidInput):
-        assert read_tres(text).total >= 0
+        assert all(count > 0 for _, count in read_tres(text))

@@ -39,12 +39,10 @@ PAGES = {
     "long": f"/plan/?{HOURS.replace('samples=1000', 'samples=200000')}",
     "answer": f"/plan/?{HOURS}",
     "accelerators": f"/plan/accelerators/?{TRAINING}",
-    "compare": f"/compare/?{urlencode({'a': HOURS, 'b': HOURS.replace('5840', '2000')})}",
     "market": "/market/?accelerator=H100",
     "offer": "/market/offer/?id=aws:us-east-1:p5.48xlarge:on_demand",
     "accelerator": f"/market/accelerator/{H100}/",
     "changes": "/market/changes/",
-    "hardware": f"/hardware/?compare={H100}&compare=nvidia-l4",
     "method": "/method/",
 }
 EXPECTED = {"refused": "400 (Bad Request)"}
@@ -304,17 +302,6 @@ def test_the_copied_link_opens_the_same_answer(chromium, base):
         before = page.locator(".scenarios .num").all_text_contents()
         page.goto(link)
         assert page.locator(".scenarios .num").all_text_contents() == before
-
-
-@pytest.mark.sweep
-def test_variants_are_put_side_by_side(chromium, base):
-    with visit(chromium, base) as here:
-        page = here.open(PAGES["answer"])
-        page.get_by_role("button", name="Add to comparison").click()
-        page.goto(base + PAGES["answer"].replace("5840", "2000"))
-        page.get_by_role("button", name="Add to comparison").click()
-        expect(page.get_by_role("columnheader", name="B · Steady").first).to_be_visible()
-        expect(page.locator("canvas")).to_have_count(2)
 
 
 @pytest.mark.sweep

@@ -43,7 +43,7 @@ def test_no_file_of_an_upload_that_was_cut_off_stays(
     monkeypatch.setattr(TemporaryFileUploadHandler, "receive_data_chunk", cut_off)
     gc.disable()
     try:
-        answer = client.post("/calibrate/", {"log": SimpleUploadedFile("log.csv", LARGE)})
+        answer = client.post("/usage/", {"log": SimpleUploadedFile("log.csv", LARGE)})
         left = list(tmp_path.iterdir())
     finally:
         gc.enable()

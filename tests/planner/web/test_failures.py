@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,8 +10,7 @@ from django.db import OperationalError
 from django.test import Client
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from planner.web import site
-from pricing.api.price_state import FreshnessView
+from pricing.api.views import FreshnessView
 
 API, PAGE = "/api/v1/freshness/", "/method/"
 AWAY = (OperationalError("the database system is shutting down"), RedisConnectionError("refused"))
@@ -25,7 +25,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, db: Any) -> Any:
             raise error
 
         monkeypatch.setattr(FreshnessView, "get", fail)
-        monkeypatch.setattr(site, "read_sections", fail)
+        monkeypatch.setattr("planner.web.plan.start.METHODOLOGY", SimpleNamespace(glob=fail))
         client = Client(raise_request_exception=False)
         return client.get(address, headers={"X-Request-Id": "asked-1"})
 

@@ -7,7 +7,8 @@ from django.core.cache import cache
 from django.test import Client
 
 from planner.models import Role
-from planner.services.fair_use import rates, turns
+from planner.services import fair_use as rates
+from planner.services import fair_use as turns
 from tests.planner.web.asking import HOURS, get
 from tests.planner.workspace import REQUEST, Workspace, market
 
@@ -25,20 +26,20 @@ def _one_minute(monkeypatch):
 
 def test_a_visitor_may_open_so_many_pages_a_minute(client: Client, settings, monkeypatch):
     settings.PAGES_ANONYMOUS_PER_MINUTE = 2
-    assert [client.get("/hardware/").status_code for _ in range(3)] == [200, 200, 429]
-    refused = client.get("/hardware/")
+    assert [client.get("/market/").status_code for _ in range(3)] == [200, 200, 429]
+    refused = client.get("/market/")
     assert refused["Retry-After"] == "60"
     assert "Come back in 60 seconds" in refused.content.decode()
-    assert client.get("/hardware/", REMOTE_ADDR="192.0.2.9").status_code == 200
+    assert client.get("/market/", REMOTE_ADDR="192.0.2.9").status_code == 200
     monkeypatch.setattr(rates.time, "time", lambda: 1_800_000_060.0)
-    assert client.get("/hardware/").status_code == 200
+    assert client.get("/market/").status_code == 200
 
 
 def test_a_person_has_a_limit_of_their_own(client: Client, settings):
     settings.PAGES_ANONYMOUS_PER_MINUTE, settings.PAGES_PER_MINUTE = 1, 2
-    client.get("/hardware/")
+    client.get("/market/")
     client.force_login(Workspace("alpha").users[Role.VIEWER])
-    assert [client.get("/hardware/").status_code for _ in range(3)] == [200, 200, 429]
+    assert [client.get("/market/").status_code for _ in range(3)] == [200, 200, 429]
 
 
 def test_work_on_pages_and_in_the_api_counts_together(client: Client, settings):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.planner.web.browser import PHONE, visit
 from tests.planner.web.test_browser import PAGES
@@ -43,21 +42,6 @@ def test_the_chooser_is_short_on_the_screen_and_whole_on_paper(chromium, base):
         page.emulate_media(media="screen")
         page.evaluate("window.dispatchEvent(new Event('afterprint'))")
         assert not others.is_visible()
-
-
-@pytest.mark.sweep
-def test_a_link_into_a_chapter_of_the_method_opens_it(chromium, base):
-    with visit(chromium, base) as here:
-        page = here.open("/method/#break-even-when-the-price-is-recovered")
-        heading = page.get_by_role("heading", name="When the price is recovered")
-        expect(heading).to_be_in_viewport()
-        assert page.locator("details[open]").count() == 2
-        chapters = page.get_by_role("navigation", name="On this page")
-        chapters.get_by_role("link", name="Risk").click()
-        expect(
-            page.get_by_role("heading", name="Simulated outcomes", exact=True)
-        ).to_be_in_viewport()
-        assert here.violations() == []
 
 
 @pytest.mark.sweep

@@ -66,7 +66,6 @@ def test_a_page_costs_a_fixed_number_of_queries(work: Workspace) -> None:
 
 MARKET_PAGES = (
     "/",
-    "/hardware/",
     "/market/",
     f"/market/accelerator/{H100}/",
     "/plan/accelerators/?workload.kind=training&workload.parameters~bn=7&workload.tokens~bn=20",

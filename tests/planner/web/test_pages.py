@@ -19,14 +19,12 @@ from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import market
 
 
-@pytest.mark.parametrize(
-    "name", ["start", "plan", "market", "market-changes", "hardware", "method"]
-)
+@pytest.mark.parametrize("name", ["start", "plan", "market", "market-changes", "method"])
 def test_a_page_opens_with_prices(client, prices, name):
     assert get(client, name).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["start", "plan", "market", "market-changes", "hardware"])
+@pytest.mark.parametrize("name", ["start", "plan", "market", "market-changes"])
 def test_a_page_opens_before_any_price_is_loaded(client, db, name):
     assert get(client, name).status_code == 200
 
@@ -181,12 +179,6 @@ def test_an_unknown_offer_is_not_found(client, prices):
     assert get(client, "market-offer", {"id": "nowhere"}).status_code == 404
 
 
-def test_hardware_compares_what_is_ticked(client, prices):
-    assert "Side by side" in text(get(client, "hardware", {"compare": H100}))
-    many = text(get(client, "hardware", {"compare": [H100] * 6}))
-    assert "2 are left out" in strip(many)
-
-
 def test_closed_pages_ask_for_signing_in_and_keep_the_address(client, prices, settings):
     settings.LOGIN_REQUIRED = True
     response = get(client, "plan", HOURS)
@@ -197,7 +189,7 @@ def test_closed_pages_ask_for_signing_in_and_keep_the_address(client, prices, se
 def test_every_open_page_can_be_closed(client, prices, settings):
     settings.LOGIN_REQUIRED = True
     plan = ("plan", "plan-live", "plan-total", "plan-accelerators")
-    for name in ("start", *plan, "compare", "market", "method"):
+    for name in ("start", *plan, "usage", "market", "method"):
         assert get(client, name).status_code == 302
 
 
@@ -212,7 +204,7 @@ def test_the_way_back_never_leaves_the_site(client, db):
 
 
 def test_no_page_carries_an_inline_style_or_script(client, prices):
-    for name in ("start", "plan", "market", "hardware", "method"):
+    for name in ("start", "plan", "market", "method"):
         page = text(get(client, name, HOURS if name == "plan" else None))
         assert " style=" not in page
         assert "<style" not in page
@@ -277,7 +269,7 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     def fail(*args):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("planner.web.plan.start_questions.lowest_prices", fail)
+    monkeypatch.setattr("planner.web.plan.start.lowest_prices", fail)
     client.raise_request_exception = False
     response = client.get("/")
     assert response.status_code == 500
@@ -295,6 +287,15 @@ def test_words_of_the_trade_have_their_meaning_behind_them(client, prices):
     assert 'href="/method/#term-accelerator-hour"' in page
     assert "Eight for a day are 192 of them." in page
     assert 'id="term-accelerator-hour"' in text(get(client, "method"))
+
+
+def test_the_method_page_leads_to_every_document(client, db):
+    documents = get(client, "method").context["documents"]
+    assert ("risk", "Risk") in [(slug, title) for slug, title in documents]
+    for slug, title in documents:
+        document = client.get(reverse("method-document", args=[slug]))
+        assert text(document).startswith(f"# {title}")
+    assert client.get(reverse("method-document", args=["none"])).status_code == 404
 
 
 def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):
@@ -316,13 +317,6 @@ def test_an_edit_does_not_wait_for_the_explanation(client, prices):
     assert "explain" not in dict(page.kept_address)
 
 
-def test_the_plan_that_holds_up_across_outcomes_is_shown(client, prices):
-    page = text(get(client, "plan", {**HOURS, "risk.samples": "500", "risk.tail_weight": "1"}))
-    assert "Plan that holds up across simulated outcomes" in page
-    assert "over 500 simulated outcomes" in page
-    assert "optimised over 16 representative outcomes" in page
-
-
 def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):
     page = get(client, "plan", HOURS).context["page"]
     rented = next(row for row in page.energy if row.title.startswith("On demand"))
@@ -333,11 +327,9 @@ def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):
 def test_prices_are_held_together_by_what_training_gets_out_of_a_machine(client, prices):
     by_rate = {"ordering": "usd_per_tflop_hour", "purchase_option": "on_demand"}
     (row,) = get(client, "market", by_rate).context["found"].rows
-    groups = dict(get(client, "hardware").context["listed"].groups)
-    h100 = next(r for r in groups["Data centre"] if r.accelerator.slug == H100)
-    assert 0.3 < h100.effective_tflops / h100.accelerator.bf16_tflops <= 0.65
-    assert row.usd_per_tflop_hour == pytest.approx(6.88 / h100.effective_tflops)
-    assert h100.usd_per_tflop_hour == row.usd_per_tflop_hour
+    h100 = client.get(reverse("market-accelerator", args=[H100])).context
+    assert 0.3 < h100["effective_tflops"] / h100["accelerator"].bf16_tflops <= 0.65
+    assert row.usd_per_tflop_hour == pytest.approx(6.88 / h100["effective_tflops"])
 
 
 def test_the_form_takes_a_peak_for_every_month(client, prices):

@@ -45,7 +45,7 @@ def test_an_export_is_not_stored_whoever_asks(work: Workspace, client: Client) -
 
 def test_prices_for_everybody_may_be_stored(work: Workspace, client: Client) -> None:
     assert client.get("/api/v1/offers/")["Cache-Control"] == "no-cache"
-    assert "no-store" not in client.get("/hardware/").get("Cache-Control", "")
+    assert "no-store" not in client.get("/market/").get("Cache-Control", "")
 
 
 def test_a_part_of_a_page_is_not_kept_in_its_place(work: Workspace, client: Client) -> None:

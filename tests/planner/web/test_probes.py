@@ -14,8 +14,7 @@ from django.test import RequestFactory
 from planner.models import Job
 from planner.services.jobs import jobs
 from planner.services.observability import readiness
-from planner.web.probes import Probes
-from planner.web.request_log import RequestLog
+from planner.web.middleware import Probes, RequestLog
 from tests.planner.workspace import REQUEST, SEEN, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -161,7 +160,7 @@ def test_a_job_is_logged_with_the_id_of_its_request(
 
 
 def _json() -> Any:
-    from planner.services.observability.log_format import JsonFormatter
+    from planner.services.observability.logs import JsonFormatter
 
     return JsonFormatter()
 

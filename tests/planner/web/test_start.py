@@ -12,9 +12,9 @@ from django.http import QueryDict
 from planner.contract.request.comparison import read_request
 from planner.models import Role
 from planner.services.projects.comparisons import estimate_request
-from planner.web.common.form_fields import FIELD_TYPES
+from planner.web.common.fields import FIELD_TYPES
 from planner.web.common.query_codec import read, with_start
-from planner.web.market.lowest_prices import find_lowest_price
+from planner.web.market.offers import find_lowest_price
 from pricing.market.offers import PurchaseOption
 from tests.planner.costing.market_of import catalog, offer
 

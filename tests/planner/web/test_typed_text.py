@@ -83,7 +83,7 @@ def test_a_nul_in_a_cookie_or_a_form_is_refused(client: Any) -> None:
 def test_a_hostile_log_is_refused_at_once(client: Any, content: bytes) -> None:
     began = time.process_time()
     log = SimpleUploadedFile("log.csv", content)
-    assert client.post("/calibrate/", {"log": log}).status_code == 400
+    assert client.post("/usage/", {"log": log}).status_code == 400
     assert time.process_time() - began < 5
 
 

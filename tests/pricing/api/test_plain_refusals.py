@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework import serializers
 
-from pricing.api.plain_refusals import flatten
+from pricing.api.refusals import flatten
 
 
 class Item(serializers.Serializer):

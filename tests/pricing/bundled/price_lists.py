@@ -1,4 +1,4 @@
-"""A small folder of price lists in the form that `build_catalog` reads."""
+"""A small folder of price lists in the form that `tools.bundle` reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pricing.bundled.build import Bundle, build
+from tools.bundle.build import Bundle, build
 
 _PRICE = (
     "provider,region,instance_type,operating_system,purchase_option,term_months,payment_option,"

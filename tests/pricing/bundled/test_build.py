@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from pricing.bundled.row_audit import RowOutcome
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import Offer
 from tests.pricing.bundled.price_lists import PriceLists, made, outcomes, price
+from tools.bundle.rows import RowOutcome
 
 HOSTS = "data/prices/gcp_hosts_n1.csv"
 TPU = "data/prices/gcp_tpu.csv"
@@ -36,12 +35,6 @@ def test_a_price_becomes_an_offer_with_shape_source_and_date(lists: PriceLists) 
     assert offer.price_per_hour == Decimal("55.04")
     assert (offer.source, str(offer.as_of)) == ("a list", "2026-08-01")
     assert offer.sold_now
-
-
-def test_a_price_without_date_stays_without_one(lists: PriceLists) -> None:
-    assert (
-        only(lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55", as_of=""))).as_of is None
-    )
 
 
 def test_a_price_of_a_list_without_dates_has_the_day_of_its_commit(lists: PriceLists) -> None:
@@ -152,12 +145,6 @@ def test_aws_is_not_sold_where_its_own_list_leaves_the_machine_out(lists: PriceL
 
 
 # Prices in parts ----------------------------------------------------------------------------
-
-
-def test_trap_4_a_fraction_is_exact(lists: PriceLists) -> None:
-    offer = only(lists.prices(price("azure", "westeurope", "Standard_NV6ads_A10_v5", "0.59")))
-    assert offer.accelerator_count == Fraction(1, 6)
-    assert offer.price_per_accelerator_hour == Decimal("3.54")
 
 
 def test_all_upfront_is_due_once_and_never_counted_twice(lists: PriceLists) -> None:
@@ -304,21 +291,6 @@ def test_trap_5_a_bigger_machine_cheaper_than_a_smaller_one_is_withheld(lists: P
     bundle = made(lists)
     assert [o.instance_type for o in bundle.offers] == ["Standard_NC132ds_xl_RTXPRO6000BSE_v6"]
     assert outcomes(bundle, "data/prices/azure.csv")[RowOutcome.SUSPICIOUS] == 1
-
-
-def test_trap_5_spot_above_on_demand_is_withheld(lists: PriceLists) -> None:
-    lists.prices(
-        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526"),
-        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.80", "spot"),
-    )
-    assert [offer.purchase_option for offer in made(lists).offers] == ["on_demand"]
-
-
-@pytest.mark.parametrize("amount", ["0", "-1"])
-def test_trap_1_a_price_of_zero_or_less_is_withheld(lists: PriceLists, amount: str) -> None:
-    bundle = made(lists.prices(price("aws", "us-east-1", "p5.48xlarge", amount)))
-    assert bundle.offers == ()
-    assert outcomes(bundle, "data/prices/aws.csv") == {RowOutcome.SUSPICIOUS: 1}
 
 
 @pytest.mark.parametrize("amount", ["", "n/a", "NaN"])

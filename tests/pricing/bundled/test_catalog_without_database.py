@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from pricing import catalog
-from pricing.bundled import write_files
-from pricing.bundled.build import build
 from pricing.bundled.catalog import bundled_catalog
 from pricing.bundled.load import load
 from tests.pricing.bundled.price_lists import PriceLists, price
+from tools.bundle.build import build, write
 
 SOURCE = """
 import sys
@@ -44,7 +43,7 @@ def test_it_is_the_catalog_of_the_database() -> None:
 def test_money_is_converted_with_the_rates_of_the_last_day_that_was_read(tmp_path: Path) -> None:
     lists = PriceLists(tmp_path / "lists")
     lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04"))
-    write_files.write(build(lists.write()), tmp_path / "bundle")
+    write(build(lists.write()), tmp_path / "bundle")
     load(tmp_path / "bundle")
     stored, read = catalog.current(), bundled_catalog(tmp_path / "bundle")
     assert read.exchange_rates == stored.exchange_rates

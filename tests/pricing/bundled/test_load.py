@@ -11,13 +11,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from pricing import models
-from pricing.bundled import files, write_files
-from pricing.bundled.build import build
+from pricing.bundled import catalog
 from pricing.bundled.load import load
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from pricing.storage import reference, store
 from tests.pricing.bundled.price_lists import PriceLists, price
+from tools.bundle.build import build, write
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def bundle(tmp_path: Path) -> Path:
     )
     past = {"instance_type": "p5.48xlarge", "first_seen_date": "2023-07-31"}
     lists.add("data/history/aws_price_changes_us_east_1.csv", {**past, "usd_per_hour": "98.32"})
-    write_files.write(build(lists.write()), tmp_path / "bundle")
+    write(build(lists.write()), tmp_path / "bundle")
     return tmp_path / "bundle"
 
 
@@ -90,7 +90,7 @@ def test_what_the_build_left_out_is_kept_with_the_revision(tmp_path: Path) -> No
         price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526"),
         price("azure", "eastus", "Standard_NC4as_T4_v3", "0.71", operating_system="windows"),
     )
-    write_files.write(build(lists.write()), tmp_path / "bundle")
+    write(build(lists.write()), tmp_path / "bundle")
     load(tmp_path / "bundle")
     latest = store.latest("azure")
     assert latest is not None
@@ -100,7 +100,7 @@ def test_what_the_build_left_out_is_kept_with_the_revision(tmp_path: Path) -> No
 def test_the_shipped_catalog_loads_and_the_command_says_so() -> None:
     said = StringIO()
     call_command("load_catalog", stdout=said)
-    shipped = files.read_report()["providers"]
+    shipped = catalog.read_report()["providers"]
     for name, found in shipped.items():
         latest = store.latest(name)
         assert latest is not None

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pricing.bundled.row_audit import RowOutcome
 from pricing.common.invalid_input import InvalidInput
 from tests.pricing.bundled.price_lists import PriceLists, made, outcomes, price
+from tools.bundle.rows import RowOutcome
 
 
 @pytest.fixture

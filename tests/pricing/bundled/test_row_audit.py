@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
 
-from pricing.bundled import files, write_files
-from pricing.bundled.build import build
-from pricing.bundled.row_audit import RowAudit
-from pricing.bundled.source import Row
+from pricing.bundled import catalog
+from pricing.bundled.load import HARMLESS_OUTCOMES
 from pricing.common.invalid_input import InvalidInput
 from tests.pricing.bundled.price_lists import PriceLists, made, price
+from tools.bundle.__main__ import main
+from tools.bundle.build import build, write
+from tools.bundle.rows import Row, RowAudit, RowOutcome
 
 
 @pytest.fixture
@@ -39,26 +39,34 @@ def test_a_missing_list_is_named(tmp_path: Path) -> None:
         build(tmp_path)
 
 
-def test_the_command_writes_files_that_read_back(lists: PriceLists, tmp_path: Path) -> None:
+def test_the_tool_writes_files_that_read_back(lists: PriceLists, tmp_path: Path) -> None:
     lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04"))
     out = tmp_path / "out"
-    call_command("build_catalog", str(lists.write()), out=out)
-    report = json.loads((out / files.REPORT).read_text())
+    assert main([str(lists.write()), "--out", str(out)]) == 0
+    report = json.loads((out / catalog.REPORT).read_text())
     assert report["providers"]["aws"]["offers"] == 1
-    assert files.read_regions(out)["aws", "us-east-1"].country == "US"
-    assert [rate.currency for rate in files.read_exchange_rates(out)] == ["CNY"]
+    assert catalog.read_regions(out)["aws", "us-east-1"].country == "US"
+    assert [rate.currency for rate in catalog.read_exchange_rates(out)] == ["CNY"]
 
 
 def test_the_same_lists_give_the_same_bytes(lists: PriceLists, tmp_path: Path) -> None:
     bundle = made(lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04")))
     for name in ("one", "two"):
-        write_files.write(bundle, tmp_path / name)
+        write(bundle, tmp_path / name)
     first, second = (
         {p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two")
     )
     assert first == second
 
 
-def test_the_command_refuses_a_folder_without_lists(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is missing"):
-        call_command("build_catalog", str(tmp_path))
+def test_the_tool_refuses_a_folder_without_lists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path)]) == 2
+    assert "is missing" in capsys.readouterr().err
+
+
+def test_rows_that_keep_nothing_from_a_plan_are_named_as_the_tool_names_them() -> None:
+    assert {RowOutcome(text) for text in HARMLESS_OUTCOMES} > {
+        outcome for outcome in RowOutcome if outcome.in_catalog
+    }

@@ -15,9 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from pricing.ingest.downloads import Download
-from pricing.ingest.http import ProviderHttpClient
+from pricing.ingest.http import ProviderHttpClient, RetryableError, certificate_error
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
-from pricing.ingest.retries import RetryableError, certificate_error
 from pricing.providers.aws import client as aws
 from pricing.providers.azure import management as azure
 from pricing.providers.gcp import client as gcp

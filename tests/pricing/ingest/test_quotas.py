@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from planner.contract.request.constraints import Constraints
-from pricing import discovery
+from pricing.ingest.fetch import pull_quotas
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.quotas import pull_quotas
+from pricing.providers.aws import convert_quotas
 from pricing.providers.aws import provider as aws
-from pricing.providers.aws.quotas import convert_quotas
 from tests.pricing.providers.aws_tools import context, hide_own_settings
 from tests.pricing.publish.fake_provider import FakeProvider
 from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import small
-from tests.pricing.servers.base import Fault
 
 pytestmark = pytest.mark.django_db
 H100 = "nvidia-h100-80gb-sxm"
@@ -55,10 +53,6 @@ def test_vcpus_are_turned_into_accelerators(server: FakeAws) -> None:
     assert ("us-west-2", "aws-trainium") not in limits
 
 
-def test_every_region_of_the_account_is_asked(server: FakeAws) -> None:
-    assert {region for region, _ in told(server)} == {"us-west-2", "eu-west-1"}
-
-
 def test_a_limit_of_0_is_a_limit() -> None:
     rows = [{"QuotaName": "Running On-Demand P instances", "Value": 0.0}]
     assert {q["max_accelerators"] for q in convert_quotas("us-east-1", rows)} == {0}
@@ -85,11 +79,6 @@ def test_no_credentials_are_said_with_their_remedy(monkeypatch: pytest.MonkeyPat
     hide_own_settings(monkeypatch)
     with pytest.raises(ProviderUnavailable, match="servicequotas:ListServiceQuotas"):
         aws.fetch_quotas(context({}))
-
-
-def test_a_torn_answer_is_asked_for_again(server: FakeAws) -> None:
-    server.faults.append(Fault.truncated(2))
-    assert told(server, "us-west-2")["us-west-2", H100] == 24
 
 
 def test_a_provider_without_quotas_leaves_the_others(server: FakeAws) -> None:
@@ -119,27 +108,6 @@ def test_too_many_for_one_comparison_is_said(server: FakeAws) -> None:
     assert status == 0
 
 
-def test_an_unknown_accelerator_is_refused() -> None:
-    with pytest.raises(CommandError, match="--accelerator: 'Z900' is not a known accelerator"):
-        call_command("pull_quotas", "aws", "--accelerator", "Z900")
-
-
 def test_the_command_prints_a_table(server: FakeAws) -> None:
     out, _, _ = run("aws", "--region", "us-west-2")
     assert f"aws us-west-2                {H100:<40} 24\n" in out
-
-
-def test_the_command_says_who_did_not_tell(
-    server: FakeAws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(discovery, "all_providers", lambda: {"aws": aws, "nimbus": FakeProvider()})
-    out, err, status = run("--region", "us-west-2")
-    assert "nimbus: its adapter does not provide quotas. Enter constraints.quotas by hand." in err
-    assert H100 in out
-    assert status == 1
-
-
-def test_an_unknown_provider_is_refused() -> None:
-    with pytest.raises(CommandError, match="'ibm' is unknown") as caught:
-        call_command("pull_quotas", "ibm")
-    assert caught.value.returncode == 2

@@ -6,13 +6,13 @@ import os
 import pytest
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.recording import (
+from pricing.ingest.downloads import (
     find_recorded,
     make_recorder,
     make_replayer,
     read_recording_time,
 )
+from pricing.ingest.provider import ProviderUnavailable
 
 READ_AT = dt.datetime(2026, 9, 1, 12, tzinfo=dt.UTC)
 

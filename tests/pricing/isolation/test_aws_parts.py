@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from pricing.ingest.provider import ProviderUnavailable
 from pricing.market.offers import Offer
 from pricing.providers.aws import provider
 from tests.pricing.isolation.after_publication import kept_after
@@ -18,7 +16,6 @@ from tests.pricing.providers.aws_tools import (
     context,
     fetch,
     hide_own_settings,
-    public_files,
 )
 from tests.pricing.servers.aws import FakeAws, region_of
 from tests.pricing.servers.aws_market import Market, small
@@ -112,29 +109,6 @@ def truth(market: Market, *, with_account: bool = True) -> dict[str, Offer]:
     return {offer.id: offer for offer in market.offers(account=with_account)}
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.faults
-@pytest.mark.parametrize(("way", "part"), CASES)
-def test_a_part_of_one_region_that_fails_keeps_its_rows_and_the_rest_is_the_truth(
-    server: FakeAws, way: str, part: str
-) -> None:
-    matches, options = PARTS[part]
-    fault = WAYS[way]()
-    fault.matches = matches
-    server.faults.append(fault)
-    rows = provider.fetch(context(account(server), extra={"call_timeout_s": 0.3}))
-    expected = truth(server.market)
-    kept, told = kept_after(rows, expected, bare)
-    assert fault.seen
-    assert kept == {
-        key
-        for key, offer in expected.items()
-        if offer.region == REGION and offer.purchase_option.value in options
-    }
-    assert bool(told) == bool(options)
-    assert all(REGION in one.reason for one in told if "denied" not in way)
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_fault_that_strikes_within_a_part_leaves_no_half_of_it(
@@ -163,52 +137,6 @@ def test_a_token_that_expires_half_way_loses_nothing(server: FakeAws, after: int
     assert offers == truth(server.market, with_account=False)
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.faults
-@pytest.mark.parametrize(
-    "way", [way for way in WAYS if "token" not in way and (LONG or way in SHORT_OF_FILES)]
-)
-@pytest.mark.parametrize("kind", ["offers", "savingsPlan"])
-def test_a_file_of_one_region_that_fails_keeps_its_rows(
-    server: FakeAws, way: str, kind: str
-) -> None:
-    fault = WAYS[way]()
-    fault.matches = lambda r: r.path.startswith(f"/{kind}") and f"/{REGION}/index" in r.path
-    server.faults.append(fault)
-    rows = provider.fetch(context(public_files(server), extra={"call_timeout_s": 0.3}))
-    expected = truth(server.market, with_account=False)
-    kept, told = kept_after(rows, expected, bare)
-    assert kept == {
-        key
-        for key, offer in expected.items()
-        if offer.region == REGION and (kind == "offers" or "savings_plan" in key)
-    }
-    assert any(REGION in one.reason for one in told)
-
-
-def test_an_index_of_savings_plans_that_fails_is_named(server: FakeAws) -> None:
-    server.faults.append(
-        Fault.error(None, 404, matches=lambda r: r.path.endswith("Plan/current/region_index.json"))
-    )
-    rows = provider.fetch(context(public_files(server)))
-    expected = truth(server.market, with_account=False)
-    kept, told = kept_after(rows, expected, bare)
-    assert kept == {key for key in expected if "savings_plan" in key}
-    assert "the index of savings plans: " in " ".join(part.reason for part in told)
-
-
-def test_one_of_the_wanted_regions_may_fail(server: FakeAws) -> None:
-    fault = Fault.error(None)
-    fault.matches = lambda r: (
-        b"GetProducts" not in r.body and f'"Value": "{REGION}"'.encode() in r.body
-    )
-    server.faults.append(fault)
-    found = fetch(account(server), regions=("us-west-2", REGION))
-    assert fault.seen
-    assert {offer.region for offer in found.offers} == {"us-west-2"}
-    assert (REGION,) in {part.regions for part in found.not_read}
-
-
 def test_a_failure_is_recorded_and_replayed(server: FakeAws) -> None:
     fault = Fault.error(None)
     fault.matches = PARTS["spot"][0]
@@ -217,26 +145,6 @@ def test_a_failure_is_recorded_and_replayed(server: FakeAws) -> None:
     live = fetch(account(server), record=kept.__setitem__)
     again = fetch({}, replay=kept.get)
     assert (again.prices(), again.not_read) == (live.prices(), live.not_read)
-
-
-@pytest.mark.sweep
-def test_regions_are_asked_side_by_side(server: FakeAws) -> None:
-    server.market = Market()
-    answer = server.answer
-    working: list[str] = []
-    together: list[set[str]] = []
-
-    def slowly(request: Request):  # type: ignore[no-untyped-def]
-        if request.method == "POST" and b"Action=" in request.body:
-            working.append(region_of(request))
-            together.append(set(working))
-            time.sleep(0.01)
-            working.remove(region_of(request))
-        return answer(request)
-
-    server.answer = slowly  # type: ignore[method-assign]
-    fetch(account(server))
-    assert max(map(len, together)) > 1
 
 
 def test_refused_credentials_fall_back_to_the_public_list(server: FakeAws) -> None:
@@ -250,14 +158,3 @@ def test_refused_credentials_fall_back_to_the_public_list(server: FakeAws) -> No
     assert "AccessDenied" in part.reason
     again = fetch({}, replay=kept.get)
     assert (again.prices(), again.not_read) == (found.prices(), found.not_read)
-
-
-def test_refused_credentials_without_a_public_list_are_said_with_the_remedy(
-    server: FakeAws,
-) -> None:
-    server.refuses.add("pricing")
-    server.faults.append(Fault.error(None, 404, matches=lambda r: r.path.startswith("/offers")))
-    with pytest.raises(
-        ProviderUnavailable, match=r"get_products .*AccessDenied.*instead: .*404.*public price"
-    ):
-        fetch(account(server))

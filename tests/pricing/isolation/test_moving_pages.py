@@ -91,12 +91,3 @@ def test_where_the_whole_list_fails_the_known_regions_are_read() -> None:
     assert (kept, told) == (set(), [])
     (part,) = (row for row in rows if isinstance(row, NotRead))
     assert "the list of all regions" in part.reason
-
-
-def test_a_known_region_that_the_list_lacks_costs_one_call_and_gives_nothing() -> None:
-    with AzureServer() as server:
-        context = azure_tools.context(server.settings, known_regions=("uksouth", "westus3"))
-        kept, told = kept_after(azure.fetch(context), azure_truth.truth(), azure_tools.bare)
-        filters = [request.query["$filter"][0] for request in server.requests]
-    assert (kept, told) == (set(), [])
-    assert [("contains" in one) for one in filters if "uksouth" in one] == [True]

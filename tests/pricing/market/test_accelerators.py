@@ -103,28 +103,9 @@ def test_an_unknown_name_is_refused_with_the_closest() -> None:
         resolve("H1000")
 
 
-@pytest.mark.parametrize("name", ["", "   ", "nvidia", "---"])
-def test_a_name_without_a_model_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput, match="not a known accelerator"):
-        resolve(name)
-
-
 def test_an_unknown_precision_is_refused_by_name() -> None:
     with pytest.raises(InvalidInput, match=r"precision: 'fp12' is unknown; allowed are fp32"):
         get("nvidia-t4").dense_tflops("fp12")
-
-
-def test_rates_are_dense_not_sparse() -> None:
-    """Trap 17: a sparse rate is twice the dense one."""
-    assert get("nvidia-h100-80gb-sxm").dense_tflops("bf16") == 989.4
-    assert get("nvidia-a100-80gb-sxm").dense_tflops("bf16") == 312
-    assert get("nvidia-b200").dense_tflops("fp8") == 4500
-
-
-def test_tf32_of_the_nvl_cards_is_half_of_their_sparse_rate() -> None:
-    """835 TFLOPS with sparsity in both data sheets (NVIDIA H100, 2023, and H200, 2024)."""
-    for slug in ("nvidia-h100-94gb-nvl", "nvidia-h200-141gb-nvl"):
-        assert get(slug).dense_tflops("tf32") == 835 / 2
 
 
 def test_a_device_without_a_precision_has_no_rate_for_it() -> None:
@@ -147,19 +128,6 @@ def test_lower_precision_is_never_slower_than_fp32() -> None:
     for one in all_accelerators():
         for rate in (one.bf16_tflops, one.fp16_tflops, one.fp8_tflops):
             assert rate is None or one.fp32_tflops is None or rate >= one.fp32_tflops, one.slug
-
-
-def test_unverified_values_are_marked_by_field() -> None:
-    assert "tdp_w" in get("nvidia-v100-32gb-sxm3").unverified
-    assert "bf16_tflops" in get("nvidia-a10g").unverified
-    assert all(hasattr(one, field) for one in all_accelerators() for field in one.unverified)
-
-
-def test_the_table_covers_v100_to_gb300_tpu_trainium_gaudi_and_mi300x() -> None:
-    slugs = {one.slug for one in all_accelerators()}
-    assert len(slugs) == len(all_accelerators()) >= 100
-    assert {"nvidia-gb200", "nvidia-gb300", "google-tpu-v2", "google-tpu-v7"} <= slugs
-    assert {"aws-trainium3", "aws-inferentia", "intel-gaudi3", "amd-mi300x"} <= slugs
 
 
 def test_the_fp32_rate_is_cores_times_clock() -> None:

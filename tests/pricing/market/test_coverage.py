@@ -11,9 +11,9 @@ import pytest
 
 from pricing.market import machine_types
 from pricing.market.coverage import CoverageRow, PriceState, compute_coverage
+from pricing.market.offer_filters import COLUMNS, EVERY_MACHINE, TABLE, machine_family
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.market.sold_options import COLUMNS, EVERY_MACHINE, TABLE, machine_family
 from tests.pricing.make import A100, H100, datasheet, offer
 
 DAY = dt.date(2026, 9, 1)

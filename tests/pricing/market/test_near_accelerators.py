@@ -5,8 +5,15 @@ import re
 import pytest
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import candidates, find, get, normalize_words, resolve
-from pricing.market.near_accelerators import find_near, near_accelerators
+from pricing.market.accelerators import (
+    candidates,
+    find,
+    find_near,
+    get,
+    near_accelerators,
+    normalize_words,
+    resolve,
+)
 
 NEAR = near_accelerators()
 

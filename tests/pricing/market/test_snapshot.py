@@ -29,10 +29,6 @@ def picked(**wanted: object) -> list[int]:
     return TABLE.select(**wanted).tolist()
 
 
-def test_without_conditions_every_offer_sold_now_is_selected():
-    assert picked() == [0, 1, 2, 3]
-
-
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("wanted", "rows"),
@@ -99,21 +95,10 @@ def test_trap_7_a_price_in_another_currency_is_converted_and_the_offer_keeps_its
     assert table.offer(0).currency == "CNY"
 
 
-def test_a_currency_without_a_rate_is_refused_by_name():
-    with pytest.raises(InvalidInput, match="no exchange rate for 'CNY'"):
-        OfferTable.from_offers([offer(currency="CNY")], datasheet=datasheet)
-
-
 def test_a_rate_is_never_taken_from_after_the_day_asked_for():
     rates = ExchangeRates.of([ExchangeRate("EUR", dt.date(2026, 6, 1), Decimal("0.9"))])
     with pytest.raises(InvalidInput, match="the first known is of 2026-06-01"):
         rates.find("EUR", dt.date(2026, 5, 31))
-
-
-def test_an_empty_catalog_can_be_searched():
-    catalog = Catalog.of([])
-    assert catalog.offers.select(accelerators=[H100]).tolist() == []
-    assert catalog.revisions == ()
 
 
 def test_trap_9_the_age_of_a_provider_is_that_of_its_oldest_price_sold_now():

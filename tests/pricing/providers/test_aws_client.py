@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,6 @@ from botocore import exceptions
 from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.providers.aws.client import AwsClient
-from pricing.providers.aws.price_list import price_list_region
 from tests.pricing.providers.aws_tools import (
     account,
     context,
@@ -21,7 +20,7 @@ from tests.pricing.providers.aws_tools import (
     hide_own_settings,
     public_files,
 )
-from tests.pricing.servers.aws import FakeAws, json_error, xml_error
+from tests.pricing.servers.aws import FakeAws, json_error
 from tests.pricing.servers.aws_market import small
 from tests.pricing.servers.base import Fault, Reply
 
@@ -61,13 +60,6 @@ def test_boto3s_own_endpoint_variable_for_one_service_obeys_the_same_rule(
     assert KEY not in str(server.requests[0].headers)
 
 
-@pytest.mark.parametrize("url", ["http://10.0.0.7", "http://localhost.example", "ftp://x.example"])
-def test_plain_http_elsewhere_is_refused(url: str) -> None:
-    for name in ("AWS_ENDPOINT_URL", "AWS_PRICE_LIST_URL"):
-        with pytest.raises(ProviderUnavailable, match=f"{name}=.*not an address"):
-            fetch({name: url})
-
-
 def test_an_account_is_asked_when_there_are_credentials(server: FakeAws) -> None:
     found = fetch(account(server) | public_files(server) | CREDENTIALS)
     assert found.not_read == []
@@ -96,11 +88,6 @@ def test_a_proxy_that_does_not_answer_is_no_defect_of_ours(monkeypatch: pytest.M
     with pytest.raises(ProviderUnavailable, match="credentials: ProxyConnectionError") as caught:
         AwsClient(ProviderHttpClient("aws", context({}))).has_credentials()
     assert "HTTP_PROXY" in caught.value.hint
-
-
-def test_an_unknown_profile_is_named() -> None:
-    with pytest.raises(ProviderUnavailable, match=r"profile \(nobody\)"):
-        fetch({"AWS_PROFILE": "nobody"})
 
 
 REFUSALS = {
@@ -154,20 +141,6 @@ def test_throttling_by_code_is_waited_for(server: FakeAws) -> None:
     assert len(fetch(account(server)).prices()) == len(server.market.offers())
 
 
-def test_ec2s_request_limit_is_waited_for(server: FakeAws) -> None:
-    replies = iter([xml_error(503, "RequestLimitExceeded", "slow down")] * 3)
-    whole = server._ec2
-    server._ec2 = lambda request: next(replies, None) or whole(request)  # type: ignore[method-assign]
-    assert len(fetch(account(server)).prices()) == len(server.market.offers())
-
-
-def test_retry_after_is_honoured(server: FakeAws) -> None:
-    waits: list[float] = []
-    server.faults.append(Fault.burst(2, retry_after="3"))
-    fetch(account(server), extra={"sleep": waits.append})
-    assert waits == [3.0, 3.0]
-
-
 def test_an_operation_that_the_endpoint_lacks_leaves_its_part_unread(server: FakeAws) -> None:
     server.faults.append(
         Fault.error(None, status=404, matches=lambda r: b"CapacityBlock" in r.body)
@@ -196,18 +169,3 @@ def test_an_index_that_leads_elsewhere_is_not_followed(server: FakeAws) -> None:
         ProviderUnavailable, match=r"points to another server, https://prices\.example"
     ):
         fetch(public_files(server))
-
-
-def test_each_partition_keeps_its_price_list_at_home() -> None:
-    assert price_list_region("us-gov-west-1") == "us-east-1"
-    assert price_list_region("cn-northwest-1") == "cn-northwest-1"
-
-
-@pytest.mark.parametrize("settings", [account, public_files])
-def test_a_region_of_another_cloud_among_them_does_no_harm(
-    server: FakeAws, settings: Callable[[FakeAws], dict[str, str]]
-) -> None:
-    alone = fetch(settings(server), regions=("eu-west-1",))
-    found = fetch(settings(server), regions=("eu-west-1", "westeurope"))
-    assert found.prices() == alone.prices() != {}
-    assert found.details("region that AWS does not price") == {"westeurope"}

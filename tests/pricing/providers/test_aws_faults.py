@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from pricing.ingest.http import MAX_CALLS
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.retries import MAX_CALLS
 from tests.pricing.providers.aws_tools import (
     account,
     fetch,
@@ -66,18 +66,6 @@ def test_a_fault_that_passes_leaves_the_truth(
     assert found.prices() == {o.id: o for o in server.market.offers()}
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
-def test_a_fault_that_passes_leaves_the_truth_of_the_public_files(
-    server: FakeAws, fault: Callable[[], Fault]
-) -> None:
-    one = fault()
-    one.matches = lambda request: not one.keep < 1 or "region_index" in request.path
-    server.faults.append(one)
-    found = fetch(public_files(server), extra={"call_timeout_s": 0.4})
-    assert found.prices() == {o.id: o for o in server.market.offers(account=False)}
-
-
 LASTING = {
     "429": lambda: Fault.burst(None),
     "500": lambda: Fault.error(None),
@@ -116,14 +104,6 @@ def test_price_files_that_never_come_whole_end_the_fetch(
     assert one.seen % MAX_CALLS == 0 or one.keep < 1
 
 
-def test_price_files_of_another_kind_are_refused(server: FakeAws) -> None:
-    server.faults.append(
-        Fault(rewrite=lambda _body: b"<html>", matches=lambda r: "/index.json" in r.path)
-    )
-    with pytest.raises(ProviderUnavailable, match=r"offers-us-west-2.*cannot be read"):
-        fetch(public_files(server))
-
-
 EMPTY = b'{"FormatVersion":"aws_v1","PriceList":[],"NextToken":"page:1"}'
 
 
@@ -135,12 +115,6 @@ def test_an_empty_page_before_the_last_is_asked_for_again(server: FakeAws) -> No
     assert fetch(account(server)).prices() == {o.id: o for o in server.market.offers()}
 
 
-def test_an_empty_page_before_the_last_that_stays_empty_ends_the_fetch(server: FakeAws) -> None:
-    server.faults.append(Fault(matches=asks("GetProducts"), rewrite=lambda _body: EMPTY))
-    with pytest.raises(ProviderUnavailable, match="returned an empty page, 5 times"):
-        fetch(account(server))
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("row", ["{", "[]", "{}", "null", '{"product": 1}'])
 def test_a_row_that_is_no_product_ends_the_fetch(server: FakeAws, row: str) -> None:
@@ -148,23 +122,6 @@ def test_a_row_that_is_no_product_ends_the_fetch(server: FakeAws, row: str) -> N
     server.faults.append(Fault(matches=asks("GetProducts"), rewrite=lambda _body: page))
     with pytest.raises(ProviderUnavailable, match="row of the price list cannot be read"):
         fetch(account(server))
-
-
-@pytest.mark.parametrize(
-    "index",
-    [
-        b"[]",
-        b'{"regions": []}',
-        b'{"regions": {"us-east-1": {}}}',
-        b'{"regions": {"us-east-1": {"currentVersionUrl": "/x"}}, "publicationDate": "soon"}',
-    ],
-)
-def test_an_index_of_another_form_ends_the_fetch(server: FakeAws, index: bytes) -> None:
-    server.faults.append(
-        Fault(matches=lambda r: "AmazonEC2/current" in r.path, rewrite=lambda _body: index)
-    )
-    with pytest.raises(ProviderUnavailable, match="is no index of price files"):
-        fetch(public_files(server))
 
 
 def test_an_empty_page_of_ec2_is_not_the_end(server: FakeAws) -> None:
@@ -192,10 +149,3 @@ def test_pages_that_go_round_in_circles_end_the_fetch(server: FakeAws) -> None:
     )
     with pytest.raises(ProviderUnavailable, match="repeats itself"):
         fetch(account(server))
-
-
-def test_an_unreachable_endpoint_is_named() -> None:
-    with pytest.raises(ProviderUnavailable, match="EndpointConnectionError"):
-        fetch({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
-    with pytest.raises(ProviderUnavailable, match=r"http://127\.0\.0\.1:9/offers"):
-        fetch({"AWS_PRICE_LIST_URL": "http://127.0.0.1:9"})

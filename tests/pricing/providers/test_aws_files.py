@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import gzip
 import io
 import json
@@ -14,12 +13,10 @@ from hypothesis import strategies as st
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import Offer
-from pricing.providers.aws import offer_file, plan_file
-from pricing.providers.aws.bulk_files import region_offers
-from pricing.providers.aws.machines import Machine, MachineLookup
-from pricing.providers.aws.offer_file import OfferFileError, entries
-from pricing.providers.aws.rows import Sku
-from pricing.providers.aws.savings_plans import Rate
+from pricing.providers.aws import bulk_files
+from pricing.providers.aws.bulk_files import OfferFileError, entries, region_offers
+from pricing.providers.aws.options import Rate
+from pricing.providers.aws.rows import Machine, MachineLookup, Sku
 from tests.pricing.servers.aws_market import PUBLISHED, small
 from tests.pricing.servers.aws_rows import all_rows
 from tests.pricing.servers.aws_rows import offer_file as file_of
@@ -45,33 +42,10 @@ def test_a_file_gives_its_offers() -> None:
     assert WHOLE.keys() == {key for key in listed if "savings_plan" not in key}
 
 
-@pytest.mark.parametrize("indent", [None, 1, 4])
-def test_white_space_does_not_matter(indent: int | None) -> None:
-    assert read(DOCUMENT, indent=indent) == WHOLE
-    assert read(DOCUMENT, separators=(",", ":")) == WHOLE
-    assert read(DOCUMENT, separators=(" ,\r\n", "\t:\n")) == WHOLE
-
-
 @pytest.mark.parametrize("sort", [("terms", "products"), ("version", "terms", "products")])
 def test_the_terms_may_come_first(sort: tuple[str, ...]) -> None:
     turned = {key: DOCUMENT[key] for key in sort} | DOCUMENT
     assert read(turned) == WHOLE
-
-
-def test_reservations_may_come_before_on_demand() -> None:
-    terms = DOCUMENT["terms"]
-    turned = DOCUMENT | {"terms": {name: terms[name] for name in ("Reserved", "OnDemand")}}
-    assert read(turned) == WHOLE
-
-
-def test_a_third_kind_of_term_is_passed_over() -> None:
-    more = DOCUMENT | {"terms": DOCUMENT["terms"] | {"FlatRate": {"X": {"X.Y": {}}}}}
-    assert read(more) == WHOLE
-
-
-def test_a_file_without_reservations_is_whole() -> None:
-    less = DOCUMENT | {"terms": {"OnDemand": DOCUMENT["terms"]["OnDemand"]}}
-    assert read(less) == {key: o for key, o in WHOLE.items() if not o.term_months}
 
 
 def test_words_that_are_keys_elsewhere_do_not_cut() -> None:
@@ -96,7 +70,7 @@ def test_a_key_in_the_wrong_place_is_refused() -> None:
 @pytest.mark.parametrize("chunk", [1, 7, 64, 65, 1000])
 def test_any_cut_of_the_bytes_gives_the_same(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     one_region = file_of(all_rows(MARKET)[:40], "eu-west-1") | {"attributesList": {}}
-    monkeypatch.setattr(offer_file, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(bulk_files, "CHUNK_BYTES", chunk)
     data = json.dumps(one_region, indent=1).encode()
     by_key = [(section, sku) for section, sku, _ in entries(io.BytesIO(data))]
     expected = [("products", sku) for sku in one_region["products"]]
@@ -119,21 +93,15 @@ def test_a_garbled_compressed_file_is_refused() -> None:
     packed = gzip.compress(DATA, mtime=0)
     middle = len(packed) // 2
     garbled = packed[:middle] + b"\xff" * 64 + packed[middle + 64 :]
-    for read_file in (entries, offer_file.products, lambda f: plan_file.rates(f, {}, "x")):
+    for read_file in (entries, bulk_files.products, lambda f: bulk_files.plan_rates(f, {}, "x")):
         with pytest.raises(OfferFileError):
             list(read_file(gzip.GzipFile(fileobj=io.BytesIO(garbled))))
-
-
-@pytest.mark.parametrize("data", [b"", b"<html>", b"[]]", b'{"products": [}'])
-def test_another_document_is_refused(data: bytes) -> None:
-    with pytest.raises(OfferFileError):
-        list(entries(io.BytesIO(data)))
 
 
 def test_plans_are_joined_by_sku() -> None:
     skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
     data = json.dumps(plans_of(MARKET, "eu-west-1")).encode()
-    rates = list(plan_file.rates(io.BytesIO(data), skus, "eu-west-1"))
+    rates = list(bulk_files.plan_rates(io.BytesIO(data), skus, "eu-west-1"))
     sold_so = [box for box in MARKET.boxes if box.plans]
     assert all(isinstance(rate, Rate) for rate in rates)
     assert len(rates) == len(sold_so) * 2 * 2 * 3
@@ -147,7 +115,9 @@ def test_a_rate_of_an_unknown_plan_is_reported() -> None:
     document = plans_of(MARKET, "eu-west-1")
     document["products"] = document["products"][:1]
     skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
-    rates = list(plan_file.rates(io.BytesIO(json.dumps(document).encode()), skus, "eu-west-1"))
+    rates = list(
+        bulk_files.plan_rates(io.BytesIO(json.dumps(document).encode()), skus, "eu-west-1")
+    )
     assert any(not isinstance(rate, SkippedRow) for rate in rates)
     assert {rate.reason for rate in rates if isinstance(rate, SkippedRow)} == {
         "unknown savings plan"
@@ -159,7 +129,7 @@ def test_a_file_without_plans_is_refused_and_never_read_as_plans_that_are_gone(
     document: object,
 ) -> None:
     with pytest.raises(OfferFileError, match="no savings plans"):
-        list(plan_file.rates(io.BytesIO(json.dumps(document).encode()), {}, "eu-west-1"))
+        list(bulk_files.plan_rates(io.BytesIO(json.dumps(document).encode()), {}, "eu-west-1"))
 
 
 class CountedFile(io.BytesIO):
@@ -178,19 +148,9 @@ def test_a_plan_file_is_read_once_and_in_another_order_equally() -> None:
     skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
     data = json.dumps(document).encode()
     in_order = CountedFile(data)
-    expected = list(plan_file.rates(in_order, skus, "eu-west-1"))
+    expected = list(bulk_files.plan_rates(in_order, skus, "eu-west-1"))
     assert expected
     assert in_order.count == len(data)
     turned = json.dumps(dict(sorted(document.items(), reverse=True))).encode()
     assert turned != data
-    assert list(plan_file.rates(io.BytesIO(turned), skus, "eu-west-1")) == expected
-
-
-def test_a_torn_plan_file_is_refused() -> None:
-    data = json.dumps(plans_of(MARKET, "eu-west-1")).encode()
-    with pytest.raises(OfferFileError):
-        list(plan_file.rates(io.BytesIO(data[: len(data) // 2]), {}, "eu-west-1"))
-
-
-def test_the_day_of_the_prices_is_the_day_of_the_list() -> None:
-    assert {offer.as_of for offer in WHOLE.values()} == {dt.date(2026, 9, 10)}
+    assert list(bulk_files.plan_rates(io.BytesIO(turned), skus, "eu-west-1")) == expected

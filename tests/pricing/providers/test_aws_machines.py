@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pricing.ingest.provider import SkippedRow
-from pricing.market import machine_types
-from pricing.providers.aws.machines import Machine, MachineLookup, network_gbps
+from pricing.providers.aws.rows import Machine, MachineLookup, network_gbps
 from tests.pricing.servers.aws import described
 from tests.pricing.servers.aws_market import BOXES, STRANGERS, Box
 
@@ -133,37 +132,3 @@ def test_two_kinds_in_one_machine_are_reported() -> None:
 )
 def test_bandwidth_is_read_from_its_text(text: str, gbps: float | None) -> None:
     assert network_gbps(text) == gbps
-
-
-@pytest.mark.parametrize(
-    ("text", "baselines", "gbps"),
-    [
-        ("Up to 25 Gigabit", [5.0], 5),
-        ("Up to 25 Gigabit", [], 25),
-        ("8x 400 Gigabit", [200.0] * 8, 3200),
-    ],
-)
-def test_a_burst_is_not_taken_for_bandwidth(text: str, baselines: list[float], gbps: float) -> None:
-    cards = [{"BaselineBandwidthInGbps": one} for one in baselines]
-    info = described(BOXES[0]) | {
-        "NetworkInfo": {"NetworkPerformance": text, "NetworkCards": cards}
-    }
-    machine = learned(info)
-    assert isinstance(machine, Machine)
-    assert machine.network_gbps == gbps
-
-
-def test_every_shipped_machine_has_an_accelerator_and_a_count() -> None:
-    for machine_type in machine_types.all_machine_types("aws").values():
-        assert isinstance(MachineLookup(DAY).find(machine_type.instance_type), Machine), (
-            machine_type.instance_type
-        )
-
-
-def test_trap_11_retired_families_are_known() -> None:
-    retired = {
-        name.partition(".")[0]
-        for name, machine_type in machine_types.all_machine_types("aws").items()
-        if machine_type.retired(DAY)
-    }
-    assert retired == {"p2", "p3", "g2", "g3", "g3s"}

@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from pricing.ingest.provider import SkippedRow
-from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.aws.machines import MachineLookup
-from pricing.providers.aws.regions import region_code
-from pricing.providers.aws.rows import Sku, read_product, read_terms
+from pricing.market.offers import Offer
+from pricing.providers.aws.rows import MachineLookup, Sku, read_product, read_terms
 from tests.pricing.servers.aws_market import BOXES, Market
-from tests.pricing.servers.aws_rows import CODES, Row, attributes_of, machine_row, term
+from tests.pricing.servers.aws_rows import CODES, Row, machine_row, term
 
 DAY = dt.date(2026, 9, 12)
 P4D = next(box for box in BOXES if box.name == "p4d.24xlarge")
@@ -98,12 +96,6 @@ def test_what_shares_the_instance_type_is_left_out(
     assert reason(row(**attributes)) == expected
 
 
-def test_a_dedicated_host_is_no_machine() -> None:
-    made = row(instanceType="p3")
-    made["product"]["productFamily"] = "Dedicated Host"
-    assert reason(made) == "not a machine but a dedicated host"
-
-
 def test_bare_metal_is_a_machine() -> None:
     made = row()
     made["product"]["productFamily"] = "Compute Instance (bare metal)"
@@ -120,37 +112,6 @@ def test_bare_metal_is_a_machine() -> None:
 def test_what_has_no_accelerator_is_passed_over(attributes: dict[str, str]) -> None:
     product = {"sku": "X", "productFamily": "Compute Instance", "attributes": attributes}
     assert read_product(product, MachineLookup(DAY)) is None
-
-
-def test_a_row_of_before_2020_lacks_some_attributes() -> None:
-    made = row()
-    for name in ("marketoption", "regionCode", "operation", "capacitystatus"):
-        del made["product"]["attributes"][name]
-    offer = read(made)[0]
-    assert isinstance(offer, Offer)
-    assert offer.region == "us-east-1"
-
-
-@pytest.mark.parametrize(
-    ("location", "code"),
-    [
-        ("US East (N. Virginia)", "us-east-1"),
-        ("EU (Frankfurt)", "eu-central-1"),
-        ("Europe (Zurich)", "eu-central-2"),
-        ("AWS GovCloud (US)", "us-gov-west-1"),
-        ("AWS GovCloud (US-East)", "us-gov-east-1"),
-        ("South America (Sao Paulo)", "sa-east-1"),
-        ("China (Ningxia)", "cn-northwest-1"),
-        ("Atlantis", ""),
-    ],
-)
-def test_a_location_is_placed_by_its_name(location: str, code: str) -> None:
-    assert region_code({"location": location}) == code
-
-
-def test_a_place_nobody_knows_is_reported() -> None:
-    made = row(location="Atlantis", regionCode="")
-    assert only(made) == SkippedRow("unknown region", "Atlantis")
 
 
 def test_trap_1_a_price_of_0_is_no_price() -> None:
@@ -182,17 +143,6 @@ def test_the_free_tier_is_no_offer() -> None:
     assert reason(made) == "free tier"
 
 
-@pytest.mark.parametrize("code", ["99YE2YK9UR", "5Y9WH78GDR", "KW44MY7SZN"])
-def test_china_is_on_demand_under_other_codes_in_yuan(code: str) -> None:
-    """Trap 7: the amount is the provider's own, in its own currency."""
-    made = with_terms("OnDemand", term("X", code, hourly("140.25", "CNY")))
-    made["product"]["attributes"]["regionCode"] = "cn-north-1"
-    offer = only(made)
-    assert isinstance(offer, Offer)
-    assert (offer.price_per_hour, offer.currency) == (Decimal("140.25"), "CNY")
-    assert offer.purchase_option is PurchaseOption.ON_DEMAND
-
-
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("kind", "code"), CODES.items(), ids=lambda value: str(value))
 def test_each_reservation_has_its_own_terms(kind: tuple[int, str, str], code: str) -> None:
@@ -214,14 +164,6 @@ def test_a_reservation_without_attributes_goes_by_its_code() -> None:
     ]
 
 
-def test_a_reservation_under_on_demand_is_still_one() -> None:
-    made = row()
-    made["terms"] = {"OnDemand": made["terms"]["OnDemand"] | made["terms"]["Reserved"]}
-    assert {o.id for o in read(made) if isinstance(o, Offer)} == {
-        o.id for o in read(row()) if isinstance(o, Offer)
-    }
-
-
 @pytest.mark.parametrize(
     ("code", "parts"),
     [
@@ -234,14 +176,6 @@ def test_a_reservation_under_on_demand_is_still_one() -> None:
 def test_half_a_reservation_is_no_offer(code: str, parts: dict[str, Any]) -> None:
     made = with_terms("Reserved", term("X", code, parts))
     assert reason(made) == "half of a reservation's price is missing"
-
-
-def test_all_upfront_may_lack_its_hourly_price_of_0() -> None:
-    parts = {"2TG2D8R56U": ("Quantity", "USD", "8760")}
-    offer = only(with_terms("Reserved", term("X", "6QCMYABX3D", parts)))
-    assert isinstance(offer, Offer)
-    assert (offer.price_per_hour, offer.upfront) == (0, 8760)
-    assert offer.effective_price_per_hour == 1
 
 
 def test_a_term_of_five_years_is_reported() -> None:
@@ -266,22 +200,6 @@ def test_a_new_size_of_a_known_family_takes_its_accelerator() -> None:
     assert (offer.vcpus, offer.memory_gib, offer.network_gbps) == (96, 1152, 400)
 
 
-def test_memory_may_be_written_with_a_comma() -> None:
-    offer = read(row(instanceType="p4d.12xlarge", gpu="4", memory="1,952 GiB"))[0]
-    assert isinstance(offer, Offer)
-    assert offer.memory_gib == 1952
-
-
-def test_trap_4_a_new_size_of_a_family_of_parts_is_not_guessed() -> None:
-    assert reason(row(instanceType="g6f.16xlarge", gpu="1")) == "unknown accelerator"
-
-
 def test_trap_8_a_new_family_is_reported_by_name() -> None:
     found = only(row(instanceType="p9.48xlarge", gpuMemory="NA"))
     assert found == SkippedRow("unknown accelerator", "p9.48xlarge (GPU instance, 8, NA)")
-
-
-def test_attributes_hold_what_the_wire_holds() -> None:
-    """The fake rows name the same attributes as the rows that this adapter reads."""
-    said = attributes_of(Market(), P4D, "us-east-1")
-    assert {"operatingSystem", "tenancy", "capacitystatus", "preInstalledSw", "gpu"} <= set(said)

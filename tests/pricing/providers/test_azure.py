@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 
-from pricing.ingest.provider import FetchContext, SkippedRow
-from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.azure import provider
-from pricing.providers.azure.machines import MachineLookup, read_resource_sku
-from pricing.providers.azure.price_rows import region_name
-from tests.pricing.providers.azure_tools import context, fetched, offers, reasons
+from pricing.ingest.provider import SkippedRow
+from pricing.providers.azure.management import MachineLookup, read_resource_sku
+from tests.pricing.providers.azure_tools import fetched, offers, reasons
 from tests.pricing.servers.azure import AzureServer
-from tests.pricing.servers.azure_truth import DAY, OTHERS, VMS, Row, row, rows_of, truth
+from tests.pricing.servers.azure_truth import DAY, OTHERS, VMS, Row, rows_of, truth
 
 TRUE_ROWS = [one for vm in VMS for one in rows_of(vm)]
 REASONS = {
@@ -62,13 +58,6 @@ def test_the_offers_equal_what_is_sold(server: AzureServer) -> None:
 
 def test_a_subscription_adds_nothing_wrong(server: AzureServer) -> None:
     assert offers(fetched(server.settings_with_subscription)) == truth()
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("page_size", [1, 3, 1000])
-def test_the_size_of_a_page_does_not_matter(page_size: int) -> None:
-    with AzureServer(page_size=page_size) as server:
-        assert offers(fetched(server.settings)) == truth()
 
 
 @pytest.mark.one_in(5)
@@ -127,15 +116,6 @@ def test_two_meters_with_two_prices_are_no_price() -> None:
     assert reasons(rows) == {"several meters with different prices": 2}
 
 
-def test_machines_without_accelerators_are_not_worth_a_word() -> None:
-    others = [odd for name, odd in OTHERS if name in ("no accelerator", "a disk")]
-    server = AzureServer([*TRUE_ROWS, *others])
-    server.understands_contains = False
-    with server:
-        rows = fetched(server.settings)
-    assert not reasons(rows)
-
-
 def test_trap_2_a_reservation_is_the_whole_terms_price_counted_once(server: AzureServer) -> None:
     found = offers(fetched(server.settings))
     one = found["azure:westeurope:Standard_NC24ads_A100_v4:reserved:12m:all_upfront"]
@@ -145,86 +125,12 @@ def test_trap_2_a_reservation_is_the_whole_terms_price_counted_once(server: Azur
     assert one.effective_price_per_hour < on_demand.price_per_hour
 
 
-def test_trap_2_spot_and_low_priority_are_told_apart(server: AzureServer) -> None:
-    found = offers(fetched(server.settings))
-    prices = {
-        option: found[f"azure:westeurope:Standard_NC24ads_A100_v4:{option}"].price_per_hour
-        for option in ("on_demand", "spot", "low_priority")
-    }
-    assert prices == {
-        "on_demand": Decimal("4.775"),
-        "spot": Decimal("1.097295"),
-        "low_priority": Decimal("0.955"),
-    }
-
-
-def test_trap_4_a_sixth_of_an_accelerator_is_a_sixth(server: AzureServer) -> None:
-    one = offers(fetched(server.settings))["azure:westeurope:Standard_NV6ads_A10_v5:on_demand"]
-    assert one.accelerator_count == Fraction(1, 6)
-    assert one.price_per_accelerator_hour == Decimal("3.54")
-
-
-def test_trap_6_a_region_has_one_spelling() -> None:
-    assert region_name("WestUS3") == region_name("West US 3") == "westus3"
-    pair = [
-        row("Standard_NC24ads_A100_v4", "NC24ads A100 v4", "NCads", name, "3.673", skuId=name)
-        for name in ("WestUS3", "westus3")
-    ]
-    with AzureServer(pair) as server:
-        rows = fetched(server.settings)
-    assert list(offers(rows)) == ["azure:westus3:Standard_NC24ads_A100_v4:on_demand"]
-    assert reasons(rows) == {"same price from another meter": 1}
-
-
 def test_trap_7_a_converted_price_is_not_taken_for_the_local_one() -> None:
     converted = [{**one, "currencyCode": "EUR"} for one in TRUE_ROWS]
     with AzureServer(converted) as server:
         rows = fetched(server.settings)
     assert offers(rows) == {}
     assert set(reasons(rows)) == {"converted price, not in US dollars"}
-
-
-def test_trap_8_an_unknown_machine_is_reported_by_name(server: AzureServer) -> None:
-    rows = fetched(server.settings)
-    assert SkippedRow("unknown machine", "Standard_NX8ads_Z9_v1") in rows
-
-
-def test_trap_11_a_retired_machine_is_shown_and_not_sold(server: AzureServer) -> None:
-    one = offers(fetched(server.settings))["azure:westeurope:Standard_NC6:on_demand"]
-    assert (one.price_per_hour, one.sold_now) == (Decimal("0.972"), False)
-
-
-def test_trap_9_the_day_is_the_one_of_the_run(server: AzureServer) -> None:
-    assert {one.as_of for one in offers(fetched(server.settings)).values()} == {DAY}
-
-
-@pytest.mark.parametrize("hours", [-2, 2])
-def test_a_clock_two_hours_off_changes_no_price(server: AzureServer, hours: int) -> None:
-    settings = server.settings
-    now = context(settings).retrieved_at + dt.timedelta(hours=hours)
-    rows = list(provider.fetch(FetchContext(settings, now)))
-    assert offers([row for row in rows if isinstance(row, (Offer, SkippedRow))]) == truth()
-
-
-def test_a_run_may_be_limited_to_regions(server: AzureServer) -> None:
-    found = offers(fetched(server.settings, regions=("WestUS3",)))
-    assert found == {key: one for key, one in truth().items() if one.region == "westus3"}
-
-
-def test_fields_may_come_in_any_order_with_others_among_them() -> None:
-    rows = [
-        {"newField": {"a": 1}} | dict(reversed(one.items())) | {"availabilityId": None}
-        for one in TRUE_ROWS
-    ]
-    with AzureServer(rows) as server:
-        assert offers(fetched(server.settings)) == truth()
-
-
-def test_optional_fields_may_be_missing() -> None:
-    optional = ("meterId", "productId", "location", "serviceFamily", "effectiveStartDate")
-    rows = [{k: v for k, v in one.items() if k not in optional} for one in TRUE_ROWS]
-    with AzureServer(rows) as server:
-        assert offers(fetched(server.settings)) == truth()
 
 
 # Resource SKUs ----------------------------------------------------------------------------
@@ -282,11 +188,3 @@ def test_a_restriction_of_the_subscription_takes_no_machine_off_the_market(
     assert all(one["restrictions"] for one in server.skus if one["name"] == "Standard_NC6")
     found = offers(fetched(server.settings_with_subscription))
     assert found["azure:westus3:Standard_NC24ads_A100_v4:on_demand"].sold_now
-
-
-def test_savings_plans_need_the_version_that_has_them(server: AzureServer) -> None:
-    found = offers(fetched(server.settings))
-    plans = [o for o in found.values() if o.purchase_option is PurchaseOption.SAVINGS_PLAN]
-    assert len(plans) == 5
-    versions = {request.query["api-version"][0] for request in server.requests}
-    assert versions == {"2023-01-01-preview"}

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pricing.ingest.http import BadRequest
+from pricing.ingest.http import MAX_CALLS, BadRequest
 from pricing.ingest.provider import NotRead, ProviderUnavailable
-from pricing.ingest.retries import MAX_CALLS
 from pricing.providers.azure import provider as azure
 from tests.pricing.providers.azure_tools import context, fetched, offers
 from tests.pricing.servers.azure import AzureServer
@@ -67,34 +66,11 @@ def test_a_400_in_the_middle_is_not_the_end(server: AzureServer) -> None:
         fetched(server.settings)
 
 
-def test_the_address_may_name_the_whole_path(server: AzureServer) -> None:
-    settings = {"AZURE_RETAIL_PRICES_URL": f"{server.url}/api/retail/prices"}
-    assert offers(fetched(settings)) == truth()
-
-
 def test_a_server_that_knows_no_contains_is_asked_without(server: AzureServer) -> None:
     server.understands_contains = False
     assert offers(fetched(server.settings)) == truth()
     filters = [request.query["$filter"][0] for request in server.requests[:2]]
     assert ["contains" in one for one in filters] == [True, False]
-
-
-def test_filters_hold_no_bar_and_mind_capitals(server: AzureServer) -> None:
-    fetched(server.settings, regions=("WestUS3", "westeurope"))
-    wanted = server.requests[0].query["$filter"][0]
-    assert "|" not in wanted
-    assert "armRegionName eq 'westus3' or armRegionName eq 'westeurope'" in wanted
-
-
-def test_an_unknown_region_is_named(server: AzureServer) -> None:
-    with pytest.raises(ProviderUnavailable, match="westmars") as caught:
-        fetched(server.settings, regions=("westmars",))
-    assert "Check the spelling" in caught.value.hint
-
-
-def test_a_region_of_another_cloud_among_them_does_no_harm(server: AzureServer) -> None:
-    found = offers(fetched(server.settings, regions=("westus3", "us-central1")))
-    assert found == {key: one for key, one in truth().items() if one.region == "westus3"}
 
 
 def test_an_empty_price_list_is_no_price_list() -> None:
@@ -160,13 +136,6 @@ def test_a_fault_that_lasts_ends_the_run_without_a_part(server: AzureServer, fau
     assert len(third_page) <= MAX_CALLS
 
 
-def test_retry_after_is_honoured(server: AzureServer) -> None:
-    slept: list[float] = []
-    server.faults.append(Fault.burst(2, retry_after="7"))
-    fetched(server.settings, extra={"sleep": slept.append})
-    assert slept == [7.0, 7.0]
-
-
 def is_skus(request: Request) -> bool:
     return request.path.endswith("/skus")
 
@@ -186,12 +155,6 @@ def test_faults_of_resource_manager_pass_too(server: AzureServer, fault: Fault) 
     fault.seen = 0
     server.faults.append(fault)
     assert offers(fetched(server.settings_with_subscription)) == truth()
-
-
-def test_resource_manager_is_asked_five_times_at_most(server: AzureServer) -> None:
-    server.faults.append(Fault.error(None, matches=is_skus))
-    fetched(server.settings_with_subscription)
-    assert sum(is_skus(request) for request in server.requests) == MAX_CALLS
 
 
 def unread(server: AzureServer) -> str:
@@ -229,44 +192,4 @@ def test_loopback_is_asked_without_credentials(
     assert SECRET not in " ".join([*sent, caplog.text, repr(pages)])
 
 
-@pytest.mark.parametrize("setting", ["AZURE_RETAIL_PRICES_URL", "AZURE_RESOURCE_MANAGER_URL"])
-def test_plain_http_is_for_loopback_alone(server: AzureServer, setting: str) -> None:
-    settings = server.settings_with_subscription | {setting: "http://mirror.example"}
-    with pytest.raises(ProviderUnavailable, match=setting):
-        fetched(settings)
-
-
-def test_an_unreachable_address_is_named() -> None:
-    with AzureServer() as server:
-        settings = server.settings
-    with pytest.raises(ProviderUnavailable) as caught:
-        fetched(settings)
-    assert "ConnectError" in caught.value.what
-
-
 # Record and replay ------------------------------------------------------------------------
-
-
-def test_recorded_pages_give_the_same_offers_without_a_server(server: AzureServer) -> None:
-    pages: dict[str, bytes] = {}
-    settings = server.settings_with_subscription
-    live = fetched(settings, record=pages.__setitem__)
-    asked = len(server.requests)
-    again = fetched(settings, replay=pages.get)
-    assert again == live
-    assert len(server.requests) == asked
-    assert {name.split("/")[0] for name in pages} == {"prices", "resource-skus"}
-
-
-def test_a_replay_needs_no_settings(server: AzureServer) -> None:
-    pages: dict[str, bytes] = {}
-    live = fetched(server.settings_with_subscription, record=pages.__setitem__)
-    assert fetched({}, replay=pages.get) == live
-
-
-def test_a_missing_recorded_page_is_named(server: AzureServer) -> None:
-    pages: dict[str, bytes] = {}
-    fetched(server.settings, record=pages.__setitem__)
-    del pages["prices/0002.json"]
-    with pytest.raises(ProviderUnavailable, match=r"prices/0002\.json is missing"):
-        fetched(server.settings, replay=pages.get)

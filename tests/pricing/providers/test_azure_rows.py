@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import PurchaseOption
-from pricing.providers.azure.meters import resolve_meters
 from pricing.providers.azure.price_rows import (
     Price,
     parse_amount,
     parse_moment,
     parse_term_months,
     read_row,
+    resolve_meters,
 )
 from tests.pricing.servers.azure_truth import NOW, Row, row
 
@@ -52,12 +52,6 @@ def test_the_words_of_sku_or_meter_name_the_option(
     assert [price.option for price in prices(one)] == [option]
 
 
-@pytest.mark.parametrize("product", ["NC Series Windows", "NCCadsv5 Srs Win", "NC WINDOWS"])
-def test_every_spelling_of_windows_is_seen(product: str) -> None:
-    (one,) = read_row(row(NAME, NAME, product, "westeurope", "1"), NOW)
-    assert one == SkippedRow("Windows", f"{NAME} | {product}")
-
-
 def test_a_price_keeps_every_digit() -> None:
     (one,) = prices(a100(retailPrice=0.0867))
     assert one.per_hour == Decimal("0.0867")
@@ -67,12 +61,6 @@ def test_the_unit_price_stands_in_for_a_plan_without_retail_price() -> None:
     plan = [{"unitPrice": 3.1, "term": "3 Years"}]
     _, one = prices(a100(savingsPlan=plan))
     assert (one.option, one.per_hour, one.term_months) == ("savings_plan", Decimal("3.1"), 36)
-
-
-def test_only_pay_as_you_go_carries_savings_plans() -> None:
-    plan = [{"retailPrice": 3.1, "term": "1 Year"}]
-    spot = row(NAME, f"{NAME} Spot", LINUX, "westeurope", "1", savingsPlan=plan)
-    assert len(prices(spot)) == 1
 
 
 def test_a_plan_without_term_or_price_is_counted() -> None:
@@ -110,14 +98,6 @@ def test_of_two_states_of_one_meter_the_newer_counts() -> None:
     assert [one.reason for one in found if isinstance(one, SkippedRow)] == [
         "older state of a price"
     ]
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_the_order_of_meters_decides_nothing(order: int) -> None:
-    right = row("Standard_NC144ds_x", "NC144dsxlRTX6kv6", "NC", "westeurope", "9.129")
-    wrong = row("Standard_NC144ds_x", "NC144ldsxlRTX6kv6", "NC", "westeurope", "7.87")
-    found = list(resolve_meters(prices(*[right, wrong][::order])))
-    assert [one.per_hour for one in found if isinstance(one, Price)] == [Decimal("9.129")]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
@@ -12,7 +11,6 @@ import pytest
 from django.core.management import call_command
 
 from pricing.market.offers import Offer
-from pricing.models import HeldBatch
 from pricing.storage import store
 from tests.pricing.servers import azure_truth, gcp_truth
 from tests.pricing.servers.azure import AzureServer
@@ -84,13 +82,6 @@ def test_rows_not_understood_are_told_by_reason_and_count() -> None:
     assert KEY not in text
 
 
-def test_a_repeat_finds_nothing_new() -> None:
-    refresh("azure", "gcp")
-    text, status = refresh("azure", "gcp")
-    assert status == 0
-    assert "0 added, 0 gone, 0 dearer, 0 cheaper, 0 changed, 36 unchanged" in text
-
-
 def test_a_recording_replays_to_the_same_prices(
     tmp_path: Path, azure: AzureServer, gcp: GcpServer
 ) -> None:
@@ -118,52 +109,3 @@ def test_trap_10_one_clouds_failure_leaves_the_other_and_its_own_last_prices(
     assert "gcp: failed" in text
     assert store.latest("gcp") == before
     assert published("gcp") == stated(TRUTH["gcp"])
-
-
-def test_trap_5_prices_times_100_are_held(azure: AzureServer) -> None:
-    refresh("azure")
-    for row in azure.rows:
-        if "retailPrice" in row:
-            row["retailPrice"] *= 100
-    text, status = refresh("azure")
-    assert status == 3
-    assert "azure: held" in text
-    assert published("azure") == stated(TRUTH["azure"])
-    assert HeldBatch.objects.count() == 1
-
-
-def test_trap_5_half_of_the_skus_gone_is_held(gcp: GcpServer) -> None:
-    refresh("gcp")
-    gcp.skus = {service: skus[::2] for service, skus in gcp.skus.items()}
-    text, status = refresh("gcp")
-    assert status == 3
-    assert "gcp: held" in text
-    assert published("gcp") == stated(TRUTH["gcp"])
-
-
-def test_a_page_that_stays_lost_publishes_nothing(azure: AzureServer) -> None:
-    refresh("azure")
-    azure.faults.append(Fault.lost(after=2, matches=lambda r: "prices" in r.path))
-    text, status = refresh("azure", "--region", "westeurope")
-    assert status == 1, text
-    assert published("azure") == stated(TRUTH["azure"])
-
-
-def test_one_region_alone_leaves_the_others_in_force(azure: AzureServer) -> None:
-    refresh("azure")
-    for row in azure.rows:
-        if row.get("retailPrice") == 3.673:
-            row["retailPrice"] = 3.4
-    assert refresh("azure", "--region", "westus3")[1] == 0
-    now = published("azure")
-    changed = {key for key, offer in stated(TRUTH["azure"]).items() if now[key] != offer}
-    assert changed == {"azure:westus3:Standard_NC24ads_A100_v4:on_demand"}
-
-
-def test_trap_9_the_age_of_the_prices_is_the_day_they_were_read() -> None:
-    refresh("azure", "gcp")
-    today = dt.datetime.now(dt.UTC).date()
-    for provider in TRUTH:
-        revision = store.latest(provider)
-        assert revision is not None
-        assert revision.as_of == today

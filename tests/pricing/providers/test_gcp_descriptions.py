@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pricing.market.offers import PurchaseOption
-from pricing.providers.gcp.descriptions import (
-    find_exclusion,
-    normalize,
-    parse_component,
-    parse_terms,
-)
+from pricing.providers.gcp.offers import find_exclusion, normalize, parse_component, parse_terms
 
 OD, SPOT = PurchaseOption.ON_DEMAND, PurchaseOption.SPOT
 CUD, FLEX = PurchaseOption.COMMITTED_USE, PurchaseOption.DWS_FLEX_START

@@ -9,15 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from pricing.bundled import files
+from pricing.bundled import catalog
 from pricing.bundled.load import load
 from pricing.market.exchange_rates import ExchangeRates
-from pricing.market.offer_files import read_csv
+from pricing.market.offer_rows import read_csv
 from pricing.market.offers import Offer
 from pricing.publish import refresh
-from pricing.publish.batch import OfferBatch
+from pricing.publish.batch import BUNDLED_OFFERS, OfferBatch
 from pricing.publish.batch_checks import PublishedState, check
-from pricing.publish.expected_market import BUNDLED_OFFERS
 from tests.pricing.publish.fake_provider import FakeProvider
 from tests.properties import one_in
 
@@ -85,7 +84,7 @@ def test_every_third_row_of_google_cloud_is_held(state: dict[str, object]) -> No
 @pytest.mark.parametrize("provider", ["aws", "azure", "gcp"])
 def test_the_whole_bundled_list_as_the_first_live_one_is_published(provider: str) -> None:
     offers = bundled(provider)
-    rates = ExchangeRates.of(files.read_exchange_rates(files.FOLDER))
+    rates = ExchangeRates.of(catalog.read_exchange_rates(catalog.FOLDER))
     assert held(offers, [], expected=offers, exchange_rates=rates) == ()
 
 

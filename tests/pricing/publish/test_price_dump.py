@@ -14,11 +14,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from pricing.market.offers import Offer
-from pricing.models import Revision
 from pricing.publish import history, publication
 from pricing.publish.batch import OfferBatch
-from pricing.publish.price_dump import write_prices
-from pricing.storage import store
+from pricing.publish.history import write_prices
 from tests.pricing.make import A100, offer
 
 pytestmark = pytest.mark.django_db
@@ -56,24 +54,6 @@ def prices(rows: list[dict[str, Any]]) -> dict[str, Decimal]:
 
 def of(offers: tuple[Offer, ...]) -> dict[str, Decimal]:
     return {one.id: one.price_per_hour for one in offers}
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("number", range(3))
-def test_the_list_of_a_day_is_the_revision_of_that_day(published, tmp_path, number):
-    day = DAYS[number] + dt.timedelta(days=2)
-    revision = Revision.objects.get(number=number + 1)
-    rows = read(tmp_path / "x.parquet", ["aws"], day)
-    assert prices(rows) == of(tuple(store.read_offers(revision)))
-    assert prices(rows) == of(LISTS[number])
-
-
-def test_before_the_first_revision_the_recorded_prices_hold(published, tmp_path):
-    key = FIRST[0].id
-    assert prices(read(tmp_path / "x.parquet", [], dt.date(2025, 6, 1))) == {key: Decimal("98.32")}
-    unlisted = "aws:us-east-1:unlisted:on_demand"
-    expected = {key: Decimal(80), unlisted: Decimal(3)}
-    assert prices(read(tmp_path / "x.parquet", [], dt.date(2026, 8, 31))) == expected
 
 
 @pytest.mark.parametrize(

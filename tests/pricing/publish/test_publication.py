@@ -14,7 +14,7 @@ from pricing.models import HeldBatch, Listing, Price, Revision
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from pricing.storage import store
-from pricing.storage.locks import AlreadyRunning, provider_lock
+from pricing.storage.bulk import AlreadyRunning, provider_lock
 from tests.pricing.make import A100, T4, offer
 
 pytestmark = pytest.mark.django_db
@@ -59,31 +59,6 @@ def test_what_is_published_reads_back_exactly():
     assert in_force() == sorted((*THREE, odd), key=lambda o: o.id)
 
 
-def test_a_commitment_keeps_its_term_payment_and_upfront():
-    reserved = offer(
-        "0",
-        purchase_option=PurchaseOption.RESERVED,
-        term_months=36,
-        payment_option="all_upfront",
-        upfront=Decimal("563424.0000000001"),
-    )
-    publish(reserved)
-    assert in_force() == [reserved]
-
-
-def test_a_revision_counts_what_it_holds():
-    done = publish(*THREE, offer("0.9", 1, instance_type="g3", sold_now=False))
-    revision = done.revision
-    assert (revision.number, revision.offer_count, revision.sold_count) == (1, 4, 3)
-    assert (revision.added, revision.gone) == (4, 0)
-
-
-def test_an_unchanged_price_adds_no_row():
-    publish(*THREE)
-    publish(*THREE)
-    assert (Revision.objects.count(), Price.objects.count(), Listing.objects.count()) == (2, 3, 3)
-
-
 def test_a_retrieval_date_that_moved_adds_no_row_and_both_dates_read_back():
     later = dt.date(2026, 9, 2)
     publish(*THREE)
@@ -92,17 +67,6 @@ def test_a_retrieval_date_that_moved_adds_no_row_and_both_dates_read_back():
     assert Price.objects.count() == 3
     assert {o.as_of for o in store.read_offers(first)} == {DAY}
     assert {o.as_of for o in store.read_offers(second)} == {later}
-
-
-def test_dates_that_differ_from_offer_to_offer_add_no_row_either():
-    days = [dt.date(2024, 1, 1), None, DAY]
-    publish(*(replace(o, as_of=d) for o, d in zip(THREE, days, strict=True)))
-    publish(*THREE)
-    first, second = Revision.objects.order_by("number")
-    assert Price.objects.count() == 3
-    of_first = {o.instance_type: o.as_of for o in store.read_offers(first)}
-    assert [of_first[o.instance_type] for o in THREE] == days
-    assert {o.as_of for o in store.read_offers(second)} == {DAY}
 
 
 def test_any_past_revision_reads_back_exactly():
@@ -146,13 +110,6 @@ def test_what_changed_is_told_and_kept():
     assert revision.moves[0]["ratio"] == 0.5
 
 
-def test_rows_not_understood_are_kept_by_reason_and_count():
-    rows = (SkippedRow("unknown accelerator", "X9"), SkippedRow("unknown accelerator", "X9"))
-    done = publish(*THREE, skipped=rows)
-    expected = {"unknown accelerator": {"count": 2, "examples": {"X9": 2}}}
-    assert done.revision.skipped == expected
-
-
 def test_a_doubtful_batch_is_held_whole_and_nothing_changes():
     publish(*THREE)
     done = publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:])
@@ -171,12 +128,6 @@ def test_a_held_batch_can_be_released_as_it_was_fetched():
     assert (held.state, held.revision.number) == (HeldBatch.State.RELEASED, 2)
     assert dear in in_force()
     assert held.revision.skipped == {"why": {"count": 1, "examples": {"x": 1}}}
-
-
-def test_force_publishes_over_the_doubts():
-    publish(*THREE)
-    done = publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:], force=True)
-    assert done.outcome == "published"
 
 
 def test_the_same_batch_held_twice_is_kept_once():
@@ -221,27 +172,6 @@ def test_parts_that_were_not_read_stay_in_force_with_their_dates():
     assert done.warnings == ("not read: no credentials",)
 
 
-def test_a_machine_that_was_not_read_stays_in_force_and_no_other():
-    publish(*THREE)
-    lost = NotRead("no row came", ("on_demand",), (THREE[0].region,), (THREE[0].instance_type,))
-    done = publish(THREE[2], not_read=(lost,), force=True)
-    assert {o.instance_type for o in in_force()} == {
-        THREE[0].instance_type,
-        THREE[2].instance_type,
-    }
-    assert done.carried_over == 1
-
-
-def test_a_fetch_of_one_region_leaves_the_others_as_they_are():
-    publish(*THREE)
-    publish(replace(THREE[2], price_per_hour=Decimal("0.6")), regions=("eu-west-1",))
-    assert [o.price_per_hour for o in in_force()] == [
-        Decimal("0.6"),
-        Decimal("20.48"),
-        Decimal("55.04"),
-    ]
-
-
 def test_trap_11_a_retired_machine_stays_shown_as_last_known_with_its_date():
     old = offer("0.9", 1, instance_type="p2.xlarge", as_of=dt.date(2017, 1, 1), sold_now=False)
     publish(*THREE, old)
@@ -254,16 +184,3 @@ def test_a_provider_locked_elsewhere_is_left_alone():
     with provider_lock("aws"), pytest.raises(AlreadyRunning, match="refresh of aws is running"):
         publish(*THREE)
     publish(*THREE)
-
-
-def test_two_providers_do_not_wait_for_each_other():
-    with provider_lock("gcp"):
-        publish(*THREE)
-
-
-def test_a_price_finer_than_ten_places_is_rounded_once_and_then_unchanged():
-    third = offer(str(Decimal(1) / 3))
-    publish(third)
-    publish(third)
-    assert in_force()[0].price_per_hour == Decimal("0.3333333333")
-    assert Price.objects.count() == 1

@@ -93,12 +93,6 @@ def test_a_rejected_price_is_not_brought_up_again_and_another_one_is(waiting):
     assert publish(other, day=4).new_outliers == 1
 
 
-def test_releasing_a_price_leaves_a_held_batch_waiting(waiting):
-    assert publish(LIST[:20], day=3).outcome == "held"
-    publication.release_prices([waiting], today=DAY.replace(day=3))
-    assert HeldBatch.objects.get().state == HeldBatch.State.WAITING
-
-
 def test_a_price_is_released_once_and_only_while_its_offer_is_in_force(waiting):
     publication.release_prices([waiting], today=DAY.replace(day=3))
     waiting.refresh_from_db()
@@ -122,15 +116,3 @@ def test_what_spot_cost_in_former_revisions_widens_its_band():
     assert publish((far, *spot[1:]), day=4).outliers == ()
     farther = replace(spot[0], price_per_hour=Decimal(1001))
     assert publish((farther, *spot[1:]), day=5).new_outliers == 1
-
-
-def test_the_ranges_of_many_prices_take_two_queries(django_assert_num_queries):
-    spot = tuple(replace(one, purchase_option=PurchaseOption.SPOT) for one in LIST)
-    publish(spot, day=1)
-    publish(tuple(replace(one, price_per_hour=2 * one.price_per_hour) for one in spot), day=2)
-    with django_assert_num_queries(2):
-        ranges = store.read_price_ranges(spot)
-    prices = {one.id: float(one.price_per_hour) for one in spot}
-    assert ranges == {key: (price, 2 * price) for key, price in prices.items()}
-    in_euros = [replace(one, currency="EUR") for one in spot]
-    assert store.read_price_ranges(in_euros) == {}

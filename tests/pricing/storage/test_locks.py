@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pricing.storage.locks import AlreadyRunning, provider_lock
+from pricing.storage.bulk import AlreadyRunning, provider_lock
 from tests.another_database import sqlite_at
 
 pytestmark = pytest.mark.django_db

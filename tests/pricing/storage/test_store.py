@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 import datetime as dt
-import gc
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from pricing.models import OPEN, Listing, Price, Revision
 from pricing.publish import history, publication
 from pricing.publish.batch import OfferBatch
-from pricing.storage import bulk, store
+from pricing.storage import store
 from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db
@@ -66,12 +64,6 @@ def test_only_prices_that_ended_are_closed():
     assert Price.objects.filter(last_revision=OPEN).count() == 40
 
 
-def test_listings_are_written_in_the_order_of_their_index():
-    publish(machines(60))
-    written = list(Listing.objects.order_by("id").values_list("offer_id", flat=True))
-    assert written == sorted(written)
-
-
 def test_listings_of_two_shapes_of_one_offer_are_told_apart():
     big, small = offer("1", 8, as_of=DAY), offer("1", 4, as_of=DAY)
     assert (
@@ -93,48 +85,6 @@ def test_a_fraction_and_a_missing_shape_are_found_again():
     publish([odd])
     assert Listing.objects.count() == 2
     assert all(map(store.verify_revision, Revision.objects.all()))
-
-
-@pytest.mark.parametrize("was_on", [True, False])
-def test_the_collector_is_left_as_it_was(was_on):
-    before = gc.isenabled()
-    (gc.enable if was_on else gc.disable)()
-    try:
-        with bulk.pause_garbage_collection():
-            assert not gc.isenabled()
-        assert gc.isenabled() == was_on
-        assert gc.get_freeze_count() == 0
-    finally:
-        (gc.enable if before else gc.disable)()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_prices_move_into_their_key_and_back_as_they_are():
-    try:
-        states = [machines(30), machines(30, "2.5")[3:], machines(30)]
-        revisions = [publish(offers) for offers in states]
-        rows = list(Price.objects.order_by("pk").values())
-        call_command("migrate", "pricing", "0001", verbosity=0)
-        assert list(Price.objects.order_by("pk").values()) == rows
-        call_command("migrate", "pricing", verbosity=0)
-        assert list(Price.objects.order_by("pk").values()) == rows
-        assert all(map(store.verify_revision, revisions))
-        assert _is_within_key() == (connection.vendor == "sqlite")
-        call_command("migrate", "pricing", "0001", verbosity=0)
-        assert list(Price.objects.order_by("pk").values()) == rows
-        assert not _is_within_key()
-    finally:
-        call_command("migrate", "pricing", verbosity=0)
-    revisions.append(publish(states[1]))
-    assert [published(r) for r in revisions] == list(map(by_id, [*states, states[1]]))
-
-
-def _is_within_key() -> bool:
-    if connection.vendor != "sqlite":
-        return False
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT sql FROM sqlite_master WHERE name = 'pricing_price'")
-        return cursor.fetchone()[0].endswith("WITHOUT ROWID")
 
 
 def test_offers_are_read_row_by_row_from_no_table():

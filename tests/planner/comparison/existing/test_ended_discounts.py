@@ -12,13 +12,16 @@ from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.costing.analysis.break_even import compute_rent
-from planner.costing.analysis.in_samples.planned_units import measure_units
-from planner.costing.analysis.plan_costs import list_priced_sources, measure_plan
+from planner.costing.analysis.plan_costs import (
+    list_priced_sources,
+    measure_plan,
+    measure_units,
+    planned_rent,
+)
 from planner.costing.analysis.plan_exposure import measure_exposures
-from planner.costing.analysis.rent_mix import planned_rent
 from planner.costing.analysis.simulation import planned_simulation
-from planner.exports.focus_commitments import commitment_rows
-from planner.exports.rows import Context
+from planner.exports.csv_export import Context
+from planner.exports.focus import commitment_rows
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, TODAY, catalog, offer, request_of
 

@@ -12,9 +12,9 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.cost_model.spend_pools import SpendPool
-from planner.costing.few_providers import keep_few_providers
-from planner.costing.inputs.supply_limits import SupplyLimits
+from planner.costing.inputs.existing import SupplyLimits
 from planner.costing.optimizer.problem import Plan
+from planner.costing.plan_with_credits import keep_few_providers
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
@@ -46,7 +46,7 @@ def test_nobody_opens_an_account_for_a_few_dollars() -> None:
     plan = found.scenarios[ScenarioKey.ON_DEMAND]
     assert bills(found) == {"azure": 730 * 34, "gcp": 11 * 730 * 6}
     assert 0 < plan.gap < 0.002
-    with_third = credited("29", rules=5).scenarios[ScenarioKey.ON_DEMAND]
+    with_third = credited("29").scenarios[ScenarioKey.ON_DEMAND]
     assert float(plan.cost) == pytest.approx(float(with_third.cost), abs=25)
     assert float(plan.cost) * (1 - plan.gap) <= float(with_third.cost)
 
@@ -121,8 +121,5 @@ def test_a_provider_whose_money_counts_is_not_left() -> None:
     assert left(BOTH, pools=pools) == set(BOTH)
 
 
-@pytest.mark.parametrize(
-    "fields", [{"keeps_books": False}, {"supply": SupplyLimits(max_provider_share=1.0)}]
-)
-def test_rules_before_6_and_limits_on_providers_leave_none(fields: dict[str, Any]) -> None:
-    assert left(BOTH, **fields) == set(BOTH)
+def test_limits_on_providers_leave_none() -> None:
+    assert left(BOTH, supply=SupplyLimits(max_provider_share=1.0)) == set(BOTH)

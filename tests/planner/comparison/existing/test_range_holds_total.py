@@ -10,7 +10,7 @@ import pytest
 
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.costing.analysis.risk_result import HALF_CENT
+from planner.costing.analysis.simulation import HALF_CENT
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import TODAY
 
@@ -144,19 +144,6 @@ def test_prices_that_do_not_change_stay_at_the_trend() -> None:
     answer = compare(signed(), NOTHING, today=TODAY)
     assert float(answer.by_key["on_demand"].total_cost) == 6 * 20_000 + 6 * 29_200
     assert_total_in_range(answer)
-
-
-def test_an_answer_of_before_keeps_its_range() -> None:
-    now = compare(signed(), NOTHING, today=TODAY)
-    field = "risk.trend_edition"
-    assert next(row.value for row in now.assumptions if row.field == field) == 2
-    former = [row for row in now.assumptions if row.field != field]
-    before = compare(signed(), NOTHING, today=TODAY, previous_assumptions=former)
-    assert before.risk is not None
-    assert before.risk.on_demand is not None
-    assert before.risk.on_demand.total_p10 > before.by_key["on_demand"].total_cost + 1_000
-    same = compare(signed(), NOTHING, today=TODAY, previous_assumptions=now.assumptions)
-    assert same.to_json() == now.to_json()
 
 
 def test_a_trend_stays_the_mean_of_prices() -> None:

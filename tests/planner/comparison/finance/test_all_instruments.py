@@ -1,4 +1,4 @@
-"""Requests with every instrument at once against a plain model, and every sum: 6 of them, 300
+"""Requests with every instrument at once against a plain model, and every sum: 6 of them, 1,000
 under FUZZ=1."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner.comparison import solve
-from planner.comparison_steps.build_scenario import build_scenarios
+from planner.comparison.answer import build_scenarios
 from planner.contract.answer.scenario import ScenarioAnswer
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.finance.plain_model import PlainModel
@@ -19,7 +19,7 @@ from tests.planner.costing.market_of import TODAY
 CHUNK = 20
 SHORT = (2, 7, 8, 9, 12, 15)
 """Together they have every kind of cost."""
-LONG = [tuple(range(first, first + CHUNK)) for first in range(0, 300, CHUNK)]
+LONG = [tuple(range(first, first + CHUNK)) for first in range(0, 1000, CHUNK)]
 SEEDS = LONG if os.environ.get("FUZZ") == "1" else [SHORT]
 KINDS = ("operating", "depreciation", "lease", "interest", "resale", "tax")
 CENTS = 0.006

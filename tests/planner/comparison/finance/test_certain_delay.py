@@ -9,9 +9,7 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.costing.inputs.server_risks import IN_THE_PLAN
 from pricing.market.snapshot import Catalog
-from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import TODAY
 
 HOUR, RUNNING = 40, 5
@@ -100,23 +98,3 @@ def test_a_leased_server_comes_late_too() -> None:
     assert float(late.total_cost) == pytest.approx(
         3 * 730 * HOUR + 21 * 730 * RUNNING + rent, abs=0.01
     )
-
-
-def test_an_answer_of_before_keeps_its_total() -> None:
-    now = answer(CERTAIN[0])
-    field = "on_prem.delivery_edition"
-    assert [row.value for row in now.assumptions if row.field == field] == [IN_THE_PLAN]
-    former = [row for row in now.assumptions if row.field != field]
-    before = compare(request(CERTAIN[0]), Catalog.of([]), today=TODAY, previous_assumptions=former)
-    same = compare(
-        request(CERTAIN[0]), Catalog.of([]), today=TODAY, previous_assumptions=now.assumptions
-    )
-    assert same.to_json() == now.to_json()
-    assert (
-        float(
-            now.by_key[ScenarioKey.ON_PREM].total_cost
-            - before.by_key[ScenarioKey.ON_PREM].total_cost
-        )
-        == GAP
-    )
-    assert not any(row.field == field for row in compared().answer.assumptions)

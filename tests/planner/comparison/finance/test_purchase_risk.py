@@ -10,10 +10,8 @@ from planner.comparison import compare
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
-from planner.costing.assumptions.assumptions import PURCHASE_RISKS
 from planner.costing.assumptions.reference_servers import all_servers
-from planner.costing.cost_model.purchase_risk import DeliveryRisk, PriceRange
-from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.cost_model.ownership import DeliveryRisk, PriceRange, ServerToBuy
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
@@ -122,34 +120,6 @@ def test_what_makes_no_sense_is_refused(server: dict[str, Any], says: str) -> No
     assert says in "; ".join(map(str, (refused.value, *refused.value.others)))
 
 
-@pytest.mark.sweep
-def test_an_answer_of_before_keeps_its_firm_prices_and_its_days() -> None:
-    request = request_of(
-        5840, on_prem={"servers": [HGX], "payback_margin": 0}, horizon_months=48, sensitivity=True
-    )
-    now = compare(request, CATALOG, today=TODAY)
-    assert set(PURCHASE_RISKS) <= {row.field for row in now.assumptions}
-    same = compare(request, CATALOG, today=TODAY, previous_assumptions=now.assumptions)
-    assert same.to_json() == now.to_json()
-    former = [row for row in now.assumptions if row.field not in PURCHASE_RISKS]
-    before = compare(request, CATALOG, today=TODAY, previous_assumptions=former)
-    assert not set(PURCHASE_RISKS) & {row.field for row in before.assumptions}
-    assert now.verdict is not None
-    assert before.verdict is not None
-    assert now.verdict.total == before.verdict.total
-    assert now.verdict.late_delivery is not None
-    assert before.verdict.late_delivery is None
-    assert [server.unit_price_p10 for server in before.servers] == [None]
-    (moved,) = (r for r in before.sensitivity if r.field == "on_prem.servers.unit_price")
-    assert (moved.low, moved.high) == (0.8, 1.2)
-    assert before.risk is not None
-    assert now.risk is not None
-    assert before.risk.on_demand == now.risk.on_demand
-    assert before.risk.on_prem != now.risk.on_prem
-    first = compare(request | {"rules": 1, "risk": {}}, CATALOG, today=TODAY)
-    assert not set(PURCHASE_RISKS) & {row.field for row in first.assumptions}
-
-
 def sold(previous: bool = False, **fields: Any) -> ComparisonAnswer:
     """A server of 100,000 bought in 2027 and sold after two years."""
     request = request_of(
@@ -165,23 +135,3 @@ def sold(previous: bool = False, **fields: Any) -> ComparisonAnswer:
 
 def fetched(answer: ComparisonAnswer) -> float:
     return -float(answer.by_key[ScenarioKey.ON_PREM].cost_by_category[Category.RESIDUAL])
-
-
-@pytest.mark.sweep
-def test_a_used_server_fetches_no_more_than_a_new_one_costs() -> None:
-    """At 70 % a year 49,000 after two years; at half the price a year a new one costs 25,000."""
-    sale = 1 - 0.1
-    assert fetched(sold()) == pytest.approx(49_000 * sale, abs=0.01)
-    falling = {"finance": {"server_price_trend_per_year": -0.5}}
-    assert fetched(sold(**falling)) == pytest.approx(25_000 * sale, abs=0.01)
-    slow = {"finance": {"server_price_trend_per_year": -0.2}}
-    assert fetched(sold(**slow)) == pytest.approx(49_000 * sale, abs=0.01)
-    assert fetched(sold(previous=True, **falling)) == pytest.approx(49_000 * sale, abs=0.01)
-    named = [r.value for r in sold(**falling).assumptions if r.field == "on_prem.resale_edition"]
-    assert named == [2]
-    assert not any(r.field == "on_prem.resale_edition" for r in sold(**slow).assumptions)
-    there = {"already_owned": [{"server": "Box", "units": 1, "bought": "2026-01"}],
-             "servers": [BOX], "useful_life_months": 36, "residual_rate": 0.7}  # fmt: skip
-    request = request_of(5840, on_prem=there, **falling)
-    owned = compare({**request, "rules": 5}, CATALOG, today=TODAY)  # rules 6 count none of it
-    assert fetched(owned) <= 25_000 * sale + 0.01

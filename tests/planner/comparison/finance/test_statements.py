@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner.contract.amounts import format_money
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.finance import ScenarioFinance
-from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.money import format_money
+from planner.contract.answer.scenario import ScenarioAnswer, ScenarioFinance
 from planner.costing.statements.returns import internal_rate_of_return, why_no_internal_rate
-from planner.web.answer.figure_rows import figure_rows
-from planner.web.answer.finance_facts import list_returns
+from planner.web.answer.verdict import figure_rows, list_returns
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer

@@ -172,13 +172,6 @@ def test_own_storage_has_a_price_by_default() -> None:
     assert float(sum(x.amount for x in lines)) == pytest.approx(100 * 15.27, abs=0.01)
 
 
-def test_under_the_first_rules_it_has_none() -> None:
-    box = {"servers": [BOX], "lead_time_months": 0}
-    stored = answer({"storage_gib": 102_400}, on_prem=box, rules=1)
-    assert not [x for x in stored.by_key["on_prem"].lines if x.category == "storage"]
-    assert "data.on_prem_storage_per_tib_month" not in {row.field for row in stored.assumptions}
-
-
 def test_one_price_for_all_clouds() -> None:
     data = {"storage_gib": 1000, "storage_per_gib_month": 0.5, "egress_gib_per_month": 10,
             "egress_per_gib": 2}  # fmt: skip

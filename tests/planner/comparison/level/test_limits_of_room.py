@@ -19,14 +19,13 @@ ONE_BOX: dict[str, Any] = {
 }
 
 
-def asked(constraints: dict[str, Any], rules: int = 6) -> Any:
+def asked(constraints: dict[str, Any]) -> Any:
     """Two machines of work for two years; of rent at 20 USD an hour each box saves 350,400 USD."""
     at = "Here" if "sites" in constraints else None
     offer = {"accelerator": "H100", "accelerator_count": 8, "usd_per_hour": 20}
     request = {
         "start": "2027-01",
         "horizon_months": 24,
-        "rules": rules,
         "use_catalog": False,
         "workload": {
             **{"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 11_680},
@@ -53,8 +52,3 @@ def test_the_plan_without_the_limit_is_told(name: str) -> None:
 
 def test_a_limit_with_room_enough_is_not_named() -> None:
     assert not any(one.field.endswith("power_kw") for one in asked({"power_kw": 20}).cheaper_if)
-
-
-def test_earlier_editions_do_not_name_it() -> None:
-    told = asked({"power_kw": 12}, rules=5).cheaper_if
-    assert not any(one.field.endswith("power_kw") for one in told)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.contract.answer.relaxation import least_changes
+from planner.contract.answer.scenario import least_changes
 from planner.exports.frames import lines_frame
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared

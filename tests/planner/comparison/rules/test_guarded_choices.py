@@ -15,7 +15,7 @@ MONTH = 730
 
 def rented_for(*prices: Any, **fields: Any) -> set[str]:
     """Regions that the plan on demand rents in."""
-    found = compared(catalog(*prices), MONTH * 8, **({"rules": 2} | fields))
+    found = compared(catalog(*prices), MONTH * 8, **fields)
     plan = found.scenarios[ScenarioKey.ON_DEMAND]
     return {found.inputs.by_key[key].region for key in plan.used_hours}
 
@@ -32,13 +32,9 @@ def test_the_margin_of_undated_prices_is_an_assumption_that_can_be_changed() -> 
     prices = offer("40"), offer("39", region="undated", as_of=None)
     assert rented_for(*prices, constraints={"undated_price_margin": 0}) == {"undated"}
     assert rented_for(*prices, constraints={"undated_price_margin": 0.02}) == {"undated"}
-    assert rented_for(*prices, rules=1) == {"undated"}
-    rows = {r.field: r for r in compared(catalog(*prices), rules=2).answer.assumptions}
+    rows = {r.field: r for r in compared(catalog(*prices)).answer.assumptions}
     row = rows["constraints.undated_price_margin"]
     assert (row.value, row.given) == (0.05, False)
-    assert "constraints.undated_price_margin" not in {
-        r.field for r in compared(catalog(*prices), rules=1).answer.assumptions
-    }
 
 
 def test_an_undated_price_stays_where_no_dated_one_stands_for_it() -> None:
@@ -53,7 +49,7 @@ NODE, DESK = "server-4x-rtx-4090", "workstation-1x-rtx-4090"
 
 def owning(*servers: str, **fields: Any) -> Compared:
     bought = {"servers": [{"server": name} for name in servers]}
-    plain = {"rules": 2, "workload": RTX_4090, "on_prem": bought, "horizon_months": 36}
+    plain = {"workload": RTX_4090, "on_prem": bought, "horizon_months": 36}
     rented = offer("12", count=4, accelerator="nvidia-rtx-4090", instance_type="desk.4")
     return compared(catalog(rented), **(plain | fields))
 
@@ -73,11 +69,9 @@ def test_a_server_of_consumer_cards_says_why_it_is_left_out() -> None:
 
 def test_consumer_cards_in_a_data_centre_can_be_allowed() -> None:
     lifted = owning(NODE, constraints={"allow_consumer_in_datacentre": True})
-    first = owning(NODE, rules=1)
-    for found in (lifted, first):
-        plan = found.scenarios[ScenarioKey.ON_PREM]
-        assert any(line.category.value == "colocation" for line in plan.lines)
-        assert not any("consumer cards" in warning for warning in found.warnings)
+    plan = lifted.scenarios[ScenarioKey.ON_PREM]
+    assert any(line.category.value == "colocation" for line in plan.lines)
+    assert not any("consumer cards" in warning for warning in lifted.warnings)
 
 
 def arrival(**on_prem: Any) -> int:

@@ -26,7 +26,7 @@ def machine(slug: str, count: int, price: str, **fields: Any) -> Any:
 
 
 def trained(*prices: Any, **fields: Any) -> Compared:
-    plain = {"rules": 2, "workload": TRAINING, "on_prem": {"servers": []}}
+    plain = {"workload": TRAINING, "on_prem": {"servers": []}}
     return compared(catalog(*prices), **(plain | fields))
 
 
@@ -49,7 +49,7 @@ def test_the_layout_advised_needs_no_more_than_the_link_joins() -> None:
     assert joined == [1]
 
 
-@pytest.mark.parametrize("fields", [LIFTED | SPLIT, {"rules": 1}])
+@pytest.mark.parametrize("fields", [LIFTED | SPLIT, {}])
 def test_any_node_lifts_the_layout_rule(fields: dict[str, Any]) -> None:
     prices = machine(V100, 16, "0.10"), machine(A100, 8, "20")
     found = trained(*prices, **fields)
@@ -82,10 +82,10 @@ def test_512_accelerators_joined_by_nvlink_are_nodes_of_eight() -> None:
     }  # fmt: skip
     prices = machine(H100, 1, "1"), machine(H100, 4, "5"), machine(H100, 8, "40")
     joined = {"constraints": {"interconnect": "nvlink"}}
-    found = compared(catalog(*prices), rules=2, workload=work, **joined)
+    found = compared(catalog(*prices), workload=work, **joined)
     assert rented(found) == {f"{H100}.8"}
     lifted = {"constraints": joined["constraints"] | LIFTED["constraints"]}
-    assert rented(compared(catalog(*prices), rules=2, workload=work, **lifted)) == {f"{H100}.1"}
+    assert rented(compared(catalog(*prices), workload=work, **lifted)) == {f"{H100}.1"}
 
 
 @pytest.mark.one_in(3)
@@ -101,10 +101,10 @@ def test_a_job_over_many_nodes_needs_a_network(network_gbps: float | None, taken
         machine(H100, 8, "20", instance_type="slow", network_gbps=network_gbps),
         machine(H100, 8, "30", instance_type="fast", network_gbps=3200.0),
     )
-    assert rented(compared(catalog(*prices), rules=2, workload=work)) == {taken}
-    assert rented(compared(catalog(*prices), rules=2, workload=work, **LIFTED)) == {"slow"}
+    assert rented(compared(catalog(*prices), workload=work)) == {taken}
+    assert rented(compared(catalog(*prices), workload=work, **LIFTED)) == {"slow"}
     small = work | {"accelerators_per_job": 8}
-    assert rented(compared(catalog(*prices), rules=2, workload=small)) == {"slow"}
+    assert rented(compared(catalog(*prices), workload=small)) == {"slow"}
 
 
 @pytest.mark.one_in(4)
@@ -130,7 +130,6 @@ def test_a_small_machine_of_unknown_network_has_none(
     assert found.demand.run_width > 8
     assert rented(found) == {taken}
     assert rented(trained(*prices, **asked, **LIFTED)) == {"bare"}
-    assert rented(trained(*prices, **asked, rules=1)) == {"bare"}
 
 
 def test_the_team_knows_the_network_of_its_own_offer() -> None:
@@ -188,7 +187,7 @@ def test_a_run_over_many_machines_needs_their_network() -> None:
     slow = machine(A100, 2, "2", network_gbps=50.0, instance_type="slow")
     fast = machine(A100, 2, "9", network_gbps=200.0, instance_type="fast")
     work = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
-    asked = {"rules": 2, "workload": work, "on_prem": {"servers": []}, "horizon_months": 12}
+    asked = {"workload": work, "on_prem": {"servers": []}, "horizon_months": 12}
     assert rented(compared(catalog(slow, fast), **asked)) == {"fast"}
     few = asked | {"workload": work | {"tokens": 1e8}}
     one = compared(catalog(slow, fast), **few)
@@ -213,10 +212,10 @@ def test_runs_side_by_side_and_trials_need_no_network_between_them(apart: dict[s
     fields = {"parameters": 1e9, "tokens": 3e9, "optimizer": "lora"}
     work = TRAINING | fields | apart | {"accelerator": A100}
     prices = machine(A100, 1, "2", network_gbps=10.0), machine(A100, 8, "20")
-    assert rented(trained(*prices, workload=work, rules=6)) == {f"{A100}.1"}
+    assert rented(trained(*prices, workload=work)) == {f"{A100}.1"}
     one = {"tokens": 3e11, "runs": [{"start": "2027-01", "deadline": "2027-01"}]}
     joined = TRAINING | fields | one | {"accelerator": A100}
-    assert rented(trained(*prices, workload=joined, rules=6)) == {f"{A100}.8"}
+    assert rented(trained(*prices, workload=joined)) == {f"{A100}.8"}
 
 
 def test_a_large_run_beside_small_ones_has_to_be_joined_all_the_same() -> None:
@@ -228,8 +227,8 @@ def test_a_large_run_beside_small_ones_has_to_be_joined_all_the_same() -> None:
     fields = {"parameters": 1e9, "tokens": 3e11, "optimizer": "lora", "runs": runs}
     prices = machine(A100, 1, "2", network_gbps=10.0), machine(A100, 8, "20")
     work = TRAINING | fields | {"accelerator": A100}
-    mixed = trained(*prices, workload=work, rules=6)
+    mixed = trained(*prices, workload=work)
     assert mixed.demand.run_width == mixed.demand.sizes[A100][0].accelerators == 6
     assert rented(mixed) == {f"{A100}.8"}
     beside_four = machine(A100, 4, "8.4", network_gbps=10.0), prices[1]
-    assert rented(trained(*beside_four, workload=work, rules=6)) == {f"{A100}.8"}
+    assert rented(trained(*beside_four, workload=work)) == {f"{A100}.8"}

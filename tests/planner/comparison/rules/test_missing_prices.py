@@ -8,7 +8,7 @@ import pytest
 
 from planner.commands.tables import comparison_tables
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.inputs.missing_prices import describe_missing
+from planner.costing.inputs.exclusions import describe_missing
 from pricing.bundled.catalog import bundled_catalog
 from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.comparison.compared import compared
@@ -172,7 +172,7 @@ def test_a_sentence_names_what_is_sold_and_what_to_do(row: CoverageRow, sentence
 def test_it_names_what_a_plan_of_such_a_length_could_take(
     fields: dict[str, Any], words: str
 ) -> None:
-    asked = {"hours": 5840, "rules": 3, "on_prem": {"servers": []}} | fields
+    asked = {"hours": 5840, "on_prem": {"servers": []}} | fields
     told = compared(catalog(offer("50")), **asked).answer.verdict
     assert told
     assert bool(told.unknown_prices) == bool(words)

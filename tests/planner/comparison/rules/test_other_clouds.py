@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.comparison_steps import alternatives
+from planner.comparison import alternatives
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
@@ -26,7 +26,7 @@ PRICES = (
 
 
 def ruled(prices: Catalog = catalog(*PRICES), **fields: Any) -> Compared:
-    plain = {"rules": 2, "on_prem": {"servers": []}}
+    plain = {"on_prem": {"servers": []}}
     return compared(prices, MONTH * 8, **(plain | fields))
 
 
@@ -34,9 +34,8 @@ def cost(found: Compared) -> Decimal:
     return found.scenarios[ScenarioKey.ON_DEMAND].total_cost / (24 * MONTH)
 
 
-@pytest.mark.parametrize("edition", [1, 2])
-def test_a_plan_leaves_them_out_unless_they_are_asked_for(edition: int) -> None:
-    assert cost(ruled(rules=edition)) == Decimal("55.04")
+def test_a_plan_leaves_them_out_unless_they_are_asked_for() -> None:
+    assert cost(ruled()) == Decimal("55.04")
 
 
 @pytest.mark.parametrize(

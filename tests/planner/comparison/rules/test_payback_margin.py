@@ -100,23 +100,6 @@ def test_it_is_an_assumption_with_its_reason() -> None:
     assert (given[MARGIN].value, given[MARGIN].given) == (0, True)
 
 
-def test_an_answer_of_before_there_was_a_margin_stays_what_it_was() -> None:
-    answer = asked(9, cheaper_if=True)
-    before = [row for row in answer.assumptions if row.field != MARGIN]
-    again = compare(request(9), MARKET, today=TODAY, previous_assumptions=before)
-    assert buys(again)
-    assert MARGIN not in {row.field for row in again.assumptions}
-    assert MARGIN not in {one.field for one in again.cheaper_if}
-    same = compare(request(9), MARKET, today=TODAY, previous_assumptions=answer.assumptions)
-    assert same.to_json() == answer.to_json()
-
-
-def test_edition_1_has_none() -> None:
-    answer = compare({**request(7), "rules": 1}, MARKET, today=TODAY)
-    assert MARGIN not in {row.field for row in answer.assumptions}
-    assert answer.by_key["on_prem"].allowed
-
-
 def test_a_contract_that_buys_nothing_needs_none() -> None:
     """A lease of 36 months costs what it costs: no price is paid and nothing is resold."""
     leased = asked(36, financing={"method": "lease", "months": 36})
@@ -216,15 +199,14 @@ def test_a_capital_budget_that_keeps_a_further_server_away_is_a_reason() -> None
 IN_PLACE = {"server": "eight", "units": 2, "bought": "2026-06"}
 
 
-@pytest.mark.parametrize(("rules", "is_bought"), [(6, True), (5, False)])
-def test_what_servers_in_place_fetch_is_in_neither_plan(rules: int, is_bought: bool) -> None:
+def test_what_servers_in_place_fetch_is_in_neither_plan() -> None:
     """Two servers serve two thirds of the work and are sold at the end whatever is bought: the
     third saves 281,250 USD and more of rent in ten months, with them as without."""
-    question = request(10, already_owned=[IN_PLACE]) | {"rules": rules, "cheaper_if": False}
+    question = request(10, already_owned=[IN_PLACE]) | {"cheaper_if": False}
     question["workload"] = question["workload"] | {"hours_per_month": 24 * 730}
     answer = compare(question, MARKET, today=TODAY)
     assert answer.verdict.resale
-    assert buys(answer) == is_bought
+    assert buys(answer)
 
 
 def test_a_refusal_counts_the_resale_of_what_it_refuses_alone() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.request.comparison import read_request
-from planner.contract.request.rules import EDITION_1, resolve_rules
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog, Region
 from tests.planner.comparison.compared import Compared, compared
@@ -22,7 +19,7 @@ TERM = {"term_months": 36, "payment_option": "no_upfront"}
 
 
 def ruled(prices: Catalog, hours: Any = MONTH * 8, **fields: Any) -> Compared:
-    return compared(prices, hours, rules=2, on_prem={"servers": []}, **fields)
+    return compared(prices, hours, on_prem={"servers": []}, **fields)
 
 
 def work(hours: Any = MONTH * 8, **fields: Any) -> dict[str, Any]:
@@ -34,24 +31,6 @@ def used(found: Compared, key: ScenarioKey = ScenarioKey.HYBRID) -> set[str]:
     scenario = found.scenarios[key]
     sources = {*scenario.used_hours, *scenario.units_started}
     return {found.inputs.by_key[one].instance_type for one in sources}
-
-
-def test_a_request_without_an_edition_follows_the_second():
-    unnamed, first, second = (
-        read_request(request_of(**named)) for named in ({}, {"rules": 1}, {"rules": 2})
-    )
-    newest = replace(
-        resolve_rules(second),
-        server_software="cuda",
-        ends_discounts=True,
-        sets_resale_aside=True,
-        limits_to_payback=True,
-        limits_days=True,
-        leaves_out_dear=True,
-        keeps_books=True,
-    )
-    assert resolve_rules(unnamed) == newest != EDITION_1
-    assert resolve_rules(first) == EDITION_1
 
 
 def test_one_accelerator_of_a_large_machine_costs_the_machine():
@@ -124,7 +103,6 @@ def test_spot_is_recommended_with_consent(fields: dict[str, Any]):
     request = {**request_of(), "workload": work()} | fields
     found = compared(
         prices,
-        rules=2,
         on_prem={"servers": []},
         **{k: v for k, v in request.items() if k in ("workload", "constraints")},
     )
@@ -178,7 +156,7 @@ def test_code_for_cuda_runs_on_nvidia_alone():
     prices = catalog(offer("55.04"), tpu)
 
     def machines(**more: Any) -> set[str]:
-        request = {"workload": training | more, "on_prem": {"servers": []}, "rules": 2}
+        request = {"workload": training | more, "on_prem": {"servers": []}}
         return used(compared(prices, **request))
 
     assert machines() == {"p5.48xlarge"}
@@ -192,15 +170,14 @@ def test_servers_of_the_list_run_the_software_of_the_code():
     tpu = offer("60", provider="gcp", accelerator="google-tpu-v5e", instance_type="ct5lp-8")
     named = {"server": "dgx-h100"}
 
-    def bought(rules: int, **on_prem: Any) -> bool:
+    def bought(**on_prem: Any) -> bool:
         own = {"lead_time_months": 0, "count_on_resale": True, **on_prem}
-        request = {"workload": training, "on_prem": own, "rules": rules, "horizon_months": 36}
+        request = {"workload": training, "on_prem": own, "horizon_months": 36}
         plan = compared(catalog(offer("55.04"), tpu), **request).scenarios[ScenarioKey.HYBRID]
         return plan.feasible and plan.buys
 
-    assert not bought(6)
-    assert bought(5)  # a saved answer stays as it is
-    assert bought(6, servers=[named])  # whoever names a server knows what runs on it
+    assert not bought()
+    assert bought(servers=[named])  # whoever names a server knows what runs on it
 
 
 def test_jobs_of_eight_with_an_interconnect_run_on_nodes_of_eight():
@@ -224,8 +201,9 @@ def test_jobs_are_packed_on_machines():
 def test_the_page_marks_a_scenario_that_may_not_be_recommended(client: Any):
     market()
     address = "/plan/?start=2027-01&workload.kind=accelerator_hours&workload.accelerator=H100"
-    address += "&workload.hours_per_month=5840&rules="
+    address += "&workload.hours_per_month=5840"
 
     reason = b"The request does not say that the work may be interrupted."
-    assert reason in client.get(f"{address}2").content
-    assert b"not advised</span>" not in client.get(f"{address}1").content
+    assert reason in client.get(address).content
+    allowed = client.get(f"{address}&workload.interruptible=true").content
+    assert reason not in allowed

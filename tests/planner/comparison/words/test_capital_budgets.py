@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.commands.tables import comparison_tables
 from planner.contract.answer.verdict import Alternative
-from planner.costing.advice.limit_words import describe_alternative
+from planner.costing.advice.verdict import describe_alternative
 from planner.costing.optimizer.work import WorkMeter
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import catalog, offer

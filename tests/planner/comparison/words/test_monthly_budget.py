@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.comparison_steps.budgets.uses import list_budget_uses
+from planner.comparison.budgets import list_budget_uses
 from planner.contract.answer.verdict import BudgetUse
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.comparison.words.test_capital_budgets import FREE_PLAN, of, price

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.web.answer.figure_rows import figure_rows
+from planner.web.answer.verdict import figure_rows
 from pricing.market.snapshot import Catalog
 from tests.golden.answers import answered
 from tests.planner.comparison.compared import compared
@@ -50,9 +50,6 @@ def test_what_is_left_to_others_is_the_first_warning(fields: dict[str, Any], mon
     assert notes["Contracts to sign now"] == "what they cost after the plan is not counted"
     assert notes["Owed afterwards"] == "of what is counted; contracts go on"
     assert not any("somebody else" in one for one in full.warnings)
-    assert not any(
-        "somebody else" in one for one in answer(term_end="prorate", rules=1, **fields).warnings
-    )
 
 
 def test_a_server_that_counts_with_its_lowest_quote_is_said_so() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from planner.contract.labels import comes_first
-from planner.exports.workbook_facts import verdict_facts
+from planner.exports.workbook import verdict_facts
 from planner.sizing.estimate import estimate
-from planner.web.answer.figure_rows import figure_rows
+from planner.web.answer.verdict import figure_rows
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.comparison.compared import Compared, compared, solved
 from tests.planner.costing.market_of import catalog, offer

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from planner.comparison_steps.build_verdict import build_verdict
+from planner.comparison.verdict import build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
-from planner.costing.results.payments import capital
-from planner.costing.results.scenario_result import Scenario
+from planner.costing.results.scenario_result import Scenario, capital
 from tests.planner.comparison.compared import Compared, compared, solved
 from tests.planner.costing.advice.test_decision import OWNING, RENT, TERM, YEAR
 from tests.planner.costing.market_of import CATALOG, catalog, offer, request_of

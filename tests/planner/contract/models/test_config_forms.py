@@ -6,7 +6,6 @@ import json
 import pytest
 
 from planner.contract.models.count_parameters import read_config
-from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
 
 LLAMA = {
@@ -191,14 +190,3 @@ def test_what_is_not_counted_is_refused_and_never_read_as_a_llama(config, words)
 def test_parameters_of_one_s_own_stand_in_for_what_a_config_lacks():
     for config in ({**LLAMA, "intermediate_size": None}, {**LLAMA, "intermediate_size": [8192, 9]}):
         assert read_config(json.dumps(config), is_size_given=True).layers == 32
-
-
-def test_saved_comparisons_keep_what_was_counted_before_rules_6():
-    asked = {"kind": "training", "tokens": 1e9, "sequence_length": 512}
-    flops = {}
-    for rules in (5, 6):
-        request = {"workload": {**asked, "config": FALCON | RW_1B}, "accelerator": "H100"}
-        answer = estimate({**request, "accelerators": 8, "rules": rules}).answer
-        flops[rules] = answer.training_flops - 12 * 24 * 2048 * 512 * 1e9
-    assert flops[5] == pytest.approx(6 * 1.415e18, rel=0.01)
-    assert flops[6] == pytest.approx(6 * 1.312e18, rel=0.01)

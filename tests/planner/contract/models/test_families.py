@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from planner.contract.models.config import KNOWN_FAMILIES
 from planner.contract.models.count_parameters import read_config
-from planner.contract.models.families import KNOWN_FAMILIES
 from planner.contract.models.known_models import known_models
 from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
@@ -60,28 +60,21 @@ VIT = {
 }
 
 
-def ask(config, rules=6, **work):
+def ask(config, **work):
     workload = {"kind": "training", "tokens": 1e9, "config": config, "sequence_length": 512, **work}
-    asked = {"workload": workload, "accelerator": "H100", "accelerators": 8, "rules": rules}
+    asked = {"workload": workload, "accelerator": "H100", "accelerators": 8}
     return estimate(asked).answer
 
 
 @pytest.mark.parametrize(
-    ("config", "published", "before"),
-    [
-        (QWEN, 7.721e9, 12.049e9),
-        (XLNET, 3.60e8, 4.682e8),
-        (ELECTRA, 1.35e7, 1.739e7),
-        (OPT, 3.312e8, 3.556e8),
-    ],
+    ("config", "published"),
+    [(QWEN, 7.721e9), (XLNET, 3.60e8), (ELECTRA, 1.35e7), (OPT, 3.312e8)],
 )
-def test_a_family_is_counted_as_its_code_builds_it(config, published, before):
-    """Before rules 6 as its sizes alone say, so that answers of before replay."""
+def test_a_family_is_counted_as_its_code_builds_it(config, published):
     assert read_config(json.dumps(config)).parameters == pytest.approx(published, rel=0.01)
-    for rules, parameters in ((5, before), (6, published)):
-        flops = ask(config, rules).training_flops
-        attention = 12 * ask_layers(config) * 512 * 1e9
-        assert flops - attention == pytest.approx(6 * parameters * 1e9, rel=0.01)
+    attention = 12 * ask_layers(config) * 512 * 1e9
+    flops = ask(config).training_flops
+    assert flops - attention == pytest.approx(6 * published * 1e9, rel=0.01)
 
 
 def ask_layers(config):
@@ -96,10 +89,9 @@ def test_windows_of_qwen_leave_its_first_layers_out():
     assert read_config(json.dumps({**QWEN2, "use_sliding_window": False})).sliding_layers == 0
 
 
-def test_parameters_of_one_s_own_stand_under_every_edition():
-    for rules in (5, 6):
-        flops = ask(QWEN, rules, parameters=7e9).training_flops
-        assert flops == pytest.approx(6 * 7e18 + 12 * 32 * 4096 * 512 * 1e9)
+def test_parameters_of_one_s_own_stand():
+    flops = ask(QWEN, parameters=7e9).training_flops
+    assert flops == pytest.approx(6 * 7e18 + 12 * 32 * 4096 * 512 * 1e9)
 
 
 def test_an_unknown_family_is_read_as_a_llama_and_said_to_be():
@@ -118,4 +110,3 @@ def test_a_model_of_images_is_no_training_on_tokens():
     with pytest.raises(InvalidInput, match=r"images.*kind samples") as refusal:
         ask(VIT)
     assert refusal.value.field == "workload.config"
-    assert ask(VIT, 5).training_flops > 0

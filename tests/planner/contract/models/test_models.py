@@ -4,14 +4,19 @@ import json
 
 import pytest
 
-from planner.contract.models.config_fields import MOST_CHARACTERS
+from planner.contract.models.config import MOST_CHARACTERS
 from planner.contract.models.count_parameters import read_config
-from planner.contract.models.fill import fill_from_model
-from planner.contract.models.known_models import find_model, known_models, model_names
-from planner.contract.models.same_shapes import OWN_FIELDS, SAME_SHAPES
+from planner.contract.models.known_models import (
+    OWN_FIELDS,
+    SAME_SHAPES,
+    fill_from_model,
+    find_model,
+    known_models,
+    model_names,
+)
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.footprint.serving_memory import cache_bytes
+from planner.sizing.footprint.memory import cache_bytes
 from pricing.common.invalid_input import InvalidInput
 
 LLAMA = {

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from planner.contract.models.count_parameters import read_config
-from planner.contract.models.fill import fill_from_model
-from planner.contract.models.known_models import find_model
+from planner.contract.models.known_models import fill_from_model, find_model
 from pricing.common.invalid_input import InvalidInput
 
 SHAPE = {

@@ -10,8 +10,7 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart
-from planner.costing.advice.decision import list_parts
-from planner.costing.advice.part_words import describe_parts, describe_starts
+from planner.costing.advice.decision import describe_parts, describe_starts, list_parts
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 

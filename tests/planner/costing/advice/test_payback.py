@@ -7,15 +7,13 @@ from decimal import Decimal
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.advice.payback import (
+from planner.costing.advice.verdict import (
     best_without_buying,
     capital_to_approve,
     obligation_to_sign,
-    payback_month,
 )
-from planner.costing.results.payments import resale_value, total_without_resale
-from planner.costing.results.postings import RESALE_TAX_UNIT
-from planner.costing.results.scenario_result import Scenario
+from planner.costing.results.entries import RESALE_TAX_UNIT
+from planner.costing.results.scenario_result import Scenario, resale_value, total_without_resale
 from tests.planner.costing.advice.scenarios_of import line, monthly, plan
 
 INVOICE = (
@@ -28,32 +26,6 @@ INVOICE = (
 
 def decimals(*amounts: float) -> list[Decimal]:
     return [Decimal(str(one)) for one in amounts]
-
-
-@pytest.mark.parametrize(
-    ("own", "rent", "month"),
-    [
-        # Cumulated 100, 110, 120, 130 against 40, 80, 120, 160: equal in month 2 is not yet below.
-        ((100, 10, 10, 10), (40, 40, 40, 40), 3),
-        # One unit less in month 2 and it is below there.
-        ((100, 10, 9, 10), (40, 40, 40, 40), 2),
-        # Below from the first month on.
-        ((30, 30), (40, 40), 0),
-        # Below in month 1, above again in month 2 for a second purchase, below for good in month 4:
-        # 50, 60, 160, 170, 180 against 40, 80, 120, 160, 200.
-        ((50, 10, 100, 10, 10), (40, 40, 40, 40, 40), 4),
-        # Never, and equal to the end.
-        ((100, 10, 10), (30, 30, 30), None),
-        ((40, 40), (40, 40), None),
-        # Only with the resale, which falls at the horizon's end.
-        ((100, 10, -60), (40, 40, 0), 2),
-        # The shorter one owes nothing more: 100 at the end against 40, 80, 120.
-        ((100,), (40, 40, 40), 2),
-        ((40, 40, 40), (100,), None),
-    ],
-)
-def test_the_month_from_which_a_purchase_stays_the_cheaper(own, rent, month) -> None:
-    assert payback_month(decimals(*own), decimals(*rent)) == month
 
 
 def test_capital_holds_all_invoices_of_the_first_purchase_and_no_other() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from planner.costing.analysis.break_even import (
@@ -16,7 +14,7 @@ from planner.costing.analysis.break_even import (
 )
 from planner.costing.analysis.sensitivity import PRICE_FACTORS, UTILISATIONS, build_price_grid
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.paying_use import CostLine, UseCost, find_crossings, find_paying_use
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.analysis.small_inputs import (
@@ -180,16 +178,14 @@ def test_a_server_pays_back_its_price_by_what_an_hour_saves(
     assert row.months_at_full_use == pytest.approx(price / 4 / 730)
 
 
-@pytest.mark.parametrize(("is_level", "worth"), [(True, 0.5 ** (1 / 12) * 90_000), (False, 0.0)])
-def test_a_server_worn_out_within_the_horizon_is_sold_then(is_level: bool, worth: float) -> None:
-    """At the age of a month; before the rules held both sides alike it was worth nothing."""
+def test_a_server_worn_out_within_the_horizon_is_sold_then() -> None:
+    """At the age of a month."""
     worn = assumed(
         residual_rate=0.5, useful_life_months=1, lead_time_months=0, resale_cost_rate=0.1
     )
-    worn = replace(worn, is_level=is_level)
     given = frozenset({"residual_rate"})
     (row,) = compute_break_even(BOX, 2.0, [Rent(ON_DEMAND, 0, 8.0)], worn, CALENDAR, given)
-    assert row.hours == pytest.approx((100_000 - worth) / 4)
+    assert row.hours == pytest.approx((100_000 - 0.5 ** (1 / 12) * 90_000) / 4)
 
 
 @pytest.mark.parametrize(("term", "trend"), [(0, 0.9), (12, 1.0)])

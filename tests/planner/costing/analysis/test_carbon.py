@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.request.comparison import CURRENT_RULES
 from planner.costing.analysis.carbon import (
     Energy,
     GridCarbon,
@@ -27,7 +26,9 @@ TERM = Term(2, 3, 0, 60)
 
 
 def energy(
-    one: CapacitySource, started: Any = (0, 0), used: Any = (0, 0), edition: int = CURRENT_RULES
+    one: CapacitySource,
+    started: Any = (0, 0),
+    used: Any = (0, 0),
 ) -> Energy:
     plan = Scenario(
         ScenarioKey.HYBRID,
@@ -35,8 +36,7 @@ def energy(
         units_started={one.key: np.array(started)} if any(started) else {},
         used_hours={one.key: np.array(used, dtype=float)} if any(used) else {},
     )
-    rules = SimpleNamespace(rules=edition)
-    inputs: Any = SimpleNamespace(by_key={one.key: one}, assumptions=rules)
+    inputs: Any = SimpleNamespace(by_key={one.key: one})
     return calculate_energy(plan, inputs, lambda _provider, _region: (500.0, "somewhere"))
 
 
@@ -87,13 +87,6 @@ def test_an_idle_committed_node_draws_its_idle_share() -> None:
 def test_hours_run_again_draw_power_and_idle_is_never_negative() -> None:
     found = energy(rented("spot", goodput=0.8), used=(80, 0))
     assert found.kwh == pytest.approx(100 * 7.152 * 1.1)
-
-
-@pytest.mark.parametrize("edition", [1, 2])
-def test_rented_nodes_draw_as_before_under_earlier_editions(edition: int) -> None:
-    """8 · 700 W · 1.9 · 0.75 = 7.98 kW."""
-    found = energy(rented("on_demand"), used=(100, 0), edition=edition)
-    assert found.kwh == pytest.approx(100 * 7.98 * 1.1)
 
 
 def test_a_tpu_draws_by_its_own_factor_and_load() -> None:

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis import default_effects
-from planner.costing.analysis.default_effects import (
+from planner.costing.analysis import sensitivity as default_effects
+from planner.costing.analysis.sensitivity import (
     NEUTRAL,
     DefaultEffect,
     measure_default_effects,
 )
-from planner.costing.assumptions.assumption import Assumption
-from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.assumptions import Assumption, Assumptions
 
 OWN, RENT, DEAR = ScenarioKey.ON_PREM, ScenarioKey.COMMITTED, ScenarioKey.ON_DEMAND
 VALUES = {
@@ -59,7 +58,6 @@ def effects(
     monkeypatch: pytest.MonkeyPatch,
     plans: Any = PLANS,
     allowed: Any = None,
-    is_level: bool = True,
     fallback: str = "od",
     option: str = "owned",
 ) -> tuple[list[DefaultEffect], list[set[str]]]:
@@ -76,7 +74,7 @@ def effects(
         for key, of in (("server", option), ("reserved", "reserved"), ("od", "on_demand"))
     }
     inputs: Any = Inputs(
-        by_key=sources, assumptions=Assumptions(VALUES, ROWS, is_level=is_level), selected=[],
+        by_key=sources, assumptions=Assumptions(VALUES, ROWS), selected=[],
         fallback=SimpleNamespace(key=fallback) if fallback else None,
         sources=tuple(sources.values()), calendar=SimpleNamespace(length=12),
     )  # fmt: skip
@@ -121,7 +119,6 @@ def test_only_sources_of_both_plans_and_the_fallback_are_costed(
         {"allowed": {OWN: PLANS[OWN]}},
         {"allowed": {RENT: plan(RENT, 300, "reserved", feasible=False)}},
         {"option": "on_demand"},
-        {"is_level": False},
     ],
 )
 def test_without_a_fair_pair_there_is_nothing_to_tell(

@@ -2,68 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.request.risk import Risk
-from planner.costing.analysis.monte_carlo import (
-    CHUNK,
+from planner.costing.analysis.outcomes import (
     RiskParameters,
-    RiskSamples,
-    build_risk_parameters,
-    chunks_of_one_slip,
     draw_lognormal,
-    draw_samples,
-    shift_months,
-    simulate,
+    spot_factor,
 )
-from planner.costing.analysis.plan_exposure import Exposure
-from planner.costing.analysis.risk_result import calculate_cvar_90, summarize_risk
-from planner.costing.optimizer.work import WorkMeter
-from tests.planner.comparison.compared import compared
-
-MANY = RiskParameters(samples=200_000, seed=5, residual_sd=0.5, slip_months_sd=1.5, hours_sd=0.3)
-
-
-def test_a_draw_of_the_resale_value_is_1_on_average() -> None:
-    """exp(σ z − ½ σ²) has mean 1 and, of its logarithm, the standard deviation σ."""
-    resale = draw_samples(MANY).resale
-    assert resale.mean() == pytest.approx(1.0, abs=0.01)
-    assert np.log(resale).mean() == pytest.approx(-0.125, abs=0.01)
-    assert np.log(resale).std() == pytest.approx(0.5, abs=0.01)
-
-
-def test_work_slips_by_whole_months_and_never_forward() -> None:
-    slip = draw_samples(MANY).slip
-    assert slip.min() == 0
-    assert (np.diff(slip) >= 0).all()
-    # max(0, round(1.5 z)): P(slip = 0) = P(z < 1/3), P(slip = 1) = P(1/3 < z < 1).
-    assert (slip == 0).mean() == pytest.approx(0.6306, abs=0.01)
-    assert (slip == 1).mean() == pytest.approx(0.2108, abs=0.01)
-
-
-def test_the_level_of_the_hours_varies_about_its_median() -> None:
-    level = np.log(draw_samples(MANY).level)
-    assert level.mean() == pytest.approx(0, abs=0.01)
-    assert level.std() == pytest.approx(0.3, abs=0.01)
-
-
-def test_interruptions_change_what_a_useful_spot_hour_costs_by_youngs_overhead() -> None:
-    """(1 − √(2 δ / M) − R / M at the mean) over the same at the rate drawn, M = 730 / λ."""
-    rough = RiskParameters(
-        20_000, 5, spot_interruptions_per_month=20, checkpoint_save_hours=0.1, restart_hours=0.5
-    )
-    spot = draw_samples(rough).spot
-    per_hour = 20 / 730
-    at_mean = 1 - (2 * 0.1 * per_hour) ** 0.5 - 0.5 * per_hour
-    # Twice the mean rate is at the 96th percentile of a gamma distribution of shape 4.
-    twice = 1 - (2 * 0.1 * 2 * per_hour) ** 0.5 - 0.5 * 2 * per_hour
-    assert np.quantile(spot, 0.9576) == pytest.approx(at_mean / twice, rel=0.01)
-    assert (draw_samples(replace(rough, interruptions_vary=False)).spot == 1.0).all()
+from planner.costing.analysis.plan_costs import shift_months
+from planner.costing.analysis.plan_exposure import Exposure, cost_as_planned
+from planner.costing.analysis.simulation import (
+    CHUNK,
+    _first_cheapest,
+    calculate_cvar_90,
+    chunks_of_one_slip,
+    summarize_risk,
+)
 
 
 def test_a_growth_factor_has_mean_1_and_widens_with_time() -> None:
@@ -132,70 +90,45 @@ def _exposure(**changes: Any) -> Exposure:
     return Exposure(**(plain | changes))
 
 
-def _cost(exposure: Exposure, hours: list[float], peak: list[float], slip: int = 0) -> float:
-    ones = np.ones(1)
-    samples = RiskSamples(
-        growth=np.zeros(1), price=np.zeros(1), slip=np.array([slip]), spot=ones * 2.0,
-        resale=ones * 0.5, level=ones * 3.0,
-    )  # fmt: skip
-    parameters = RiskParameters(1, 0)
-    return float(simulate([exposure], np.array(hours), np.array(peak), parameters, samples)[0, 0])
-
-
-def test_a_sample_costs_its_units_its_use_and_what_it_rents_besides() -> None:
-    """100 h at a peak of 2 are 50 h at peak: units of width 1 serve 40 of 50, 60 are rented."""
-    used = 40 * 0.1 + 40 * 0.2
-    rented = 60 * (2 + 0.5) + 60 * (3 + 0.5)
-    fixed = 1000 + 50 - 100 * 0.5
-    assert _cost(_exposure(), [100, 100], [2, 2]) == pytest.approx(fixed + used + rented)
-
-
-def test_units_serve_no_more_than_their_width_at_the_peak() -> None:
-    """100 h at a peak of 5 are 20 h at peak: width 1 serves 20 of the 100."""
-    used = 20 * 0.1 + 20 * 0.2
-    rented = 80 * (2 + 0.5) + 80 * (3 + 0.5)
-    fixed = 1000 + 50 - 50
-    assert _cost(_exposure(), [100, 100], [5, 5]) == pytest.approx(fixed + used + rented)
-
-
-def test_no_more_spot_is_rented_than_the_plan_may() -> None:
-    """A half of the 60 rented would be spot at 1 an hour; 20 % of 100 may be, 10 go on demand."""
-    exposure = _exposure(
-        spot=np.array([0.5, 0.5]), spot_share=np.array([0.5, 0.5]), max_spot_share=0.2
+@pytest.mark.parametrize(
+    ("peak", "changes", "expected"),
+    [
+        # 100 h at a peak of 2 are 50 h at peak: units of width 1 serve 40 of 50, 60 are rented.
+        (2.0, {}, 950 + 40 * 0.3 + 60 * 2.5 + 60 * 3.5),
+        # at a peak of 5 they are 20 h at peak: width 1 serves 20 of the 100.
+        (5.0, {}, 950 + 20 * 0.3 + 80 * 2.5 + 80 * 3.5),
+        # Half of the 60 rented would be spot at 1 an hour; 20 % of 100 may be, 10 go on demand.
+        (
+            2.0,
+            {"spot": np.full(2, 0.5), "spot_share": np.full(2, 0.5), "max_spot_share": 0.2},
+            950 + 12 + 60 * 3.0 + 60 * 4.0 + 2 * 10 * (5.0 - 1.0),
+        ),
+    ],
+)
+def test_a_plan_costs_its_units_its_use_and_what_it_rents_besides(
+    peak: float, changes: dict[str, Any], expected: float
+) -> None:
+    hours = np.full(2, 100.0)
+    assert cost_as_planned([_exposure(**changes)], hours, np.full(2, peak)) == pytest.approx(
+        [expected]
     )
-    free = _cost(replace(exposure, max_spot_share=1.0), [100, 100], [2, 2])
-    assert free == pytest.approx(1000 + 12 + 60 * 2.5 + 60 * 3.5 + 2 * 2 * 60 * 0.5)
-    held = _cost(exposure, [100, 100], [2, 2])
-    assert held - free == pytest.approx(2 * (10 * 5.0 - 2.0 * 10 * 1.0))
 
 
-def test_a_late_sample_does_its_work_in_later_months() -> None:
-    """All 200 h fall to month 1, where width 1 at the 50 h of the peak serves 40."""
-    fixed = 1000 + 50 - 50
-    rented = 160 * (3 + 0.5)
-    assert _cost(_exposure(), [100, 100], [2, 2], slip=1) == pytest.approx(fixed + 8 + rented)
-
-
-def test_samples_of_each_slip_are_work_of_their_own() -> None:
-    """One sample late by a month and one that is not: 30 each and 3 · 12 hundredths."""
-    ones, meter = np.ones(2), WorkMeter()
-    samples = RiskSamples(ones, ones, np.array([0, 1]), ones, ones, ones)
-    hours = np.array([100.0, 100.0])
-    simulate([_exposure()], hours, hours, RiskParameters(2, 0), samples, meter=meter)
-    assert meter.done == 2 * 30
-    many = RiskSamples(
-        *(np.repeat(x, 100) for x in (ones, ones)),
-        np.repeat([0, 1], 100),
-        *(np.repeat(x, 100) for x in (ones, ones, ones)),
+def test_spot_costs_more_the_more_interruptions_lose_of_it() -> None:
+    """(1 − √(2 δ / M) − R / M at the mean) over the same at the rate drawn, M = 730 / λ."""
+    one = RiskParameters(
+        1, 1, spot_interruptions_per_month=20, checkpoint_save_hours=0.1, restart_hours=0.5
     )
-    simulate([_exposure()], hours, hours, RiskParameters(200, 0), many, meter=meter)
-    assert meter.done == 2 * 30 + 2 * (30 + 36)
+    rate = 20 / 730
+    usual = 1 - (2 * 0.1 * rate) ** 0.5 - 0.5 * rate
+    twice = 1 - (2 * 0.1 * 2 * rate) ** 0.5 - 0.5 * 2 * rate
+    assert spot_factor(one, np.array([1.0, 2.0])) == pytest.approx([1.0, usual / twice])
+    assert spot_factor(one, np.array([1e6])) == pytest.approx([usual / 0.05])
 
 
-def test_the_spread_of_an_estimate_is_read_from_its_p10_and_p90() -> None:
-    one = compared(risk={"samples": 100, "seed": 9})
-    found = one.risk_parameters
-    assert found is not None
-    assert (found.samples, found.seed, found.hours_sd) == (100, 9, 0.0)
-    wide = build_risk_parameters(Risk(), one.inputs.assumptions, (0.5, 2.0))
-    assert wide.hours_sd == pytest.approx(np.log(4) / 2.5631)
+def test_a_hair_is_a_billionth_of_the_cost() -> None:
+    million = np.array([[1e6 + 1e-4], [1e6]])
+    assert _first_cheapest(million).tolist() == [0]
+    assert _first_cheapest(million + np.array([[1e-2], [0.0]])).tolist() == [1]
+    assert _first_cheapest(-million).tolist() == [0]
+    assert _first_cheapest(np.array([[1.0], [0.0], [0.0]])).tolist() == [1]

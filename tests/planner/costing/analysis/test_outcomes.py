@@ -8,21 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.analysis.monte_carlo import RiskParameters
-from planner.costing.analysis.outcomes import draw_outcomes
-from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
+from planner.costing.analysis.outcomes import (
+    PriceDrivers,
+    RiskParameters,
+    draw_outcomes,
+    find_drivers,
+)
 from planner.costing.price_processes.process import PriceKind
 from pricing.market.places import PARTITIONS
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import CATALOG, catalog, offer
+from tests.planner.costing.price_processes.marginal import interval, sorted_log_factors
 
 NOTHING = PriceDrivers((), {})
-MANY = RiskParameters(samples=20_000, seed=3, demand_growth_sd=0.2, price_processes=True)
+MANY = RiskParameters(samples=20_000, seed=3, demand_growth_sd=0.2)
 
 
 @pytest.fixture(scope="module")
 def comparison() -> Compared:
-    return compared(rules=2, horizon_months=36)
+    return compared(horizon_months=36)
 
 
 def test_demand_keeps_its_mean_and_its_spread_stays_bounded() -> None:
@@ -55,10 +59,10 @@ def test_each_price_has_the_spread_of_its_process(comparison: Compared) -> None:
     }  # fmt: skip
     for process, path in zip(drivers.processes, prices, strict=True):
         low, high = np.quantile(np.log(path[:, 12]), (0.1, 0.9))
-        expected = np.log(process.interval(12, (0.1, 0.9)))
+        expected = np.log(interval(process, 12, (0.1, 0.9)))
         assert high - low == pytest.approx(expected[1] - expected[0], abs=0.07), process.kind
         assert np.log(path[:, 12]).std() == pytest.approx(
-            process.sorted_log_factors(12).std(), abs=0.05
+            sorted_log_factors(process, 12).std(), abs=0.05
         )
 
 
@@ -95,7 +99,7 @@ def test_a_given_spread_replaces_the_processes(comparison: Compared) -> None:
 def _process_of(price: str, option: str, **fields: Any) -> Any:
     added = offer(price, option, **fields)
     limits = {"partitions": list(PARTITIONS)}
-    one = compared(catalog(*CATALOG_OFFERS, added), rules=2, constraints=limits)
+    one = compared(catalog(*CATALOG_OFFERS, added), constraints=limits)
     drivers = find_drivers(one.inputs)
     return drivers.processes[drivers.of_source[added.id]]
 
@@ -106,7 +110,7 @@ CATALOG_OFFERS = tuple(CATALOG.offers.offer(i) for i in range(len(CATALOG.offers
 def test_a_gpu_cloud_rents_at_market_prices_and_a_large_cloud_by_its_list() -> None:
     cloud = _process_of("1.9", "on_demand", count=1, provider="lambda", instance_type="gpu_1x")
     assert (cloud.kind, cloud.place) == (PriceKind.MARKET, "lambda")
-    drivers = find_drivers(compared(rules=2).inputs)
+    drivers = find_drivers(compared().inputs)
     listed = {p.place for p in drivers.processes if p.kind is PriceKind.LIST}
     assert "aws" in listed
 

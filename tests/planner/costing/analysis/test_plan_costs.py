@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.costing.analysis.in_samples.planned_units import measure_units
-from planner.costing.analysis.plan_costs import PlanCosts, list_priced_sources, measure_plan
+from planner.costing.analysis.plan_costs import (
+    PlanCosts,
+    list_priced_sources,
+    measure_plan,
+    measure_units,
+)
 from planner.costing.cost_model.terms import ChargeTiming
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.costing.analysis.small_inputs import (

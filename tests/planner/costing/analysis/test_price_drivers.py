@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
+from planner.costing.analysis.outcomes import PriceDrivers, find_drivers
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.price_processes.process import PriceKind, PriceProcess
-from planner.costing.price_processes.table import CURRENT_EDITION, find_process
+from planner.costing.price_processes.process import PriceKind, PriceProcess, find_process
 
 H100, V100 = "nvidia-h100-80gb-sxm", "nvidia-v100-32gb"
 
@@ -32,7 +31,6 @@ def drivers(*sources: CapacitySource, keys: Any = None, year: int = 2027) -> Pri
     inputs: Any = SimpleNamespace(
         sources=sources, by_key={one.key: one for one in sources},
         calendar=SimpleNamespace(start=dt.date(year, 1, 1)),
-        assumptions={"price_process_edition": CURRENT_EDITION},
     )  # fmt: skip
     return find_drivers(inputs, keys)
 

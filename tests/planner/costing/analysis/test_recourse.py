@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis.in_samples.planned_units import measure_units
-from planner.costing.analysis.in_samples.samples import Market
-from planner.costing.analysis.monte_carlo import RiskParameters
-from planner.costing.analysis.outcomes import Outcomes, planned_outcomes
-from planner.costing.analysis.plan_costs import PlanCosts, measure_plan
-from planner.costing.analysis.price_drivers import find_drivers
-from planner.costing.analysis.recourse import cost_plans
-from planner.costing.analysis.rent_mix import RentMix
+from planner.costing.analysis.outcomes import (
+    Outcomes,
+    RiskParameters,
+    find_drivers,
+    planned_outcomes,
+)
+from planner.costing.analysis.plan_costs import PlanCosts, RentMix, measure_plan, measure_units
+from planner.costing.analysis.samples import Market
 from planner.costing.analysis.simulation import (
-    PriceProcessSimulation,
+    Simulation,
+    cost_plans,
     planned_simulation,
     simulation_of,
 )
@@ -28,7 +29,7 @@ from planner.costing.results.scenario_result import Scenario
 from tests.planner.comparison.compared import Compared, compared
 from tests.properties import examples
 
-SURE = RiskParameters(1, 1, interruptions_vary=False)
+SURE = RiskParameters(1, 1)
 GROWING = [30_000 + 3_000 * month for month in range(24)]
 
 
@@ -39,16 +40,14 @@ def _months(least: float, most: float, count: int) -> st.SearchStrategy[list[flo
 
 @st.composite
 def requests(draw: st.DrawFn) -> dict[str, Any]:
-    """Work of any shape, under either edition, with what changes the way a plan is costed."""
+    """Work of any shape, with what changes the way a plan is costed."""
     months = draw(st.sampled_from([1, 7, 14, 30]))
-    rules = draw(st.sampled_from([1, 2]))
     workload: dict[str, Any] = {"hours_per_month": draw(_months(300, 30_000, months))}
     if draw(st.booleans()):
         at_peak = draw(st.sampled_from([730, 365, 80]))
         highest = max(workload["hours_per_month"])
         workload["peak_accelerators"] = int(highest / at_peak) + 1
-    if rules == 2:
-        workload["interruptible"] = draw(st.booleans())
+    workload["interruptible"] = draw(st.booleans())
     options: list[dict[str, Any]] = [
         {"finance": {"tax_rate": 0.25, "cloud_price_trend_per_year": -0.2}},
         {"data": {"storage_gib": 5000, "egress_gib_per_month": 300}},
@@ -61,7 +60,7 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for option in draw(st.lists(st.sampled_from(options), max_size=4)):
         fields |= option
-    return {"horizon_months": months, "rules": rules, "workload": workload} | fields
+    return {"horizon_months": months, "workload": workload} | fields
 
 
 def solved(request: dict[str, Any]) -> Compared:
@@ -83,28 +82,13 @@ def test_a_sample_without_shocks_costs_what_the_plan_costs(request: dict[str, An
         assert nominal == pytest.approx(float(scenario.total_cost), abs=rounding), scenario.key
 
 
-@examples(short=6, long=100)
-@given(requests())
-def test_edition_1_without_spread_costs_what_the_plan_costs(request: dict[str, Any]) -> None:
-    """Units that the plan leaves idle although it rents are used there, so an upper bound holds
-    where running them is dear."""
-    one = solved(request | {"rules": 1})
-    feasible = [s for s in one.scenarios.values() if s.feasible]
-    present, _ = simulation_of(one.inputs, SURE).cost(feasible)[:, :, 0]
-    for scenario, of_sample in zip(feasible, present, strict=True):
-        if request.get("on_prem", {}).get("electricity_per_kwh"):
-            assert of_sample >= scenario.cost - 0.01, scenario.key
-        elif min(scenario.served_hours[scenario.served_hours > 0]) > 0:
-            assert of_sample == pytest.approx(scenario.cost, abs=0.01, rel=1e-6), scenario.key
-
-
 # Later starts ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def growing() -> Compared:
     limits = {"min_accelerators_per_node": 8}
-    return compared(hours=GROWING, rules=2, risk={"samples": 500}, constraints=limits)
+    return compared(hours=GROWING, risk={"samples": 500}, constraints=limits)
 
 
 def _costs(
@@ -116,8 +100,8 @@ def _costs(
     outcomes = replace(planned_outcomes(drivers, months), growth=np.array([growth]))
     for key, factor in (prices or {}).items():
         outcomes.prices[drivers.of_source[key], :, 1:] = factor
-    simulation = PriceProcessSimulation(one.inputs, SURE, drivers, outcomes)
-    return float(simulation.net_present_cost([scenario])[0, 0])
+    simulation = Simulation(one.inputs, SURE, drivers, outcomes)
+    return float(simulation.cost([scenario])[0][0, 0])
 
 
 def _later(one: Compared, key: ScenarioKey) -> Scenario:
@@ -164,7 +148,7 @@ def test_what_is_signed_keeps_its_price_and_later_commitments_do_not(growing: Co
 
 
 def test_a_residual_value_moves_with_the_hardware_and_the_first_purchase_does_not() -> None:
-    one = compared(hours=9000, rules=2, horizon_months=36)
+    one = compared(hours=9000, horizon_months=36)
     owned = one.scenarios[ScenarioKey.ON_PREM]
     (key,) = owned.units_started
     assert owned.units_started[key].sum() == owned.units_started[key][0]
@@ -177,18 +161,18 @@ def test_a_residual_value_moves_with_the_hardware_and_the_first_purchase_does_no
 
 def test_samples_cost_the_same_alone_and_in_company(growing: Compared) -> None:
     simulation = growing.simulation
-    assert isinstance(simulation, PriceProcessSimulation)
+    assert isinstance(simulation, Simulation)
     plans = [s for s in growing.allowed_scenarios.values() if s.feasible]
     together = simulation.cost(plans)
     rows = np.array([0, 17, 350, 499])
-    alone = simulation.select(rows).cost(plans)
+    alone = replace(simulation, outcomes=simulation.outcomes.select(rows)).cost(plans)
     assert alone == pytest.approx(together[:, :, rows], rel=1e-12)
 
 
 def test_a_sample_is_costed_as_one_would_by_hand(growing: Compared) -> None:
     """On demand alone: whole nodes of 8 to the nearest, at the price of each month."""
     simulation = growing.simulation
-    assert isinstance(simulation, PriceProcessSimulation)
+    assert isinstance(simulation, Simulation)
     scenario = growing.scenarios[ScenarioKey.ON_DEMAND]
     inputs, outcomes = growing.inputs, simulation.outcomes
     total = simulation.cost([scenario])[1, 0]
@@ -204,9 +188,7 @@ def test_a_sample_is_costed_as_one_would_by_hand(growing: Compared) -> None:
 
 
 def test_spot_beyond_its_share_goes_on_demand() -> None:
-    one = compared(
-        rules=2, constraints={"max_spot_share": 0.5, "allow_partial_nodes": True}, hours=4000
-    )
+    one = compared(constraints={"max_spot_share": 0.5, "allow_partial_nodes": True}, hours=4000)
     scenario = one.scenarios[ScenarioKey.SPOT]
     inputs = one.inputs
     simulation = planned_simulation(inputs, SURE)
@@ -235,11 +217,11 @@ def test_work_that_slips_costs_something_in_every_sample() -> None:
     """3 accelerators for a month, and nothing but nodes of 8 to rent: in samples that begin a
     month later the plan rents nothing itself."""
     only = {"min_accelerators_per_node": 8}
-    one = compared(hours=[2190, 0, 0], horizon_months=3, rules=2, constraints=only)
+    one = compared(hours=[2190, 0, 0], horizon_months=3, constraints=only)
     scenario = one.scenarios[ScenarioKey.ON_DEMAND]
-    unsure = replace(SURE, samples=200, slip_months_sd=1.0, price_processes=True)
+    unsure = replace(SURE, samples=200, slip_months_sd=1.0)
     simulation = simulation_of(one.inputs, unsure)
-    assert isinstance(simulation, PriceProcessSimulation)
+    assert isinstance(simulation, Simulation)
     assert simulation.outcomes.slip.max() > 0
-    present = simulation.net_present_cost([scenario])
+    present = simulation.cost([scenario])[0]
     assert present.min() > 0.2 * scenario.cost

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.analysis.in_samples.planned_units import Cohort, UnitCosts
-from planner.costing.analysis.in_samples.samples import Market, stretch_peaks
 from planner.costing.analysis.outcomes import Outcomes
-from planner.costing.analysis.plan_costs import PlanCosts
-from planner.costing.analysis.recourse import cost_plans, plan_units
-from planner.costing.analysis.rent_mix import RentMix, RentPart
-from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.analysis.plan_costs import Cohort, PlanCosts, RentMix, RentPart, UnitCosts
+from planner.costing.analysis.samples import Market, stretch_peaks
+from planner.costing.analysis.simulation import cost_plans, plan_units
+from planner.costing.cost_model.capacity_source import CapacitySource, SpotAvailability
 from planner.costing.cost_model.terms import Term
 from planner.costing.optimizer.work import WorkMeter
-from planner.costing.price_processes.spot_availability import SpotAvailability
 
 OD = CapacitySource("od", "", "on_demand", "h100", 8, 8.0)
 SPOT = CapacitySource("spot", "", "spot", "h100", 8, 8.0, is_spot=True)

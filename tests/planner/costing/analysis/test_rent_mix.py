@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.costing.analysis.rent_mix import (
+from planner.costing.analysis.plan_costs import (
     RentMix,
     cheapest,
     constant_mix,

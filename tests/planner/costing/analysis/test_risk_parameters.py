@@ -7,18 +7,22 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from planner.contract.request.risk import Risk
-from planner.costing.analysis.monte_carlo import RiskParameters, build_risk_parameters
-from planner.costing.analysis.outcomes import Outcomes, draw_outcomes, planned_outcomes
-from planner.costing.analysis.price_drivers import PriceDrivers
-from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.assumptions.defaults import default
+from planner.contract.request.finance import Risk
+from planner.costing.analysis.outcomes import (
+    Outcomes,
+    PriceDrivers,
+    RiskParameters,
+    build_risk_parameters,
+    draw_outcomes,
+    planned_outcomes,
+)
+from planner.costing.assumptions.assumptions import Assumptions, default
 
 VALUES = {
     "samples": 500.0, "seed": 7.0, "demand_growth_sd": 0.1, "price_sd": 0.2,
     "slip_months_sd": 1.5, "residual_sd": 0.3, "spot_interruptions_per_month": 4.0,
     "checkpoint_save_hours": 0.25, "restart_hours": 0.5, "demand_half_life_months": 18.0,
-    "spot_patience_hours": 12.0, "trend_edition": 2.0, "hours_edition": 2.0,
+    "spot_patience_hours": 12.0,
 }  # fmt: skip
 ASSUMED = Assumptions(VALUES, (), request_fields=frozenset({"cloud_price_trend_per_year"}))
 NOTHING = PriceDrivers((), {})
@@ -28,55 +32,42 @@ def test_nothing_spreads_by_default() -> None:
     assert asdict(RiskParameters(10, 3)) == {
         "samples": 10, "seed": 3, "demand_growth_sd": 0.0, "price_sd": 0.0,
         "slip_months_sd": 0.0, "residual_sd": 0.0, "spot_interruptions_per_month": 0.0,
-        "checkpoint_save_hours": 0.0, "restart_hours": 0.0, "interruptions_vary": True,
-        "hours_sd": 0.0, "hours_p10_p90": None, "price_processes": False,
-        "demand_half_life_months": 24.0,
+        "checkpoint_save_hours": 0.0, "restart_hours": 0.0,
+        "hours_p10_p90": (1.0, 1.0), "demand_half_life_months": 24.0,
         "spot_patience_hours": 0.0, "waiting_sd": 0.0, "draws_rental_prices": True,
         "draws_hardware_prices": True, "keeps_price_trend": False,
-        "moves_unchanged_prices": False,
     }  # fmt: skip
 
 
 def test_a_request_s_spread_is_read_from_its_assumptions() -> None:
     found = build_risk_parameters(Risk(), ASSUMED)
-    assert found == RiskParameters(
-        samples=500, seed=7, demand_growth_sd=0.1, price_sd=0.2, slip_months_sd=1.5,
-        residual_sd=0.3, spot_interruptions_per_month=4.0, checkpoint_save_hours=0.25,
-        restart_hours=0.5,
-    )  # fmt: skip
+    assert (found.samples, found.seed, found.demand_growth_sd) == (500, 7, 0.1)
+    assert (found.price_sd, found.slip_months_sd, found.residual_sd) == (0.2, 1.5, 0.3)
+    assert (found.spot_interruptions_per_month, found.restart_hours) == (4.0, 0.5)
+    assert found.checkpoint_save_hours == 0.25
     assert build_risk_parameters(Risk(seed=0), ASSUMED).seed == 0
     bare = {k: v for k, v in VALUES.items() if k not in ("price_sd", "residual_sd")}
     without = build_risk_parameters(Risk(), Assumptions(bare, ()))
     assert (without.price_sd, without.residual_sd) == (0.0, 0.0)
 
 
-def test_edition_2_draws_what_the_request_gives_no_spread_for() -> None:
-    found = build_risk_parameters(Risk(), ASSUMED, price_processes=True)
-    assert found.price_processes
+def test_samples_draw_what_the_request_gives_no_spread_for() -> None:
+    found = build_risk_parameters(Risk(), ASSUMED)
     assert (found.demand_half_life_months, found.spot_patience_hours) == (18.0, 12.0)
     assert (found.draws_rental_prices, found.draws_hardware_prices) == (True, True)
     assert found.keeps_price_trend
-    assert not found.moves_unchanged_prices
-    former = Assumptions(VALUES | {"trend_edition": 1.0}, ())
-    assert build_risk_parameters(Risk(), former, price_processes=True).moves_unchanged_prices
     waits = default("spot_waiting_hours_training")
     assert found.waiting_sd == pytest.approx(np.log(waits.high / waits.low) / 2.5631)
-    rents = build_risk_parameters(Risk(price_sd=0.2), ASSUMED, price_processes=True)
+    rents = build_risk_parameters(Risk(price_sd=0.2), ASSUMED)
     assert (rents.draws_rental_prices, rents.draws_hardware_prices) == (False, True)
-    resale = build_risk_parameters(
-        Risk(residual_sd=0.2), Assumptions(VALUES, ()), price_processes=True
-    )
+    resale = build_risk_parameters(Risk(residual_sd=0.2), Assumptions(VALUES, ()))
     assert (resale.draws_rental_prices, resale.draws_hardware_prices) == (True, False)
     assert not resale.keeps_price_trend
 
 
 def test_how_prices_vary_has_a_name() -> None:
-    names = [
-        RiskParameters(1, 1, price_processes=processes, draws_rental_prices=drawn).price_model
-        for processes in (False, True)
-        for drawn in (False, True)
-    ]
-    assert names == ["common_factor", "common_factor", "given_spread", "fitted_processes"]
+    names = [RiskParameters(1, 1, draws_rental_prices=d).price_model for d in (False, True)]
+    assert names == ["given_spread", "fitted_processes"]
 
 
 # Outcomes --------------------------------------------------------------------------------------
@@ -84,9 +75,7 @@ def test_how_prices_vary_has_a_name() -> None:
 
 def test_demand_returns_by_half_in_its_half_life() -> None:
     """φ = ½ and a deviation of 0.5 after a year: s² = ¼ · (1 − ¼) / (1 − ½²⁴)."""
-    parameters = RiskParameters(
-        40_000, 11, demand_growth_sd=0.5, demand_half_life_months=1.0, price_processes=True
-    )
+    parameters = RiskParameters(40_000, 11, demand_growth_sd=0.5, demand_half_life_months=1.0)
     logs = np.log(draw_outcomes(parameters, NOTHING, 4).growth)
     step = 0.25 * 0.75 / (1 - 0.5**24)
     variance = np.array([0, step, step * 1.25, step * 1.3125])
@@ -97,9 +86,7 @@ def test_demand_returns_by_half_in_its_half_life() -> None:
 
 def test_demand_rises_with_its_shocks() -> None:
     """x' = ½ x + s z of the first stream of the seed, less half its variance."""
-    parameters = RiskParameters(
-        3, 11, demand_growth_sd=0.5, demand_half_life_months=1.0, price_processes=True
-    )
+    parameters = RiskParameters(3, 11, demand_growth_sd=0.5, demand_half_life_months=1.0)
     stream = np.random.SeedSequence(11).spawn(4)[0]
     z = np.random.Generator(np.random.PCG64(stream)).standard_normal((3, 3))
     step = (0.25 * 0.75 / (1 - 0.5**24)) ** 0.5
@@ -111,7 +98,7 @@ def test_demand_rises_with_its_shocks() -> None:
 
 
 def test_without_a_spread_demand_is_as_planned() -> None:
-    drawn = draw_outcomes(RiskParameters(3, 1, price_processes=True), NOTHING, 4)
+    drawn = draw_outcomes(RiskParameters(3, 1), NOTHING, 4)
     assert drawn.growth.tolist() == [[1.0] * 4] * 3
     assert drawn.prices.shape == (0, 3, 5)
     assert drawn.level is None
@@ -121,7 +108,11 @@ def test_without_a_spread_demand_is_as_planned() -> None:
 
 def test_waits_levels_and_slips_have_the_spread_that_is_given() -> None:
     many = RiskParameters(
-        40_000, 3, slip_months_sd=1.5, hours_sd=0.3, waiting_sd=0.4, price_processes=True
+        40_000,
+        3,
+        slip_months_sd=1.5,
+        hours_p10_p90=(np.exp(-0.3 * 1.28155), np.exp(0.3 * 1.28155)),
+        waiting_sd=0.4,
     )
     drawn = draw_outcomes(many, NOTHING, 1)
     assert np.log(drawn.waiting).std() == pytest.approx(0.4, abs=0.01)
@@ -172,20 +163,8 @@ def test_both_ends_of_the_hours_are_met() -> None:
     """Fine-tunings take 0.45 to 3.58 of their middle: 0.45 one time in ten, 3.58 one in ten."""
     ends = (0.45, 3.58)
     many = Assumptions(VALUES | {"samples": 40_000.0}, ())
-    found = build_risk_parameters(Risk(), many, ends, price_processes=True)
+    found = build_risk_parameters(Risk(), many, ends)
     level = draw_outcomes(found, NOTHING, 1).level
     assert level is not None
     low, middle, high = np.quantile(level, (0.1, 0.5, 0.9))
     assert (low, middle, high) == pytest.approx((0.45, 1.0, 3.58), rel=0.03)
-
-
-def test_the_range_of_before_was_as_wide_below_as_above() -> None:
-    ends = (0.45, 3.58)
-    former = Assumptions(VALUES | {"samples": 40_000.0, "hours_edition": 1.0}, ())
-    found = build_risk_parameters(Risk(), former, ends, price_processes=True)
-    level = draw_outcomes(found, NOTHING, 1).level
-    assert level is not None
-    half = (3.58 / 0.45) ** 0.5
-    assert np.quantile(level, (0.1, 0.9)) == pytest.approx((1 / half, half), rel=0.03)
-    plain = build_risk_parameters(Risk(), ASSUMED, ends)
-    assert plain.hours_p10_p90 is None, "rules 1"

@@ -20,8 +20,7 @@ from planner.costing.analysis.sensitivity import (
     distinct_plans,
     one_way_sensitivity,
 )
-from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.assumptions.defaults import all_defaults
+from planner.costing.assumptions.assumptions import Assumptions, all_defaults
 from planner.costing.optimizer.work import WorkMeter
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer

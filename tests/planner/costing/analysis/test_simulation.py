@@ -11,11 +11,9 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis import simulation as simulations
-from planner.costing.analysis.monte_carlo import RiskParameters
-from planner.costing.analysis.outcomes import Outcomes, draw_outcomes
-from planner.costing.analysis.price_drivers import PriceDrivers
+from planner.costing.analysis.outcomes import Outcomes, PriceDrivers, RiskParameters, draw_outcomes
 from planner.costing.analysis.simulation import (
-    PriceProcessSimulation,
+    Simulation,
     assess_risk,
     simulation_of,
 )
@@ -46,36 +44,9 @@ def one_sample(drivers: PriceDrivers = DRIVERS, slip: int = 0, **changes: Any) -
         "slip": np.array([slip]), "growth": np.array([[1.0, 1.5]]), "prices": prices,
         "interruptions": np.ones(1), "waiting": np.ones(1), "lost": np.array([1.25]),
     }  # fmt: skip
-    parameters = RiskParameters(1, 1, price_processes=True, spot_patience_hours=3.0)
+    parameters = RiskParameters(1, 1, spot_patience_hours=3.0)
     outcomes = Outcomes(**(plain | changes))
-    return PriceProcessSimulation(inputs(), parameters, drivers, outcomes)
-
-
-def test_the_optimiser_sees_demand_its_peak_and_the_mean_price_of_a_sample() -> None:
-    found = one_sample().sample(0, 0.25)
-    assert found.hours.tolist() == [100, 90]
-    assert found.peak.tolist() == [2, 4.5]
-    assert found.rent_factor.tolist() == [3, 6]
-    assert found.spot_factor == pytest.approx(1.25 * (1 / 3 + 9 / 6) / 2)
-    assert found.probability == 0.25
-
-
-def test_without_any_rents_prices_stay() -> None:
-    found = one_sample(PriceDrivers((), {})).sample(0, 1.0)
-    assert found.rent_factor.tolist() == [1, 1]
-    assert found.spot_factor == 1.25
-
-
-def test_late_work_is_all_done_in_the_last_month_at_the_first_one_s_peak() -> None:
-    found = one_sample(slip=1).sample(0, 1.0)
-    assert found.hours.tolist() == [0, 240]
-    assert found.peak.tolist() == [0, 240 / 50]
-
-
-def test_a_higher_level_of_hours_lasts_longer_and_is_no_wider() -> None:
-    found = one_sample(level=np.array([2.0])).sample(0, 1.0)
-    assert found.hours.tolist() == [200, 180]
-    assert found.peak.tolist() == [2, 180 / 40]
+    return Simulation(inputs(), parameters, drivers, outcomes)
 
 
 def test_what_moves_plans_is_what_the_inputs_and_the_request_say() -> None:
@@ -101,7 +72,7 @@ def test_measuring_is_work_by_plan_and_source() -> None:
     one = replace(one_sample(), inputs=inputs(ON_DEMAND), _units={})
     plan = Scenario(ScenarioKey.HYBRID, True, used_hours={"od": np.array([5.0, 5.0])})
     measuring, costing = WorkMeter(), WorkMeter()
-    present = one.net_present_cost([plan, plan], measuring)
+    present = one.cost([plan, plan], work=measuring)[0]
     assert present.shape == (2, 1)
     both = one.cost([plan, plan], work=costing)
     assert both.shape == (2, 2, 1)
@@ -131,10 +102,10 @@ def test_only_with_plans_are_prices_left_out(monkeypatch: pytest.MonkeyPatch) ->
         return PriceDrivers((), {})
 
     monkeypatch.setattr(simulations, "find_drivers", find)
-    parameters = RiskParameters(5, 1, price_processes=True)
+    parameters = RiskParameters(5, 1)
     given = inputs(ON_DEMAND)
     found = simulation_of(given, parameters)
-    assert isinstance(found, PriceProcessSimulation)
+    assert isinstance(found, Simulation)
     simulation_of(given, parameters, [])
     simulations.planned_simulation(given, parameters)
     simulations.planned_simulation(given, parameters, [])
@@ -144,7 +115,7 @@ def test_only_with_plans_are_prices_left_out(monkeypatch: pytest.MonkeyPatch) ->
 
 # Prices of samples -----------------------------------------------------------------------------
 
-FEW = RiskParameters(400, 5, price_processes=True, price_sd=0.2, residual_sd=0.3)
+FEW = RiskParameters(400, 5, price_sd=0.2, residual_sd=0.3)
 
 
 def paths(**fields: Any) -> Any:

@@ -7,23 +7,21 @@ from typing import Any
 
 import pytest
 
-from planner.costing.analysis import fit_simulation as fitting
-from planner.costing.analysis.fit_simulation import fit_simulation
-from planner.costing.analysis.monte_carlo import RiskParameters
+from planner.costing.analysis import simulation as fitting
+from planner.costing.analysis.outcomes import RiskParameters
 from planner.costing.analysis.sensitivity import case_units
-from planner.costing.analysis.simulation_work import (
+from planner.costing.analysis.simulation import (
     drawing_units,
     fit_memory,
     fit_samples,
+    fit_simulation,
     measuring_units,
     recourse_units,
-    simulation_units,
 )
 from planner.costing.optimizer.work import WorkMeter
 
 
 def test_samples_are_work_by_plan_and_month() -> None:
-    assert simulation_units(100, plans=4, months=24) == pytest.approx(30 + 100 * 6 * 34 * 0.01)
     assert drawing_units(100, prices=4, months=24) == pytest.approx(30 + 100 * 5 * 34 * 0.02)
     assert measuring_units(plans=3, sources=10) == 3 * (500 + 40)
 
@@ -82,36 +80,20 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, Any]]:
     return calls
 
 
-def fitted(work: WorkMeter, searches: bool = False, **fields: Any) -> Any:
-    parameters = RiskParameters(1_000, 1, **fields)
-    return fit_simulation(INPUTS, parameters, PLANS, work, searches=searches)
+def fitted(work: WorkMeter) -> Any:
+    return fit_simulation(INPUTS, RiskParameters(1_000, 1), PLANS, work)
 
 
 MEASURING = 6 * (500 + 10 * 4)
 """Three feasible plans, each of them discounted and not."""
 
 
-def test_under_edition_1_nine_tenths_of_what_measuring_leaves_are_for_samples(made: Any) -> None:
-    per_1000 = 30 + 1_000 * (6 + 2) * 34 * 0.01
-    for samples in (400, 1_000):
-        work = WorkMeter(MEASURING + (per_1000 * samples / 1_000 + 1) / 0.9)
-        assert fitted(work) == "simulation"
-        assert work.done == 0
-        assert not work.is_too_large
-    assert made == [(400, PLANS), (1_000, PLANS)]
-    assert fitted(WorkMeter(MEASURING + per_1000 * 0.099 / 0.9)) is None
-    assert len(made) == 2
-
-
-@pytest.mark.parametrize(("searches", "prices"), [(False, 4), (True, 8)])
-def test_under_edition_2_prices_are_drawn_before_plans_are_costed(
-    made: Any, searches: bool, prices: int
-) -> None:
-    drawing = 30 + 1_000 * (prices + 1) * 34 * 0.02
+def test_prices_are_drawn_before_plans_are_costed(made: Any) -> None:
+    drawing = 30 + 1_000 * (4 + 1) * 34 * 0.02
     costing = 3 * recourse_units(1_000, parts=3, later=2, months=24)
     work = WorkMeter(MEASURING + ((drawing + costing) * 0.25 + 0.1) / 0.9)
-    assert fitted(work, searches, price_processes=True) == "simulation"
-    assert made == [(250, None if searches else PLANS)]
+    assert fitted(work) == "simulation"
+    assert made == [(250, PLANS)]
     assert work.done == int(drawing * 0.25)
     assert not work.is_too_large
 
@@ -119,10 +101,10 @@ def test_under_edition_2_prices_are_drawn_before_plans_are_costed(
 def test_what_memory_does_not_hold_is_noted(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "fit_memory", lambda samples, prices, months: 300)
     work = WorkMeter()
-    fitted(work, price_processes=True)
+    fitted(work)
     assert made == [(300, PLANS)]
     assert work.is_too_large
     short = WorkMeter(MEASURING + 1_200)
-    fitted(short, price_processes=True)
+    fitted(short)
     assert made[-1][0] < 300
     assert not short.is_too_large

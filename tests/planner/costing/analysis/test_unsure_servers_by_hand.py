@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.analysis.in_samples.planned_units import Cohort
-from planner.costing.cost_model.purchase_risk import P90_DEVIATIONS, DeliveryRisk, PriceRange
-from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.analysis.plan_costs import Cohort
+from planner.costing.cost_model.ownership import (
+    P90_DEVIATIONS,
+    DeliveryRisk,
+    PriceRange,
+    ServerToBuy,
+)
 from tests.planner.costing.analysis.test_recourse_by_hand import (
     FOUR,
     OD,

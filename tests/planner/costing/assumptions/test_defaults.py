@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from planner.costing.assumptions.defaults import all_defaults, default
+from planner.costing.assumptions.assumptions import all_defaults, default
 
 CONTRACT_FIELDS = (
     "electricity_per_kwh",

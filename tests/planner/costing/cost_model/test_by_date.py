@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.costing.cost_model.by_date import (
+from planner.costing.cost_model.rental import (
     is_list_price_by_date,
     limit_by_date,
+    price_rental,
     reserved_days,
     reserved_hours,
 )
-from planner.costing.cost_model.rental import price_rental
 from planner.costing.cost_model.storage_egress import CloudData
 from tests.planner.costing.cost_model.test_rental import CALENDAR, HOURS, assumed, source
 
@@ -24,7 +24,8 @@ FULL = np.full(6, 730.0)
 
 
 def available(option: str, hours: object, peak: object) -> list[bool]:
-    found = limit_by_date(source(option), np.asarray(hours), np.asarray(peak)).available
+    months = np.asarray(hours)
+    found = limit_by_date(source(option), months, np.asarray(peak), np.zeros(len(months))).available
     assert found is not None
     return [bool(month) for month in found]
 
@@ -72,7 +73,7 @@ def test_what_is_rented_otherwise_or_quoted_is_not_limited() -> None:
 def test_months_in_which_it_is_not_sold_stay_out() -> None:
     months = np.array([False, True])
     one = replace(source("capacity_block"), available=months)
-    found = limit_by_date(one, np.full(2, 730.0), np.full(2, 8.0)).available
+    found = limit_by_date(one, np.full(2, 730.0), np.full(2, 8.0), np.full(2, 30.0)).available
     assert found is not None
     assert found.tolist() == [False, True]
 

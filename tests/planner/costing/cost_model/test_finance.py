@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from planner.costing.cost_model.finance import (
+from planner.costing.cost_model.terms import (
     depreciation_shares,
     discount_factors,
     trend_factors,

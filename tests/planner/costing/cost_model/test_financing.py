@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.cost_model.financing import Financing, build_financing_charges
+from planner.costing.cost_model.ownership import Financing, build_financing_charges
 from planner.costing.cost_model.terms import Calendar, PaidWhen
 
 START = dt.date(2027, 1, 1)

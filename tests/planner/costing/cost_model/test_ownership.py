@@ -11,12 +11,13 @@ import pytest
 
 from planner.contract.answer.common import Category
 from planner.costing.cost_model.ownership import (
+    ServerBatch,
+    ServerToBuy,
     build_existing_server_source,
     build_server_source,
     first_arrival_month,
     running_cost_per_hour,
 )
-from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar
 
 CALENDAR = Calendar(dt.date(2027, 1, 1), 12)
@@ -26,14 +27,12 @@ GIVEN = ServerToBuy("box", "Box", "h100", 8, 120_000.0, 10.0, 2.0, running_cost_
 
 class Assumed(dict[str, float]):
     depreciation = "straight_line"
-    is_level = False
-    rules = 5
 
     def staff_fte(self, accelerators: float) -> float:
         return 0.01 * accelerators
 
 
-def assumed(depreciation: str = "straight_line", level: bool = False, **values: float) -> Any:
+def assumed(depreciation: str = "straight_line", **values: float) -> Any:
     plain = {
         "lead_time_months": 2, "useful_life_months": 24, "network_storage_rate": 0.1,
         "install_cost_rate": 0.05, "spare_rate": 0.02, "support_rate_per_year": 0.06,
@@ -41,16 +40,15 @@ def assumed(depreciation: str = "straight_line", level: bool = False, **values: 
         "electricity_per_kwh": 0.2, "electricity_trend_per_year": 0.1, "residual_rate": 0.25,
         "utilisation_ceiling": 0.9, "insurance_rate_per_year": 0.0, "resale_cost_rate": 0.0,
         "staff_cost_trend_per_year": 0.0, "colocation_trend_per_year": 0.0,
-        "support_trend_per_year": 0.0, "server_price_trend_per_year": 0.0, "resale_edition": 2.0,
+        "support_trend_per_year": 0.0, "server_price_trend_per_year": 0.0,
     }  # fmt: skip
     found = Assumed(plain | values)
-    found.is_level = level
     found.depreciation = depreciation
     return found
 
 
-def build(server: ServerToBuy = SERVER, level: bool = False, **values: float) -> Any:
-    return build_server_source(server, 2.0, assumed(level=level, **values), CALENDAR)
+def build(server: ServerToBuy = SERVER, **values: float) -> Any:
+    return build_server_source(server, 2.0, assumed(**values), CALENDAR)
 
 
 def amounts(one: Any, start: int = 0) -> dict[Category, list[float]]:
@@ -95,7 +93,7 @@ def test_a_server_is_worth_its_price_by_its_years_at_the_horizon() -> None:
 
 def test_a_worn_out_server_is_sold_when_its_life_is_over_less_what_the_sale_costs() -> None:
     """Bought in month 0 for six months after a lead of one: a quarter a year, seven months old."""
-    found = build(level=True, useful_life_months=6, lead_time_months=1, resale_cost_rate=0.1)
+    found = build(useful_life_months=6, lead_time_months=1, resale_cost_rate=0.1)
     value = 120_000 * 0.25 ** (7 / 12) * 0.9
     expected = [0.0] * 7 + [-value] + [0.0] * 5
     assert amounts(found)[Category.RESIDUAL] == pytest.approx(expected)
@@ -105,7 +103,7 @@ def test_a_worn_out_server_is_sold_when_its_life_is_over_less_what_the_sale_cost
 
 def test_the_value_of_a_server_has_no_cliff_at_the_end_of_its_life() -> None:
     """A month more of life moves it by a month's loss, also where the life ends at the horizon."""
-    lives = [build(level=True, useful_life_months=n, lead_time_months=0) for n in (11, 12, 13)]
+    lives = [build(useful_life_months=n, lead_time_months=0) for n in (11, 12, 13)]
     worth = [-sum(amounts(one)[Category.RESIDUAL]) for one in lives]
     assert worth == pytest.approx([120_000 * 0.25 ** (n / 12) for n in (11, 12, 12)])
 
@@ -135,18 +133,6 @@ def test_electricity_follows_the_draw_at_work_and_space_the_nameplate() -> None:
     assert charge.per_hour[0] == pytest.approx(5 * 1.5 * 0.2)
     assert amounts(found)[Category.COLOCATION][2] == pytest.approx(1500)
     assert found.power_kw == 7.0
-
-
-def test_servers_already_owned_are_sold_at_the_end_of_their_life() -> None:
-    """Of the ages 20 and 6 the older one is sold after four months, two years old."""
-    terms = assumed(level=True, resale_cost_rate=0.2)
-    batches = (ServerBatch(2, 20), ServerBatch(3, 6))
-    found = build_existing_server_source(SERVER, batches, 2.0, terms, CALENDAR)
-    sold = [s for s in found.fixed_streams if s.category is Category.RESIDUAL]
-    due = sum(stream.quantity * stream.unit_price for stream in sold)
-    assert due[4] == pytest.approx(-2 * 120_000 * 0.25**2 * 0.8)
-    assert due[12] == pytest.approx(-3 * 120_000 * 0.25**1.5 * 0.8)
-    assert np.count_nonzero(due) == 2
 
 
 def test_a_running_cost_given_stands_for_power_space_support_and_staff() -> None:
@@ -213,26 +199,16 @@ def test_servers_already_owned_serve_to_the_end_of_their_life() -> None:
     assert (found.unit_charges, found.term.lead_months) == ((), 0)
 
 
-def test_servers_already_owned_are_operated_and_worth_something_while_they_live() -> None:
-    """Of the ages 20 and 6 only the younger outlive the 12 months: 1.5 years old by then."""
+def test_servers_already_owned_are_operated_while_they_live_and_sold_in_no_plan() -> None:
+    """Of the ages 20 and 6 only the younger outlive the 12 months."""
     found = existing(ServerBatch(2, 20), ServerBatch(3, 6))
     streams = {s.category: s for s in found.fixed_streams}
-    assert len(found.fixed_streams) == len(streams) == 5
+    assert len(found.fixed_streams) == len(streams) == 4
     support = streams[Category.SUPPORT]
     assert (support.quantity * support.unit_price).tolist() == pytest.approx(
         [5 * 600] * 4 + [3 * 600] * 8 + [0]
     )
-    residual = streams[Category.RESIDUAL]
-    due = residual.quantity * residual.unit_price
-    assert due.tolist() == pytest.approx([0.0] * 12 + [-3 * 120_000 * 0.25**1.5])
-
-
-@pytest.mark.parametrize(("age", "rate"), [(12, 0.25), (6, 0.0)])
-def test_what_is_worn_out_by_the_horizon_or_keeps_no_value_is_not_resold(
-    age: int, rate: float
-) -> None:
-    found = existing(ServerBatch(1, age), residual_rate=rate)
-    assert Category.RESIDUAL not in {s.category for s in found.fixed_streams}
+    assert Category.RESIDUAL not in streams
 
 
 def test_servers_arrive_after_the_shortest_lead_of_those_sold() -> None:

@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import Category
-from planner.costing.assumptions.defaults import default
+from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import (
     available_months,
     describe_offer,
-    price_rental,
-)
-from planner.costing.cost_model.spot_hours import (
     estimate_spot_goodput,
     estimate_spot_goodputs,
     expected_interruptions_per_month,
+    price_rental,
 )
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
@@ -46,7 +44,6 @@ def assumed(given: bool = False, **values: float) -> Any:
         "restart_hours": 0.5, "cloud_price_trend_per_year": 0.0, "storage_per_gib_month": 0.02,
         "egress_per_gib": 0.08, "cloud_support_rate": 0.0, "staff_cost_trend_per_year": 0.0,
         "cloud_staff_fte_per_accelerator": 0.0, "staff_cost_per_year": 175_200.0,
-        "support_edition": 2.0,
     }  # fmt: skip
     found = Assumed(plain | values)
     found.given = given

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import Category
-from planner.contract.request.existing import Credit, Existing, MinimumSpend
+from planner.contract.request.on_prem import Credit, Existing, MinimumSpend
+from planner.costing.cost_model.capacity_source import sum_unit_amounts
 from planner.costing.cost_model.charges import UnitCharge
 from planner.costing.cost_model.spend_pools import SpendPool, read_pools, settle_pools
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, PaidWhen, Term
-from planner.costing.cost_model.unit_amounts import sum_unit_amounts
 
 CALENDAR = Calendar(dt.date(2027, 1, 1), 3, discount_rate_per_year=0.21, tax_rate=0.25)
 

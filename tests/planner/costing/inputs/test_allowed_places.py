@@ -113,26 +113,24 @@ def test_a_union_of_places_is_never_dearer_than_each_part(one: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "first", "newest"),
+    ("limits", "countries"),
     [
-        ({"geographies": ["eu"], "countries": ["DE"]}, {"DE", "IE"}, {"DE"}),
-        ({"geographies": ["uk"], "countries": ["IN"]}, {"GB", "IN"}, set()),
-        ({"geographies": ["north-america", "eu"]}, set(), {"US", "DE", "IE"}),
-        ({"geographies": ["europe", "uk"]}, {"GB"}, {"DE", "IE", "GB", "CH"}),
-        ({"geographies": ["europe"], "countries": ["DE"]}, {"DE"}, {"DE"}),
+        ({"geographies": ["eu"], "countries": ["DE"]}, {"DE"}),
+        ({"geographies": ["uk"], "countries": ["IN"]}, set()),
+        ({"geographies": ["north-america", "eu"]}, {"US", "DE", "IE"}),
+        ({"geographies": ["europe", "uk"]}, {"DE", "IE", "GB", "CH"}),
+        ({"geographies": ["europe"], "countries": ["DE"]}, {"DE"}),
     ],
 )
-def test_editions_before_the_sixth_choose_as_they_did(
-    limits: dict[str, Any], first: set[str], newest: set[str]
+def test_places_are_added_up_and_kinds_of_limits_narrow_each_other(
+    limits: dict[str, Any], countries: set[str]
 ) -> None:
-    for rules, countries in ((5, first), (6, newest)):
-        found = planned(limits, rules=rules)
-        cheapest = min(
-            (p for key, p in PRICES.items() if REGIONS[key].country in countries), default=None
-        )
-        rented = found.scenarios[ScenarioKey.ON_DEMAND]
-        assert rented.feasible is (cheapest is not None)
-        assert cheapest is None or rented.total_cost == 730 * cheapest
+    cheapest = min(
+        (p for key, p in PRICES.items() if REGIONS[key].country in countries), default=None
+    )
+    rented = planned(limits).scenarios[ScenarioKey.ON_DEMAND]
+    assert rented.feasible is (cheapest is not None)
+    assert cheapest is None or rented.total_cost == 730 * cheapest
 
 
 @pytest.mark.parametrize(
@@ -154,14 +152,6 @@ def test_a_private_offer_keeps_to_the_same_rule_and_is_named_where_it_is_left_ou
     assert all(is_left_out in words for words in said)
     used = found.scenarios[ScenarioKey.ON_DEMAND].used_hours
     assert any("Dublin" in key for key in used) is not bool(is_left_out)
-
-
-def test_before_the_sixth_edition_private_offers_are_chosen_by_names_alone() -> None:
-    for limits, is_used in (({"countries": ["DE"]}, True), ({"geographies": ["eu"]}, False)):
-        found = planned(limits, custom_offers=[DUBLIN], rules=5)
-        used = found.scenarios[ScenarioKey.ON_DEMAND].used_hours
-        assert any("Dublin" in key for key in used) is is_used
-        assert not any("left out" in words for words in found.warnings)
 
 
 def test_a_private_offer_without_a_place_is_bound_by_none_and_every_limit_says_so() -> None:
@@ -218,18 +208,17 @@ SIGNED = {
 
 
 @pytest.mark.parametrize(
-    ("limits", "rules", "serves"),
+    ("limits", "serves"),
     [
-        ({"countries": ["DE"]}, 6, False),
-        ({"countries": ["DE"]}, 5, True),
-        ({"geographies": ["eu"]}, 6, True),
-        ({"geographies": ["eu"], "regions": ["us-east-1", "eu-west-1"]}, 6, True),
+        ({"countries": ["DE"]}, False),
+        ({"geographies": ["eu"]}, True),
+        ({"geographies": ["eu"], "regions": ["us-east-1", "eu-west-1"]}, True),
     ],
 )
 def test_a_commitment_elsewhere_is_owed_and_serves_nothing(
-    limits: dict[str, Any], rules: int, serves: bool
+    limits: dict[str, Any], serves: bool
 ) -> None:
-    found = planned(limits, rules=rules, existing={"commitments": [SIGNED]})
+    found = planned(limits, existing={"commitments": [SIGNED]})
     plan = found.scenarios[ScenarioKey.ON_DEMAND]
     rented = min(PRICES[place] for place in allowed(limits))
     assert plan.total_cost == 5000 + (0 if serves else 730 * rented)

@@ -23,3 +23,11 @@ def test_ways_to_pay_are_listed_as_a_sentence_lists_them() -> None:
         for why in scenarios["committed"]
     )
     assert "the choice of purchase options leaves out spot and low priority" in scenarios["spot"]
+
+
+def test_a_split_that_no_accelerator_joins_is_a_reason() -> None:
+    work = {"kind": "training", "parameters": 7e9, "tokens": 1e10, "layout": {"tensor": 9}}
+    answer = compare({**REQUEST, "workload": {**work, "accelerator": "H100"}}).answer
+    assert answer.verdict is not None
+    assert "an accelerator that can do the work" in answer.verdict.sentence
+    assert "fast interconnect joins 8" in answer.demand.excluded["nvidia-h100-80gb-sxm"]

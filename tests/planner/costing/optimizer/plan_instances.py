@@ -4,9 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.costing.optimizer.problem import CommitmentOption, PlanProblem, Quota, RentalOption
+from planner.costing.optimizer.problem import (
+    CapitalBudget,
+    CommitmentOption,
+    LeastGroups,
+    PlanProblem,
+    Quota,
+    RentalOption,
+)
+from planner.costing.optimizer.solve import solve
 
 GROUPS = ("east", "west")
+NAMES = ("ours", "theirs", "others")
 
 
 def commitment(
@@ -287,3 +296,145 @@ def medium(seed):
         capex_budget=None if problem.capex_budget is None else problem.capex_budget * scale,
         monthly_budget=None if random.random() < 0.5 else 12.0 * hours.max() * 0.6,
     )
+
+
+def with_supply(problem, seed):
+    """The problem with sources of three suppliers, power, and limits on them, drawn at random."""
+    random = np.random.default_rng(seed + 7000)
+    kind = int(random.integers(0, 4))
+    share = float(random.choice([0.4, 0.5, 0.7, 0.9, 1.0])) if kind != 2 else np.inf
+    count = int(random.integers(1, 4))
+    least = LeastGroups(NAMES, count, float(random.choice([0.1, 0.25, 1 / 3])))
+
+    def supplied(source):
+        name = NAMES[int(random.integers(0, len(NAMES)))]
+        return replace(
+            source,
+            limit_groups=(*source.limit_groups, name),
+            limit_sizes={name: source.capacity},
+        )
+
+    def powered(unit):
+        if not unit.is_owned:
+            return supplied(unit)
+        power = float(random.choice([0.5, 3.0, 10.2]))
+        return replace(unit, limit_groups=(*unit.limit_groups, "hall"), limit_sizes={"hall": power})
+
+    hall = Quota("hall", float(random.choice([4.0, 11.0, 30.0, 100.0])))
+    units = tuple(powered(u) for u in problem.units)
+    options = tuple(supplied(s) for s in problem.rental_options)
+    return replace(
+        problem,
+        units=units,
+        rental_options=options,
+        quotas=(*problem.quotas, hall, *(Quota(name, share, is_share=True) for name in NAMES)),
+        least_groups=least if kind >= 2 else None,
+        whole_nodes=bool(seed % 3 == 0),
+    )
+
+
+def limited(problem, seed):
+    """The problem with a budget about what its cheapest plan pays, and payments after the end."""
+    random = np.random.default_rng(seed)
+    units = [
+        replace(u, payments=u.start_cash.sum(axis=1) + random.choice([0.0, 150.0, 400.0]))
+        for u in problem.units
+    ]
+    changed = replace(
+        problem, units=tuple(units), whole_nodes=bool(seed % 2), base_payments=10.0 * (seed % 3)
+    )
+    plan = solve(changed)
+    if not plan.feasible:
+        return replace(changed, total_budget=1000.0)
+    paid = payments(changed, plan)
+    return replace(changed, total_budget=float(paid * random.choice([0.7, 0.9, 0.97, 1.001, 1.2])))
+
+
+def payments(problem, plan):
+    """Everything that a plan pays, whatever month it falls in."""
+    paid = problem.base_payments
+    for unit in problem.units:
+        started = plan.units_started[unit.key]
+        paid += unit.all_payments[started > 0] @ started[started > 0]
+        paid += unit.hour_cash @ plan.used_hours[unit.key]
+    return paid + sum(s.hour_cash @ plan.rented_hours[s.key] for s in problem.rental_options)
+
+
+def with_years(problem, seed, scale):
+    """The problem with a budget for the first part of its months, and often for the rest."""
+    random, months = np.random.default_rng(seed + 1000), problem.hours.size
+    middle = int(random.integers(1, months + 1))
+    most = max((float(u.capex.max()) for u in problem.units), default=0.0)
+    parts = [CapitalBudget("year 1", most * float(random.integers(0, 4)) * scale, 0, middle)]
+    if middle < months and random.random() < 0.7:
+        amount = most * float(random.integers(0, 3)) * scale
+        parts.append(CapitalBudget("year 2", amount, middle, months))
+    return replace(problem, capex_by_period=tuple(parts))
+
+
+def with_machines(seed):
+    """Quotas that count machines of two providers and a region, sizes of 1 to 8, spot, budgets."""
+    random = np.random.default_rng(seed)
+    months = int(random.integers(1, 4))
+    peak = random.choice([2.0, 6.0, 8.0, 12.0, 20.0, 27.0], size=months)
+    hours = peak * random.choice([100.0, 365.0, 730.0], size=months)
+    rentals = []
+    for i in range(int(random.integers(3, 8))):
+        size = float(random.choice([1.0, 2.0, 4.0, 8.0]))
+        place = [("aws",), ("aws", "east"), ("azure",), ()][int(random.integers(0, 4))]
+        one = rental(
+            f"offer {i}", months, size * random.uniform(1.0, 9.0), capacity=size, groups=place,
+            is_spot=bool(random.random() < 0.25),
+        )  # fmt: skip
+        rentals.append(replace(one, in_parts=bool(size == 1 and random.random() < 0.3)))
+    limits = {"max_spot_share": 0.5} if random.random() < 0.3 else {}
+    if random.random() < 0.2:
+        limits["monthly_budget"] = float(random.uniform(20_000, 120_000))
+    units = ()
+    if random.random() < 0.4:
+        units = (commitment("year", months, monthly=random.uniform(4e3, 3e4), groups=("aws",)),)
+    quotas = [
+        Quota(name, float(random.choice([0.0, 3.0, 4.0, 8.0, 12.0, 14.0, 20.0])), in_machines=True)
+        for name in ("aws", "east", "azure")
+    ]
+    return PlanProblem(
+        hours, peak, tuple(rentals), units, tuple(quotas), whole_nodes=True, **limits
+    )
+
+
+def of_one_node_size(seed):
+    """A node by the hour beside accelerators rented in parts, dearer or limited, in many months."""
+    random = np.random.default_rng(seed)
+    months = int(random.integers(4, 13))
+    peak = random.uniform(0.5, 60.0, months).round(1)
+    hours = peak * random.choice([50.0, 400.0, 730.0], months)
+    node = rental("node", months, 16.0, rate=0.08)
+    parts = rental("parts", months, random.uniform(1.0, 9.0), capacity=1.0, groups=("parts",))
+    spot = rental("spot", months, random.uniform(4.0, 15.0), is_spot=True)
+    limits = {
+        "quotas": (Quota("parts", float(random.integers(0, 9))),),
+        "max_spot_share": float(random.choice([0.0, 0.2, 0.5])),
+    }
+    rentals = (node, replace(parts, in_parts=True), spot)
+    return PlanProblem(hours, peak, rentals, (), whole_nodes=True, **limits)
+
+
+def in_parts(seed):
+    """A small problem whose smallest machines rent in parts, the others whole."""
+    problem = small(seed)
+    least = min((s.capacity for s in problem.rental_options), default=0.0)
+    rentals = [replace(s, in_parts=s.capacity == least) for s in problem.rental_options]
+    return replace(problem, whole_nodes=True, rental_options=tuple(rentals))
+
+
+DRAWN = {
+    "small": small,
+    "whole nodes": lambda seed: replace(small(seed), whole_nodes=True),
+    "nodes in parts": in_parts,
+    "one node size": of_one_node_size,
+    "quotas of machines": with_machines,
+    "suppliers and power": lambda seed: with_supply(small(seed), seed),
+    "total budget": lambda seed: limited(small(seed), seed),
+    "capital by year": lambda seed: with_years(small(seed), seed, 1.0),
+}
+"""Random problems of each kind, by seed."""

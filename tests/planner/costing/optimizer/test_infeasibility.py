@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner.costing.optimizer.problem import PlanProblem, Quota
+from planner.costing.optimizer.problem import LeastGroups, PlanProblem, Quota
 from planner.costing.optimizer.solve import solve
 from tests.planner.costing.optimizer.brute_force import cheapest_cost
 from tests.planner.costing.optimizer.plan_instances import commitment, market, rental, server, small
@@ -83,6 +83,19 @@ def test_nothing_on_sale_before_the_first_server_arrives():
     assert list(plan.why_not) == [
         "nothing that may be bought or rented is available in the first 3 months"
     ]
+
+
+def test_a_share_of_nothing_that_may_be_had_is_explained():
+    """Of two months one has neither anything in place nor on sale; a limit has no rows at all."""
+    held = replace(server("dgx", 2, lead=0, existing=[1, 1]), start_cost=np.full(2, np.inf))
+    problem = steady(2, 16.0, units=[held], quotas=(Quota("nobody", 0.5, is_share=True),))
+    problem = replace(problem, max_spot_share=0.5, monthly_budget=1.0)
+    assert list(solve(problem).why_not) == [
+        "what is in place is not enough in any month, and nothing more may be bought or rented"
+    ]
+    least = LeastGroups(("nobody",), 1, 0.5)
+    idle = replace(problem, hours=np.full(2, 100.0), peak=np.full(2, 8.0), least_groups=least)
+    assert not solve(idle).feasible
 
 
 def test_limits_that_must_give_way_together_are_named_together():

@@ -5,15 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner.costing.cost_floors import CostFloors, least_cost
 from planner.costing.optimizer.problem import PlanProblem
 from planner.costing.optimizer.solve import NOT_CHEAPER, restrict_sources, solve
 from planner.costing.optimizer.work import WorkMeter
-from planner.costing.solve_by_kind import rent_in_parts, solve_by_kind
+from planner.costing.solve_by_kind import CostFloors, solve_by_kind
 from tests.planner.costing.optimizer.plan_instances import commitment, rental, server, small
 from tests.properties import one_in
 
 SEEDS = one_in(3, range(60))
+
+
+def least_cost(problem: PlanProblem) -> float:
+    return CostFloors(problem).of(problem)
 
 
 def groups_of(problem: PlanProblem, seed: int, count: int = 3) -> list[list[str]]:
@@ -47,72 +50,6 @@ def test_no_plan_costs_less_than_the_floor(seed):
         part = restrict_sources(problem, group)
         cost = solve(part, gap=0).cost
         assert least_cost(part) <= cost + 1e-6 * abs(cost) if np.isfinite(cost) else True
-
-
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_floor_of_a_group_is_that_of_a_problem_with_its_sources_alone(seed):
-    problem = replace(small(seed), whole_nodes=True)
-    floors, peak = CostFloors(problem), 1.5 * problem.peak
-    for group in groups_of(problem, seed):
-        alone = replace(restrict_sources(problem, group), peak=peak)
-        members = floors.members(group)
-        assert floors.of(members, peak) == least_cost(alone)
-        assert floors.of(members, peak, is_level=True) == least_cost(rent_in_parts(alone))
-
-
-def renting_ends(problem: PlanProblem, months: int) -> PlanProblem:
-    """The problem with nothing to rent after its first months."""
-    some = np.arange(problem.hours.size) < months
-    rentals = tuple(replace(one, available=some) for one in problem.rental_options)
-    return replace(problem, rental_options=rentals)
-
-
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_plan_costs_less_than_what_has_to_be_started(seed):
-    problem = renting_ends(small(seed), 3)
-    floors = CostFloors(problem)
-    for group in groups_of(problem, seed):
-        cost = solve(problem, group, gap=0).cost
-        least = floors.of_starts(floors.members(group), problem.peak)
-        assert least <= cost + 1e-6 * abs(cost) if np.isfinite(cost) else True
-
-
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_dear_groups_left_out_change_neither_plan_nor_bound(seed):
-    problem = renting_ends(small(seed), 3)
-    groups = groups_of(problem, seed)
-
-    searched, left_out = (
-        solve_by_kind(problem, groups, leaves_out_dear=leaves_out) for leaves_out in (False, True)
-    )
-
-    assert (searched.feasible, searched.cost) == (left_out.feasible, left_out.cost)
-    assert searched.bound == left_out.bound
-    assert searched.why_not == left_out.why_not
-
-
-def test_a_server_that_costs_more_than_a_plan_is_not_searched():
-    """Rent ends before the work: the cheap server is found first, and the dear one would have to be
-    in service from month 3 on as well."""
-    months = 24
-    cheap, dear = server("cheap", months, price=1e5), server("dear", months, price=3e5)
-    rent = replace(rental("rent", months, 20.0), available=np.arange(months) < 4)
-    busy = np.where(np.arange(months) < 5, 1.0, 0.0)
-    problem = PlanProblem(8 * 730 * busy, 8 * busy, (rent,), (cheap, dear))
-    groups = [["rent", "cheap"], ["rent", "dear"]]
-
-    meters = WorkMeter(), WorkMeter()
-    plans = [
-        solve_by_kind(problem, groups, meter, leaves_out_dear=leaves_out)
-        for meter, leaves_out in zip(meters, (False, True), strict=True)
-    ]
-
-    assert plans[0].cost == plans[1].cost
-    assert plans[0].bound == plans[1].bound
-    assert meters[1].done < meters[0].done
 
 
 def test_starts_that_earn_money_have_no_floor():

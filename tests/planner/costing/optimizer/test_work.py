@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from planner.costing.optimizer.diving import Search
 from planner.costing.optimizer.marginal_values import demand_switch_points, marginal_values
-from planner.costing.optimizer.solve import UNDECIDED, solve
-from planner.costing.optimizer.stochastic import Sample, solve_over_samples
+from planner.costing.optimizer.solve import solve
 from planner.costing.optimizer.work import (
     CHECK_EVERY,
     MAX_MODEL_CELLS,
@@ -76,17 +73,6 @@ def test_a_plan_found_with_less_work_keeps_a_true_bound(seed):
     assert gaps == sorted(gaps, reverse=True)
 
 
-def test_what_no_dive_finds_and_nobody_rules_out_is_said_to_be_undecided(monkeypatch):
-    monkeypatch.setattr(Search, "_dive", lambda self, reduced: None)
-    problem = medium(3)
-
-    plan = solve(problem, work=WorkMeter().part(2_000))
-
-    assert not plan.feasible
-    assert plan.why_not == (UNDECIDED,)
-    assert plan.bound <= solve(problem, gap=0.0).cost
-
-
 def test_the_same_work_gives_the_same_plan():
     problem = market(3, 24, 120, mixed=True)
     everything = WorkMeter()
@@ -128,13 +114,3 @@ def test_the_explanation_gives_what_it_has():
     assert len(part) < len(whole) or not whole
     assert part == whole[: len(part)]
     assert marginal_values(problem, plan, work=WorkMeter(100)) == ()
-
-
-def test_a_plan_over_samples_is_bounded_too():
-    problem = medium(0)
-    samples = [Sample(problem.hours * f, problem.peak) for f in (0.8, 1.0)]
-
-    with pytest.raises(WorkSpentError):
-        solve_over_samples(problem, samples, work=WorkMeter(100))
-    many = [Sample(np.tile(problem.hours, 1), problem.peak)] * 4
-    assert solve_over_samples(problem, many, work=WorkMeter(10**9)).feasible

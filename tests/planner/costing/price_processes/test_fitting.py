@@ -8,17 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.costing.price_processes.fitting import (
-    backtest,
-    histories,
-    moves,
-    parameters,
-    resets,
-)
-from planner.costing.price_processes.fitting.fit import fit
-from planner.costing.price_processes.fitting.sources import read_folder
-from planner.costing.price_processes.process import PriceKind
+from planner.costing.price_processes.process import TABLE, PriceKind, Tier
 from pricing.common.invalid_input import InvalidInput
+from tools.price_processes import __main__ as command
+from tools.price_processes import fit as fitting
+from tools.price_processes import histories
+from tools.price_processes.fit import fit, fit_parameters
+from tools.price_processes.histories import find_moves, observations, read_family
+from tools.price_processes.sources import read_folder
 
 HEAD = "date,provider,region_or_zone,instance_type_or_gpu,accelerator,accelerator_count,"
 MONTHS = pd.date_range("2020-01-31", periods=48, freq="ME").strftime("%Y-%m-%d")
@@ -74,7 +71,7 @@ def test_histories_survive_being_written(series: pd.DataFrame, tmp_path: Path) -
 
 
 def test_moves_know_discount_and_length(series: pd.DataFrame) -> None:
-    lagged = moves.find_moves(histories.observations(series)).lagged
+    lagged = find_moves(observations(series)).lagged
     year = lagged[(lagged.kind == "spot") & (lagged.lag == 12)]
     assert (year.months == 12).all()
     assert year.discount.iloc[0] == pytest.approx(np.log(0.8), abs=1e-3)
@@ -82,7 +79,7 @@ def test_moves_know_discount_and_length(series: pd.DataFrame) -> None:
 
 
 def test_parameters_follow_the_evidence(series: pd.DataFrame) -> None:
-    found = parameters.fit_parameters(series, moves.find_moves(histories.observations(series)))
+    found = fit_parameters(series, find_moves(observations(series)))
     cut = found[PriceKind.LIST, "family:h100:young"]
     assert 0.1 < cut.changes_per_year < 0.3
     assert 0.2 < cut.change_size < 0.51
@@ -94,48 +91,31 @@ def test_parameters_follow_the_evidence(series: pd.DataFrame) -> None:
 def test_where_spot_goes_is_told_by_prices_that_were_set_anew(series: pd.DataFrame) -> None:
     """From 80 to 30 % of on demand, in month 20, and with on demand from 10 to 6: the 28 months
     at 80 % and those at 30 % since tell of no other reset."""
-    start = int(moves.find_moves(histories.observations(series)).levels.month.min())
-    known = moves.find_moves(histories.observations(series))
+    start = int(find_moves(observations(series)).levels.month.min())
+    known = find_moves(observations(series))
     spot, family = PriceKind.SPOT, "family:h100"
-    first = fit(known, start + 20).processes[spot, family]
-    assert first.usual_discount == pytest.approx(resets.PRIOR_DISCOUNT)  # of tier and family too
-    assert first.discount_sd == pytest.approx(resets.PRIOR_SD * np.sqrt(2))  # none of its own
-    last = fit(known, start + 48).processes[spot, family]
+    first = fit(known, start + 20)[spot, family]
+    assert first.usual_discount == pytest.approx(fitting.PRIOR_DISCOUNT)
+    assert first.discount_sd == pytest.approx(fitting.PRIOR_DISCOUNT_SD * np.sqrt(2))
+    last = fit(known, start + 48)[spot, family]
     # One provider's two years with ends of such moves; in the second of them on demand was cut,
     # and what is left of it is counted against the price before: 30 % of 6 of 10.
-    assert np.log(0.18) < last.usual_discount < resets.PRIOR_DISCOUNT / 2
+    assert np.log(0.18) < last.usual_discount < fitting.PRIOR_DISCOUNT / 2
     assert last.discount_sd < first.discount_sd
 
 
 def test_what_a_reset_moves_is_no_small_move(series: pd.DataFrame) -> None:
-    known = moves.find_moves(histories.observations(series))
-    found = fit(known, int(known.levels.month.max()) + 1).processes[PriceKind.SPOT, "general"]
-    assert found.shock_sd < resets.GENERAL_WIDENING * np.sqrt(12) * resets.RESET
+    known = find_moves(observations(series))
+    found = fit(known, int(known.levels.month.max()) + 1)[PriceKind.SPOT, "general"]
+    assert found.shock_sd < fitting.GENERAL_WIDENING * np.sqrt(12) * fitting.RESET
 
 
 def test_a_fit_sees_nothing_of_the_future(series: pd.DataFrame) -> None:
-    known = moves.find_moves(histories.observations(series))
+    known = find_moves(observations(series))
     before_the_cut = int(known.levels.month.min()) + 25
     past = known.levels[known.levels.month < before_the_cut]
-    short = moves.find_moves(past)
-    assert fit(known, before_the_cut).processes == fit(short, before_the_cut).processes
-
-
-def test_a_family_held_out_is_not_seen(series: pd.DataFrame) -> None:
-    known = moves.find_moves(histories.observations(series))
-    last = int(known.levels.month.max()) + 1
-    scopes = {scope for _, scope in fit(known, last, "h100").processes}
-    assert scopes == {"general"}
-
-
-@pytest.mark.sweep
-def test_the_back_test_scores_every_move_of_a_year(series: pd.DataFrame) -> None:
-    known = moves.find_moves(histories.observations(series))
-    scores = backtest.rolling_origin(known)
-    expected = known.lagged[known.lagged.lag.isin(backtest.SCORED_LAGS)]
-    assert len(scores) == len(expected)
-    assert scores.mass.between(0, 1).all()
-    assert (scores.crps >= 0).all()
+    short = find_moves(past)
+    assert fit(known, before_the_cut) == fit(short, before_the_cut)
 
 
 def test_a_folder_without_histories_is_refused(tmp_path: Path) -> None:
@@ -147,3 +127,35 @@ def test_a_file_without_its_columns_is_named(tmp_path: Path) -> None:
     (tmp_path / "aws_od.csv").write_text("date,provider\n2024-01-01,aws\n")
     with pytest.raises(InvalidInput, match=r"aws_od\.csv"):
         read_folder(tmp_path)
+
+
+def test_the_parameters_that_come_along_are_the_fit_of_the_histories(tmp_path: Path) -> None:
+    series = histories.read()
+    assert (series["first"] <= series["last"]).all()
+    fitting.write(fit_parameters(series, find_moves(observations(series))), tmp_path / "new.csv")
+    assert (tmp_path / "new.csv").read_bytes() == TABLE.read_bytes()
+
+
+def test_the_command_writes_both_tables(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main([str(folder), "--out", str(tmp_path / "built")]) == 0
+    assert (tmp_path / "built" / TABLE.name).read_text().startswith("kind,scope,")
+    assert len(histories.read(tmp_path / "built" / histories.TABLE.name)) == 4
+    assert "aws_od.csv: 96 rows, 96 prices used" in capsys.readouterr().out
+    assert command.main([str(tmp_path / "built")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "family", "tier"),
+    [
+        ("H100-80GB-SXM5", "h100", Tier.TRAINING),
+        ("A10G (24 GB)", "a10", Tier.INFERENCE),
+        ("RTX A6000", "rtx-a6000", Tier.WORKSTATION),
+        ("Radeon RX 7900 XTX", "rx-7900-xtx", Tier.CONSUMER),
+        ("Google TPU v5e", "tpu-v5e", Tier.TRAINING),
+    ],
+)
+def test_price_lists_words_are_understood(text: str, family: str, tier: Tier) -> None:
+    read = read_family(text)
+    assert (read.name, read.tier) == (family, tier)

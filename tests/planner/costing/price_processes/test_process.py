@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from planner.costing.price_processes.process import KINDS, PriceKind, PriceProcess
+from planner.costing.price_processes.draw import draw_paths
+from planner.costing.price_processes.process import (
+    KINDS,
+    Floats,
+    PriceKind,
+    PriceProcess,
+    all_processes,
+    find_family,
+    find_process,
+)
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import all_accelerators
 from pricing.market.offers import PurchaseOption
+from tests.planner.costing.price_processes.marginal import interval, sorted_log_factors
 
 LIST = PriceProcess(
     "h100", PriceKind.LIST, "training", changes_per_year=0.4, change_size=0.3, rise_share=0.1
@@ -28,72 +38,6 @@ SPOT = PriceProcess(
 )
 MARKET = PriceProcess("h100", PriceKind.MARKET, "training", drift=-0.2, drift_sd=0.2, shock_sd=0.3)
 
-processes = st.builds(
-    PriceProcess,
-    family=st.just("h100"),
-    kind=st.sampled_from(PriceKind),
-    tier=st.just("training"),
-    changes_per_year=st.floats(0, 1),
-    changes_shape=st.floats(0.5, 5),
-    change_size_sd=st.floats(0, 1),
-    rise_share=st.floats(0, 1),
-    drift=st.floats(-0.5, 0.5),
-    drift_sd=st.floats(0, 0.5),
-    resets_per_year=st.floats(0, 2),
-    usual_discount=st.floats(-2, 0),
-    discount_sd=st.floats(0, 1),
-    discount=st.none() | st.floats(-2, 0),
-    shock_sd=st.floats(0, 0.8),
-)
-
-
-@given(processes, st.floats(0, 60))
-@settings(max_examples=40, deadline=None)
-def test_quantiles_rise_and_prices_stay_positive(process: PriceProcess, months: float) -> None:
-    quantiles = process.interval(months, (0.05, 0.1, 0.5, 0.9, 0.95))
-    assert (np.diff(quantiles) >= 0).all()
-    assert (quantiles > 0).all()
-
-
-@pytest.mark.parametrize("process", [LIST, SPOT.at_discount(0.8), MARKET])
-def test_today_is_certain(process: PriceProcess) -> None:
-    assert process.interval(0).tolist() == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize("process", [LIST, SPOT.at_discount(0.8), MARKET])
-@pytest.mark.parametrize("months", [3, 12, 36])
-def test_draws_have_the_mean_of_the_formula(process: PriceProcess, months: int) -> None:
-    drawn = process.sorted_log_factors(months)
-    error = 4 * drawn.std() / math.sqrt(len(drawn))
-    assert drawn.mean() == pytest.approx(process.mean_log_factor(months), abs=error + 1e-6)
-
-
-def test_without_drift_or_pull_the_logarithm_is_a_martingale() -> None:
-    assert replace(MARKET, drift=0.0).mean_log_factor(24) == 0
-    assert SPOT.mean_log_factor(24) == 0
-
-
-def test_dear_spot_falls_and_cheap_spot_rises() -> None:
-    dear, cheap = SPOT.at_discount(0.8), SPOT.at_discount(0.1)
-    assert dear.interval(12)[1] < 1 < cheap.interval(12)[2]
-    assert dear.mean_log_factor(12) < 0 < cheap.mean_log_factor(12)
-
-
-def test_spot_settles_and_rents_wander_on() -> None:
-    def width(process: PriceProcess, months: int) -> float:
-        low, high = np.log(process.interval(months, (0.1, 0.9)))
-        return float(high - low)
-
-    assert width(SPOT, 60) < 1.3 * width(SPOT, 24)
-    assert width(MARKET, 60) > 1.5 * width(MARKET, 24)
-
-
-def test_rates_are_per_year() -> None:
-    """λ = 0.4 a year without doubt about it: e^(−0.4) of the prices stand after 12 months."""
-    sure = replace(LIST, changes_shape=1e6)
-    still = float((sure.sorted_log_factors(12) == 0).mean())
-    assert 0.64 < still < 0.76
-
 
 def test_a_discount_is_a_share_of_the_on_demand_price() -> None:
     assert SPOT.at_discount(0.3).pull == pytest.approx(0)
@@ -101,12 +45,122 @@ def test_a_discount_is_a_share_of_the_on_demand_price() -> None:
         SPOT.at_discount(0.0)
 
 
-def test_what_cannot_be_asked_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="quantiles"):
-        LIST.interval(12, (1.1,))
-    with pytest.raises(InvalidInput, match="months"):
-        LIST.interval(-1)
-
-
 def test_every_purchase_option_has_a_kind_of_price() -> None:
     assert set(KINDS) == set(PurchaseOption)
+
+
+H100 = "nvidia-h100-80gb-sxm"
+
+
+def _width(process: PriceProcess) -> float:
+    low, high = np.log(interval(process, 24, (0.05, 0.95)))
+    return float(high - low)
+
+
+def test_every_row_has_source_date_and_evidence() -> None:
+    for (kind, scope), one in all_processes().items():
+        assert one.source, (kind, scope)
+        assert dt.date(2013, 1, 1) < one.fitted_to < dt.date(2030, 1, 1), (kind, scope)
+        assert one.series > 0, (kind, scope)
+        assert one.cells > 0, (kind, scope)
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("option", PurchaseOption)
+def test_every_accelerator_has_a_process_under_every_option(option: PurchaseOption) -> None:
+    for accelerator in all_accelerators():
+        process = find_process(accelerator.slug, option)
+        assert process.family == find_family(accelerator.slug).name  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("kind", PriceKind)
+def test_an_unknown_accelerator_is_less_certain(kind: PriceKind) -> None:
+    unknown = find_process("nvidia-x900", kind)
+    assert unknown.level == "general"
+    assert unknown.family == "nvidia-x900"
+    known = [find_process(slug, kind) for slug in (H100, "nvidia-a100-80gb-sxm", "nvidia-l4")]
+    assert all(_width(unknown) >= _width(one) for one in known)
+
+
+def test_a_family_without_history_takes_its_tiers() -> None:
+    process = find_process("aws-trainium3", PurchaseOption.SPOT)
+    assert (process.level, process.tier, process.family) == ("tier", "training", "trainium3")
+
+
+def test_spot_of_h100_moves_as_the_history_did() -> None:
+    """Log-price sd of 12-month moves about 0.8 while spot still costs most of on demand."""
+    process = find_process(H100, PurchaseOption.SPOT).at_discount(0.83)
+    assert 0.6 < sorted_log_factors(process, 12).std() < 1.0
+
+
+def test_list_prices_stand_more_often_than_not() -> None:
+    for slug in (H100, "nvidia-v100-16gb-sxm", "nvidia-l4"):
+        assert interval(find_process(slug, PurchaseOption.ON_DEMAND), 12, (0.5,)) == 1
+
+
+def test_old_families_are_cut_more_rarely() -> None:
+    young = find_process("nvidia-a100-80gb-sxm", PurchaseOption.ON_DEMAND, year=2024)
+    old = find_process("nvidia-a100-80gb-sxm", PurchaseOption.ON_DEMAND, year=2027)
+    assert young.changes_per_year > old.changes_per_year
+
+
+HARDWARE = replace(MARKET, kind=PriceKind.HARDWARE, drift=-0.4)
+ALL = (LIST, SPOT.at_discount(0.7), MARKET, HARDWARE)
+
+
+def _draw(*processes: PriceProcess, months: int = 37, samples: int = 4000, seed: int = 3) -> Floats:
+    return draw_paths(processes, months, samples, np.random.default_rng(seed))
+
+
+def test_a_seed_gives_the_same_paths() -> None:
+    assert np.array_equal(_draw(*ALL), _draw(*ALL))
+    assert not np.array_equal(_draw(*ALL), _draw(*ALL, seed=4))
+
+
+def test_month_0_is_today_and_all_prices_are_positive() -> None:
+    paths = _draw(*ALL)
+    assert paths.shape == (4, 4000, 37)
+    assert (paths[:, :, 0] == 1).all()
+    assert (paths > 0).all()
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("months", [12, 24, 36])
+@pytest.mark.parametrize("process", ALL)
+def test_paths_have_the_quantiles_of_the_interval(process: PriceProcess, months: int) -> None:
+    ends = (0.1, 0.9)
+    drawn = np.quantile(_draw(process, samples=8000)[0, :, months], ends)
+    assert np.log(drawn) == pytest.approx(np.log(interval(process, months, ends)), abs=0.06)
+
+
+def test_rent_spot_and_resale_of_a_family_fall_together() -> None:
+    together = np.corrcoef(np.log(_draw(*ALL)[:, :, 24]))
+    assert (together[np.triu_indices(4, 1)] > 0.05).all()
+    assert together[2, 3] > 0.3
+
+
+def test_a_family_moves_closer_with_itself_than_with_another() -> None:
+    other = replace(MARKET, family="l4")
+    together = np.corrcoef(np.log(_draw(MARKET, HARDWARE, other)[:, :, 24]))
+    assert together[0, 1] > together[0, 2] > 0
+
+
+def test_one_place_cuts_all_its_prices_of_a_family_at_once() -> None:
+    """On demand and commitments of a family change in the same month where rates agree."""
+    commitment = replace(LIST, kind=PriceKind.COMMITMENT)
+    paths = _draw(LIST, commitment, replace(commitment, place="b"))
+    first, same, elsewhere = (np.abs(paths[:, :, 36] - 1) > 1e-6)[[0, 1, 2]]
+    assert (first == same).mean() > 0.99
+    assert (first == elsewhere).mean() < 0.9
+
+
+def test_an_order_of_processes_is_no_matter_of_their_distribution() -> None:
+    forward, backward = _draw(MARKET, SPOT), _draw(SPOT, MARKET)
+    ends = np.quantile(np.log(forward[0, :, 24]), (0.1, 0.9))
+    assert np.quantile(np.log(backward[1, :, 24]), (0.1, 0.9)) == pytest.approx(ends, abs=0.08)
+
+
+def test_one_month_and_no_movement() -> None:
+    assert (_draw(*ALL, months=1) == 1).all()
+    still = PriceProcess("h100", PriceKind.LIST, "training")
+    assert (_draw(still) == 1).all()

@@ -9,9 +9,7 @@ import pytest
 
 from planner.models import Project
 from planner.services.actuals import actuals
-from planner.services.actuals.burn import burn
-from planner.services.actuals.completion import estimate_completion
-from planner.services.actuals.headroom import budget_headroom
+from planner.services.actuals.completion import budget_headroom, burn, estimate_completion
 from planner.services.projects import saved_comparisons
 from tests.planner.workspace import PLAIN, Workspace, market
 

@@ -10,9 +10,8 @@ import pytest
 
 from planner.models import ActualsUpload, Project
 from planner.services.actuals import actuals
-from planner.services.actuals.burn import burn
-from planner.services.actuals.completion import estimate_completion
-from planner.services.actuals.overlaps import upload_warnings
+from planner.services.actuals.completion import burn, estimate_completion
+from planner.services.actuals.uploads import upload_warnings
 from tests.planner.services.actuals.test_burn import MONTHLY, pay, project, work
 from tests.planner.usage.make import cur_row, table
 from tests.planner.workspace import Workspace

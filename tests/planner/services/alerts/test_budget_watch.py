@@ -17,7 +17,7 @@ from planner.services.projects import projects
 from planner.services.projects.reprice import current_plan
 from planner.services.webhooks import webhooks
 from pricing.models import Revision
-from pricing.publish.signals import revision_published
+from pricing.publish.publication import revision_published
 from tests.planner.workspace import PLAIN, Workspace, market
 
 pytestmark = pytest.mark.django_db

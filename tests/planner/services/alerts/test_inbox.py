@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.models import Role
-from planner.services.alerts.inbox import read_inbox
+from planner.services.alerts.project_summaries import read_inbox
 from planner.services.projects import projects, saved_comparisons
 from tests.planner.workspace import Workspace, market
 

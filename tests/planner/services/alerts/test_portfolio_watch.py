@@ -21,9 +21,9 @@ from planner.models import (
 from planner.services.alerts import alerts
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios
-from planner.services.portfolio.visibility import visible_alert, visible_repricing
+from planner.services.portfolio.portfolios import visible_alert, visible_repricing
 from pricing.models import Revision
-from pricing.publish.signals import revision_published
+from pricing.publish.publication import revision_published
 from tests.planner.workspace import WORKLOAD, Workspace, market
 
 pytestmark = pytest.mark.django_db

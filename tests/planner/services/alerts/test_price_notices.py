@@ -16,9 +16,8 @@ from django.utils import timezone
 from planner.services.alerts.price_notices import tell
 from pricing.models import RefreshRun
 from pricing.publish.batch import OfferBatch
-from pricing.publish.publication import publish
-from pricing.publish.refresh_result import RefreshResult
-from pricing.publish.signals import refresh_ended
+from pricing.publish.publication import publish, refresh_ended
+from pricing.publish.refresh import RefreshResult
 from tests.planner.services.alerts.receivers import mail_server, web_server
 from tests.planner.workspace import market
 from tests.pricing.make import offer

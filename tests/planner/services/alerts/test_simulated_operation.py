@@ -23,9 +23,9 @@ from django.core import mail
 from prometheus_client.parser import text_string_to_metric_families
 
 from planner.models import Job, JobState
-from planner.services.housekeeping import schedule as housekeeping
-from planner.services.jobs import price_schedule
-from planner.services.observability.exposition import render_measures
+from planner.services.housekeeping import retention as housekeeping
+from planner.services.jobs import price_refreshes as price_schedule
+from planner.services.observability.measures import render_measures
 from pricing.models import HeldBatch, RefreshRun, Revision
 from pricing.publish import refresh
 from pricing.publish.refresh import RefreshOptions

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.services.fair_use.addresses import client_address
+from planner.services.fair_use import client_address
 
 FORGED = {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "1.1.1.1, 198.51.100.7"}
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from planner.services.fair_use import courtesy
-from planner.services.fair_use.courtesy import Visit
+from planner.services import fair_use as courtesy
+from planner.services.fair_use import Visit
 
 HEAVY, LIGHT = "ip:192.0.2.1", "ip:192.0.2.2"
 

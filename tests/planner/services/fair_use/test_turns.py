@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.services.fair_use import turns
-from planner.services.fair_use.turns import TooBusyError, end_turn, take_turn
+from planner.services import fair_use as turns
+from planner.services.fair_use import TooBusyError, end_turn, take_turn
 
 
 @pytest.fixture(autouse=True)

@@ -29,12 +29,13 @@ from planner.models import (
 from planner.services.housekeeping.deletion import (
     delete_account,
     delete_team,
+    export_team,
     list_sole_member_teams,
+    list_tables,
+    outlives_its_team,
 )
-from planner.services.housekeeping.team_export import export_team
-from planner.services.housekeeping.team_tables import list_tables, outlives_its_team
 from planner.services.teams import teams
-from planner.services.teams.errors import WrongStateError
+from planner.services.teams.access import WrongStateError
 from tests.planner.api.world import World
 from tests.planner.workspace import Workspace, market, person
 

@@ -27,7 +27,8 @@ from planner.models import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from planner.services.housekeeping import retention, schedule
+from planner.services.housekeeping import retention
+from planner.services.housekeeping import retention as schedule
 from planner.services.teams import teams
 from pricing.models import HeldBatch, Price, RefreshRun, Revision
 from tests.planner.workspace import Workspace, market

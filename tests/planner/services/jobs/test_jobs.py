@@ -16,10 +16,8 @@ from django.utils import timezone
 
 from planner.models import Access, Job, JobState, Role, Scope
 from planner.services.jobs import jobs, price_refreshes
-from planner.services.jobs.jobs import background
-from planner.services.jobs.kinds import KINDS
-from planner.services.jobs.recovery import recover_jobs
-from planner.services.teams.errors import WrongStateError
+from planner.services.jobs.jobs import KINDS, background, recover_jobs
+from planner.services.teams.access import WrongStateError
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.services.jobs.jobs_of import queued

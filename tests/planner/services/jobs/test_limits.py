@@ -9,8 +9,12 @@ from django.db import connection
 
 from planner.models import ANONYMOUS, Access, Job, JobState
 from planner.services.jobs import jobs
-from planner.services.jobs.kinds import kinds_in_queue_of
-from planner.services.jobs.limits import TooManyJobsError, check_room, place_in_line
+from planner.services.jobs.jobs import (
+    TooManyJobsError,
+    check_room,
+    kinds_in_queue_of,
+    place_in_line,
+)
 from tests.planner.services.jobs.jobs_of import start
 from tests.planner.workspace import Workspace, market
 

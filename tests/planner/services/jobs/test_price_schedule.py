@@ -10,9 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 from planner.environment import Environment
-from planner.services.jobs import price_schedule
+from planner.services.jobs import price_refreshes as price_schedule
 from pricing.models import RefreshRun
-from pricing.publish.refresh_result import RefreshResult
+from pricing.publish.refresh import RefreshResult
 
 pytestmark = pytest.mark.django_db
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)

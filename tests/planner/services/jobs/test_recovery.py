@@ -13,8 +13,8 @@ from kombu.exceptions import OperationalError as BrokerDown
 from planner.models import Job, JobState
 from planner.services import timer
 from planner.services.jobs import background, jobs
-from planner.services.jobs.mail import queue_mail
-from planner.services.jobs.recovery import recover_jobs
+from planner.services.jobs.background import queue_mail
+from planner.services.jobs.jobs import recover_jobs
 from tests.planner.services.jobs.jobs_of import queued, start
 from tests.planner.workspace import Workspace, market
 

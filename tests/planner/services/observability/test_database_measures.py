@@ -9,8 +9,8 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from planner.models import Job, JobState, WebhookDelivery, WebhookEndpoint
-from planner.services.observability.exposition import render_measures
-from planner.services.observability.request_id import use_request_id
+from planner.services.observability.logs import use_request_id
+from planner.services.observability.measures import render_measures
 from planner.services.webhooks import outbound, webhooks
 from pricing.models import HeldBatch, RefreshRun
 from tests.planner.workspace import SEEN, Workspace, market

@@ -16,15 +16,13 @@ from django.test import Client, RequestFactory
 from django.urls import Resolver404, resolve
 from django.utils.log import DEFAULT_LOGGING
 
-from planner.services.fair_use import rates
-from planner.services.observability.log_format import (
+from planner.services import fair_use as rates
+from planner.services.observability.logs import (
     JsonFormatter,
     PlainFormatter,
     RouteForPath,
-    configure_logging,
-)
-from planner.services.observability.request_id import (
     accept_request_id,
+    configure_logging,
     current_request_id,
     use_request_id,
 )
@@ -116,7 +114,7 @@ def test_a_request_that_a_limit_refuses_leaves_no_secret(
     monkeypatch.setattr(rates.time, "time", lambda: 1_800_000_000.0)
     settings.PAGES_ANONYMOUS_PER_MINUTE = 1
     cache.clear()
-    lines = refusals(client, ["/hardware/", "/join/inv_secret/", "/join/inv_secret/)"])
+    lines = refusals(client, ["/market/", "/join/inv_secret/", "/join/inv_secret/)"])
     cache.clear()
     assert [line["message"] for line in lines] == [
         "Too Many Requests: /join/<str:secret>/",

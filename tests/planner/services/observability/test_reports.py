@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from planner.services.observability import reports
+from planner.services.observability import logs as reports
 
 
 def test_without_their_settings_nothing_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,11 @@ from planner.contract.request.portfolio import read_portfolio
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import AuditEntry, Project, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
-from planner.services.portfolio import portfolios, repricing, visibility
+from planner.services.portfolio import portfolios
+from planner.services.portfolio import portfolios as repricing
+from planner.services.portfolio import portfolios as visibility
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
-from planner.services.teams.errors import WrongStateError
+from planner.services.teams.access import WrongStateError
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import CATALOG
 from tests.planner.workspace import H100, PLAIN, WORKLOAD, Workspace, market
@@ -42,27 +44,6 @@ def two_projects(work):
 def saved_of(work, **values):
     request, owners = portfolio_of_projects(work.team, two_projects(work))
     return work.portfolio(request=request, owners=owners, **values)
-
-
-def test_a_saved_portfolio_replays_to_the_cent(work):
-    saved = saved_of(work)
-    market("70.00")
-    answer, differences = portfolios.replay_portfolio(saved)
-    assert differences == []
-    assert answer.net_present_cost == saved.read_answer().net_present_cost
-
-
-def test_a_replay_is_no_matter_of_wording(work):
-    saved = saved_of(work)
-    saved.answer["headline"] = saved.answer["projects"][0]["explanation"] = "In other words."
-    assert portfolios.replay_portfolio(saved)[1] == []
-
-
-def test_a_replay_says_where_the_answer_was_changed(work):
-    saved = saved_of(work)
-    saved.answer["total_cost"] = "1.00"
-    _, differences = portfolios.replay_portfolio(saved)
-    assert [one.field for one in differences] == ["total_cost"]
 
 
 def test_the_request_of_a_team_puts_projects_on_one_calendar(work):
@@ -116,7 +97,7 @@ def test_sized_work_that_has_begun_is_planned_for_what_is_left_of_it(work):
     (entry,) = request["projects"]
     whole = {**request, "start": "2026-08", "horizon_months": 12}
     of_all, of_rest = (
-        PortfolioPreparation(read_portfolio(one), CATALOG, dt.date(2027, 3, 10), {})
+        PortfolioPreparation(read_portfolio(one), CATALOG, dt.date(2027, 3, 10))
         .projects[0]
         .alone.demand
         for one in (whole, request)

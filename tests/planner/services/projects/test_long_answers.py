@@ -11,7 +11,8 @@ from django.db import connection
 from planner.models import Job
 from planner.services.jobs.jobs import Progress
 from planner.services.portfolio import portfolios
-from planner.services.projects import save_answers, saved_comparisons
+from planner.services.projects import saved_comparisons
+from planner.services.projects import saved_comparisons as save_answers
 from planner.services.projects.reprice import project_job
 from tests.planner.workspace import REQUEST, Workspace, market
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner.contract.request.comparison import read_request
 from planner.services.projects.projects import _apply_changes
-from planner.services.projects.save_answers import changes_between
+from planner.services.projects.saved_comparisons import changes_between
 from tests.planner.workspace import WORKLOAD
 
 TRAINING = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "experiments_factor": 2.0}

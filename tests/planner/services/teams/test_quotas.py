@@ -11,8 +11,9 @@ import pytest
 from planner.models import Role, SavedPortfolio, access_of
 from planner.services.actuals import actuals
 from planner.services.portfolio import portfolios
-from planner.services.teams import quotas, teams, tokens
-from planner.services.teams.quotas import QuotaError
+from planner.services.teams import access as quotas
+from planner.services.teams import teams, tokens
+from planner.services.teams.access import QuotaError
 from tests.planner.workspace import Workspace, market, person
 
 pytestmark = pytest.mark.django_db

@@ -20,11 +20,12 @@ from planner.models import (
     Scope,
 )
 from planner.services.actuals import actuals
-from planner.services.actuals.usage_files import read_actuals_file
+from planner.services.actuals.bills import read_actuals_file
 from planner.services.portfolio import portfolios
 from planner.services.projects import saved_comparisons
-from planner.services.teams import quotas, teams, tokens
-from planner.services.teams.quotas import QuotaError
+from planner.services.teams import access as quotas
+from planner.services.teams import teams, tokens
+from planner.services.teams.access import QuotaError
 from planner.services.teams.tokens import access_for_token
 from tests.planner.workspace import PLAIN, WORKLOAD, Workspace, market
 

@@ -23,14 +23,13 @@ from planner.models import (
 )
 from planner.services.housekeeping.deletion import delete_account
 from planner.services.teams import teams, tokens
-from planner.services.teams.errors import StaleError, WrongStateError
+from planner.services.teams.access import StaleError, WrongStateError
 from planner.services.teams.tokens import access_for_token
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.workspace import Workspace, person
 
 pytestmark = pytest.mark.django_db
-append_only = import_module("planner.migrations.0002_audit_log_append_only")
-of_the_server = import_module("planner.migrations.0007_audit_log_of_the_server")
+append_only = import_module("planner.migrations.0001_squashed")
 
 
 @pytest.fixture
@@ -182,10 +181,10 @@ def test_the_database_refuses_to_change_the_audit_log(work: Workspace, statement
         pytest.skip("SQLite has no TRUNCATE")
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            cursor.execute(append_only.ON_DELETE_SQLITE)
+            cursor.execute(append_only.SQLITE[1])
         else:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-            cursor.execute(of_the_server.ON_TRUNCATE_POSTGRESQL)
+            cursor.execute(append_only.POSTGRESQL[2])
         with pytest.raises(DatabaseError, match="append-only"):
             cursor.execute(statement.format(table))
 

@@ -26,7 +26,7 @@ from planner.models import (
 )
 from planner.services.alerts.alerts import AlertSubject, Finding, create_alerts
 from planner.services.projects import saved_comparisons
-from planner.services.teams.errors import WrongStateError
+from planner.services.teams.access import WrongStateError
 from planner.services.webhooks import webhooks
 from planner.services.webhooks.webhooks import outbound
 from pricing.common.invalid_input import InvalidInput

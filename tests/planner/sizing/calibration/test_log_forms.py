@@ -5,7 +5,7 @@ import json
 import pytest
 
 from planner.sizing.calibration.calibration import calibrate
-from planner.sizing.calibration.log_text import decode_log
+from planner.sizing.calibration.log_forms import decode_log
 from pricing.common.invalid_input import InvalidInput
 
 DMON = """# gpu    pwr  gtemp  mtemp     sm    mem   mclk   pclk     fb

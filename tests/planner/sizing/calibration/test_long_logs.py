@@ -5,7 +5,7 @@ import time
 import pytest
 
 from planner.sizing.calibration.calibration import calibrate
-from planner.sizing.calibration.headless import guess_header
+from planner.sizing.calibration.log_forms import guess_header
 from planner.sizing.calibration.pilot import MOST_LOG_CHARACTERS as LONGEST
 from pricing.common.invalid_input import InvalidInput
 

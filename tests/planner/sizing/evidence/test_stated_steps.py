@@ -2,13 +2,12 @@
 
 import pytest
 
-from planner.contract.request.comparison import CURRENT_RULES
 from planner.contract.request.workload import Training
-from planner.sizing.evidence.published_runs import published_runs
-from planner.sizing.performance.throughput import training_from_run
+from planner.sizing.evidence.training_runs import published_runs
+from planner.sizing.performance.levels import training_from_run
 from tests.bench.reports.stated_steps import PRETRAINING_STEPS
 
-RUNS = {run.run: run for run in published_runs(rules=CURRENT_RULES)}
+RUNS = {run.run: run for run in published_runs()}
 
 
 @pytest.mark.parametrize("name", PRETRAINING_STEPS)

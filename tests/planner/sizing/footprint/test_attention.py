@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.evidence.attention_shapes import with_attention
+from planner.sizing.evidence.training_runs import with_attention
 from planner.sizing.footprint.training_flops import (
     attention_flops_per_token,
     attention_span,
     compute_work,
     size_at_work,
-    under_rules,
 )
 from planner.sizing.layout.shapes import model_shape
 from planner.sizing.layout.splits import splits_of
@@ -94,20 +93,6 @@ def test_windows_never_add_work_and_width_is_in_proportion(length, window, wider
     assert attention_flops_per_token(doubled) == pytest.approx(2 * least)
 
 
-def test_a_model_as_wide_as_its_hidden_size_is_as_before():
-    model = training(model="Llama-3.1-8B")
-    assert compute_work(model) == compute_work(under_rules(model, 5))
-    assert model_shape(model) == model_shape(under_rules(model, 5))
-
-
-def test_rules_of_before_know_neither():
-    model = under_rules(training(model="Gemma-3-27b-it", sequence_length=32768), 5)
-    assert attention_flops_per_token(model) == 12 * 62 * 5376 * 32768
-    assert model == training(model="Gemma-3-27b-it", sequence_length=32768).model_copy(
-        update=dict.fromkeys(("attention_width", "sliding_window", "sliding_layers"))
-    )
-
-
 def test_what_is_stated_goes_before_the_config():
     assert training(config=QWEN, attention_width=1024).attention_width == 1024
     whole = training(model="Gemma-3-27b-it", sequence_length=32768, sliding_layers=0)
@@ -116,7 +101,7 @@ def test_what_is_stated_goes_before_the_config():
 
 def test_a_wider_attention_keeps_its_queries_keys_values_and_output():
     model = training(config=QWEN)
-    narrow = under_rules(model, 5)
+    narrow = model.model_copy(update={"attention_width": None})
     assert model_shape(model).kept_bytes - model_shape(narrow).kept_bytes == 8 * (2048 - 1024)
     per_token = []
     for one in (model, narrow):

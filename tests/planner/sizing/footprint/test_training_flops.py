@@ -34,11 +34,6 @@ def test_the_attention_term_has_its_published_size():
         )
 
 
-def test_recomputation_is_a_third_more_and_not_in_the_models_flops():
-    work = compute_work(training(sequence_length=2048))
-    assert work.hardware_flops_recomputing == pytest.approx(work.model_flops * 4 / 3)
-
-
 def test_only_active_parameters_work_on_a_token():
     work = compute_work(training(parameters=671e9, active_parameters=37e9))
     assert work.model_flops == 6 * 37e9 * 300e9

@@ -1,4 +1,4 @@
-"""Keys and values of a split sequence go round a ring, which slow links do not hide (rules 6)."""
+"""Keys and values of a split sequence go round a ring, which slow links do not hide."""
 
 import pytest
 
@@ -13,19 +13,18 @@ RING = {"layout": {"context": 8}, "chunked_loss": True}
 RTX_4090, H100 = "nvidia-rtx-4090", "nvidia-h100-80gb-sxm"
 
 
-def sized(accelerator, rules=6, count=8, **asked):
-    return placed_on(parse(Training, LONG | asked), get(accelerator), rules).at(count)
+def sized(accelerator, count=8, **asked):
+    return placed_on(parse(Training, LONG | asked), get(accelerator)).at(count)
 
 
 def test_a_ring_over_pcie_is_waited_for():
     """Of 7 x 32,768 / 8 tokens 16,384 bytes a layer, three times in 32 layers at 4.5 GB/s: 10 s."""
     asked = {**EVERY_HEAD, **RING, "activation_checkpointing": "selective"}
-    size, before = sized(RTX_4090, **asked), sized(RTX_4090, 5, **asked)
+    size = sized(RTX_4090, **asked)
     ring = 3 * 7 / 8 * 32_768 * 2 * 8192 * 32 / 4.5e9
     work = size.seconds_per_token * 32_768 / 8
     assert ring == pytest.approx(10.0, rel=0.01)
     assert size.layout.exposed_communication * ring > 0.5 * work
-    assert size.hours > 2 * before.hours
 
 
 def test_fast_links_hide_it():

@@ -1,4 +1,4 @@
-"""Tensor parallelism takes whole heads of attention under rules 6, where they are known."""
+"""Tensor parallelism takes whole heads of attention, where they are known."""
 
 import pytest
 
@@ -13,8 +13,8 @@ from tests.planner.contract.models.configs import QWEN2_7B
 H100 = get("nvidia-h100-80gb-sxm")
 
 
-def placed(rules=6, **asked):
-    return placed_on(parse(Training, {"kind": "training", "tokens": 1e10} | asked), H100, rules)
+def placed(**asked):
+    return placed_on(parse(Training, {"kind": "training", "tokens": 1e10} | asked), H100)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 8, 64])
@@ -24,21 +24,16 @@ def test_what_is_advised_divides_the_heads(count):
     assert 28 % placed(model="Qwen2.5-7B", optimizer="adamw_8bit").at(count).layout.tensor == 0
 
 
-def test_rules_of_before_did_not_look():
-    assert placed(5, model="falcon-7b").at(2).layout.tensor == 2
-
-
 @pytest.mark.parametrize("asked", [{"model": "Qwen2.5-7B"}, {"config": QWEN2_7B}])
 def test_a_tensor_size_of_ones_own_divides_the_heads(asked):
     workload = {"kind": "training", "tokens": 1e9, "layout": {"tensor": 8}, **asked}
     request = {"workload": workload, "accelerator": "H100", "accelerators": 8}
     with pytest.raises(InvalidInput) as refused:
-        estimate({**request, "rules": 6})
+        estimate(request)
     assert refused.value.field == "workload.layout"
     assert "tensor 8 does not divide the 28 attention heads" in refused.value.message
     assert "1, 2, 4, 7, 14 or 28 do" in refused.value.message
-    assert estimate({**request, "rules": 5})
-    assert estimate({**request, "workload": workload | {"layout": {"tensor": 4}}, "rules": 6})
+    assert estimate({**request, "workload": workload | {"layout": {"tensor": 4}}})
 
 
 def test_heads_that_keys_and_values_share_may_be_repeated():

@@ -21,7 +21,7 @@ SEVENTY = {
 }
 
 
-def bubble(micro_batches, rules=5, tensor=8, stages=8):
+def bubble(micro_batches, tensor=8, stages=8):
     work = parse(
         Training,
         SEVENTY
@@ -30,7 +30,7 @@ def bubble(micro_batches, rules=5, tensor=8, stages=8):
             "global_batch_tokens": 4096 * micro_batches,
         },
     )
-    return placed_on(work, H100, rules).at(64).layout.pipeline_bubble
+    return placed_on(work, H100).at(64).layout.pipeline_bubble
 
 
 @pytest.mark.parametrize(
@@ -46,27 +46,21 @@ def test_no_more_stages_work_than_there_are_micro_batches(micro_batches, idle_ov
     assert bubble(micro_batches) == pytest.approx(idle_over_work / (1 + idle_over_work))
 
 
-def test_rules_of_before_keep_their_formula():
-    for micro_batches in (1, 4, 64):
-        idle = 7 / 4 / micro_batches
-        assert bubble(micro_batches, rules=4) == pytest.approx(idle / (1 + idle))
-
-
 def test_a_small_model_takes_no_stages_that_would_only_wait():
     asked = {"kind": "training", "model": "BERT-base", "tokens": 2e8, "sequence_length": 2048}
     work = parse(Training, {**asked, "stage": "fine_tuning"})
-    assert placed_on(work, H100, 5).at(8).layout.pipeline == 1
+    assert placed_on(work, H100).at(8).layout.pipeline == 1
 
 
 def test_a_tpu_starts_no_kernels():
     work = parse(Training, {**SEVENTY, "optimizer": "lora"})
-    assert rates_on(work, get("google-tpu-v5e"), "bf16", 5).launch_seconds == 0
-    assert rates_on(work, H100, "bf16", 5).launch_seconds > 0
+    assert rates_on(work, get("google-tpu-v5e"), "bf16").launch_seconds == 0
+    assert rates_on(work, H100, "bf16").launch_seconds > 0
 
 
 def test_accelerators_that_the_advised_split_leaves_over_are_told():
     work = parse(Training, {**SEVENTY, "parameters": 1e9, "layers": 16, "hidden_size": 2048})
     for count in (8, 7):
-        task = LayoutTask(work, H100, "bf16", rates_on(work, H100, "bf16", 5))
-        is_told = any("idle" in one for one in placed_on(work, H100, 5).at(count).warnings)
+        task = LayoutTask(work, H100, "bf16", rates_on(work, H100, "bf16"))
+        is_told = any("idle" in one for one in placed_on(work, H100).at(count).warnings)
         assert is_told is (task.on(count).unused > 0)

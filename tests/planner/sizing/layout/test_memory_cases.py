@@ -5,7 +5,7 @@ import pytest
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.footprint.memory import GIB
-from planner.sizing.layout.grid import CHECKPOINTING
+from planner.sizing.layout.shapes import CHECKPOINTING
 from planner.sizing.layout.splits import splits_of
 
 GPT3 = {"parameters": 175e9, "layers": 96, "hidden_size": 12288, "vocabulary_size": 51200}
@@ -67,10 +67,10 @@ PEAKS = [
 ]
 
 
-def placed(changes, split, checkpointing="full", by_parts=True):
-    """The memory plan of one split, and its index; by default of rules 6."""
+def placed(changes, split, checkpointing="full"):
+    """The memory plan of one split, and its index."""
     asked = {"kind": "training", "tokens": 1e9, **changes}
-    plan = splits_of(parse(Training, asked), "bf16", 8, True, by_parts)
+    plan = splits_of(parse(Training, asked), "bf16", 8)
     grid = plan.grid
     tensor, pipeline, data, stage = split
     mask = (grid.tensor == tensor) & (grid.pipeline == pipeline) & (grid.zero_stage == stage)
@@ -89,12 +89,11 @@ def test_states_are_within_3_per_cent(changes, split, published):
     assert (plan.fixed[i] - beside + shared) / GIB == pytest.approx(published, rel=0.03)
 
 
-@pytest.mark.parametrize("by_parts", [False, True])
-def test_peaks_are_within_15_per_cent(by_parts):
+def test_peaks_are_within_15_per_cent():
     for changes, split, checkpointing, size, published in PEAKS:
-        plan, i, data = placed(changes, split, checkpointing, by_parts)
+        plan, i, data = placed(changes, split, checkpointing)
         total = plan.total(float(data), plan.is_staged * 0.0 + 1.0, float(size))[i] / GIB
-        assert total == pytest.approx(published, rel=0.15), (changes, split, by_parts)
+        assert total == pytest.approx(published, rel=0.15), (changes, split)
 
 
 def test_logits_held_whole_take_eight_times_those_in_parts():

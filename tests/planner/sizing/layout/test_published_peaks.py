@@ -17,10 +17,9 @@ import pytest
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.footprint.memory import GIB
-from planner.sizing.layout.grid import CHECKPOINTING
 from planner.sizing.layout.memory_fit import MemoryPlan
+from planner.sizing.layout.shapes import CHECKPOINTING, MARGIN, usable_gib
 from planner.sizing.layout.splits import splits_of
-from planner.sizing.layout.usable_memory import MARGIN, usable_gib
 from pricing.market.accelerators import get
 
 FOLDER = Path(__file__).parent
@@ -54,17 +53,16 @@ def _table(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def plan_of(model: str, by_parts: bool = True, **changes: object) -> MemoryPlan:
+def plan_of(model: str, **changes: object) -> MemoryPlan:
     """What one split of a training holds."""
     request = {"kind": "training", "tokens": 1e9, **models()[model], **changes}
-    return splits_of(parse(Training, request), "bf16", 8, True, by_parts).memory
+    return splits_of(parse(Training, request), "bf16", 8).memory
 
 
-def predicted_gib(row: dict[str, str], by_parts: bool = True) -> float:
+def predicted_gib(row: dict[str, str]) -> float:
     trained = float(row["trainable_parameters"] or 0) if "lora" in row["optimizer"] else 0
     plan = plan_of(
         row["model"],
-        by_parts,
         optimizer=row["optimizer"],
         trainable_parameters=trained or None,
         sequence_length=int(row["sequence_length"]),
@@ -81,10 +79,10 @@ def _requested(kind: str) -> bool | str:
     return kind if kind == "selective" else kind == CHECKPOINTING[2]
 
 
-def within_15_per_cent(by_parts: bool, varying: bool) -> tuple[int, int]:
+def within_15_per_cent(varying: bool) -> tuple[int, int]:
     """Peaks within 15 %, and all of them."""
     errors = [
-        predicted_gib(row, by_parts) / GIB / float(row["gib"]) - 1
+        predicted_gib(row) / GIB / float(row["gib"]) - 1
         for row in _table("published_peaks.csv")
         if _varies(row) == varying
     ]
@@ -96,13 +94,11 @@ def _varies(row: dict[str, str]) -> bool:
 
 
 def test_four_of_five_peaks_are_within_15_per_cent():
-    assert within_15_per_cent(by_parts=True, varying=False) == (131, 168)
-    assert within_15_per_cent(by_parts=False, varying=False) == (107, 168)
+    assert within_15_per_cent(varying=False) == (131, 168)
 
 
 def test_the_cache_of_lengths_that_vary_is_not_what_a_step_needs():
-    assert within_15_per_cent(by_parts=True, varying=True) == (14, 48)
-    assert within_15_per_cent(by_parts=False, varying=True) == (14, 48)
+    assert within_15_per_cent(varying=True) == (14, 48)
 
 
 @pytest.mark.parametrize(("model", "optimizer", "length", "size", "kind", "slug"), HELD)

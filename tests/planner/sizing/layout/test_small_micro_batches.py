@@ -1,4 +1,4 @@
-"""Stages work on micro-batches small enough to keep them at work, rules 6."""
+"""Stages work on micro-batches small enough to keep them at work."""
 
 import itertools
 
@@ -19,8 +19,8 @@ MIXTURE = {
 }
 
 
-def size_of(count, rules=6, **asked):
-    return placed_on(parse(Training, {"kind": "training", **asked}), H100, rules).at(count)
+def size_of(count, **asked):
+    return placed_on(parse(Training, {"kind": "training", **asked}), H100).at(count)
 
 
 def test_a_larger_batch_takes_no_more_hours():

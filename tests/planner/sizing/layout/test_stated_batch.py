@@ -1,11 +1,11 @@
-"""A global batch that is asked for is kept as nearly as replicas and micro-batches can, rules 6."""
+"""A global batch that is asked for is kept as nearly as replicas and micro-batches can."""
 
 import numpy as np
 import pytest
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.layout.stated_batch import micro_batches_for
+from planner.sizing.layout.search import micro_batches_for
 from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators, get
@@ -16,8 +16,8 @@ SMALL = {"model": "Llama-3.2-1B", "sequence_length": 2048, "global_batch_tokens"
 LARGE = {"model": "Llama-2-7B", "sequence_length": 4096, "global_batch_tokens": 4_000_000}
 
 
-def task(one=H100, rules=6, **asked):
-    return placed_on(parse(Training, {"kind": "training", "tokens": 1e11} | asked), one, rules)
+def task(one=H100, **asked):
+    return placed_on(parse(Training, {"kind": "training", "tokens": 1e11} | asked), one)
 
 
 def words_on_batch(size):
@@ -29,9 +29,6 @@ def test_a_batch_that_divides_is_kept_to_the_token(asked):
     size = task(**asked).at(8)
     assert size.layout.global_batch_tokens == asked["global_batch_tokens"]
     assert not words_on_batch(size)
-    before = task(rules=5, **asked).at(8)
-    assert before.layout.global_batch_tokens < 0.7 * asked["global_batch_tokens"]
-    assert words_on_batch(before)
 
 
 def test_the_micro_batch_is_the_largest_that_divides_and_fits():
@@ -47,7 +44,6 @@ def test_a_few_replicas_stay_idle_where_half_of_the_batch_would_be_lost():
     assert size.layout.global_batch_tokens == 976 * 4096
     assert 0 < size.layout.unused <= 0.05 * 2000
     assert not words_on_batch(size)
-    assert task(A100, 5, **LARGE).at(2000).layout.global_batch_tokens == 500 * 4096
 
 
 @pytest.mark.parametrize(
@@ -66,19 +62,12 @@ def test_no_step_works_on_more_than_the_batch(model, slug, count, sequences):
     assert size.layout.global_batch_tokens == batch
     assert any("idle" in words for words in size.warnings)
     assert not any("not on the" in words for words in size.warnings)
-    assert task(get(slug), 5, **asked, optimizer="qlora").at(count).layout.unused == 0
 
 
 def test_a_batch_that_nothing_keeps_is_said():
     size = task(**{**SMALL, "global_batch_tokens": 13 * 2048}, layout={"tensor": 1}).at(8)
     assert size.layout.global_batch_tokens == 8 * 2048
     assert words_on_batch(size)
-
-
-def test_batches_that_are_not_stated_keep_powers_of_two():
-    usual = {key: value for key, value in NANOGPT.items() if key != "global_batch_tokens"}
-    now, before = task(**usual).at(8).layout, task(rules=5, **usual).at(8).layout
-    assert (now.micro_batch, now.micro_batches) == (before.micro_batch, before.micro_batches)
 
 
 def test_no_micro_batch_that_fits_comes_nearer():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from planner.sizing.performance.conformal import conformal_quantile, conformal_range
+from planner.sizing.performance.teams import conformal_quantile, conformal_range
 
 
 def test_a_new_team_lies_inside_as_often_as_the_range_says():

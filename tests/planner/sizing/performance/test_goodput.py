@@ -8,18 +8,17 @@ from hypothesis import strategies as st
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.layout.states import state_bytes
+from planner.sizing.layout.shapes import state_bytes
 from planner.sizing.performance.goodput import (
-    CALENDAR_SHARE,
     daly_interval,
     estimate_goodput,
     goodput_by_band,
     job_mtbf,
     overhead,
+    saving_hours,
     spot_goodput,
     young_interval,
 )
-from planner.sizing.performance.saving import saving_hours, usual_goodput
 from tests.properties import examples
 
 HOURS_OF_NINE_MONTHS = 9 * 730
@@ -56,10 +55,9 @@ def test_a_larger_job_saves_faster_and_keeps_what_llama_3_kept():
     says, which checkpoints of BLOOM's 40 s would not leave."""
     training = parse(Training, {"kind": "training", "model": "Llama-3.1-405B", "tokens": 1e13})
     states, mtbf = state_bytes(training, "bf16"), job_mtbf(16_384)
-    save = saving_hours(states, 16_384, 6)
+    save = saving_hours(states, 16_384)
     assert 3600 * save == pytest.approx(405.9e9 * 14 / (2048 * 1.2 * 2**30), rel=0.01)
     assert 1 - overhead(mtbf) < 0.9 < 1 - overhead(mtbf, save)
-    assert usual_goodput(states, 16_384, 5) == estimate_goodput(16_384, CALENDAR_SHARE)
 
 
 @examples(20, 2000)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.sizing.performance.team_runs import TeamRun
+from planner.sizing.performance.teams import TeamRun
 from tests.bench.reports.teams import HeldOut, beside_their_own
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from planner.sizing.estimate import estimate
-from planner.sizing.evidence.rl_steps import rl_steps
+from planner.sizing.evidence.training_runs import rl_steps
 from planner.sizing.performance.rollouts import excess_of, log_range_of, step_excess
 from pricing.common.invalid_input import InvalidInput
 
@@ -72,14 +72,3 @@ def test_trials_of_a_sweep_come_on_top():
     plain = {"workload": WORK, "accelerator": "H100", "accelerators": 8}
     swept = {**plain, "workload": {**WORK, "sweep": {"trials": 20, "share": 0.1}}}
     assert estimate(swept).hours == pytest.approx(3 * estimate(plain).hours)
-
-
-def test_writers_over_several_servers_keep_layers_within_each_from_rules_6_on():
-    """DeepSeek-V3 writes on 32 H100: one split over four servers' network before, stages now."""
-    rollouts = {"response_tokens": 600, "prompt_tokens": 100, "per_step": 4096}
-    work = {**WORK, "model": "DeepSeek-V3", "rollouts": rollouts}
-    request = {"workload": work, "accelerator": "H100", "accelerators": 256}
-    now, before = (
-        estimate({**request, "rules": rules}).answer.rollouts.writing_hours for rules in (6, 5)
-    )
-    assert now < 0.75 * before

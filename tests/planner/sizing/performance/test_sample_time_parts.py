@@ -1,4 +1,4 @@
-"""The parts of a sample's time under rules 5, worked out by hand from the documented formula."""
+"""The parts of a sample's time, worked out by hand from the documented formula."""
 
 import itertools
 import math
@@ -7,12 +7,16 @@ import pytest
 
 from planner.contract.request.workload import Samples
 from planner.contract.validation import parse
-from planner.sizing.evidence.measured_throughput import FULL, MIXED
+from planner.sizing.evidence.sample_runs import FULL, MIXED
 from planner.sizing.performance.goodput import estimate_goodput
-from planner.sizing.performance.relative_throughput import throughput_index
-from planner.sizing.performance.sample_scaling import scaling_efficiency
-from planner.sizing.performance.sample_time import Sample, parts
-from planner.sizing.performance.sample_times import FIRST, time_fit
+from planner.sizing.performance.levels import throughput_index
+from planner.sizing.performance.sample_times import (
+    FIRST,
+    Sample,
+    parts,
+    scaling_efficiency,
+    time_fit,
+)
 from planner.sizing.runs.sample_run import size_samples
 from pricing.market.accelerators import get
 
@@ -50,7 +54,7 @@ LOST = scaling_efficiency(8) * estimate_goodput(8)
 
 
 def hours(one=A100, **said):
-    return size_samples(parse(Samples, {**ASKED, **said}), one, 8, 5).hours
+    return size_samples(parse(Samples, {**ASKED, **said}), one, 8).hours
 
 
 @pytest.mark.parametrize("loader", ["usual", "hand_tuned"])

@@ -1,21 +1,17 @@
-"""Sample-based work under rules 5: the parts of a sample's time, and how far teams are from it."""
+"""Sample-based work: the parts of a sample's time, and how far teams are from it."""
 
 import itertools
 import math
 import statistics
-from collections import Counter
-from typing import get_args
 
 import pytest
 
-from planner.contract.request.workload import Samples, Tuning
+from planner.contract.request.workload import Samples
 from planner.contract.validation import parse
-from planner.sizing.candidates.cpu import cpu_hours
-from planner.sizing.evidence.measured_throughput import FULL, MIXED
-from planner.sizing.evidence.sample_runs import sample_runs
-from planner.sizing.performance.conformal import conformal_range
-from planner.sizing.performance.sample_time import Sample, parts
-from planner.sizing.performance.sample_times import errors_as_stated, time_fit
+from planner.sizing.candidates.other_chips import cpu_hours
+from planner.sizing.evidence.sample_runs import FULL, MIXED, sample_runs
+from planner.sizing.performance.sample_times import Sample, errors_as_stated, parts, time_fit
+from planner.sizing.performance.teams import conformal_range
 from planner.sizing.runs.sample_run import size_samples
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
@@ -32,8 +28,8 @@ BEFORE = [
 MOST_OF_A_TEAM = 8
 
 
-def size(rules=5, one=A100, **changes):
-    return size_samples(parse(Samples, {**WORK, **changes}), one, 8, rules)
+def size(one=A100, **changes):
+    return size_samples(parse(Samples, {**WORK, **changes}), one, 8)
 
 
 def hours(**changes):
@@ -52,17 +48,9 @@ def share_inside(judged, every):
     return statistics.fmean(is_inside(run, error) for run, error in judged)
 
 
-@pytest.mark.parametrize("rules", [3, 4])
-@pytest.mark.parametrize(("changes", "one", "before", "ends"), BEFORE)
-def test_rules_3_and_4_keep_their_figures(rules, changes, one, before, ends):
-    sized = size(rules, one, **changes)
-    assert sized.hours == pytest.approx(before, rel=1e-9)
-    assert sized.range_p10_p90 == pytest.approx(ends, rel=1e-9)
-
-
 def test_images_as_stated_are_close_without_their_team():
     errors = errors_as_stated()
-    assert len(errors) == sum(run.is_stated and run.is_images for run in sample_runs(5))
+    assert len(errors) == sum(run.is_stated and run.is_images for run in sample_runs())
     assert statistics.median(misses(errors)) <= 0.27
     assert statistics.fmean(miss <= 0.5 for miss in misses(errors)) >= 0.79
     assert 0.76 <= share_inside(errors, errors) <= 0.86
@@ -75,7 +63,7 @@ def test_images_whose_loader_is_not_stated_are_asked_for_with_the_rest():
     assert silent
 
 
-def test_images_of_which_nothing_is_said_are_closer_than_under_rules_4():
+def test_images_of_which_nothing_is_said_are_closer_than():
     """Rules 4 are 42 % off on the same runs, each team predicted by the others."""
     every = time_fit(False, False, False).errors
     images = [(run, error) for run, error in every if run.is_images]
@@ -128,12 +116,6 @@ def test_depthwise_convolutions_take_more_hours_for_their_operations_than_whole_
     assert detector > whole
 
 
-def test_fp32_without_matrix_units_takes_longer_than_rules_4_say():
-    """A V100 does 15.7 TFLOP/s in fp32: rules 4 had it sustain 13.5 of them."""
-    asked = {"precision": "fp32", "architecture": "convolutional"}
-    assert hours(one=V100, **asked) > 1.5 * size(4, V100, precision="fp32").hours
-
-
 @pytest.mark.parametrize("gflops", [0.01, 1.0, 100.0])
 def test_more_work_takes_more_hours_and_never_more_than_in_proportion(gflops):
     once = hours(forward_gflops_per_sample=gflops)
@@ -164,17 +146,6 @@ def test_a_tpu_has_units_of_its_own(precision_class):
     assert "vector" in parts(depthwise, get("google-tpu-v3"))
 
 
-def test_every_new_row_follows_the_rule_of_the_table():
-    added = [run for run in sample_runs(5) if run.since == 5]
-    assert max(Counter(run.team for run in added).values()) <= MOST_OF_A_TEAM
-    assert all(run.is_stated and run.is_images and run.architecture for run in added)
-    stated = [run for run in sample_runs(5) if run.is_stated]
-    assert all(bool(run.code) == run.is_images for run in stated)
-    assert {run.code for run in added} == set(get_args(Tuning))
-    assert all(run.forward_flops and run.parameters for run in added)
-    assert all(get(run.accelerator) for run in added)
-
-
 SAID = [("architecture", "detector"), ("code", "hand_tuned")]
 
 
@@ -183,14 +154,6 @@ SAID = [("architecture", "detector"), ("code", "hand_tuned")]
 def test_what_is_said_beside_a_measured_rate_is_refused(rate, field, value):
     with pytest.raises(InvalidInput) as refused:
         size(accelerator="A100-80GB", **{field: value}, **rate)
-    assert refused.value.field == field
-
-
-@pytest.mark.parametrize(("field", "value"), SAID)
-@pytest.mark.parametrize("rules", [2, 3, 4])
-def test_what_rules_5_added_needs_them(rules, field, value):
-    with pytest.raises(InvalidInput, match="needs rules 5") as refused:
-        size(rules, **{field: value})
     assert refused.value.field == field
 
 
@@ -210,4 +173,4 @@ def test_an_accelerator_without_a_datasheet_is_refused():
 def test_a_cpu_is_judged_whatever_is_said():
     told = {"loader": "usual", "architecture": "detector", "code": "first_version"}
     said = parse(Samples, {**WORK, **told})
-    assert cpu_hours(said, 5) == cpu_hours(parse(Samples, WORK), 5)
+    assert cpu_hours(said) == cpu_hours(parse(Samples, WORK))

@@ -16,9 +16,9 @@ ROLLOUTS = {"response_tokens": 1000, "per_step": 64}
 SEVEN = {"parameters": 7e9, "sequence_length": 4096}
 
 
-def warnings(accelerator=H100, rules=6, **asked):
+def warnings(accelerator=H100, **asked):
     training = parse(Training, {"kind": "training", "tokens": 1e8, **asked})
-    return " | ".join(placed_on(training, get(accelerator), rules).at(8).warnings)
+    return " | ".join(placed_on(training, get(accelerator)).at(8).warnings)
 
 
 def test_an_image_encoder_of_a_config_is_said_not_to_count():
@@ -56,7 +56,7 @@ def test_layers_without_attention_take_the_work_of_a_short_window():
 def test_hybrids_take_less_time_at_long_sequences_than_attention_everywhere():
     def hours(config):
         work = {"kind": "training", "tokens": 1e8, "parameters": 8e9, "sequence_length": 65536}
-        return placed_on(parse(Training, {**work, "config": config}), get(H100), 6).at(8).hours
+        return placed_on(parse(Training, {**work, "config": config}), get(H100)).at(8).hours
 
     assert hours(HYBRID) < 0.85 * hours(QWEN2_7B)
 
@@ -92,12 +92,6 @@ def test_a_rate_in_16_bits_that_no_source_states_is_named():
     assert "no source states" not in rate
 
 
-def test_earlier_rules_keep_their_words():
-    words = warnings(rules=5, config={**QWEN2_7B, **VISION}, rollouts=ROLLOUTS)
-    assert "not counted" not in words
-    assert "want room" not in words
-
-
 def test_trainable_parameters_without_adapters_are_said_to_train_all():
     asked = {"parameters": 1e9, "sequence_length": 2048, "trainable_parameters": 5e6}
     assert "optimizer adamw trains all 1,000,000,000 parameters" in warnings(**asked)
@@ -106,10 +100,10 @@ def test_trainable_parameters_without_adapters_are_said_to_train_all():
     assert "2,000,000,000 trainable_parameters are more than the 1,000,000,000" in more
 
 
-def flux_warnings(accelerator, rules=6, **changes):
+def flux_warnings(accelerator, **changes):
     work = {"kind": "samples", "samples": 1e5, "epochs": 1, "forward_gflops_per_sample": 3e4}
     return size_samples(
-        parse(Samples, {**work, **changes}), get(accelerator), 1, rules
+        parse(Samples, {**work, **changes}), get(accelerator), 1
     ).warnings  # fmt: skip
 
 
@@ -118,13 +112,12 @@ def test_samples_of_a_model_that_one_accelerator_does_not_hold_are_named():
     assert "12,000,000,000 parameters trained with AdamW hold 179 GiB" in words
     assert "more than the 80 GiB of one H100" in words
     assert not any("memory" in w for w in flux_warnings(H100, parameters=2.6e9))
-    assert not any("memory" in w for w in flux_warnings(H100, rules=5, parameters=12e9))
 
 
 def test_a_measured_rate_shows_that_it_fits():
     work = {"kind": "samples", "samples": 1e5, "epochs": 1, "samples_per_second": 2}
     rate = parse(Samples, {**work, "accelerator": H100, "parameters": 12e9})
-    assert not any("memory" in w for w in size_samples(rate, get(H100), 1, 6).warnings)
+    assert not any("memory" in w for w in size_samples(rate, get(H100), 1).warnings)
 
 
 def test_an_example_longer_than_a_sequence_is_named():
@@ -134,16 +127,15 @@ def test_an_example_longer_than_a_sequence_is_named():
 
 
 def test_too_many_accelerators_for_a_step_are_named():
-    def thin(count, rules=6, **changes):
+    def thin(count, **changes):
         small = {"kind": "training", "parameters": 5e8, "tokens": 1e7, "sequence_length": 4096}
-        task = placed_on(parse(Training, {**small, **changes}), get(H100), rules)
+        task = placed_on(parse(Training, {**small, **changes}), get(H100))
         return [words for words in task.at(count).warnings if "for each, which works at" in words]
 
     (words,) = thin(128)
     assert "on 128 accelerators a step of" in words
     assert words.endswith("take fewer accelerator-hours")
     assert not thin(8)
-    assert not thin(128, rules=5)
     assert not thin(128, mfu=0.3)
     assert not thin(128, global_batch_tokens=4e6)
 
@@ -153,7 +145,6 @@ def test_tokens_of_less_than_one_step_of_answers_are_said():
     asked["rollouts"] = {"prompt_tokens": 256, "response_tokens": 2000, "per_step": 1024}
     words = "the 100,000 tokens are less than one step of 2,310,144 (1,024 answers"
     assert words in warnings(**asked)
-    assert words not in warnings(rules=5, **asked)
     assert "less than one step" not in warnings(**asked | {"tokens": 1e9})
 
 
@@ -161,7 +152,6 @@ def test_more_layers_with_a_window_than_there_are_are_refused():
     asked = {"parameters": 7e9, "layers": 32, "hidden_size": 4096, "sliding_window": 128}
     with pytest.raises(InvalidInput, match=r"sliding_layers: 100 .* allowed are 0 to 32"):
         warnings(**asked, sliding_layers=100)
-    assert warnings(rules=5, **asked, sliding_layers=100)
     assert warnings(**asked, sliding_layers=32)
 
 
@@ -172,7 +162,6 @@ def test_a_window_of_no_layer_is_said_to_count_for_nothing():
     both = {"sliding_window": 1024, "sliding_layers": 16}
     for fine in (seven | both, seven | {"sliding_layers": 0}, {"model": "Gemma-3-12b"}):
         assert "counts for nothing" not in warnings(**fine)
-    assert "counts for nothing" not in warnings(**seven, sliding_window=1024, rules=5)
     config = {**QWEN2_7B, "sliding_window": 4096, "layer_types": ["full_attention"] * 28}
     assert "counts for nothing" not in warnings(config=config)
 
@@ -191,8 +180,6 @@ def test_an_advised_split_that_mostly_waits_says_so():
     words = warnings("nvidia-rtx-4090", model="Qwen3-4B", zero_stage=3)
     assert "of the working time waiting for its links" in words
     assert "waiting for its links" not in warnings(**big)
-    assert "waiting for its links" not in warnings("nvidia-rtx-4090", 5, model="Qwen3-4B",
-                                                 zero_stage=3)  # fmt: skip
 
 
 def test_states_on_the_host_are_said_in_gb():
@@ -200,4 +187,3 @@ def test_states_on_the_host_are_said_in_gb():
     asked = {"model": "Llama-3.1-70B", "optimizer_offload": True}
     words = "keeps 847 GB of states in the memory of the hosts, 106 GB beside each"
     assert words in warnings(**asked)
-    assert words not in warnings(rules=5, **asked)

@@ -5,12 +5,12 @@ import pytest
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
-from planner.sizing.runs.context_words import beyond_context
+from planner.sizing.runs.run_warnings import beyond_context
 
 
-def ask(rules=6, serving=None, **work):
+def ask(serving=None, **work):
     workload = {"kind": "training", "tokens": 1e9, **work}
-    asked = {"workload": workload, "accelerator": "H100", "accelerators": 8, "rules": rules}
+    asked = {"workload": workload, "accelerator": "H100", "accelerators": 8}
     return estimate(asked | ({"serving": serving} if serving else {})).answer
 
 
@@ -26,7 +26,6 @@ def ask(rules=6, serving=None, **work):
 def test_sequences_beyond_the_context_are_named(model, length, words):
     told = " ".join(ask(model=model, sequence_length=length).warnings)
     assert words in told
-    assert "positions" not in " ".join(ask(5, model=model, sequence_length=length).warnings)
 
 
 @pytest.mark.parametrize(
@@ -41,18 +40,13 @@ def test_prompts_and_answers_are_held_against_the_context_too():
     long = {"tokens_per_second": 100, "prompt_tokens": 100_000}
     words = "prompts with answers of 100,250 tokens do not run on gpt2"
     assert words in " ".join(ask(model="gpt2", serving=long).warnings)
-    assert words not in " ".join(ask(5, model="gpt2", serving=long).warnings)
     rollouts = {"prompt_tokens": 6000, "response_tokens": 6000, "per_step": 8}
     work = {"model": "Llama-2-7B", "sequence_length": 4096, "rollouts": rollouts}
     assert "prompts with answers of 12,000 tokens are longer" in " ".join(ask(**work).warnings)
 
 
 def test_a_model_is_counted_at_no_more_than_its_context_where_no_length_is_given():
-    """Before rules 6 at 4,096 tokens, whatever its context."""
     for model, context in (("gpt2", 1024), ("BERT-base", 512), ("Llama-3-8B", 4096)):
         silent, stated = ask(model=model), ask(model=model, sequence_length=context)
         assert silent.accelerator_hours.p50 == pytest.approx(stated.accelerator_hours.p50)
         assert silent.inference.sequence_length == context
-        before, whole = ask(5, model=model), ask(5, model=model, sequence_length=4096)
-        assert before.accelerator_hours.p50 == pytest.approx(whole.accelerator_hours.p50)
-        assert before.inference.sequence_length == 4096

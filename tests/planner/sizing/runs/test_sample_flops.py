@@ -34,19 +34,15 @@ def test_published_trainings_are_inside_the_range(samples, gflops, accelerators,
     assert sized.hours * low <= published <= sized.hours * high
 
 
-def test_twice_the_operations_take_twice_the_hours():
-    assert size(1e6, 20, 1).hours == pytest.approx(2 * size(1e6, 10, 1).hours)
-
-
 def test_without_any_rate_it_is_refused():
     with pytest.raises(InvalidInput, match="forward_gflops_per_sample"):
         parse(Samples, {"kind": "samples", "samples": 1, "epochs": 1})
 
 
-def measured(rate, rules=6, **changes):
+def measured(rate, **changes):
     work = {"kind": "samples", "samples": 1_281_167, "epochs": 90, "samples_per_second": rate}
     work |= {"forward_gflops_per_sample": 123, "accelerator": "T4", **changes}
-    return estimate({"workload": work, "accelerators": 1, "rules": rules}).answer
+    return estimate({"workload": work, "accelerators": 1}).answer
 
 
 def test_a_rate_above_the_peak_is_refused_with_the_highest_possible():
@@ -57,27 +53,26 @@ def test_a_rate_above_the_peak_is_refused_with_the_highest_possible():
     assert measured(176).accelerator_hours.p50 > 180
 
 
-@pytest.mark.parametrize("changes", [{"rules": 5}, {"forward_gflops_per_sample": None}])
-def test_a_rate_is_held_against_the_peak_by_its_flops_from_rules_6_on(changes):
+@pytest.mark.parametrize("changes", [{"forward_gflops_per_sample": None}])
+def test_a_rate_is_held_against_the_peak_by_its_flops(changes):
     asked = {"forward_gflops_per_sample": 123, **changes}
     assert measured(1e6, **asked).accelerator_hours.p50 < 0.1
 
 
 @pytest.mark.parametrize(
-    ("gflops", "more", "rules", "is_named"),
+    ("gflops", "more", "is_named"),
     [
-        (0.0048, {}, 6, True),
-        (0.0048, {}, 5, False),
-        (0.2, {}, 6, False),
-        (8.2, {}, 6, False),
-        (0.0048, {"samples_per_second": 1e6, "accelerator": "nvidia-a100-80gb-sxm"}, 6, False),
+        (0.0048, {}, True),
+        (0.2, {}, False),
+        (8.2, {}, False),
+        (0.0048, {"samples_per_second": 1e6, "accelerator": "nvidia-a100-80gb-sxm"}, False),
     ],
 )
-def test_samples_far_smaller_than_any_image_are_named(gflops, more, rules, is_named):
+def test_samples_far_smaller_than_any_image_are_named(gflops, more, is_named):
     """A recommendation model is not read like images: its hours are a guess and are said to be."""
     clicks = {"kind": "samples", "samples": 4.2e9, "epochs": 1, "forward_gflops_per_sample": gflops}
     request = {"workload": {**clicks, **more}, "accelerator": "nvidia-a100-80gb-sxm"}
-    answer = estimate({**request, "rules": rules}).answer
+    answer = estimate(request).answer
     named = [words for words in answer.warnings if "reading an image" in words]
     assert bool(named) is is_named
     assert answer.accelerator_hours.holds is not is_named

@@ -8,14 +8,14 @@ from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.demand import compute_demand
 from planner.sizing.estimate import estimate
-from planner.sizing.runs.whole_machines import accelerators_rented
+from planner.sizing.runs.placed_run import accelerators_rented
 from pricing.market.accelerators import get
 
 EIGHT = {"kind": "training", "model": "Llama-3.1-8B", "tokens": 1e9, "optimizer": "adamw"}
 
 
-def sized(accelerator="H100", rules=6, **changes):
-    request = {"workload": EIGHT | changes, "accelerator": accelerator, "rules": rules}
+def sized(accelerator="H100", **changes):
+    request = {"workload": EIGHT | changes, "accelerator": accelerator}
     return estimate(request)
 
 
@@ -58,5 +58,5 @@ def test_superchips_that_are_servers_of_their_own_come_in_any_number():
 
 def test_a_comparison_keeps_the_least_number_and_fills_what_it_rents():
     work = parse(Training, EIGHT)
-    demand = compute_demand(work, dt.date(2027, 1, 1), 3, ["nvidia-h100-80gb-sxm"], 6)
+    demand = compute_demand(work, dt.date(2027, 1, 1), 3, ["nvidia-h100-80gb-sxm"])
     assert demand.peak_accelerators[0] == 3

@@ -10,15 +10,21 @@ from django.urls import reverse
 from django.utils.text import slugify
 from reportlab.graphics.shapes import Drawing
 
+from planner.contract.amounts import name_month
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.months import name_month
-from planner.exports.rows import Context, Step
+from planner.exports.csv_export import Context, Step
 from planner.models import Role
 from planner.web.answer.answer_page import AnswerPage
-from planner.web.answer.board_pack import PackFacts, board_pack, paper, story
-from planner.web.answer.board_pack.paper import text
-from planner.web.answer.board_pack.parts import close_pack, print_pack
-from planner.web.answer.figure_rows import figure_rows
+from planner.web.answer.board_pack import (
+    HEADING,
+    PackFacts,
+    board_pack,
+    close_pack,
+    print_pack,
+    register_fonts,
+    text,
+)
+from planner.web.answer.verdict import figure_rows
 from tests.golden.answers import answered
 from tests.golden.shown import money
 from tests.planner.web.asking import HOURS, TRAINING, get
@@ -49,7 +55,8 @@ def test_a_plan_that_is_left_out_does_not_stretch_the_axis(monkeypatch):
     ]
     drawn = []
     monkeypatch.setattr(
-        story, "draw_scenarios", lambda rows, _: drawn.extend(rows) or Drawing(1, 1)
+        "planner.web.answer.board_pack.draw_scenarios",
+        lambda rows, _: drawn.extend(rows) or Drawing(1, 1),
     )
     pack(answer.model_copy(update={"scenarios": tuple(scenarios)}))
     assert drawn
@@ -131,7 +138,7 @@ def test_it_says_who_approved_what_and_leaves_lines_to_sign_where_nobody_did():
 def test_approvals_never_stand_alone_on_a_page(lines, warnings):
     """However far the pages are filled before, the last list stays with the lines to sign."""
     facts = PackFacts(TODAY)
-    paper.register_fonts()
+    register_fonts()
     body = [text("line") for _ in range(lines)]
     closing = close_pack(iter([text("assumed")]), warnings, facts)
     pages, _ = read_paper(print_pack([*body, *closing], facts, "USD"))
@@ -142,9 +149,9 @@ def test_approvals_never_stand_alone_on_a_page(lines, warnings):
 @pytest.mark.parametrize("lines", range(50, 75))
 def test_no_heading_is_the_last_line_of_a_page(lines):
     facts = PackFacts(TODAY)
-    paper.register_fonts()
+    register_fonts()
     parts = [text("line") for _ in range(lines)]
-    parts += [text("What it rests on", paper.HEADING), text("on hours as given")]
+    parts += [text("What it rests on", HEADING), text("on hours as given")]
     pages, _ = read_paper(print_pack(parts, facts, "USD"))
     (page,) = (page for page in pages if "What it rests on" in page)
     assert "on hours as given" in page

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.web.answer.drivers import MOST
+from planner.web.answer.assumptions import MOST
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 ASKED = {**HOURS, "sensitivity": "true"}

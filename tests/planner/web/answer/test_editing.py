@@ -7,10 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from planner.costing.assumptions.editions import EDITIONS
-from planner.portfolio.preparation import RUNS_EDITION, SHARES_EDITION, WINDOW_EDITION
-from planner.web.answer.assumption_rows import _FIXED_LABELS, list_assumption_rows
-from planner.web.common.field_types import request_field_types
+from planner.web.answer.assumptions import list_assumption_rows
+from planner.web.common.query_codec import request_field_types
 from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, WHOLE, get, text
 
 
@@ -119,7 +117,6 @@ def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
     rows = list_assumption_rows(get(client, "plan", data).context["page"].answer)
     fixed = {one.path for one in rows if not one.name}
     assert fixed == {
-        "finance.support_edition",
         "risk.demand_half_life_months",
         "risk.spot_waiting_hours_training",
         "risk.spot_waiting_hours_other",
@@ -128,11 +125,6 @@ def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
     assert not fixed & request_field_types().keys()
     labels = [one.label for one in rows if not one.name]
     assert not [label for label in labels if "edition" in label or "half life" in label]
-
-
-def test_every_edition_that_answers_keep_has_a_name_in_words():
-    of_portfolios = {RUNS_EDITION, SHARES_EDITION, WINDOW_EDITION}
-    assert {*EDITIONS, *of_portfolios} <= set(_FIXED_LABELS)
 
 
 def test_what_stands_in_the_box_of_staff_is_short_enough_to_read(client, prices):

@@ -6,11 +6,10 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from planner.comparison import compare
-from planner.contract.answer.sensitivity import DefaultEffect
+from planner.contract.answer.risk import DefaultEffect
 from planner.contract.answer.verdict import Alternative, BudgetUse
-from planner.web.answer.assumption_rows import default_rows
-from planner.web.answer.figure_rows import figure_rows
-from planner.web.answer.verdict_facts import saving_words, short_title
+from planner.web.answer.assumptions import default_rows
+from planner.web.answer.verdict import figure_rows, saving_words, short_title
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.bench_compare import TODAY
 from tests.golden.answers import answered

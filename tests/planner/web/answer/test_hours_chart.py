@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.contract.purchase_options import OWNED, traits
-from planner.web.answer.hours_chart import hours_curve
+from planner.contract.labels import OWNED, traits
+from planner.web.answer.charts import hours_curve
 from planner.web.common.chart import Chart
 from tests.golden.answers import answered
 

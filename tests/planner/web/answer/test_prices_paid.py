@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from planner.models import Role
-from planner.web.answer.figure_rows import FigureRow
+from planner.web.answer.verdict import FigureRow
 from tests.planner.web.asking import HOURS, get, text
 
 CUT = {

@@ -45,7 +45,7 @@ def test_without_a_plan_no_column_is_without_a_name(client: Any, prices: Any) ->
 
 
 def test_reasons_that_are_sentences_share_a_line() -> None:
-    line = Template("{% load planner_format %}not possible: {{ why|reasons }}")
+    line = Template("not possible: {{ why|reasons }}")
     why = ["no spot offer fits", "It is not known whether AWS sells spot for p5.", "none meets it"]
     assert line.render(Context({"why": why})) == (
         "not possible: no spot offer fits; it is not known whether AWS sells spot for p5; "

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.web.answer.verdict_facts import decision_parts
+from planner.web.answer.verdict import decision_parts
 from tests.golden.answers import REQUESTS, answered
 
 

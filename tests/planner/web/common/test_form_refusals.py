@@ -16,8 +16,7 @@ from django.utils.datastructures import MultiValueDict
 
 from planner.models import Role
 from planner.web import urls  # noqa: F401 - every page, and with it every form
-from planner.web.common.base_form import Form
-from planner.web.common.widgets.refusals import describe_refusals
+from planner.web.common.forms import Form, describe_refusals
 from planner.web.team.forms import InviteForm, NoteForm, TokenForm, WebhookForm
 from tests.planner.web.team.texts import text
 

@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from planner.contract.request.comparison import CURRENT_RULES
-from planner.web.common.choices import list_choices
-from planner.web.common.form_fields import with_labels
-from planner.web.common.plan_fields.in_text import GROUP_TITLES
-from planner.web.plan.views.plan import _REPEATED_GROUPS
+from planner.web.common.fields import GROUP_TITLES, with_labels
+from planner.web.plan.plan_page import _REPEATED_GROUPS
 from tests.planner.web.asking import HOURS, get, text
 
 ENDS = "“Commitments that outlast the plan” set to"
@@ -56,9 +53,3 @@ def test_a_page_names_no_field_in_its_warnings(client, prices) -> None:
     assert any("peak_accelerators" in one for one in page.context["page"].answer.warnings)
     assert "(“Peak accelerators”)" in warnings
     assert "(peak_accelerators)" not in warnings
-
-
-def test_the_form_offers_every_edition_and_calls_the_newest_current() -> None:
-    offered = list_choices("rules")
-    assert [value for value, _ in offered] == [str(n) for n in range(CURRENT_RULES, 0, -1)]
-    assert offered[0][1] == "Current rules"

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.template import Engine
 
-from planner.web.common.preload import list_templates, load_pages
+from planner.web.common.front_end import list_templates, load_pages
 
 
 @pytest.mark.parametrize("loads", [False, True])
@@ -42,7 +42,7 @@ def test_no_page_is_read_from_disk_after_the_start(
 def test_each_web_process_loads_them_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr("planner.services.timer.start_timer", lambda: done.append("timer"))
-    monkeypatch.setattr("planner.web.common.preload.load_pages", lambda: done.append("pages"))
+    monkeypatch.setattr("planner.web.common.front_end.load_pages", lambda: done.append("pages"))
     monkeypatch.setattr("sys.setswitchinterval", lambda _: None)
     monkeypatch.setattr("gc.set_threshold", lambda *_: None)
     runpy.run_path(str(Path(settings.BASE_DIR) / "gunicorn.conf.py"))["post_worker_init"](None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.http import QueryDict
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.web.common import query_codec
-from planner.web.common.form_fields import FIELD_TYPES
+from planner.web.common.fields import FIELD_TYPES
 from planner.web.common.plan_request import read_plan_request
 
 
@@ -185,10 +186,10 @@ def test_an_address_is_written_with_changes_and_without_what_is_taken_out():
     assert query_codec.write({"x": ["1", "2"], "y": 3}, z=0) == "x=1&x=2&y=3&z=0"
 
 
-def test_an_address_loses_empty_values_and_names_of_the_page_and_gets_todays_names():
-    query = QueryDict("a=&b=2&b= &edit=1&risk.tail_weight=3&c=4")
+def test_an_address_loses_empty_values_and_names_of_the_page():
+    query = QueryDict("a=&b=2&b= &edit=1&c=4")
     kept = query_codec.drop_empty(query, "edit")
-    assert list(kept.lists()) == [("b", ["2"]), ("risk.cvar_weight", ["3"]), ("c", ["4"])]
+    assert list(kept.lists()) == [("b", ["2"]), ("c", ["4"])]
 
 
 def test_values_are_flattened_as_the_form_would_write_them():
@@ -233,3 +234,26 @@ def test_hours_with_three_decimals_are_written_so_that_they_are_read_again(hours
     query = QueryDict(mutable=True)
     query[name] = value
     assert read(query.urlencode()) == {"workload": {"hours_per_month": hours}}
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "share"),
+    [
+        ("workload.mfu", "0.4", "0.4: 0.4 % or 40 %?"),
+        ("workload.goodput", "0,95", "0,95: 0,95 % or 95 %?"),
+        ("workload.mfu", "0.4 %", 0.004),
+        ("workload.mfu", "40", 0.4),
+        ("on_prem.insurance_rate_per_year", "0.5", 0.005),
+    ],
+)
+def test_a_share_below_one_in_a_box_of_per_cent_is_asked_about(name, typed, share):
+    section, _, field = name.partition(".")
+    assert read(urlencode({f"{name}~pct": typed}))[section][field] == share
+
+
+def test_the_page_asks_which_mfu_is_meant(client, db):
+    work = {"workload.kind": "training", "workload.parameters~bn": "7", "workload.tokens~bn": "2"}
+    page = client.get("/plan/", work | {"workload.mfu~pct": "0.4"})
+    assert page.status_code == 400
+    asked = "&#x27;0.4&#x27; can be read in two ways: 0.4 % or 40 %?"
+    assert asked in page.content.decode()

@@ -6,10 +6,10 @@ import datetime as dt
 
 from django.urls import reverse
 
-from planner.web.market.accelerator_prices import WAYS, draw_past_prices, list_providers
+from planner.web.market.accelerator import WAYS, draw_past_prices, list_providers
 from pricing import catalog
 from pricing.market.accelerators import get
-from tests.planner.costing.market_of import H100
+from tests.planner.costing.market_of import CATALOG, H100
 from tests.planner.web.asking import text
 
 
@@ -33,6 +33,17 @@ def test_each_cell_is_the_cheapest_of_its_provider_and_way(client, prices):
                 and one.term_months == way.term_months
             ]
             assert cell.usd_per_accelerator_hour == (min(fitting) if fitting else None)
+
+
+def test_terms_of_one_and_of_three_years_stand_below_their_titles():
+    assert [(way.title, way.term_months) for way in WAYS[2:]] == [
+        ("One year", 12),
+        ("Three years", 36),
+    ]
+    aws = next(row for row in list_providers(get(H100), CATALOG) if row.title == "AWS")
+    terms = [cell.offer.term_months for cell in aws.cells[2:]]
+    prices = [round(cell.usd_per_accelerator_hour, 4) for cell in aws.cells[2:]]
+    assert (terms, prices) == ([12, 36], [4.25, round(600_000 / (36 * 730 * 8), 4)])
 
 
 def test_one_provider_is_marked_in_each_way_that_has_a_price(client, prices):
@@ -78,12 +89,14 @@ def test_a_name_that_is_none_is_not_found(client, prices):
     assert page_of(client, "no-such-card").status_code == 404
 
 
+def test_its_servers_and_its_datasheet_stand_below_its_prices(client, prices):
+    page = text(page_of(client, H100))
+    assert "8 × H100 SXM5 80 GB" in page
+    rows = dict(page_of(client, H100).context["datasheet"])
+    assert (rows["Power, W"], rows["bf16, dense TFLOP/s"]) == (700, 989.4)
+    assert page.index("Servers to buy") < page.index("Datasheet")
+
+
 def test_the_table_of_the_market_leads_to_it(client, prices):
     page = client.get(reverse("market")).content.decode()
     assert reverse("market-accelerator", args=[H100]) in page
-
-
-def test_servers_to_buy_name_their_accelerators(client, prices):
-    page = text(client.get(reverse("hardware")))
-    assert "8 × H100 SXM5 80 GB" in page
-    assert "× nvidia-" not in page

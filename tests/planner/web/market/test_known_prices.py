@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.html import strip_tags
 
-from planner.web.common.coverage_table import arrange_coverage, describe_state
+from planner.web.common.formatting import arrange_coverage, describe_state
 from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.costing.market_of import H100
 from tests.planner.web.asking import HOURS, get, text

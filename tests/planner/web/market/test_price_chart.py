@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from django.urls import reverse
 
-from planner.web.market.price_chart import draw_history
+from planner.web.market.market_pages import draw_history
 from pricing import catalog
 from tests.planner.workspace import market
 

@@ -1,4 +1,4 @@
-"""Sentences of the market and hardware pages, with and without what they may leave out."""
+"""Sentences of the market pages, with and without what they may leave out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from fractions import Fraction
 import pytest
 
 from planner.web.market import sentences
-from planner.web.market.hardware_list import HardwareRow
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.snapshot import Region
@@ -52,12 +51,6 @@ def test_the_source_names_what_nobody_verified() -> None:
     assert sentences.source_note(sheet) == "Datasheet."
     unsure = replace(sheet, unverified=("tdp_w", "year"))
     assert sentences.source_note(unsure) == "Datasheet. Not verified: tdp_w, year."
-
-
-def test_the_lowest_price_says_who_asks_it() -> None:
-    assert sentences.lowest_on_demand(HardwareRow(ACCELERATOR, (), None, None)) == "no price known"
-    row = HardwareRow(ACCELERATOR, ("AWS",), OFFER, 6.88, "AWS US East (N. Virginia)")
-    assert sentences.lowest_on_demand(row) == "6.88\u00a0USD/h, AWS US East (N. Virginia)"
 
 
 @pytest.mark.parametrize(

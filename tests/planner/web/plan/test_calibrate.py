@@ -16,11 +16,11 @@ LOG = "index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB]\n
 
 
 def send(client, content: bytes):
-    return client.post("/calibrate/", {"log": SimpleUploadedFile("smi.csv", content)})
+    return client.post("/usage/", {"log": SimpleUploadedFile("smi.csv", content)})
 
 
 def test_the_page_opens_without_an_account(client, db):
-    assert "nvidia-smi --query-gpu" in text(client.get("/calibrate/"))
+    assert "nvidia-smi --query-gpu" in text(client.get("/usage/"))
 
 
 def test_each_gpu_of_the_log_is_shown(client, db):
@@ -75,12 +75,12 @@ def test_another_file_is_refused_beside_its_box(client, db, content, words):
 
 
 def test_a_log_that_is_too_large_is_refused(client, db, monkeypatch):
-    monkeypatch.setattr("planner.web.plan.calibration.MAX_LOG_BYTES", 10)
+    monkeypatch.setattr("planner.web.plan.usage.MAX_LOG_BYTES", 10)
     assert "at most" in text(send(client, LOG.encode()))
 
 
 def test_no_file_is_refused(client, db):
-    assert client.post("/calibrate/", {}).status_code == 400
+    assert client.post("/usage/", {}).status_code == 400
 
 
 def test_unknown_hardware_carries_nothing(client, db):
@@ -90,10 +90,10 @@ def test_unknown_hardware_carries_nothing(client, db):
 
 def test_it_is_closed_where_sign_in_is_required(client, db, settings):
     settings.LOGIN_REQUIRED = True
-    assert client.get("/calibrate/").status_code == 302
+    assert client.get("/usage/").status_code == 302
 
 
 def test_what_a_log_says_stands_before_the_boxes_of_a_pilot(client, db):
     page = text(send(client, LOG.encode()))
-    assert 'action="#results"' in page
+    assert 'action="/usage/#results"' in page
     assert page.index('id="results"') < page.index('id="pilot"')

@@ -12,11 +12,11 @@ from django.urls import reverse
 
 from planner.models import Job
 from planner.services.jobs import jobs
-from planner.sizing.candidates.fitness import INFERENCE_ONLY
-from planner.web.common.form_fields import find_label
+from planner.sizing.candidates.candidates import INFERENCE_ONLY
+from planner.web.common.fields import find_label
 from planner.web.common.plan_request import read_plan_request
+from planner.web.plan.accelerators import OPEN_ROWS
 from planner.web.plan.forms import PlanForm
-from planner.web.plan.views.accelerators import OPEN_ROWS
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 CONFIGURATION = project.BASE_DIR / "gunicorn.conf.py"

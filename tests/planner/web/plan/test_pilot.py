@@ -35,7 +35,7 @@ SAMPLES = {
 
 def send(client, plan=None, **changes):
     run = {name: value for name, value in (RUN | changes).items() if value is not None}
-    return client.post(f"/calibrate/?{urlencode(plan or {})}", run)
+    return client.post(f"/usage/?{urlencode(plan or {})}", run)
 
 
 def plan_link(answer) -> str:
@@ -109,15 +109,15 @@ def test_what_cannot_be_is_refused_beside_its_box(client, db, changes, words):
 
 
 def test_no_card_is_taken_for_the_one_that_a_pilot_ran_on(client, db):
-    bare = text(client.get("/calibrate/"))
+    bare = text(client.get("/usage/"))
     assert re.search(r'<option value=""\s+selected>—', bare)
     told = "Nothing is chosen under “Accelerator of the pilot”; choose one"
     assert told in text(send(client, accelerator=""))
 
 
 def test_the_boxes_ask_only_for_what_the_plan_does_not_say(client, db):
-    bare = text(client.get("/calibrate/"))
-    of_plan = text(client.get(f"/calibrate/?{urlencode(PLAN)}"))
+    bare = text(client.get("/usage/"))
+    of_plan = text(client.get(f"/usage/?{urlencode(PLAN)}"))
     assert 'name="parameters"' in bare
     assert 'name="parameters"' not in of_plan
     assert re.search(r'value="nvidia-h100-80gb-sxm"\s+selected', of_plan)

@@ -9,11 +9,11 @@ import pytest
 from django.http import QueryDict
 from django.utils import timezone
 
-from planner.contract.months import format_month, next_month
+from planner.contract.amounts import format_month, next_month
 from planner.contract.request.comparison import read_request
 from planner.sizing.demand import compute_demand
 from planner.web.common.plan_request import read_plan_request
-from planner.web.plan.presets import list_presets
+from planner.web.plan.start import list_presets
 from tests.planner.web.asking import get, text
 
 TODAY = dt.date(2026, 12, 31)

@@ -21,7 +21,6 @@ RULES = {
     "constraints.allow_partial_nodes": "true",
     "constraints.allow_any_node": "true",
     "term_end": "within",
-    "rules": "2",
 }
 
 
@@ -41,7 +40,7 @@ def test_the_address_carries_them_into_the_request() -> None:
         "allow_partial_nodes": True,
         "allow_any_node": True,
     }
-    assert (request["term_end"], request["rules"]) == ("within", 2)
+    assert request["term_end"] == "within"
 
 
 def test_each_has_a_box_with_words_beside_it(client, prices):
@@ -100,8 +99,3 @@ def test_several_choices_at_once_are_kept_beside_an_edit(client, prices):
         "commercial",
         "aws-china",
     ]
-
-
-def test_the_first_edition_rules_nothing_out_and_lists_nothing(client, prices):
-    found = rows(get(client, "plan", HOURS | {"rules": "1"}))
-    assert not {"term_end", "workload.software", "constraints.partitions"} & found.keys()

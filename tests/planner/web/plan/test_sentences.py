@@ -6,7 +6,7 @@ import pytest
 
 from planner.contract.answer.estimate import CpuNote
 from planner.models import Job
-from planner.web.plan.sentences import cpu_sentence, sample_progress
+from planner.web.common.formatting import cpu_sentence, sample_progress
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from planner.models import Role
-from planner.web.common.sharing import pinned_revisions
+from planner.web.common.plan_request import pinned_revisions
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import Workspace, market
@@ -136,24 +136,9 @@ def on_demand(response):
     return response.context["page"].answer.by_key["on_demand"].total_cost
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    ("rules", "total"),
-    [({}, "165120.00"), ({"rules": "1"}, "165120.00"), ({"rules": "2"}, "231973.65")],
-)
-def test_a_link_pinned_before_rules_had_editions_keeps_its_answer(client, prices, rules, total):
-    pinned = {**NARROW, "prices": "aws.1"}
-    assert on_demand(get(client, "plan", pinned | rules)) == Decimal(total)
-
-
 def test_an_address_without_prices_follows_the_current_rules(client, prices):
     alone = {"finance.cloud_support_rate": "0", "finance.cloud_staff_fte_per_accelerator": "0"}
     assert on_demand(get(client, "plan", NARROW | alone)) == Decimal("36693.33") * 6
-
-
-def test_the_link_names_its_rules(client, prices):
-    assert parse_qs(urlsplit(share(client)).query)["rules"] == ["6"]
-    assert parse_qs(urlsplit(share(client, {**HOURS, "rules": "1"})).query)["rules"] == ["1"]
 
 
 def discounted(role=Role.EDITOR):

@@ -35,9 +35,9 @@ def test_the_page_opens_without_an_account(client, db):
 def test_the_first_look_asks_for_a_file_and_folds_the_rest(client, db):
     page = client.get("/usage/").content.decode().partition("<main")[2].partition("</main>")[0]
     folded = re.sub(r"(<summary.*?</summary>).*?</details>", r"\1", page, flags=re.DOTALL)
-    assert folded.count("<summary") == 2
+    assert folded.count("<summary") == 4
     assert len(re.sub(r"<[^>]+>", " ", folded).split()) <= 80
-    for word in ("FOCUS", "sacct", "Terraform", "64 MB"):
+    for word in ("FOCUS", "sacct", "Kubernetes", "64 MB"):
         assert word in page
         assert word not in folded
 
@@ -49,14 +49,14 @@ def test_the_first_look_asks_for_a_file_and_folds_the_rest(client, db):
         b"GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n",
     ],
 )
-def test_a_log_of_nvidia_smi_leads_to_the_page_that_reads_it(log, client, db):
+def test_a_log_of_nvidia_smi_leads_to_the_form_that_reads_it(log, client, db):
     page = text(send(client, log))
     assert "nvidia-smi" in page
-    assert '<a href="/calibrate/">Calibrate</a> reads it' in page
+    assert '<a href="#log">form below</a> reads it' in page
 
 
 def test_other_files_without_hours_lead_nowhere_else(client, db):
-    assert "Calibrate</a> reads it" not in text(send(client, b"# HELP gpu_busy\n"))
+    assert "form below</a>" not in text(send(client, b"# HELP gpu_busy\n"))
 
 
 def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
@@ -95,7 +95,7 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
     agreed = ["Month=month", "GPU hours=accelerator_hours"]
     page = text(send(client, None, mapping=agreed, carried=carried, carried_name="a.csv"))
     assert "Table of months, 4 rows" in page
-    assert "400" not in page
+    assert "400.00" not in page
     assert page.count("100.00") == 4
 
 
@@ -126,7 +126,7 @@ def test_a_refused_file_says_what_to_do_and_unfolds_nothing_else(client, db):
         in page
     )
     folds = re.findall(r"<details[^>]*>", page.partition("<main")[2])
-    assert len(folds) == 2
+    assert len(folds) == 4
     assert not any("open" in fold for fold in folds)
     assert '<details class="mt-3" open>' in text(send(client, table(MONTHS), start="soon"))
 
@@ -255,8 +255,8 @@ def test_a_rule_that_cannot_be_read_stands_beside_its_box(client, db):
 
 def test_reading_ends_where_the_sender_has_left(client, db, monkeypatch):
     """Cancelled on the page, or a closed tab: nobody waits, nothing is read further."""
-    monkeypatch.setattr("planner.web.work_budget.SOCKET", "REMOTE_ADDR")
-    monkeypatch.setattr("planner.web.work_budget.client_has_left", lambda environ: True)
+    monkeypatch.setattr("planner.web.middleware.SOCKET", "REMOTE_ADDR")
+    monkeypatch.setattr("planner.web.middleware.client_has_left", lambda environ: True)
     rows = [{"month": "2025-05", "accelerator_hours": 1}] * 5_000
     assert send(client, table(rows[:10]), months="0").status_code == 200
     assert send(client, table(rows), months="0").status_code == 499

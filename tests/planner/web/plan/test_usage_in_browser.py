@@ -27,7 +27,7 @@ def choose(page, *files: tuple[str, bytes]) -> None:
 
 
 def names_chosen(page) -> list[str]:
-    box = page.locator("input[type=file]")
+    box = page.locator("#usage-file")
     return box.evaluate("box => [...box.files].map(file => file.name)")
 
 

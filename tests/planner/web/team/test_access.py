@@ -44,7 +44,7 @@ def as_browser(api_client: Any) -> Client:
 @pytest.fixture(autouse=True)
 def _nothing_leaves(settings, monkeypatch):
     settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
-    monkeypatch.setattr("planner.services.jobs.quarantine.publish_batch", lambda held: None)
+    monkeypatch.setattr("planner.services.jobs.price_refreshes.publish_batch", lambda held: None)
 
 
 def called(page: Page, world: World, principal: str, **instead: Any) -> Any:

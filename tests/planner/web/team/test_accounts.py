@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core import mail
 
-from planner.unsent_mail import choose_mail_backend
+from planner.backends import choose_mail_backend
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import person
 
@@ -96,7 +96,7 @@ def test_without_a_mail_server_no_log_holds_the_key_to_a_password(client, db, se
     assert "changepassword" in page
     assert 'name="email"' not in page
     client.post("/accounts/password/reset/", {"email": "some@one.test"})
-    (line,) = [one.getMessage() for one in caplog.records if one.name == "planner.unsent_mail"]
+    (line,) = [one.getMessage() for one in caplog.records if one.name == "planner.backends"]
     assert "as EMAIL_HOST is not set: mail to some@one.test" in line
     (link,) = re.findall(r"https?://\S+", line)
     assert link.endswith("/accounts/password/reset/key/…/")

@@ -10,7 +10,7 @@ from django.test import Client
 
 from planner.models import AuditEntry, Job, Role
 from planner.services.jobs import jobs
-from planner.services.observability.exposition import render_measures
+from planner.services.observability.measures import render_measures
 from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun, Revision
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish

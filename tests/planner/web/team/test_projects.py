@@ -187,21 +187,21 @@ def test_the_same_file_is_not_taken_twice(here, signed_in):
 
 @pytest.mark.parametrize("at_once", [10, 10**6])
 def test_a_month_that_is_counted_already_is_said(here, signed_in, monkeypatch, at_once):
-    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", at_once)
+    monkeypatch.setattr("planner.web.team.projects.AT_ONCE_BYTES", at_once)
     send(signed_in(), here, PAID)
     answer = send(signed_in(), here, PAID.replace(b"300", b"310"), follow=True)
     assert "January 2027 is counted in an earlier upload too" in text(answer)
 
 
 def test_a_large_file_is_read_as_a_job_with_progress(project, here, signed_in, monkeypatch):
-    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("planner.web.team.projects.AT_ONCE_BYTES", 10)
     answer = send(signed_in(Role.EDITOR), here, PAID, follow=True)
     assert "1 rows were read" in text(answer)
     assert project.uploads.get().file_name == "paid.csv"
 
 
 def test_a_large_file_that_is_refused_says_where(project, here, signed_in, monkeypatch):
-    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("planner.web.team.projects.AT_ONCE_BYTES", 10)
     answer = send(signed_in(), here, b"month,cost\n2027-01,much\n", follow=True)
     assert "row 2 › cost" in text(answer)
     assert not ActualsUpload.objects.exists()
@@ -229,7 +229,7 @@ def test_an_upload_that_is_stopped_before_it_began_keeps_nothing(work, project, 
 def test_a_full_disk_is_said_and_nothing_half_written_stays(
     project, here, signed_in, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("planner.web.team.projects.AT_ONCE_BYTES", 10)
 
     def half(_file: object, chunk_size: object = None):
         yield PAID[:10]

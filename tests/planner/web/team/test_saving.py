@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from planner.contract.answer.summary import summarize_answer
+from planner.contract.answer.comparison import summarize_answer
 from planner.models import Project, Role, SavedComparison, Variant
 from planner.services.projects.projects import compose
 from planner.services.projects.reprice import reprice
-from planner.services.projects.saved_comparisons import replay, save_comparison
+from planner.services.projects.saved_comparisons import save_comparison
 from planner.web.common.plan_request import read_plan_request
 from pricing import catalog as catalogs
 from tests.planner.web.team.texts import text
@@ -197,7 +197,6 @@ def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, clien
         assert made["Location"] == f"/c/{kept.pk}/"
         assert kept.revisions == before.revisions
         assert kept.summary["total_cost"] == before.summary["total_cost"]
-        assert replay(kept).identical
 
 
 @pytest.mark.one_in(3)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from planner.contract.months import name_day
+from planner.contract.amounts import name_day
 from planner.models import Alert, ApiToken, Invitation, Job, Project, SavedComparison, State
 from planner.web.team import sentences
 

@@ -22,8 +22,8 @@ from django.test import Client
 
 from planner.environment import GroupRole
 from planner.models import AuditEntry, Membership, Role
-from planner.services.teams.company_groups import apply_groups
-from planner.web.common.sign_in.accounts import follow_groups
+from planner.services.teams.teams import apply_groups
+from planner.web.common.adapters import follow_groups
 from tests.planner.settings_of import environment_of
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, person

@@ -9,10 +9,13 @@ import pytest
 
 from planner.models import BudgetPeriod, Role
 from planner.services.actuals import actuals
-from planner.services.actuals.burn import burn
-from planner.services.actuals.completion import estimate_completion
-from planner.services.actuals.headroom import Headroom
-from planner.web.team.spending import burn_chart, cause_chart, headroom_sentence
+from planner.services.actuals.completion import BurnMonth, Headroom, burn, estimate_completion
+from planner.web.team.spending import (
+    burn_chart,
+    cause_chart,
+    headroom_sentence,
+    spend_chart,
+)
 from tests.planner.web.team.texts import text
 
 pytestmark = pytest.mark.usefixtures("months_over")
@@ -85,3 +88,70 @@ def test_the_page_shows_headroom_and_plan_before_the_first_actuals(work, signed_
     assert "against a budget of 900,000 USD" in page
     assert "Cost up to each month" in page
     assert "From plan to actual" not in page
+
+
+def month(name: str, planned: int, actual: int | None, estimate: int | None) -> BurnMonth:
+    low, high = (None, None) if estimate is None else (estimate - 50, estimate + 50)
+    amounts = (None if one is None else Decimal(one) for one in (actual, estimate, low, high))
+    return BurnMonth(name, Decimal(planned), *amounts)
+
+
+def test_every_line_and_word_of_the_cost_up_to_each_month():
+    months = [
+        month("2027-01", 400, 500, None),
+        month("2027-02", 1200, 900, 900),
+        month("2027-03", 1000, None, 1300),
+    ]
+    chart = burn_chart(months, room(900), "USD")
+    assert [(one.name, list(one.values), one.role) for one in chart.series] == [
+        ("Paid", [500, 900, None], "paid"),
+        ("Budget", [1000, 1000, 1000], "budget"),
+        ("Estimate", [None, 900, 1300], "next_best"),
+        ("Plan", [400, 1200, 1000], "advised"),
+        ("Lowest", [None, 850, 1250], "low"),
+        ("Highest", [None, 950, 1350], "high"),
+    ]
+    assert (chart.kind, list(chart.x)) == ("line", ["Jan 2027", "Feb 2027", "Mar 2027"])
+    assert chart.summary.replace("\u00a0", " ") == (
+        "The plan comes to 1,000 USD by March 2027. On the way it reaches 1,200 USD, in February "
+        "2027; resale and credits come off afterwards. Paid by February 2027: 900 USD of 1,200 "
+        "USD planned. From there on the estimate: costs that follow use at the use so far and "
+        "current prices, the rest as planned; where no hours are known, all at the ratio of paid "
+        "to planned."
+    )
+    unpaid = burn_chart([month("2027-01", 400, None, None)], None, "USD")
+    assert [one.name for one in unpaid.series] == ["Plan"]
+    assert unpaid.summary == "The plan comes to 400\u00a0USD by January 2027."
+    assert burn_chart([], None, "USD") is None
+
+
+def test_plan_and_actual_of_each_month_with_their_causes(work):
+    project = work.project()
+    work.saved(project)
+    actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
+    table = actuals.variance(project)
+    spent = table.as_dict()
+    chart = spend_chart(table)
+    assert [(one.name, one.role, one.dashed) for one in chart.series] == [
+        ("Actual", "paid", False),
+        ("Plan", "advised", True),
+    ]
+    assert list(chart.series[0].values) == [36000, 24000]
+    assert list(chart.series[1].values) == [float(row["planned"]) for row in spent["months"]]
+    falls, difference = cause_chart(table), Decimal(spent["total"]["difference"])
+    words = falls.summary.replace("\u00a0", " ")
+    side = "more" if difference >= 0 else "less"
+    assert words.startswith(
+        f"In 2 months with an upload {abs(difference):,.0f} USD {side} than planned was paid."
+    )
+    hours = table.compared_hours()
+    assert words.endswith(
+        f"{hours.actual:,.0f} accelerator-hours were used and {hours.planned:,.0f} planned."
+    )
+    assert (falls.x[0], falls.x[-1]) == ("Planned", "Paid")
+    causes = spent["total"]["causes"]
+    assert list(falls.series[0].values[1:-1]) == [
+        float(causes[name])
+        for name in ("price", "usage", "unplanned", "other")
+        if float(causes[name])
+    ]

@@ -51,7 +51,7 @@ _NAMES = (
     r"\b(?:East|West|Central|North|South) (?:US )?\d|\b[A-Z][a-z]+ US \d|\d nvidia-|"
     r"\b(?:Cloud AI|Gaudi|Trainium|Inferentia) ?\d+"
 )
-_PARTS = rf"(?:(?<=, )|(?<=and ))\d+ in {_MONTH} \d{{4}}"
+_PARTS = rf"(?:(?<=, )|(?<=and ))\d+ in {_MONTH} \d{{4}}|\b\d+(?= of the \d+ [a-z])"
 """Of what was counted with its name before: `4 × p5.48xlarge, 1 in July 2027 and 3 in May 2028`."""
 NEEDS_NONE = re.compile(rf"{_DATES}|{_NUMBERING}|{_NAMES}|{_PARTS}")
 """Dates, numbers of a list's entries, names that end in a number, and parts of what is counted."""

@@ -20,10 +20,7 @@ OPEN = {
     "market": {},
     "market-changes": {},
     "market-offer": {"id": "aws:us-east-1:p5.48xlarge:on_demand"},
-    "hardware": {"compare": [H100, "nvidia-l4"]},
-    "calibrate": {},
     "usage": {},
-    "compare": {},
 }
 """Pages with an example of what they are asked; the method's page holds formulas."""
 

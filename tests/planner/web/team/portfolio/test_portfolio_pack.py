@@ -11,8 +11,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.models import Role, SavedPortfolio
 from planner.services.portfolio import portfolios
 from planner.web.answer.board_pack import PackFacts
-from planner.web.team.portfolio_pack import OTHERS, portfolio_pack
-from planner.web.team.portfolio_page import PortfolioPage
+from planner.web.team.portfolio_page import OTHERS, PortfolioPage, portfolio_pack
 from tests.planner.web.paper import read_paper
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import WORKLOAD

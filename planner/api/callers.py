@@ -1,0 +1,103 @@
+"""Who calls: a bearer token, or the session of a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from planner.models import Access, Scope, access_of
+from planner.services.fair_use import client_address, wait_for_requests, wait_for_work
+from planner.services.teams.access import require_scope
+from planner.services.teams.tokens import access_for_token
+from planner.services.work_budget import recognise_token
+
+
+class BearerAuthentication(BaseAuthentication):
+    """`Authorization: Bearer gcp_…`; the caller's `Access` becomes `request.auth`."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Access] | None:
+        scheme, _, secret = str(request.META.get("HTTP_AUTHORIZATION", "")).partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        access = access_for_token(secret.strip())
+        if access is None:
+            raise AuthenticationFailed("The token is unknown, expired or revoked.")
+        recognise_token(access.key)
+        return AnonymousUser(), access
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="api"'
+
+
+def access_of_request(request: Request) -> Access:
+    """The caller's rights, looked up once per request."""
+    if isinstance(request.auth, Access):
+        return request.auth
+    held = getattr(request, "planner_access", None)
+    if held is None:
+        held = access_of(request.user)
+        request.planner_access = held  # type: ignore[attr-defined]
+    return held
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "planner.api.callers.BearerAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A personal or service token."}
+
+
+class MarketAccess(BasePermission):
+    """Prices, estimates and comparisons: open to all, unless LOGIN_REQUIRED; tokens read."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        access = access_of_request(request)
+        if access.is_anonymous:
+            return not settings.LOGIN_REQUIRED
+        require_scope(access, Scope.READ)
+        return True
+
+
+class SignedIn(BasePermission):
+    """Everything that belongs to a team."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return not access_of_request(request).is_anonymous
+
+
+class PerMinute(BaseThrottle):
+    """Counts a caller's requests in windows of a minute; 0 in the settings means no limit.
+
+    A view that computes much counts as several requests (`throttle_cost`), and asks whether the
+    caller has work left.
+    """
+
+    def __init__(self) -> None:
+        self._wait = 0.0
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        access = access_of_request(request)
+        is_anonymous = access.is_anonymous
+        who = client_address(request.META) if is_anonymous else access.key
+        most = (
+            settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
+            if is_anonymous
+            else settings.API_REQUESTS_PER_MINUTE
+        )
+        cost = getattr(view, "throttle_cost", 1)
+        self._wait = wait_for_requests("api", who, most, cost)
+        if not self._wait and cost > 1:
+            self._wait = wait_for_work(who, is_anonymous)
+        return not self._wait
+
+    def wait(self) -> float:
+        return self._wait

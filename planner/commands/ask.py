@@ -1,0 +1,169 @@
+"""The commands that ask the planner: `portfolio`, `calibrate`, `estimate` and `compare`.
+
+Each answers for a terminal, as JSON, or as a table in CSV.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+
+from planner.commands.command import (
+    Command,
+    LoadCatalog,
+    Options,
+    answer_at_prices,
+    read_bytes,
+    read_request,
+)
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
+from planner.exports.table_names import TABLES
+from pricing.market.snapshot import Catalog
+
+
+def _add_portfolio_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", help="portfolio request in JSON or TOML; - reads standard input")
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="PROJECT",
+        help="leave a project out, to see what the others do; may be given several times",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
+    form.add_argument(
+        "--table",
+        choices=PORTFOLIO_TABLES,
+        metavar="TABLE",
+        help=f"print one table of the answer as CSV: {', '.join(PORTFOLIO_TABLES)}",
+    )
+
+
+def _answer_portfolio(options: Options, load_catalog: LoadCatalog) -> str:
+    from planner.contract.request.portfolio import leave_out, read_portfolio
+
+    request = leave_out(read_portfolio(read_request(options["file"])), options["without"])
+    # Help and refusals of a file come without the solver, which takes half a second to import.
+    from planner.portfolio.portfolio import plan_portfolio
+    from planner.portfolio.processes import open_in_processes
+
+    def plan(catalog: Catalog) -> PortfolioAnswer:
+        return plan_portfolio(request, catalog, open_lanes=open_in_processes())
+
+    does_without = not request.use_catalog or bool(request.custom_offers)
+    answer = answer_at_prices(does_without, load_catalog, plan)
+    return _format_portfolio(answer, options["json"], options["table"])
+
+
+def _format_portfolio(answer: PortfolioAnswer, as_json: bool, table: str | None) -> str:
+    if as_json:
+        return json.dumps(answer.to_json(), indent=2, allow_nan=False)
+    if table is None:
+        from planner.commands.tables import portfolio_tables
+
+        return portfolio_tables(answer)
+    return portfolio_csv(answer, table).decode().replace("\r\n", "\n").rstrip("\n")
+
+
+PORTFOLIO = Command(
+    help="Plan all projects of a team together, for a portfolio in JSON or TOML.",
+    add_arguments=_add_portfolio_arguments,
+    answer=_answer_portfolio,
+)
+
+
+MAX_LOG_BYTES = 200_000_000
+"""Largest log that is read: about two weeks of one line a second from eight GPUs."""
+
+
+def _add_calibrate_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file", help="log of nvidia-smi, DCGM or Prometheus; - reads standard input"
+    )
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def _answer_calibrate(options: Options, _: LoadCatalog) -> str:
+    from planner.commands.tables import calibration_tables
+    from planner.sizing.calibration.calibration import calibrate
+    from planner.sizing.calibration.log_forms import decode_log
+
+    calibration = calibrate(decode_log(read_bytes(options["file"], MAX_LOG_BYTES)))
+    if options["json"]:
+        return json.dumps(calibration.as_dict(), indent=2, allow_nan=False)
+    return calibration_tables(calibration)
+
+
+CALIBRATE = Command(
+    help="Read a log of nvidia-smi, DCGM or Prometheus: utilisation, memory, power.",
+    add_arguments=_add_calibrate_arguments,
+    answer=_answer_calibrate,
+)
+
+
+def _add_estimate_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", help="request in JSON or TOML; - reads standard input")
+    parser.add_argument("--json", action="store_true", help="print the whole answer as JSON")
+
+
+def _answer_estimate(options: Options, _: LoadCatalog) -> str:
+    request = read_request(options["file"])
+    from planner.commands.tables import estimate_tables
+    from planner.sizing.estimate import estimate
+
+    estimated = estimate(request)
+    if options["json"]:
+        return json.dumps(estimated.answer.to_json(), indent=2, allow_nan=False)
+    return estimate_tables(estimated)
+
+
+ESTIMATE = Command(
+    help="Estimate accelerator-hours, memory and layout of a workload in JSON or TOML.",
+    add_arguments=_add_estimate_arguments,
+    answer=_answer_estimate,
+)
+
+
+def _add_compare_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", help="request in JSON or TOML; - reads standard input")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
+    form.add_argument(
+        "--table",
+        choices=TABLES,
+        metavar="TABLE",
+        help=f"print one table of the answer as CSV: {', '.join(TABLES)}",
+    )
+
+
+def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:
+    request = read_request(options["file"])
+    # Help and refusals of a file come without the solver, which takes half a second to import.
+    from planner.comparison import compare
+
+    does_without = request.get("use_catalog") is False or bool(request.get("custom_offers"))
+    answer = answer_at_prices(does_without, load_catalog, lambda known: compare(request, known))
+    return _format_compare(answer, options["json"], options["table"])
+
+
+def _format_compare(answer: ComparisonAnswer, as_json: bool, table: str | None) -> str:
+    if as_json:
+        return json.dumps(answer.to_json(), indent=2, allow_nan=False)
+    if table is None:
+        from planner.commands.tables import comparison_tables
+
+        return comparison_tables(answer)
+    # pandas takes longer to import than a comparison takes to compute.
+    from planner.exports.frames import FRAMES, format_csv
+
+    return format_csv(FRAMES[table](answer))
+
+
+COMPARE = Command(
+    help="Compare renting, committing, owning and mixing for a request in JSON or TOML.",
+    add_arguments=_add_compare_arguments,
+    answer=_answer_compare,
+)

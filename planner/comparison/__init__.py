@@ -1,0 +1,152 @@
+"""What renting, owning and mixing cost: request → demand → plans → results → answer. PURE.
+
+`compare(request, catalog)` is the only way to an answer, the same for page, API and commands. No
+figure depends on the day it is asked, the order of offers or the number of cores; only the ages of
+prices are counted from `today`.
+
+| step | module |
+|---|---|
+| the request's demand, offers, servers and limits as the optimiser's inputs | `preparation` |
+| the cheapest plan of each way to buy, which of them may be advised, and the analyses | `results` |
+| runs finished before their deadlines where that costs less | `early_finish` |
+| what would be cheaper without a limit or a budget | `alternatives`, `budgets` |
+| what to do, in figures and sentences | `verdict` |
+| everything, rounded | `answer` |
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+
+from planner.comparison.answer import build_answer
+from planner.comparison.early_finish import finish_early
+from planner.comparison.preparation import Preparation
+from planner.comparison.results import ComparisonResults
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.request.comparison import ComparisonRequest, read_request
+from planner.costing.advice.verdict import choose
+from planner.costing.analysis.simulation import Report, nobody_waits
+from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
+from planner.sizing.demand import refuse_job_above_peak
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
+
+DEFAULT_WORK_UNITS = 100_000_000
+"""Units of work of a comparison whose caller sets no limit: some minutes."""
+
+
+class TooMuchWork(InvalidInput):
+    """A question that takes more work than is allowed where it was asked."""
+
+
+class TooLarge(TooMuchWork):
+    """A question that nobody may ask, in a job neither."""
+
+
+def compare(
+    request: Mapping[str, object] | ComparisonRequest,
+    catalog: Catalog,
+    *,
+    today: dt.date | None = None,
+    work: WorkMeter | None = None,
+    report: Report = nobody_waits,
+) -> ComparisonAnswer:
+    """What renting, owning and mixing cost for `request` at the prices of `catalog`.
+
+    Raises `InvalidInput` with every field refused. `today` dates ages and the default start.
+    `report` is told how far the simulation is, and may end it by raising.
+    `work` bounds what the answer may take: searches and analyses that would take more end early
+    and say so, and a request that leaves no room for a first plan raises `TooMuchWork`.
+    """
+    results = solve(request, catalog, today, work, report)
+    refuse_job_above_peak(results.request.workload)
+    with _refuse_large(results.request):
+        return build_answer(finish_early(results))
+
+
+def solve(
+    request: Mapping[str, object] | ComparisonRequest,
+    catalog: Catalog,
+    today: dt.date | None = None,
+    work: WorkMeter | None = None,
+    report: Report = nobody_waits,
+) -> ComparisonResults:
+    """The results behind the answer, plans and analyses in the core's own types."""
+    today = today or dt.datetime.now(dt.UTC).date()
+    preparation = Preparation(read_request(request), catalog, today)
+    preparation.check()
+    return ComparisonResults(preparation, work or WorkMeter(DEFAULT_WORK_UNITS), report=report)
+
+
+@dataclass(frozen=True)
+class PlanTotal:
+    """What the advised plan costs in all, undiscounted; None where no plan keeps to the limits."""
+
+    total: Decimal | None
+    currency: str
+
+
+def find_total(
+    request: Mapping[str, object] | ComparisonRequest,
+    catalog: Catalog,
+    *,
+    today: dt.date | None = None,
+    work: WorkMeter | None = None,
+) -> PlanTotal:
+    """The total of the plan that `compare` advises, to the cent, without the rest of its answer:
+    a quarter of the time. Raises as `compare` does, with what only the rest refuses left out."""
+    results = solve(request, catalog, today, work)
+    refuse_job_above_peak(results.request.workload)
+    with _refuse_large(results.request):
+        plan = choose(finish_early(results).allowed_scenarios)
+    return PlanTotal(plan.total_cost if plan else None, results.request.currency)
+
+
+@contextmanager
+def _refuse_large(request: ComparisonRequest) -> Iterator[None]:
+    """Says in a refusal what is large about a question that there is too little work for."""
+    try:
+        yield
+    except WorkSpentError as error:
+        large = list(_large_parts(request))
+        has = " and ".join([", ".join(large[:-1]), large[-1]] if len(large) > 1 else large)
+        fewer = "Ask for fewer months, offers, servers or limits."
+        if isinstance(error, TooLargeError):
+            what = f": it has {has}" if large else ""
+            refusal: TooMuchWork = TooLarge(
+                "",
+                "This comparison does not fit into the memory that one question may take"
+                f"{what}. {fewer}",
+            )
+        elif large:
+            refusal = TooMuchWork(
+                "",
+                f"This comparison takes more work than is allowed here: it has {has}. {fewer}",
+            )
+        else:
+            refusal = TooMuchWork(
+                "",
+                "This comparison takes more work than is left. Comparisons that are asked together "
+                "share what is allowed; ask for fewer at once.",
+            )
+        raise refusal from None
+
+
+def _large_parts(request: ComparisonRequest) -> Iterator[str]:
+    """What is larger than in most questions."""
+    own, risk = request.on_prem, request.risk
+    counts = (
+        (request.horizon_months, 36, "months"),
+        (len(request.custom_offers), 20, "private offers"),
+        (len(own.servers or ()), 8, "servers to consider"),
+        (len(own.already_owned), 8, "kinds of servers already owned"),
+        (len(request.constraints.quotas), 4, "quotas"),
+        ((risk.samples or 0) if risk else 0, 20_000, "simulated outcomes"),
+    )
+    for count, usual, words in counts:
+        if count > usual:
+            yield f"{count:,} {words}"

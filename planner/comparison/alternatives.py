@@ -1,0 +1,621 @@
+"""What would be cheaper if a limit were relaxed: those the request states, those it leaves alone.
+
+PURE. Each rule that was left to its default is lifted alone and the best plan of all sources is
+solved again; where no plan keeps to the limits, each limit of the request is lifted too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
+
+from planner.comparison.preparation import Preparation
+from planner.comparison.results import ANALYSIS_SHARE, SCENARIO_SHARE, ComparisonResults
+from planner.contract.amounts import format_money
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.verdict import Alternative, FieldChange
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.rules import (
+    ANY,
+    LARGEST_NODE,
+    PLACES,
+    SHORTEST_TERM,
+    PlanRules,
+    read_place_limits,
+)
+from planner.contract.request.workload import AcceleratorHours
+from planner.contract.validation import with_value
+from planner.costing.advice.decision import describe_choice, describe_parts, list_parts
+from planner.costing.advice.idle_instruments import JOB_FIELD, filling_size
+from planner.costing.advice.verdict import why_not_bought
+from planner.costing.advice.warnings import left_to_others
+from planner.costing.assumptions.assumptions import PAYBACK_MARGIN
+from planner.costing.charge_cache import keep_charges
+from planner.costing.cost_model.rental import least_by_date
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.paying_purchases import buy_what_pays_back
+from planner.costing.results.scenario_result import Scenario
+from planner.costing.scenarios import is_allowed, solve_scenario
+from planner.costing.sensible_plans import (
+    MOST_KINDS,
+    count_kinds,
+    count_machines,
+    limit_machines,
+    next_larger_node,
+)
+from planner.sizing.candidates.other_chips import porting_usd
+from pricing.common.copies import replace
+from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
+from pricing.market.accelerators import find, find_software, other_meanings
+from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
+
+MOST_ALTERNATIVES = 5
+WORTH_NAMING = Decimal("0.02")
+"""Share of the net present cost from which a saving is worth a change of rules; 2026."""
+ROUNDED = 1.0
+"""How far a plan's cost may be from the sum of its lines, which are rounded to the cent."""
+TRIES = 4
+"""Plans looked at with a limit lifted."""
+NOTHING_TO_COMPARE = (
+    "No plan keeps to the limits as they stand, so there is nothing to save against."
+)
+COUNT_ON_RESALE = "on_prem.count_on_resale"
+PARTITIONS = "constraints.partitions"
+TERM_END = "term_end"
+SOFTWARE = "workload.software"
+INTERRUPTIBLE = "workload.interruptible"
+IN_PLACE = "on_prem.already_owned"
+_STATED = "The request sets this limit."
+_ON = ", with "
+_IN_PLACE_STATED = (
+    "Servers you already own cost money to run whatever is decided: this saves only if they can be "
+    "switched off and their space, support and people then cost nothing."
+)
+_ROUNDING = 1e-6
+"""Servers above a whole number that are its rounding, 2026."""
+
+
+@dataclass(frozen=True)
+class RelaxableLimit:
+    """A rule in force that nobody asked for, or a limit that the request states, and how a request
+    lifts it."""
+
+    field: str
+    value: Any
+    shown: str
+    """The value in words."""
+    why: str = _STATED
+    """Why it is off unless asked for."""
+    is_stated: bool = False
+    """Whether it is a limit that the request states."""
+    together_with: tuple[FieldChange, ...] = ()
+    """Limits that keep out plans which nobody would run."""
+
+    def lift(self, request: ComparisonRequest) -> ComparisonRequest:
+        """The request with this rule or limit alone lifted, and what is set beside it."""
+        request = with_value(request, self.field, self.value)
+        for change in self.together_with:
+            request = with_value(request, change.field, change.value)
+        return request
+
+    def keep_out(self, field: str, value: int, words: str) -> RelaxableLimit:
+        """The same with a limit beside it."""
+        others = tuple(change for change in self.together_with if change.field != field)
+        shown = f"{self.shown.partition(_ON)[0]}{_ON}{words}"
+        changes = (*others, FieldChange(field=field, value=value))
+        return replace(self, together_with=changes, shown=shown)
+
+
+_CONSTRAINTS: Mapping[str, str] = {
+    "providers": "any provider",
+    "regions": "any region",
+    "geographies": "any place",
+    "countries": "any country",
+    "partitions": "every part of the clouds that the rules allow",
+    "accelerators": "any accelerator that can do the work",
+    "purchase_options": "any way of paying",
+    "min_accelerator_memory_gib": "accelerators with any amount of memory",
+    "min_accelerators_per_node": "machines of any size",
+    "interconnect": "any interconnect",
+    "max_spot_share": "any share of spot",
+    "quotas": "quotas as large as needed",
+    "max_term_months": "commitments of any length",
+    "max_provider_share": "any share for one provider",
+    "min_providers": "a single provider",
+    "power_kw": "any amount of power for own servers",
+    "rack_units": "any number of rack units for own servers",
+    "sites": "enough room at every site",
+    "capex_budget": "any amount of capital",
+    "capex_by_fiscal_year": "any amount of capital in each year",
+    "monthly_budget": "any monthly budget",
+    "total_budget": "any total budget",
+}
+"""Limit of `constraints` → the same lifted, in words."""
+_LISTS = frozenset({"quotas", "sites", "capex_by_fiscal_year"})
+"""Those that are lifted by an empty list."""
+_ROOM = ("power_kw", "rack_units", "sites")
+_ROOM_STATED = (
+    "The request sets this limit: weigh the saving against what more power or space would cost, "
+    "which is not counted beyond the rate for colocation."
+)
+_STATED_LIMITS: Sequence[tuple[RelaxableLimit, Callable[[ComparisonRequest], bool]]] = (
+    (
+        RelaxableLimit("on_prem.servers", None, "servers from the list", is_stated=True),
+        lambda request: request.on_prem.servers == (),
+    ),
+    (
+        RelaxableLimit("use_catalog", True, "the prices of the catalog", is_stated=True),
+        lambda request: not request.use_catalog,
+    ),
+    (
+        RelaxableLimit(TERM_END, "full", "commitments that outlast the plan", is_stated=True),
+        lambda request: request.term_end == "within",
+    ),
+    (
+        RelaxableLimit(INTERRUPTIBLE, True, "the work may be interrupted", is_stated=True),
+        lambda request: request.workload.interruptible is False,
+    ),
+    (
+        RelaxableLimit(
+            SOFTWARE, None, "software that runs on the accelerators named, or CUDA", is_stated=True
+        ),
+        lambda request: request.workload.software is not None,
+    ),
+)
+"""Limits beside those of `constraints`, and whether a request states them."""
+_LIFTED_IN_FORCE: Sequence[
+    tuple[RelaxableLimit, Callable[[ComparisonRequest, PlanRules], bool]]
+] = (
+    (
+        RelaxableLimit(
+            INTERRUPTIBLE,
+            True,
+            "the work may be interrupted",
+            "Spot machines can be reclaimed at any time and are often unavailable: the work must "
+            "save its state and may have to wait.",
+        ),
+        lambda request, rules: not rules.interruptible and request.workload.interruptible is None,
+    ),
+    (
+        RelaxableLimit(
+            SOFTWARE,
+            ANY,
+            "the code runs on any accelerator",
+            "Code written for CUDA runs only on NVIDIA; porting it takes engineers weeks.",
+        ),
+        lambda request, rules: rules.software != ANY and request.workload.software is None,
+    ),
+    (
+        RelaxableLimit(
+            "constraints.allow_partial_nodes",
+            True,
+            "machines rented in part",
+            "Providers rent whole machines: this works only if other work of yours fills the rest.",
+        ),
+        lambda request, rules: (
+            rules.whole_nodes and request.constraints.allow_partial_nodes is None
+        ),
+    ),
+    (
+        RelaxableLimit(
+            "constraints.allow_any_node",
+            True,
+            "jobs on machines of any size and network",
+            "A job spread over machines without a fast network spends most of its time waiting.",
+        ),
+        lambda request, rules: rules.joins_nodes and request.constraints.allow_any_node is None,
+    ),
+    (
+        RelaxableLimit(
+            "constraints.allow_mixed_accelerators",
+            True,
+            "several kinds of accelerator at once",
+            "A job runs on one kind of accelerator; splitting the work means tuning it twice.",
+        ),
+        lambda request, rules: rules.one_accelerator,
+    ),
+    (
+        RelaxableLimit(
+            IN_PLACE, (), "the servers you already own are given up", _IN_PLACE_STATED, True
+        ),
+        lambda request, rules: bool(request.on_prem.already_owned),
+    ),
+    (
+        RelaxableLimit(
+            COUNT_ON_RESALE,
+            True,
+            "resale value counts",
+            "The servers pay back only with their resale at the end, which nobody guarantees.",
+        ),
+        lambda request, rules: rules.needs_payback,
+    ),
+    (
+        RelaxableLimit(
+            TERM_END,
+            "prorate",
+            "only the part of a commitment within the plan counts",
+            "A commitment is owed to its end: it holds only if other work of yours takes over "
+            "what is left of the term.",
+        ),
+        lambda request, rules: request.term_end is None and rules.term_end != "prorate",
+    ),
+    (
+        RelaxableLimit(
+            "workload.accelerators_per_job",
+            1,
+            "each accelerator is a job of its own",
+            "The interconnect asked for joins the accelerators of one machine.",
+        ),
+        lambda request, rules: (
+            request.workload.accelerators_per_job is None and rules.accelerators_per_job > 1
+        ),
+    ),
+)
+"""Rules that a request leaves to their default, and where they may cost something."""
+
+
+def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
+    """Rules in force that the request leaves to their default and that may cost something."""
+    request, rules = results.request, results.preparation.rules
+    yield from (limit for limit, applies in _LIFTED_IN_FORCE if applies(request, rules))
+    yield from _other_cards_of_a_name(results)
+    if request.constraints.partitions is None:
+        yield from _partitions_left_out(results)
+    margin = results.payback_margin
+    if margin and request.on_prem.payback_margin is None:
+        yield RelaxableLimit(
+            PAYBACK_MARGIN,
+            0,
+            "a purchase that only just pays back",
+            f"Before resale the servers save less than {margin:.0%} of their price: a late "
+            "delivery, work that ends early or falling rents would turn that into a loss.",
+        )
+    job = request.workload.accelerators_per_job or 1
+    fills = filling_size(job)
+    peaks = getattr(request.workload, "peak_accelerators", None) or (fills,)
+    if job < fills <= min(filter(None, peaks), default=fills):
+        yield RelaxableLimit(
+            JOB_FIELD,
+            fills,
+            f"jobs of {fills} accelerators, which fill machines of {LARGEST_NODE}",
+            f"The request states jobs of {job}, which leave part of such a machine idle.",
+        )
+
+
+def _other_cards_of_a_name(results: ComparisonResults) -> Iterator[RelaxableLimit]:
+    """All accelerators of a name that several share, where others than the one that it is read as
+    are sold: the hours are converted by measured rates, so the work is the same."""
+    request, name = results.request, results.request.workload.accelerator or ""
+    offers = results.preparation.catalog.offers
+    sold = offers.accelerator.names if request.use_catalog else ()
+    is_open = (
+        isinstance(request.workload, AcceleratorHours) and request.constraints.accelerators is None
+    )
+    usual = find(name)
+    others = [card for card in other_meanings(name) if card.slug in sold]
+    if is_open and usual is not None and others:
+        called = ", ".join(card.name for card in others)
+        yield RelaxableLimit(
+            "constraints.accelerators",
+            (usual.slug, *(card.slug for card in others)),
+            f"{name.strip()} may be {called} as well",
+            f"{name.strip()} is read as {usual.name}; {called} is sold under that name too. Its "
+            "hours for the same work are converted by measured training rates: check that its "
+            "memory and its links suit your work.",
+            is_stated=True,
+        )
+
+
+def _partitions_left_out(results: ComparisonResults) -> Iterator[RelaxableLimit]:
+    partitions = results.preparation.rules.partitions
+    if not set(CLOUD_PARTITIONS) <= set(partitions):
+        yield RelaxableLimit(
+            PARTITIONS,
+            CLOUD_PARTITIONS,
+            "regions in China and of the US government as well",
+            "Regions in China or of the US government need separate accounts and contracts.",
+        )
+    known = {find_partition(name, "") for name in results.preparation.catalog.offers.provider.names}
+    if OTHER_CLOUDS in known - set(partitions):
+        yield RelaxableLimit(
+            PARTITIONS,
+            (*partitions, OTHER_CLOUDS),
+            "other clouds as well",
+            "Smaller clouds need separate contracts and often offer nothing but machines.",
+        )
+
+
+def _list_spare_servers(results: ComparisonResults) -> Iterator[RelaxableLimit]:
+    """Servers in place beyond those that could do all the work at its peak, of one kind alone."""
+    own, inputs = results.request.on_prem.already_owned, results.inputs
+    kinds = results.preparation.servers.owned
+    if len(own) != 1 or len(kinds) != 1:
+        return
+    server, units = kinds[0][0], own[0].units
+    capacity = inputs.throughput.get(server.accelerator, 0.0) * server.accelerator_count
+    needed = ceil(float(inputs.peak.max()) / capacity - _ROUNDING) if capacity else units
+    if 0 < needed < units:
+        shown = (
+            f"{needed} of the {units} × {server.label} that you own, which could do all the work"
+        )
+        yield RelaxableLimit(f"{IN_PLACE}.0.units", needed, shown, _IN_PLACE_STATED, True)
+
+
+def _list_constraints(
+    request: ComparisonRequest, names: Iterable[str], why: str = _STATED
+) -> Iterator[RelaxableLimit]:
+    """Those of these limits of `constraints` that a request states, lifted."""
+    for name in names:
+        if getattr(request.constraints, name) not in (None, ()):
+            value = () if name in _LISTS else None
+            limit = RelaxableLimit(f"constraints.{name}", value, _CONSTRAINTS[name], why, True)
+            if name in PLACES:
+                others = read_place_limits(limit.lift(request).constraints)
+                kept_to = " and ".join(other.words for other in others)
+                limit = (
+                    replace(limit, shown=f"{limit.shown} within {kept_to}") if kept_to else limit
+                )
+            yield limit
+
+
+def find_alternatives(
+    results: ComparisonResults, of_budgets: Sequence[Alternative] = ()
+) -> tuple[Alternative, ...]:
+    """At most five, the largest saving first; none where it is not asked for. Where no plan keeps
+    to the limits, those of which one alone stands in the way: the cheapest plan first.
+    Those `of_budgets` are worked out already and go before the others.
+
+    Each limit has its share of the work left: those that it is not enough for are left out.
+    """
+    request = results.request
+    if not request.cheaper_if:
+        return ()
+    advised = results.recommendation.scenario
+    plan = None if advised is None else results.scenarios[advised]
+    limits = list(_list_spare_servers(results))
+    if plan is not None:
+        limits += _list_constraints(request, _ROOM, _ROOM_STATED)
+    else:
+        limits += _list_constraints(request, _CONSTRAINTS)
+        limits += [limit for limit, is_stated in _STATED_LIMITS if is_stated(request)]
+    limits += list_rules(results)
+    most_machines = find_most_machines(results, plan)
+    work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
+    alternatives: list[Alternative] = []
+    for i, limit in enumerate(limits):
+        part = work.share(1 / (len(limits) - i))
+        if part.is_spent:
+            part.leave_out("what would be cheaper")
+            break
+        with suppress(WorkSpentError, InvalidInput):  # what is lifted may be refused elsewhere
+            alternatives.extend(_try(limit, results, plan, most_machines, part))
+    # Counting on the resale is needless where a narrower margin gives the same plan.
+    narrower = [a.plan for a in alternatives if a.field == PAYBACK_MARGIN]
+    needed = [a for a in alternatives if a.field != COUNT_ON_RESALE or a.plan not in narrower]
+    named = [*sorted(of_budgets, key=_rank), *sorted(needed, key=_rank)][:MOST_ALTERNATIVES]
+    return tuple(sorted(named, key=_rank))
+
+
+def _rank(alternative: Alternative) -> tuple[Decimal, str]:
+    """The largest saving first; without any the cheapest."""
+    saving = alternative.saving
+    return (alternative.total if saving is None else -saving, alternative.field)
+
+
+def _try(
+    limit: RelaxableLimit,
+    results: ComparisonResults,
+    plan: Scenario | None,
+    most_machines: float,
+    work: WorkMeter,
+) -> Iterator[Alternative]:
+    """The plan with a limit lifted, if it saves anything worth naming, or there is no `plan`; where
+    nobody would run it, the next best one without what is in the way."""
+    least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
+    ceiling = float(plan.net_present_cost - least_saving) if plan else inf
+    for _ in range(TRIES):
+        best = _solve_lifted(limit, results, ceiling, work)
+        if best is None:
+            return
+        lifted, other = best
+        saving = plan.net_present_cost - other.net_present_cost if plan else None
+        if saving is not None and saving <= least_saving:
+            return
+        has_many = count_machines(other, lifted.inputs) > most_machines
+        has_kinds = count_kinds(other, lifted.inputs) > MOST_KINDS
+        why = "" if has_many or has_kinds else _why_off(limit, results, lifted, other, saving)
+        if why:
+            parts = list_parts(
+                other,
+                lifted.inputs,
+                results.preparation.name_place,
+                results.request.currency,
+                choice=describe_choice(lifted.request),
+            )
+            yield Alternative(
+                field=limit.field,
+                value=limit.value,
+                together_with=limit.together_with,
+                change=limit.shown,
+                plan=f"{describe_parts(parts)}.",
+                total=other.total_cost,
+                saving=saving,
+                why_no_saving="" if saving is not None else NOTHING_TO_COMPARE,
+                why=why,
+            )
+            return
+        narrower = _keep_out(limit, lifted, other) if has_many or limit.field == TERM_END else None
+        if narrower is None:
+            return
+        limit = narrower
+
+
+def _why_off(
+    limit: RelaxableLimit,
+    results: ComparisonResults,
+    lifted: ComparisonResults,
+    other: Scenario,
+    saving: Decimal | None,
+) -> str:
+    """Why a rule is off unless asked for, with what its saving leaves out; "" where nobody would
+    choose the plan: it saves no more than porting to it costs, or leaves more of its contracts to
+    somebody else than it costs itself."""
+    currency = results.request.currency
+    if limit.field == SOFTWARE:
+        sources = (lifted.inputs.by_key[key] for key in (*other.used_hours, *other.units_started))
+        stacks = {find_software(source.accelerator) for source in sources}
+        usd = porting_usd(stacks - {results.preparation.rules.software})
+        porting = Decimal(str(usd * results.preparation.units_per_usd))
+        if saving is not None and saving <= porting:
+            return ""
+        left_out = "" if saving is None else ", which the saving does not count"
+        cost = f"Porting costs some {format_money(porting, currency)}{left_out} (planning value)."
+        return f"{limit.why} {cost}" if porting else limit.why
+    if limit.field == TERM_END:
+        owed, months = left_to_others(other, lifted.inputs)
+        if owed > other.total_cost:
+            return ""
+        left = f"{format_money(owed, currency)} for {pluralize(months, 'month')}"
+        return f"{limit.why} {left} after the plan is not counted here." if owed else limit.why
+    return limit.why
+
+
+def _keep_out(
+    limit: RelaxableLimit, lifted: ComparisonResults, other: Scenario
+) -> RelaxableLimit | None:
+    """The same rule lifted without machines as small as the many of a plan, or without contracts
+    as long as those that leave too much to others; None where there is nothing to keep out."""
+    if limit.field != TERM_END:
+        least = next_larger_node(other, lifted.inputs)
+        if least > LARGEST_NODE:
+            return None
+        words = f"machines of at least {least} accelerators"
+        return limit.keep_out("constraints.min_accelerators_per_node", least, words)
+    started = (lifted.inputs.by_key[key] for key in other.units_started)
+    longest = max((s.term.duration_months for s in started if s.term and not s.is_owned), default=1)
+    if longest <= SHORTEST_TERM:
+        return None
+    words = f"commitments of at most {pluralize(longest - 1, 'month')}"
+    return limit.keep_out("constraints.max_term_months", longest - 1, words)
+
+
+def _solve_lifted(
+    limit: RelaxableLimit,
+    results: ComparisonResults,
+    ceiling: float,
+    work: WorkMeter,
+) -> tuple[ComparisonResults, Scenario] | None:
+    """The best plan with a limit lifted, and its question; of runs finished early the cheaper of
+    that and of the plan that spreads them over their months, where who asks with the limit lifted
+    would have them finished early at all."""
+    best: tuple[ComparisonResults, Scenario] | None = None
+    early = results.early_finish
+    for base in [*([early.preparation] if early else []), results.preparation]:
+        if best is not None and not may_pay_to_reserve(*best):
+            break
+        preparation = relax(base, limit)
+        if ceiling < inf and limit.field == PARTITIONS and _has_same_offers(preparation, base):
+            continue
+        lifted = ComparisonResults(preparation, work)
+        other = find_best_allowed(results, lifted, ceiling)
+        if other is not None and (best is None or float(other.net_present_cost) < ceiling):
+            best, ceiling = (lifted, other), float(other.net_present_cost)
+    return best
+
+
+_ANY_OFFERS: Mapping[str, Any] = {
+    "interruptible": False,
+    "one_accelerator": False,
+    "needs_payback": False,
+    "term_end": "full",
+}
+"""Rules that do not say which offers may matter, at some value."""
+
+
+def relax(preparation: Preparation, limit: RelaxableLimit) -> Preparation:
+    """The same question with a limit lifted; what it does not touch is not worked out anew."""
+    lifted = replace(preparation, request=limit.lift(preparation.request))
+    if limit.is_stated or limit.together_with:
+        return lifted
+    # Coverage is for warnings, which an alternative does not show.
+    names = ["units_per_usd", "laid_out", "custom", "coverage"]
+    if limit.field == PARTITIONS:
+        names += ["assumptions", "demand", "servers", "contracts"]
+    if limit.field != TERM_END:  # which loans and leases follow
+        names += ["calendar", "all_servers"]
+    if replace(lifted.rules, **_ANY_OFFERS) == replace(preparation.rules, **_ANY_OFFERS):
+        names.append("rentals")
+    if limit.field in (PAYBACK_MARGIN, COUNT_ON_RESALE):  # which judge plans, and make none
+        names.append("inputs")
+    share_known(names, preparation, lifted)
+    if "inputs" not in vars(lifted):
+        vars(lifted)["inputs"] = keep_charges(lifted.inputs, preparation.inputs)
+    return lifted
+
+
+def share_known(names: Iterable[str], known: Preparation, other: Preparation) -> None:
+    """What is worked out already of a question, for another one as well."""
+    values = vars(known)
+    vars(other).update({name: values[name] for name in names if name in values})
+
+
+def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:
+    """Whether no offer of the parts that were added matters: the plans are then the same."""
+    return {s.key for s in lifted.rentals} == {s.key for s in preparation.rentals}
+
+
+def find_best_allowed(
+    results: ComparisonResults, lifted: ComparisonResults, ceiling: float
+) -> Scenario | None:
+    """The best plan of all sources; of those that buy nothing if its servers do not pay back. None
+    where there is none, or where it is known to cost at least `ceiling`."""
+    lifted.charge_preparation()
+    work = lifted.work.share(SCENARIO_SHARE, stops=False)
+    is_same, consent = lifted.inputs is results.inputs, lifted.inputs.interruptible
+
+    def solve(key: ScenarioKey, ceiling: float = inf) -> Scenario:
+        if is_same:
+            return results.solved_scenarios[key]
+        return solve_scenario(lifted.inputs, key, work, ceiling)
+
+    ways = [ScenarioKey.HYBRID]  # which takes in all others, unless some costs are those of a few
+    if any(cost.scenarios for cost in lifted.request.other_costs):
+        ways = [key for key in ScenarioKey if is_allowed(key, consent)]
+    plans = [solve(key, ceiling + ROUNDED) for key in ways]
+    best = min(plans, key=lambda plan: (not plan.feasible, plan.net_present_cost))
+    rules = lifted.preparation.rules
+    if rules.needs_payback and best.feasible and best.buys:
+        renting = solve(ScenarioKey.CLOUD_MIX)
+        terms = lifted.payback_margin, rules
+        if why_not_bought(best, renting, *terms):
+            best = buy_what_pays_back(lifted.inputs, renting, *terms, work, ceiling) or renting
+    return best if best.feasible else None
+
+
+def find_most_machines(results: ComparisonResults, plan: Scenario | None) -> float:
+    """Machines of the largest plan that is worth naming beside `plan`."""
+    peak = float(results.demand.peak_accelerators.max())
+    return limit_machines(plan, results.inputs, peak)
+
+
+def may_pay_to_reserve(results: ComparisonResults, plan: Scenario | None) -> bool:
+    """Whether reserving by date could cost less than this plan for the runs as asked."""
+    return least_reserved(results) < (float(plan.total_cost) if plan else inf)
+
+
+def least_reserved(results: ComparisonResults, *, is_present: bool = False) -> float:
+    """What the hours asked for cost at least if they are reserved by date, in these months or
+    sooner, after tax and with all credits: in all, or net present."""
+    inputs, calendar = results.inputs, results.inputs.calendar
+    worth = np.full(calendar.months, 1.0 - calendar.tax_rate)
+    credits = sum(pool.amount for pool in inputs.pools if pool.is_credit) * worth[0]
+    if is_present:
+        worth *= calendar.running_discount[: calendar.months]
+    return least_by_date(inputs.sources, inputs.hours, worth) - float(credits)

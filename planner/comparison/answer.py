@@ -1,0 +1,759 @@
+"""The answer of a comparison, built from its results: the one place where it is put together.
+
+PURE. Amounts are rounded here, to the cent or to the digits that are shown, and nowhere later.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any, TypeVar
+
+import numpy as np
+
+from planner.comparison.alternatives import find_alternatives
+from planner.comparison.budgets import find_budget_gains
+from planner.comparison.results import ComparisonResults
+from planner.comparison.verdict import (
+    RangeDoubts,
+    build_verdict,
+    find_range_doubts,
+    is_done_at_any_time,
+    months_to_pay_back,
+)
+from planner.contract.amounts import FiscalYears, format_money, format_month
+from planner.contract.answer import risk as answer
+from planner.contract.answer.common import AnswerModel, Category, ScenarioKey, write_decimal
+from planner.contract.answer.comparison import (
+    AssumptionRow,
+    CatalogRevision,
+    ComparisonAnswer,
+    DemandAnswer,
+    DemandCandidate,
+    DemandRange,
+    ExchangeRateUsed,
+    MultiplierChange,
+    OfferUsed,
+    PriceAge,
+    PriceCoverage,
+    ServerUsed,
+)
+from planner.contract.answer.risk import (
+    BreakEvenRow,
+    CostCurve,
+    CostCurveSeries,
+    CostRange,
+    Crossing,
+    DefaultEffect,
+    PriceGrid,
+    RiskAnswer,
+    SensitivityRow,
+)
+from planner.contract.answer.scenario import (
+    FiscalYearFinance,
+    LeaseYear,
+    Purchase,
+    ScenarioAnswer,
+    ScenarioEnergy,
+    ScenarioFinance,
+    SourceEnergy,
+    sum_by_source,
+)
+from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
+from planner.contract.labels import OWNED, RESERVED_AS_ESTIMATED, SCENARIO_TITLES, traits
+from planner.costing.advice.explanation import (
+    describe,
+    describe_switch,
+    describe_value,
+    list_purchases,
+)
+from planner.costing.advice.idle_instruments import warn_of_unfilled_machines
+from planner.costing.advice.verdict import best_without_buying
+from planner.costing.advice.warnings import (
+    warn_of_few_cores,
+    warn_of_foreign_power,
+    warn_past_start,
+    warn_undated_servers,
+)
+from planner.costing.analysis.break_even import BreakEven
+from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
+from planner.costing.analysis.sensitivity import TornadoBar, build_price_grid
+from planner.costing.analysis.simulation import RiskResult
+from planner.costing.assumptions.assumptions import rule_assumptions
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import UnitCharge
+from planner.costing.cost_model.ownership import ServerToBuy
+from planner.costing.cost_model.terms import Calendar, ChargeTiming
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.marginal_values import UnitStart
+from planner.costing.optimizer.work import WorkMeter
+from planner.costing.paying_use import NOT_KNOWN, find_crossings, uses_that_pay
+from planner.costing.paying_use import CostLine as CostOfUse
+from planner.costing.results.entries import Group
+from planner.costing.results.scenario_result import Scenario, cents
+from planner.costing.statements.returns import (
+    book_leases,
+    internal_rate_of_return,
+    modified_rate_of_return,
+    summarize_fiscal_years,
+    why_no_internal_rate,
+)
+from pricing.common.pluralize import capitalize_first
+from pricing.market.offers import HOURS_PER_MONTH
+
+M = TypeVar("M", bound=AnswerModel)
+SAFE_TO_RESERVE = 1.1
+"""Hours at p90 over those estimated from which a reservation by date may be too short; a planning
+choice, 2026."""
+CURVE_POINTS = 11
+"""Points of each line of the cost curve, from no use to 730 h a month."""
+NO_SINGLE_RATE = "no single rate between −99% and 1,000,000% makes both plans worth the same"
+
+
+def build_answer(results: ComparisonResults) -> ComparisonAnswer:
+    """The whole answer."""
+    request, inputs, preparation = results.request, results.inputs, results.preparation
+    sources, scenarios = _list_used_sources(results), build_scenarios(results)
+    gains, caveats = find_budget_gains(results), find_range_doubts(results)
+    verdict = build_verdict(results, gains, caveats)
+    alternatives = find_alternatives(results, [gain.alternative for gain in gains or ()])
+    return ComparisonAnswer(
+        name=request.name,
+        start=format_month(results.calendar.start),
+        horizon_months=request.horizon_months,
+        currency=request.currency,
+        exchange_rate=_exchange_rate(results),
+        catalog=build_catalog(results),
+        coverage=tuple(
+            _copy(PriceCoverage, row, state=row.state.value) for row in preparation.coverage
+        ),
+        assumptions=build_assumptions(results),
+        demand=_demand(results, holds=caveats.holds),
+        scenarios=scenarios,
+        break_even=tuple(_break_even(row, inputs) for row in results.break_even),
+        cost_curve=build_cost_curve(results.curve_lines, inputs),
+        verdict=verdict,
+        recommendation=_copy(Recommendation, results.recommendation),
+        cheaper_if=alternatives,
+        offers={s.offer_id: build_offer(s) for s in sources if s.offer_id},
+        region_names=_name_regions(results, sources),
+        servers=tuple(
+            build_server(source, inputs.servers.unsure.get(source.key))
+            for source in sources
+            if source.is_owned
+        ),
+        explanation=_explanation(results, scenarios),
+        risk=_risk(results.risk, holds=caveats.holds),
+        sensitivity=_sensitivity(results),
+        default_effects=tuple(
+            _copy(DefaultEffect, row, effect=cents(row.effect)) for row in results.default_effects
+        ),
+        price_grid=_price_grid(results.curve_lines),
+        warnings=tuple(_warnings(results, verdict, caveats, alternatives)),
+    )
+
+
+def _copy(model: type[M], row: object, **others: Any) -> M:
+    """A part of the answer with the fields of the same name of a row, and others."""
+    names = (name for name in model.model_fields if name not in others and hasattr(row, name))
+    return model(**{name: getattr(row, name) for name in names}, **others)
+
+
+# Warnings -------------------------------------------------------------------------------------
+
+_MORE = "run it as a background job, or ask for fewer months, offers, servers or limits"
+_FEWER = "ask for fewer months, offers, servers or limits"
+"""Where memory is the reason, which a job has no more of."""
+_LEFT_OUT = {
+    "fewer_servers": "Whether fewer servers would pay back was not worked out",
+    "explanation": "What limits cost and where the recommendation changes was not fully worked out",
+    "turning_points": "What would change the recommendation was not fully worked out",
+    "alternatives": "What would be cheaper if a limit were lifted was not fully worked out",
+    "budgets": "What budgets rule out was not worked out",
+    "sensitivity": "What moves the total was not fully worked out",
+    "default_effects": "How defaults move owning against renting was not fully worked out",
+}
+_CLOSE = 0.01
+"""Gap that a search is content with anyway."""
+
+
+def _warnings(
+    results: ComparisonResults,
+    verdict: Verdict,
+    caveats: RangeDoubts,
+    alternatives: Sequence[Alternative],
+) -> Iterator[str]:
+    """What to know of the answer, the weightiest first; what the work did not allow for last, asked
+    once all else is built."""
+    request, inputs, preparation = results.request, results.inputs, results.preparation
+    yield from warn_past_start(results.calendar, preparation.today)
+    yield from warn_undated_servers(request.on_prem.already_owned)
+    if caveats.warning:
+        yield caveats.warning
+    yield from _warn_of_even_payments(results)
+    yield from warn_of_unfilled_machines(request, inputs, verdict.decision, alternatives)
+    yield from warn_of_few_cores(request, inputs, verdict.decision)
+    rests_on = (verdict.exception, _short_reservation(verdict, results), *verdict.unknown_prices)
+    yield from dict.fromkeys((*results.warnings, *filter(None, rests_on)))
+    if not results.is_small:
+        yield from warn_of_foreign_power(request, inputs, preparation.catalog)
+    yield from _warn_left_out(results)
+
+
+def _warn_of_even_payments(results: ComparisonResults) -> Iterator[str]:
+    """That the payments by month are those of work laid evenly over months of which people choose
+    one."""
+    advised = results.recommendation.scenario
+    if advised is None or results.is_small:
+        return
+    if not is_done_at_any_time(results, results.scenarios[advised]):
+        return
+    busy = np.flatnonzero(results.inputs.hours)
+    first, last = (results.calendar.month(int(month)) for month in busy[[0, -1]])
+    yield (
+        f"The work may be done at any time from {first:%B %Y} to {last:%B %Y}, and the payments of "
+        "the plan are spread evenly over these months: done in one go, all of it falls due in the "
+        "month of the work."
+    )
+
+
+def _short_reservation(verdict: Verdict, results: ComparisonResults) -> str:
+    """That hours reserved by date may not suffice, and what renting on demand saves on average."""
+    most, advised, risk = results.hours_range[1], results.recommendation.scenario, results.risk
+    if most <= SAFE_TO_RESERVE or all(part.action != "reserve" for part in verdict.decision):
+        return ""
+    on_average = ""
+    if advised is not None and risk is not None and ScenarioKey.ON_DEMAND in risk.mean:
+        saved = risk.mean[advised] - risk.mean[ScenarioKey.ON_DEMAND]
+        if saved > 0:
+            on_average = (
+                " Over all simulated cases renting on demand costs "
+                f"{format_money(saved, results.request.currency)} less on average (present value), "
+                "as hours that the work does not take then cost nothing."
+            )
+    return (
+        f"Capacity {RESERVED_AS_ESTIMATED}, and is paid for whether or not they are "
+        f"needed: in 1 of 10 cases the work takes {most:.1f} times as long or more, and the "
+        "rest has to be rented. If that is not possible, reserve more days or rent by the "
+        f"hour.{on_average}"
+    )
+
+
+def _warn_left_out(results: ComparisonResults) -> Iterator[str]:
+    def room(part: WorkMeter | None) -> str:
+        return _FEWER if part is not None and part.is_too_large else _MORE
+
+    search = results.parts.get("scenarios")
+    for key, scenario in results.scenarios.items() if search and search.left_out else ():
+        if scenario.feasible and scenario.gap > _CLOSE:
+            yield (
+                f"{SCENARIO_TITLES[key]}: the search ended early; a plan that is up to "
+                f"{scenario.gap:.1%} cheaper is not ruled out. {capitalize_first(room(search))}."
+            )
+    risk, wanted = results.risk, results.risk_parameters.samples
+    if risk is None or risk.samples < wanted:
+        done = f"{risk.samples:,}" if risk else "None"
+        yield f"{done} of {wanted:,} outcomes were simulated: {room(results.parts.get('risk'))}."
+    for name, words in _LEFT_OUT.items():
+        part = results.parts.get(name)
+        if part is not None and part.left_out:
+            yield f"{words}: {room(part)}."
+
+
+# What the answer rests on ---------------------------------------------------------------------
+
+
+def build_assumptions(results: ComparisonResults) -> tuple[AssumptionRow, ...]:
+    """Every figure and rule that the answer rests on, with its unit and source."""
+    preparation = results.preparation
+    rules = rule_assumptions(preparation.request, preparation.rules)
+    return tuple(
+        _copy(
+            AssumptionRow,
+            row,
+            value=write_decimal(row.value) if isinstance(row.value, Decimal) else row.value,
+        )
+        for row in (*preparation.priced_assumptions.rows, *rules)
+    )
+
+
+def _exchange_rate(results: ComparisonResults) -> ExchangeRateUsed | None:
+    request = results.request
+    if request.currency == "USD":
+        return None
+    stated = request.exchange_rates.get(request.currency)
+    if stated is not None:
+        units = write_decimal(Decimal(str(stated.units_per_usd)))
+        return ExchangeRateUsed(units_per_usd=units, as_of=stated.as_of, source="request")
+    rate = results.preparation.catalog.exchange_rates.find(request.currency)
+    units = write_decimal(Decimal(str(rate.units_per_usd)))
+    return ExchangeRateUsed(units_per_usd=units, as_of=rate.date, source=rate.source)
+
+
+def build_catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
+    """The price lists that the answer used; none where the request leaves the catalog aside."""
+    if not results.request.use_catalog:
+        return ()
+    catalog, today = results.preparation.catalog, results.preparation.today
+    return tuple(
+        _copy(
+            CatalogRevision,
+            info,
+            age_days=info.age_days(today),
+            parts=tuple(
+                PriceAge(
+                    part=dates.part.value,
+                    count=dates.count,
+                    undated=dates.undated,
+                    median_age_days=dates.median_age_days(today),
+                    oldest_age_days=dates.oldest_age_days(today),
+                    last_confirmed=dates.newest,
+                )
+                for dates in catalog.part_dates.get(info.provider, ())
+            ),
+        )
+        for info in catalog.revisions
+    )
+
+
+def _demand(results: ComparisonResults, *, holds: bool) -> DemandAnswer:
+    demand, (low, high) = results.demand, results.hours_range
+    hours, peak = demand.hours_per_month.tolist(), demand.peak_accelerators.tolist()
+    total = float(sum(hours))
+    return DemandAnswer(
+        accelerator=demand.accelerator,
+        hours_per_month=hours,
+        peak_accelerators=peak,
+        total_hours=total,
+        total_hours_p10=total * low,
+        total_hours_p90=total * high,
+        highest_peak=max(peak, default=0.0),
+        method=demand.method,
+        range=DemandRange(p10=low, p90=high, holds=holds),
+        candidates=tuple(_copy(DemandCandidate, c) for c in demand.candidates),
+        excluded=dict(demand.excluded),
+    )
+
+
+def _list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]:
+    """Sources that a scenario or a break-even speaks of, in the order of their keys."""
+    used = {row.against for row in results.break_even}
+    used |= {s.key for s in results.inputs.sources if s.fixed_streams and s.offer_id}
+    for scenario in results.scenarios.values():
+        used |= set(scenario.used_hours) | set(scenario.units_started)
+    used |= results.inputs.find_fallbacks(used)
+    return tuple(s for key, s in sorted(results.inputs.by_key.items()) if key in used)
+
+
+def _name_regions(results: ComparisonResults, sources: Iterable[CapacitySource]) -> dict[str, str]:
+    """What people call the regions of the offers that the answer mentions."""
+    by_key = results.inputs.by_key
+    drawn = (by_key[line.key] for line in results.curve_lines if line.key in by_key)
+    places = sorted({(s.provider, s.region) for s in (*sources, *drawn) if s.provider})
+    name_region = results.preparation.name_region
+    return {f"{provider}:{region}": name_region(provider, region) for provider, region in places}
+
+
+def build_offer(source: CapacitySource) -> OfferUsed:
+    """An offer with the provider's own price."""
+    native = source.native
+    known = _copy(
+        OfferUsed,
+        source,
+        accelerator_count=source.accelerators,
+        term_months=source.term.duration_months if source.term else None,
+    )
+    if native is None:
+        return known
+    return known.model_copy(
+        update={
+            "native_currency": native.currency,
+            "native_price_per_hour": native.price_per_hour,
+            "native_upfront": native.upfront,
+            "units_per_usd": native.units_per_usd,
+            "rate_date": native.rate_date,
+            "multiplier": _round_factor(native.multiplier),
+            "multiplier_changes": tuple(
+                MultiplierChange(first=format_month(first), multiplier=_round_factor(factor))
+                for first, factor in native.changes
+            ),
+            "as_of": native.as_of,
+            "source": native.source,
+            "sku": native.sku,
+        }
+    )
+
+
+def _round_factor(factor: float) -> float:
+    return float(f"{factor:.12g}")
+
+
+def build_server(source: CapacitySource, unsure: ServerToBuy | None = None) -> ServerUsed:
+    """A server as the answer lists it; `unsure` has the range of its price."""
+    ends, price = (None, {}) if unsure is None else (unsure.price_range, {})
+    if unsure is not None and ends is not None:
+        price = {
+            "unit_price_p10": cents(unsure.unit_price * ends.low),
+            "unit_price_p90": cents(unsure.unit_price * ends.high),
+            "price_quotes": ends.quotes,
+        }
+    return _copy(
+        ServerUsed,
+        source,
+        accelerator_count=source.accelerators,
+        price_source=source.server_price[0],
+        price_year=source.server_price[1],
+        **price,
+    )
+
+
+# Scenarios ------------------------------------------------------------------------------------
+
+
+def build_scenarios(results: ComparisonResults) -> tuple[ScenarioAnswer, ...]:
+    """The six scenarios; a plan that two of them share is written out once."""
+    built: dict[int, ScenarioAnswer] = {}
+    return tuple(_scenario(scenario, results, built) for scenario in results.scenarios.values())
+
+
+def _scenario(
+    scenario: Scenario, results: ComparisonResults, built: dict[int, ScenarioAnswer]
+) -> ScenarioAnswer:
+    """A scenario; of one with the plan of another only key, proof and warnings are its own."""
+    own: dict[str, Any] = {
+        "key": scenario.key,
+        "allowed": not results.why_not_allowed(scenario.key),
+        "why_not_allowed": results.why_not_allowed(scenario.key),
+        "warnings": scenario.warnings,
+    }
+    if not scenario.feasible:
+        return ScenarioAnswer(
+            **own, feasible=False, why_not=scenario.why_not, relaxations=scenario.relaxations
+        )
+    own["gap"] = scenario.gap
+    own["bound"] = min(cents(scenario.bound), scenario.net_present_cost)
+    same = built.get(id(scenario.lines))
+    if same is not None:
+        return same.model_copy(update=own)
+    total, cash = scenario.total_cost, scenario.cash_per_month
+    rent = results.scenarios[ScenarioKey.ON_DEMAND]
+    grids = GridCarbon(results.preparation.catalog, results.request.on_prem.g_co2e_per_kwh)
+    built[id(scenario.lines)] = answer = ScenarioAnswer(
+        **own,
+        feasible=True,
+        why_not=scenario.why_not,
+        total_cost=total,
+        within_horizon=total - scenario.owed_after,
+        owed_after=scenario.owed_after,
+        net_present_cost=scenario.net_present_cost,
+        levelised_cost_per_accelerator_hour=scenario.levelised_cost_per_accelerator_hour,
+        saving_against_on_demand=rent.total_cost - total if rent.feasible else None,
+        cost_by_category=scenario.cost_by_category,
+        cash_per_month=cash,
+        accrued_per_month=scenario.accrued,
+        write_off=dict(scenario.write_off),
+        cumulative_cost=tuple(accumulate(cash)),
+        lines=scenario.lines,
+        capacity=scenario.capacity,
+        purchases=build_purchases(scenario, results.inputs),
+        costs_by_source=sum_by_source(scenario.lines),
+        energy=_energy(calculate_energy(scenario, results.inputs, grids.intensity)),
+        finance=_finance(scenario, results),
+    )
+    return answer
+
+
+def _energy(energy: Energy) -> ScenarioEnergy:
+    return ScenarioEnergy(
+        kwh=_round(energy.kwh, 3),
+        kg_co2e=_round(energy.kg_co2e, 3),
+        kg_co2e_of_known_grid=_round(energy.kg_co2e_of_known_grid, 3),
+        why_not=energy.why_not,
+        kwh_of_unknown_grid=round(energy.kwh_of_unknown_grid, 3),
+        unknown_power=energy.unknown_power,
+        sources=tuple(
+            _copy(SourceEnergy, source, kwh=round(source.kwh, 3), kg_co2e=_round(source.kg_co2e, 3))
+            for source in energy.by_source
+        ),
+    )
+
+
+def _round(figure: float | None, digits: int) -> float | None:
+    return None if figure is None else round(figure, digits)
+
+
+def build_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[Purchase, ...]:
+    """What a plan buys, commits to and reserves, in the order of months and sources.
+
+    Units and months come from the plan, amounts due at the start from its lines, and the monthly
+    payment from the charges of the commitment at the price of the month in which it begins.
+    """
+    due: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
+    rows = []
+    for line in scenario.lines:
+        if line.category in (Category.UPFRONT, Category.CAPEX):
+            due[line.source, line.month] += line.amount
+        if line.category is Category.UPFRONT and traits(line.purchase_option).is_paid_ahead:
+            reserved = _copy(
+                Purchase,
+                line,
+                kind="capacity_block",
+                units=line.quantity,
+                first=line.month,
+                last=line.month,
+                due_at_start=line.amount,
+            )
+            rows.append(reserved)
+    at_work = {(row.source, row.month) for row in scenario.capacity if row.hours_used > 0}
+    started = [
+        _unit_purchase(start, inputs, due, at_work) for start in list_purchases(scenario, inputs)
+    ]
+    return tuple(sorted((*started, *rows), key=lambda row: (row.month, row.source)))
+
+
+def _unit_purchase(
+    start: UnitStart,
+    inputs: ModelInputs,
+    due: Mapping[tuple[str, int], Decimal],
+    at_work: Container[tuple[str, int]],
+) -> Purchase:
+    source = inputs.by_key[start.key]
+    assert source.term is not None
+    per_month = sum(
+        float(charge.amounts(source.term)[start.month, start.month])
+        for charge in source.unit_charges
+        if isinstance(charge, UnitCharge)
+        and charge.timing is ChargeTiming.MONTHLY
+        and charge.category is Category.COMMITMENT
+    )
+    within = range(start.first, min(start.last + 1, inputs.calendar.months))
+    return Purchase(
+        month=start.month,
+        source=source.key,
+        label=source.label,
+        kind="server" if source.is_owned else "commitment",
+        units=start.units,
+        unit="servers" if source.is_owned else "commitments",
+        first=start.first,
+        last=start.last,
+        idle_months=tuple(month for month in within if (source.key, month) not in at_work),
+        due_at_start=due.get((source.key, start.month)),
+        due_per_month=cents(start.units * per_month) if per_month else None,
+    )
+
+
+def _finance(scenario: Scenario, results: ComparisonResults) -> ScenarioFinance:
+    """Returns against the best plan that buys nothing, and the fiscal years."""
+    calendar, returns = results.calendar, dict[str, Any]()
+    rent = best_without_buying(results.allowed_scenarios)
+    if rent is not None and scenario.buys:
+        returns = _returns(scenario, rent, calendar)
+    per_year = (scenario.total_cost * 12 / calendar.months).quantize(Decimal("0.01"))
+    years = tuple(_fiscal_years(scenario, results))
+    return ScenarioFinance(cost_per_year=per_year, fiscal_years=years, **returns)
+
+
+def _returns(own: Scenario, rent: Scenario, calendar: Calendar) -> dict[str, Any]:
+    saved: dict[float, int] = defaultdict(int)
+    for entries, sign in ((rent.entries, 1), (own.entries, -1)):
+        for entry in entries:
+            moments = calendar.paid_months(entry.paid)
+            for month in np.flatnonzero(entry.due).tolist():
+                saved[round(float(moments[month]), 9)] += sign * int(entry.due[month])
+    moments_paid = sorted(moment for moment, amount in saved.items() if amount)
+    flows = np.array([saved[moment] for moment in moments_paid], dtype=np.float64) / 100.0
+    years = np.array(moments_paid, dtype=np.float64) / 12.0
+    rate, internal = calendar.discount_rate_per_year, internal_rate_of_return(flows, years)
+    why_not = "" if internal is not None else why_no_internal_rate(flows, years) or NO_SINGLE_RATE
+    modified = modified_rate_of_return(flows, years, rate, rate)
+    return {
+        "against": rent.key,
+        "net_present_value": rent.net_present_cost - own.net_present_cost,
+        "internal_rate_of_return": _round(internal, 8),
+        "why_no_internal_rate": why_not,
+        "modified_internal_rate_of_return": _round(modified, 8),
+        "payback_months": months_to_pay_back(own, rent, calendar),
+        "discounted_payback_months": months_to_pay_back(own, rent, calendar, is_discounted=True),
+    }
+
+
+def _fiscal_years(scenario: Scenario, results: ComparisonResults) -> Iterator[FiscalYearFinance]:
+    calendar = results.calendar
+    years = FiscalYears(calendar.start, results.request.finance.fiscal_year_start_month)
+    leases = book_leases(scenario, results.inputs)
+    by_year = summarize_fiscal_years(scenario.entries, leases, calendar, years)
+    for year, sums in by_year.items():
+        first, after = years.months_of(year)
+        booked = {
+            group.value: _money(sums.booked[group]) for group in Group if group is not Group.LOAN
+        }
+        lease_year = LeaseYear(
+            depreciation=_money(sums.lease_depreciation),
+            interest=_money(sums.lease_interest),
+            right_of_use=_money(sums.right_of_use),
+            liability=_money(sums.lease_liability),
+            cost=_money(sums.ifrs_cost),
+        )
+        yield FiscalYearFinance(
+            fiscal_year=year,
+            first=format_month(calendar.month(max(first, 0))),
+            last=format_month(calendar.month(after - 1)),
+            cash=_money(sums.cash),
+            capital=_money(sums.capital),
+            **booked,
+            cost=_money(sums.cost),
+            loan=_money(sums.loan),
+            leases=None if leases is None else lease_year,
+        )
+
+
+def _money(amount: int) -> Decimal:
+    return Decimal(amount).scaleb(-2)
+
+
+# Analyses -------------------------------------------------------------------------------------
+
+
+def _break_even(row: BreakEven, inputs: ModelInputs) -> BreakEvenRow:
+    return _copy(
+        BreakEvenRow,
+        row,
+        label=inputs.by_key[row.against].label,
+        rent_per_hour=_digits(row.rent_per_hour, 6),
+        running_cost_per_hour=_digits(row.running_cost_per_hour, 6),
+        utilisation_within_plan=row.within_plan.share,
+        within_plan=row.within_plan.when,
+    )
+
+
+def build_cost_curve(lines: Sequence[CostOfUse], inputs: ModelInputs) -> CostCurve:
+    """Net present cost of a node against its hours of use a month, over the months in which a
+    server bought at the start serves, else over the horizon."""
+    keys = (line.key for line in lines if line.purchase_option == OWNED)
+    owned = next((inputs.by_key[key] for key in keys), None)
+    most = HOURS_PER_MONTH if owned is None else owned.hours_per_month
+    uses = uses_that_pay(lines, most / HOURS_PER_MONTH)
+    step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
+    hours = [i * step for i in range(CURVE_POINTS)]
+    return CostCurve(
+        hours_per_month=tuple(hours),
+        series=tuple(
+            CostCurveSeries(
+                key=line.key,
+                label=line.label,
+                purchase_option=line.purchase_option,
+                cost=tuple(_digits(line.cost(h), 2) for h in hours),
+                owning_pays=uses.get(line.key, NOT_KNOWN).when,
+                owning_pays_at=uses.get(line.key, NOT_KNOWN).share,
+            )
+            for line in lines
+        ),
+        crossings=tuple(
+            _copy(Crossing, crossing, cost=_digits(crossing.cost, 2))
+            for crossing in find_crossings(lines)
+        ),
+    )
+
+
+def _price_grid(lines: Sequence[CostOfUse]) -> PriceGrid | None:
+    """Owning less renting a node, by utilisation and price."""
+    grid = build_price_grid(lines)
+    if grid is None:
+        return None
+    return PriceGrid(
+        server=grid.server,
+        against=grid.against,
+        utilisations=grid.utilisations,
+        price_factors=grid.price_factors,
+        difference=tuple(tuple(map(cents, row)) for row in grid.difference),
+    )
+
+
+def _digits(amount: float, digits: int) -> Decimal:
+    return Decimal(str(round(amount, digits)))
+
+
+def _risk(risk: RiskResult | None, *, holds: bool) -> RiskAnswer | None:
+    """Outcomes of each scenario."""
+    if risk is None:
+        return None
+    return _copy(
+        RiskAnswer,
+        risk,
+        **{key.value: _cost_range(risk, key) for key in risk.percentiles},
+        probability_cheapest=dict(risk.probability_cheapest),
+        regret={key: cents(amount) for key, amount in risk.regret.items()},
+        holds=holds,
+    )
+
+
+def _cost_range(risk: RiskResult, key: ScenarioKey) -> CostRange:
+    names = ("p10", "p50", "p90", "total_p10", "total_p50", "total_p90")
+    amounts = (*risk.percentiles[key], *risk.total_percentiles[key])
+    return CostRange(
+        **{name: cents(amount) for name, amount in zip(names, amounts, strict=True)},
+        mean=cents(risk.mean[key]),
+        cvar_90=cents(risk.cvar_90[key]),
+    )
+
+
+def _sensitivity(results: ComparisonResults) -> tuple[SensitivityRow, ...]:
+    """What moves the advised total, the strongest first.
+
+    At the value of the plan stands the plan's own cost, whose lines are rounded to the cent one by
+    one; the analysis rounds once.
+    """
+    advised = results.recommendation.scenario
+    plan = results.consented_scenarios[advised] if advised else None
+
+    def costs(row: TornadoBar, end: str) -> dict[str, Decimal]:
+        total, present = f"total_at_{end}", f"net_present_cost_at_{end}"
+        if plan and row.is_as_planned(getattr(row, end)):
+            return {total: plan.total_cost, present: plan.net_present_cost}
+        return {name: cents(getattr(row, name)) for name in (total, present)}
+
+    return tuple(
+        _copy(SensitivityRow, row, **costs(row, "low"), **costs(row, "high"))
+        for row in results.tornado
+    )
+
+
+def _explanation(
+    results: ComparisonResults, scenarios: Iterable[ScenarioAnswer]
+) -> answer.Explanation | None:
+    """What the advised plan buys and when; what limits cost and where the advice changes, if
+    the request asks for it."""
+    explanation, inputs, request = results.explanation, results.inputs, results.request
+    if explanation is None or results.explained is None:
+        return None
+    best = next(s for s in scenarios if s.key is results.explained.key)
+    return answer.Explanation(
+        purchases=tuple(row for row in best.purchases if row.kind != "capacity_block"),
+        marginal_values=tuple(
+            _copy(
+                answer.MarginalValue,
+                value,
+                given=value.current_value,
+                saving=cents(value.saving),
+                sentence=describe_value(value, inputs, request),
+            )
+            for value in explanation.marginal_values
+        ),
+        switch_points=tuple(
+            answer.SwitchPoint(
+                multiplier=point.multiplier,
+                below=_keys(point.below),
+                above=_keys(point.above),
+                limits=tuple(conflict.limit for conflict in point.conflicts),
+                sentence=describe_switch(point, inputs, request),
+            )
+            for point in explanation.switch_points
+        ),
+        words=tuple(describe(explanation, inputs, request)),
+    )
+
+
+def _keys(keys: frozenset[str] | None) -> tuple[str, ...] | None:
+    return None if keys is None else tuple(sorted(keys))

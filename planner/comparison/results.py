@@ -1,0 +1,573 @@
+"""The results of a comparison: plans, which of them may be advised, and the analyses. PURE.
+
+Each is computed once, when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import TypeVar
+
+from planner.comparison.preparation import Preparation
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.labels import COMMITTED, OWNED, SPOT
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.finance import Risk
+from planner.contract.request.workload import AcceleratorHours, Run
+from planner.costing.advice.explanation import Explanation, explain, list_purchases
+from planner.costing.advice.idle_instruments import warn_of_data_prices, warn_of_idle_instruments
+from planner.costing.advice.verdict import (
+    Recommendation,
+    best_without_buying,
+    choose,
+    choose_widest,
+    list_relaxations,
+    recommend,
+    why_not_bought,
+)
+from planner.costing.advice.warnings import (
+    collect_warnings,
+    warn_beyond_horizon,
+    warn_of_purchases,
+    warn_of_sizing,
+    warn_of_split_runs,
+    warn_of_uneven_hours,
+    warn_without_deadline,
+)
+from planner.costing.analysis.break_even import (
+    BreakEven,
+    build_cost_lines,
+    compute_break_even,
+    find_best_rents,
+)
+from planner.costing.analysis.outcomes import RiskParameters, build_risk_parameters
+from planner.costing.analysis.plan_costs import may_rent
+from planner.costing.analysis.sensitivity import (
+    DefaultEffect,
+    TornadoBar,
+    measure_default_effects,
+    one_way_sensitivity,
+)
+from planner.costing.analysis.simulation import (
+    Report,
+    RiskResult,
+    Simulation,
+    assess_risk,
+    fit_simulation,
+    nobody_waits,
+)
+from planner.costing.analysis.turning_points import (
+    Payback,
+    TurningPoint,
+    find_turning_points,
+)
+from planner.costing.cost_model.ownership import first_arrival_month
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.inputs.exclusions import explain_exclusions
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.paying_purchases import buy_fewer_servers
+from planner.costing.paying_use import CostLine, PayingUse, uses_that_pay
+from planner.costing.results.scenario_result import Scenario, capital
+from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
+from planner.sizing.demand import Demand
+from pricing.common.copies import replace
+from pricing.common.pluralize import pluralize
+from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
+
+T = TypeVar("T")
+PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
+"""Units of work for what every comparison does, and for a month of a source."""
+SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
+"""Share of the work left that the scenarios may search with, then each of the analyses."""
+MOST_SERVERS = 5
+"""Servers whose break-even an answer gives unless all are asked for."""
+SMALL_USD = Decimal(1000)
+"""Cost of a plan below which owning is no question; advice of this project, 2026."""
+
+
+@dataclass(frozen=True)
+class EarlyFinish:
+    """Runs that are finished before their deadlines."""
+
+    preparation: Preparation
+    """The question as it was asked."""
+    total: Decimal | None
+    """What the plan costs that spreads them over the months to their deadlines; None without one
+    that keeps to the limits."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs as they were asked for."""
+        workload = self.preparation.request.workload
+        return () if isinstance(workload, AcceleratorHours) else workload.runs or ()
+
+
+@dataclass(frozen=True)
+class ComparisonResults:
+    """The results of one comparison, before they become its answer."""
+
+    preparation: Preparation
+    work: WorkMeter = field(default_factory=WorkMeter)
+    """What may be spent, on the scenarios first."""
+    parts: dict[str, WorkMeter] = field(default_factory=dict)
+    """Shares of it by what they are for."""
+    report: Report = nobody_waits
+    """Told how many of the simulated outcomes are costed."""
+    early_finish: EarlyFinish | None = None
+    """Where runs are finished before their deadlines; None where they are laid out as asked."""
+
+    @property
+    def request(self) -> ComparisonRequest:
+        return self.preparation.request
+
+    @property
+    def demand(self) -> Demand:
+        return self.preparation.demand
+
+    @property
+    def inputs(self) -> ModelInputs:
+        return self.preparation.inputs
+
+    @property
+    def calendar(self) -> Calendar:
+        return self.preparation.calendar
+
+    def within(self, name: str, share: float, compute: Callable[[WorkMeter], T], otherwise: T) -> T:
+        """What is computed with a share of the work left, `otherwise` where that is not enough."""
+        part = self.parts[name] = self.work.share(share)
+        with suppress(WorkSpentError):
+            return compute(part)
+        return otherwise
+
+    # Plans ------------------------------------------------------------------------------------
+
+    @cached_property
+    def solved_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """The cheapest plan of each way to buy, with what it owes later or why there is none."""
+        self.charge_preparation()
+        part = self.parts["scenarios"] = self.work.share(SCENARIO_SHARE, stops=False)
+        return explain_scenarios(solve_scenarios(self.inputs, part), self.preparation)
+
+    def charge_preparation(self) -> None:
+        """Charges what every comparison does before its scenarios."""
+        sources, months = len(self.inputs.sources), self.calendar.length
+        self.work.charge(PREPARATION_UNITS + sources * months * SOURCE_MONTH_UNITS)
+        if self.inputs.monthly_budget is not None:  # which holds the cash of every start by month
+            starts = sum(source.term is not None for source in self.inputs.sources)
+            self.work.charge_model(starts * self.calendar.months**2)
+
+    @cached_property
+    def scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """The same; where not all servers of the widest way pay back, with those that do."""
+        solved = self.solved_scenarios
+        if not self.preparation.rules.needs_payback:
+            return solved
+        terms = self.payback_margin, self.preparation.rules
+        fewer = self.within(
+            "fewer_servers",
+            SMALL_SHARE,
+            lambda part: explain_scenarios(
+                buy_fewer_servers(self.inputs, solved, *terms, part), self.preparation
+            ),
+            dict[ScenarioKey, Scenario](),
+        )
+        return {**solved, **fewer}
+
+    @cached_property
+    def consented_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """Scenarios that the work agrees with."""
+        consent = self.inputs.interruptible
+        return {k: s for k, s in self.scenarios.items() if is_allowed(k, consent)}
+
+    @cached_property
+    def allowed_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """Scenarios that may be recommended."""
+        return {k: s for k, s in self.scenarios.items() if not self.why_not_allowed(k)}
+
+    def why_not_allowed(self, key: ScenarioKey) -> str:
+        """Why a scenario may not be recommended; empty where it may."""
+        if key not in self.consented_scenarios:
+            return "The request does not say that the work may be interrupted."
+        rules, margin = self.preparation.rules, self.payback_margin
+        return why_not_bought(self.scenarios[key], self._best_rent, margin, rules)
+
+    @property
+    def payback_margin(self) -> float:
+        """Share of its price that a purchase must save before its resale."""
+        return self.preparation.assumptions["payback_margin"]
+
+    @cached_property
+    def _best_rent(self) -> Scenario | None:
+        return best_without_buying(self.consented_scenarios)
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """The cheapest scenario, and why."""
+        allowed = self.allowed_scenarios
+        return recommend(
+            allowed,
+            self.inputs,
+            () if self.is_small else self.all_break_even,
+            self.request.currency,
+            [plan for key, plan in self.scenarios.items() if key not in allowed],
+            is_laid_anew=self.early_finish is not None,
+        )
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether nobody would own for it: below `SMALL_USD`, or less than a node-month."""
+        plan = choose(self.allowed_scenarios)
+        if plan is None:
+            return False
+        nodes = [self.inputs.by_key[key].capacity for key in self.priced_keys(plan)]
+        hours = float(plan.served_hours.sum())
+        is_cheap = plan.total_cost < SMALL_USD * Decimal(str(self.preparation.units_per_usd))
+        return is_cheap or hours < HOURS_PER_MONTH * min(nodes, default=0.0)
+
+    def priced_keys(self, plan: Scenario) -> list[str]:
+        """Keys of what a plan pays for, in the order of the sources."""
+        used = set(plan.used_hours) | set(plan.units_started)
+        return [source.key for source in self.inputs.sources if source.key in used]
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know of the answer, each once."""
+        preparation, allowed = self.preparation, self.allowed_scenarios
+        offers, advised = preparation.offers, choose(allowed)
+        collected = (
+            *warn_of_purchases(advised, self.inputs, self.request),
+            *warn_of_sizing(advised, self.inputs, self.demand),
+            *warn_of_split_runs(advised, self.inputs, self.demand, preparation.name_place),
+            *warn_of_uneven_hours(advised, self.inputs, self.request),
+            *warn_without_deadline(self.request.workload, self.demand, self.calendar),
+            *offers.warnings(),
+            *preparation.servers.warnings(self.calendar, preparation.assumptions),
+            *warn_of_idle_instruments(self.request, self.inputs, self.scenarios, advised),
+            *warn_of_data_prices(self.request, self.inputs, advised),
+            *collect_warnings(self.inputs, self.scenarios, allowed, offers.catalog_offers, advised),
+        )
+        return tuple(dict.fromkeys(collected))
+
+    # Owning against renting -------------------------------------------------------------------
+
+    @cached_property
+    def all_break_even(self) -> tuple[BreakEven, ...]:
+        """When each server pays for itself against each way of renting."""
+        return tuple(_list_break_even(self.preparation))
+
+    @cached_property
+    def break_even_of_rents(self) -> tuple[BreakEven, ...]:
+        """Each server against the cheapest rent that a plan may use instead, the first to pay
+        back first; those that never do last."""
+        best: dict[str, BreakEven] = {}
+        for row in self.all_break_even:
+            held = best.get(row.server)
+            is_cheaper = held is None or row.rent_per_hour < held.rent_per_hour
+            if row.against in self._rents_allowed and is_cheaper:
+                best[row.server] = row
+        never = float("inf")
+        return tuple(
+            sorted(
+                best.values(),
+                key=lambda row: (never if row.hours is None else row.hours, row.server),
+            )
+        )
+
+    @cached_property
+    def break_even(self) -> tuple[BreakEven, ...]:
+        """When servers pay for themselves: the first of them, or every one if that is asked for;
+        none where the work is too small to own anything for it.
+
+        The first server stands against the cheapest rent by the hour too where its row has a term:
+        what is paid for used or not does not say how busy the server must be.
+        """
+        if self.preparation.rules.all_break_even:
+            return self.all_break_even
+        if self.is_small:
+            return ()
+        rows = self.break_even_of_rents[:MOST_SERVERS]
+        if not rows or not rows[0].term_months:
+            return rows
+        hourly = [
+            row
+            for row in self.all_break_even
+            if row.server == rows[0].server
+            and not row.term_months
+            and row.against in self._rents_allowed
+        ]
+        return (rows[0], *sorted(hourly, key=lambda row: row.rent_per_hour)[:1], *rows[1:])
+
+    @cached_property
+    def _rents_allowed(self) -> frozenset[str]:
+        """Ids of the offers that the recommendation may use and whose term fits the horizon."""
+        options = scenario_options(ScenarioKey.CLOUD_MIX, self.inputs.interruptible)
+        months = self.calendar.months
+        return frozenset(
+            s.offer_id
+            for s in self.inputs.sources
+            if s.purchase_option in options and (s.term is None or s.term.duration_months <= months)
+        )
+
+    @cached_property
+    def curve_lines(self) -> tuple[CostLine, ...]:
+        """Cost of a node against its hours of use: of the server that pays back first; without
+        servers, of one accelerator."""
+        if self.is_small:
+            return ()
+        rents = find_best_rents(self.inputs.sources, self.calendar)
+        reached = [row for row in self.break_even if row.hours is not None]
+        first = min(reached, key=lambda row: (row.hours, row.server), default=None)
+        server = self.inputs.by_key.get(f"server:{first.server}") if first else None
+        return tuple(build_cost_lines(server, rents, self.calendar))
+
+    # Doubt ------------------------------------------------------------------------------------
+
+    @cached_property
+    def hours_range(self) -> tuple[float, float]:
+        """Factors on the hours at p10 and p90: of the accelerator that the advised plan uses."""
+        advised = self.recommendation.scenario
+        plan = self.scenarios[advised] if advised else None
+        return range_of_plan(plan, self.inputs, self.demand)
+
+    @cached_property
+    def risk_parameters(self) -> RiskParameters:
+        """How far things may go from plan."""
+        return build_risk_parameters(
+            self.request.risk or Risk(), self.preparation.assumptions, self.hours_range
+        )
+
+    @cached_property
+    def simulation(self) -> Simulation | None:
+        """The samples over which plans are costed, as many as the work left allows for; None
+        where that is too few."""
+        plans = tuple(self.allowed_scenarios.values())
+        part = self.parts["risk"] = self.work.share(ANALYSIS_SHARE)
+        return fit_simulation(self.inputs, self.risk_parameters, plans, part)
+
+    @cached_property
+    def risk(self) -> RiskResult | None:
+        """The scenarios over simulated outcomes; None where the work left does not allow for it."""
+        if self.simulation is None:
+            return None
+        with suppress(WorkSpentError):
+            part = self.parts["risk"]
+            return assess_risk(self.allowed_scenarios, self.simulation, self.report, part)
+        return None
+
+    @cached_property
+    def turning_points(self) -> list[TurningPoint]:
+        """How far hours and prices may move before another plan is the cheaper one."""
+        advised = self.recommendation.scenario
+        if advised is None or not self.request.sensitivity or self.is_small:
+            return []
+        payback, plans = self._payback_of(advised), self.allowed_scenarios
+        return self.within(
+            "turning_points",
+            SMALL_SHARE,
+            lambda part: find_turning_points(
+                self.inputs, plans, advised, part, payback, as_asked=True
+            ),
+            [],
+        )
+
+    def _payback_of(self, advised: ScenarioKey) -> Payback | None:
+        """What the purchases of the advised plan have to save, or of one that buys nothing those of
+        the cheapest that does; None where there are none, or they need not."""
+        plan, refused = self.scenarios[advised], None
+        rents = [p for p in self.allowed_scenarios.values() if p.feasible and not p.buys]
+        if not (rents and self.preparation.rules.needs_payback):
+            return None
+        if not plan.buys:
+            barred = self.consented_scenarios.keys() - self.allowed_scenarios.keys()
+            plans = [self.scenarios[key] for key in sorted(barred)]
+            refused = min(plans, key=lambda p: p.net_present_cost, default=None)
+            if refused is None:
+                return None
+        bought = capital(refused or plan)
+        return Payback(rents, float(bought) * self.payback_margin, refused)
+
+    @cached_property
+    def tornado(self) -> list[TornadoBar]:
+        """What moves the advised plan, the furthest reaching figure first."""
+        advised = self.recommendation.scenario
+        if advised is None or not self.request.sensitivity:
+            return []
+        explicit = frozenset(self.request.on_prem.model_fields_set)
+        return self.within(
+            "sensitivity",
+            1.0,
+            lambda part: one_way_sensitivity(
+                self.inputs, self.consented_scenarios, advised, self.hours_range, explicit, part
+            ),
+            [],
+        )
+
+    @cached_property
+    def default_effects(self) -> list[DefaultEffect]:
+        """What each default does to owning less renting, the strongest first."""
+        if not self.request.sensitivity:
+            return []
+        plans = self.scenarios, self.allowed_scenarios
+        return self.within(
+            "default_effects",
+            1.0,
+            lambda part: measure_default_effects(self.inputs, *plans, part),
+            [],
+        )
+
+    # What limits cost -------------------------------------------------------------------------
+
+    @cached_property
+    def explained(self) -> Scenario | None:
+        """The advised plan under the widest way that comes to it; where the resale is counted on
+        that of all sources, advised or not."""
+        if self.preparation.rules.needs_payback:
+            return choose_widest(self.allowed_scenarios)
+        widest = self.scenarios[ScenarioKey.HYBRID]
+        return widest if widest.feasible else None
+
+    @cached_property
+    def explanation(self) -> Explanation | None:
+        """What the advised plan buys; with `explain` also what limits cost and where the advice
+        changes. None where nothing is feasible."""
+        best = self.explained
+        if best is None:
+            return None
+        purchases = Explanation(list_purchases(best, self.inputs))
+        if not self.request.explain:
+            return purchases
+        solved = self.solved_scenarios[ScenarioKey.HYBRID]
+        holds_servers = solved.feasible and solved.net_present_cost < best.net_present_cost
+        return self.within(
+            "explanation",
+            EXPLANATION_SHARE,
+            lambda part: explain(
+                best, self.inputs.for_scenario(best.key), part, holds_servers=holds_servers
+            ),
+            purchases,
+        )
+
+
+def range_of_plan(
+    plan: Scenario | None, inputs: ModelInputs, demand: Demand
+) -> tuple[float, float]:
+    """Factors on the hours at p10 and p90: of the accelerator that does most of the plan's work,
+    else, and without a plan, of the reference accelerator."""
+    if plan is None:
+        return demand.range_p10_p90
+    hours: dict[str, float] = {}
+    for key, used in plan.used_hours.items():
+        source = inputs.by_key[key]
+        work = float(used.sum()) * source.accelerators
+        hours[source.accelerator] = hours.get(source.accelerator, 0.0) + work
+    most = max(hours, key=lambda slug: hours[slug], default=demand.accelerator)
+    ranges = {c.accelerator: c.range_p10_p90 for c in demand.candidates}
+    return ranges.get(most, demand.range_p10_p90)
+
+
+def _list_break_even(preparation: Preparation) -> Iterator[BreakEven]:
+    """Each server that may be bought against each way of renting."""
+    inputs, calendar = preparation.inputs, preparation.calendar
+    rents = find_best_rents(inputs.sources, calendar)
+    explicit_fields = frozenset(preparation.request.on_prem.model_fields_set)
+    for server in preparation.servers.to_buy:
+        rows = compute_break_even(
+            server,
+            preparation.offers.throughput[server.accelerator],
+            rents,
+            preparation.assumptions,
+            calendar,
+            explicit_fields,
+            pays_idle_terms=True,
+        )
+        source, within = inputs.by_key.get(f"server:{server.slug}"), dict[str, PayingUse]()
+        if source is not None:
+            lines = build_cost_lines(source, rents, calendar)
+            within = uses_that_pay(lines, source.hours_per_month / HOURS_PER_MONTH)
+        for row, rent in zip(rows, rents, strict=True):
+            yield replace(row, within_plan=within.get(rent.source.key, row.within_plan))
+
+
+def explain_scenarios(
+    scenarios: Mapping[ScenarioKey, Scenario], preparation: Preparation
+) -> dict[ScenarioKey, Scenario]:
+    """Scenarios with what they owe later, or with the reasons for what is not there."""
+    inputs, currency = preparation.inputs, preparation.request.currency
+    return {
+        key: replace(s, warnings=(*s.warnings, *warn_beyond_horizon(s, inputs, currency)))
+        if s.feasible
+        else _explain_absence(key, s, preparation)
+        for key, s in scenarios.items()
+    }
+
+
+def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparation) -> Scenario:
+    """A scenario without a plan, with the limits in its way and the least that would do."""
+    relaxations = list_relaxations(scenario.conflicts, preparation.request, preparation.inputs)
+    sentences = [r.sentence[0].lower() + r.sentence[1:-1] for r in relaxations]
+    return replace(
+        scenario,
+        relaxations=relaxations,
+        why_not=(
+            *sentences,
+            *scenario.why_not,
+            *_when_servers_come(scenario, preparation),
+            *_which_contracts_outlast(scenario, preparation),
+            *_what_is_missing(key, preparation),
+        ),
+    )
+
+
+def _when_servers_come(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
+    """When servers serve that are ordered at once, where nothing else may do the work before."""
+    inputs, to_buy = preparation.inputs, preparation.servers.to_buy
+    if OWNED not in scenario_options(scenario.key, inputs.interruptible) or not to_buy:
+        return
+    calendar = preparation.calendar
+    arrival = first_arrival_month(
+        [one for one in inputs.sources if one.is_owned and one.existing is None], calendar.months
+    )
+    is_waited_for = 0 < arrival < calendar.months and inputs.hours[:arrival].any()
+    if is_waited_for and not may_rent(scenario, inputs):
+        ordered, serves = f"{calendar.month(0):%B %Y}", f"{calendar.month(arrival):%B %Y}"
+        yield (
+            f"servers ordered in {ordered} are in service from {serves}: begin the work then, or "
+            "give a shorter on_prem.lead_time_months"
+        )
+
+
+def _which_contracts_outlast(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
+    """That all contracts on sale end after the plan, which takes none that does, where nothing is
+    rented by the hour either."""
+    inputs, months = preparation.inputs, preparation.calendar.months
+    options = scenario_options(scenario.key, inputs.interruptible) & COMMITTED
+    terms = [
+        source.term.duration_months
+        for source in inputs.sources
+        if source.purchase_option in options and source.term is not None
+    ]
+    is_alone = terms and not may_rent(scenario, inputs)
+    if is_alone and inputs.term_end == "within" and min(terms) > months:
+        yield (
+            f"contracts on sale run for {pluralize(min(terms), 'month')} or more, and a plan of "
+            f"{pluralize(months, 'month')} signs none that outlasts it"
+        )
+
+
+def _what_is_missing(key: ScenarioKey, preparation: Preparation) -> tuple[str, ...]:
+    request, servers = preparation.request, preparation.servers
+    if key is ScenarioKey.ON_PREM:
+        if request.on_prem.servers == ():
+            return ("no server may be bought: the list of servers is empty",)
+        return () if servers.to_buy else servers.summarize_exclusions()
+    options = scenario_options(key, preparation.inputs.interruptible)
+    wanted = SPOT if key is ScenarioKey.SPOT else options - {OWNED}
+    if wanted & {s.purchase_option for s in preparation.inputs.sources}:
+        return ()
+    missing = [option for option in PurchaseOption if option.value in wanted]
+    return explain_exclusions(preparation.offers, missing) if request.use_catalog else ()

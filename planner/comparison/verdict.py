@@ -1,0 +1,819 @@
+"""The verdict of an answer: what to do, its money and certainty, what would change it. PURE.
+
+Figures first, then the sentences that a budget meeting understands, the most telling first.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from planner.comparison.budgets import (
+    BudgetGain,
+    describe_full_budget,
+    describe_gain,
+    explain_exception,
+    explain_no_room,
+    list_budget_uses,
+)
+from planner.comparison.early_finish import hours_of_machines
+from planner.comparison.results import ComparisonResults
+from planner.contract.amounts import (
+    format_difference,
+    format_money,
+    format_month,
+    format_shares,
+    parse_month,
+)
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.verdict import (
+    CostInterval,
+    DecisionPart,
+    LateDelivery,
+    NextBest,
+    Turn,
+    Verdict,
+)
+from planner.contract.labels import COMMITTED, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED, traits
+from planner.contract.request.rules import NOWHERE
+from planner.contract.request.workload import AcceleratorHours
+from planner.costing.advice.decision import (
+    EACH_AT_ANY_TIME,
+    describe_beside,
+    describe_choice,
+    describe_parts,
+    fits_any_month,
+    list_parts,
+    share_of_hours,
+    split_rent,
+)
+from planner.costing.advice.idle_instruments import hint_at_smaller_server
+from planner.costing.advice.verdict import (
+    SCENARIO_NAMES,
+    best_without_buying,
+    capital_to_approve,
+    describe_longest_term,
+    describe_thin_commitment,
+    describe_turn,
+    describe_unknown_prices,
+    name_rival,
+    obligation_to_sign,
+)
+from planner.costing.advice.warnings import describe_owed, has_no_deadline
+from planner.costing.analysis.plan_costs import may_rent
+from planner.costing.analysis.simulation import cost_of_late_servers
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.ownership import DeliveryRisk, ServerToBuy
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.results.scenario_result import (
+    Scenario,
+    capital,
+    cents,
+    resale_value,
+    total_without_resale,
+)
+from planner.costing.sensible_plans import is_same_plan
+from planner.costing.statements.returns import payback_months, payback_of_payments
+from pricing.common.pluralize import capitalize_first, pluralize
+
+MOST_TURNS = 3
+MOST_REASONS = 3
+OWNING, RENTING = ("buy", "lease"), ("rent", "reserve")
+"""What is done to have servers of one's own, and to have machines for some hours."""
+NARROW = Decimal("0.01")
+"""Share of a total within which a range is as good as the total."""
+ABOVE_P90 = 0.1
+"""Chance of more than the 90th percentile."""
+_SHARE_WORTH_SAYING, _WELL_USED = 0.01, 0.5
+"""Share that is worth a word, and of the hours rented whole that need none; 2026."""
+
+
+def build_verdict(
+    results: ComparisonResults,
+    gains: Sequence[BudgetGain] | None = None,
+    caveats: RangeDoubts | None = None,
+) -> Verdict:
+    """What to do; where nothing is feasible, what is in the way. `gains` is what capital budgets
+    keep out, None where that is not known; `caveats` what the range of the total leaves out."""
+    advice = results.recommendation
+    if advice.scenario is None:
+        return Verdict(
+            headline=advice.because[0],
+            sentence=" ".join(advice.because),
+            unknown_prices=describe_unknown_prices(None, results.inputs),
+        )
+    plan = results.scenarios[advice.scenario]
+    facts = _Facts(results, plan, caveats or RangeDoubts()).build()
+    words = VerdictWords(results, plan, facts, gains)
+    return facts.model_copy(
+        update={
+            "sentence": words.sentence(),
+            "reasons": tuple(words.reasons()),
+            "contested": words.contested(),
+            "switch_points": tuple(
+                Turn(
+                    field=point.field,
+                    multiplier=round(point.multiplier, 3),
+                    scenario=point.scenario,
+                    sentence=describe_turn(point),
+                )
+                for point in results.turning_points[:MOST_TURNS]
+            ),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The figures of a feasible plan."""
+
+    results: ComparisonResults
+    plan: Scenario
+    caveats: RangeDoubts
+
+    def build(self) -> Verdict:
+        plan, results = self.plan, self.results
+        parts = list_parts(
+            plan,
+            results.inputs,
+            results.preparation.name_place,
+            results.request.currency,
+            choice=describe_choice(results.request),
+        )
+        return Verdict(
+            headline=f"{describe_parts(parts)}.",
+            sentence="",
+            decision=parts,
+            total=plan.total_cost,
+            within_horizon=plan.total_cost - plan.owed_after,
+            owed_after=plan.owed_after,
+            present_value=plan.net_present_cost,
+            range=self._range(),
+            capital_to_approve=capital_to_approve(plan.lines),
+            obligation_to_sign=obligation_to_sign(plan, *self._contracts()),
+            resale=resale_value(plan) or None,
+            payback=self._payback(),
+            against=self._against(),
+            budget=tuple(list_budget_uses(results, plan)),
+            exception=explain_exception(results, plan),
+            confidence=chance_to_be_cheapest(results, plan),
+            late_delivery=self._late_delivery(),
+            oldest_price=self._oldest_price(),
+            unknown_prices=()
+            if results.is_small
+            else describe_unknown_prices(plan, results.inputs),
+            is_small=results.is_small,
+        )
+
+    def _range(self) -> CostInterval | None:
+        risk = self.results.risk
+        if risk is None:
+            return None
+        low, _, high = risk.total_percentiles[self.plan.key]
+        caveats = self.caveats
+        return CostInterval(p10=cents(low), p90=cents(high), holds=caveats.holds, note=caveats.note)
+
+    def _contracts(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Term of each commitment and lease of the plan, and the wait for it, months."""
+        sources = [self.results.inputs.by_key[key] for key in self.plan.units_started]
+        terms = {s.key: s.term for s in sources if s.term and (s.is_leased or not s.is_owned)}
+        durations = {key: term.duration_months for key, term in terms.items()}
+        return durations, {key: term.lead_months for key, term in terms.items()}
+
+    def _payback(self) -> str | None:
+        other = best_without_buying(self.results.allowed_scenarios)
+        if other is None or not self.plan.buys:
+            return None
+        calendar = self.results.calendar
+        months = months_to_pay_back(self.plan, other, calendar)
+        return None if months is None else format_month(calendar.month(int(months)))
+
+    def _against(self) -> NextBest | None:
+        key = self.results.recommendation.next_best
+        if key is None:
+            return None
+        other = self.results.scenarios[key]
+        return NextBest(
+            scenario=key,
+            words=name_rival(other, self.plan, self.results.inputs),
+            total=other.total_cost,
+            difference=other.total_cost - self.plan.total_cost,
+            difference_in_present_value=other.net_present_cost - self.plan.net_present_cost,
+        )
+
+    def _late_delivery(self) -> LateDelivery | None:
+        """What it costs if the servers that may come late do, of which the latest is named; else
+        that they do, where that is certain."""
+        inputs = self.results.inputs
+        ordered = [inputs.servers.unsure.get(key) for key in self.plan.units_started]
+        risks = [s.delivery for s in ordered if s is not None and s.delivery is not None]
+        if not risks:
+            bought = [inputs.servers.by_key.get(key) for key in self.plan.units_started]
+            delay = max((s.certain_delay_months for s in bought if s), default=0)
+            return describe_certain_delay(delay) if delay else None
+        latest = max(risks, key=lambda risk: risk.late_months)
+        if not may_rent(self.plan, inputs):
+            return describe_late_delivery(latest, None, "")
+        cost = cents(cost_of_late_servers(self.plan, inputs, self.results.risk_parameters))
+        return describe_late_delivery(latest, cost, self.results.request.currency)
+
+    def _oldest_price(self) -> dt.date | None:
+        sources = (self.results.inputs.by_key[key] for key in self.results.priced_keys(self.plan))
+        return min((s.native.as_of for s in sources if s.native and s.native.as_of), default=None)
+
+
+def chance_to_be_cheapest(results: ComparisonResults, plan: Scenario) -> float | None:
+    """Chance that the plan is the cheapest, under whatever scenario it stands."""
+    if results.risk is None:
+        return None
+    chances = results.risk.probability_cheapest
+    return sum(p for key, p in chances.items() if _is_same(plan, results.scenarios[key]))
+
+
+def _is_same(plan: Scenario, other: Scenario) -> bool:
+    return is_same_plan(plan, other, in_any_month=True)
+
+
+# When a purchase has paid for itself ---------------------------------------------------------
+
+
+def months_to_pay_back(
+    own: Scenario, rent: Scenario, calendar: Calendar, *, is_discounted: bool = False
+) -> float | None:
+    """Months until what `own` has saved beside `rent` stays no less than what it spent.
+
+    Each payment counts evenly over the month from its moment on (`payback_of_payments`); where
+    bills are paid once a year the balance moves evenly from one payment to the next, as annual
+    models have it.
+    """
+    closing, amounts, moments = 0.0, [np.zeros(0)], [np.zeros(0)]
+    for entries, sign in ((rent.entries, 1.0), (own.entries, -1.0)):
+        for entry in entries:
+            saved = np.asarray(sign * entry.due / 100.0, dtype=np.float64)
+            if is_discounted:
+                saved *= calendar.discount_of(entry.paid)
+            if entry.is_closing:
+                closing += float(saved.sum())
+                continue
+            paid = np.flatnonzero(saved)
+            amounts.append(saved[paid])
+            moments.append(calendar.paid_months(entry.paid)[paid])
+    amount, moment, horizon = (
+        np.concatenate(amounts),
+        np.concatenate(moments),
+        float(calendar.months),
+    )
+    if calendar.cash_timing == "year_end":
+        rounded = np.round(moment, 9)
+        times = sorted({*rounded.tolist(), horizon})
+        sums = [float(amount[rounded == time].sum()) for time in times]
+        months = payback_months(sums, closing, times)
+    elif not amount.size:
+        return None if closing < 0 else 0.0
+    else:
+        months = payback_of_payments(amount, moment, horizon, closing)
+    return None if months is None else round(months, 4)
+
+
+def describe_payback(facts: Verdict, calendar: Calendar) -> str:
+    """When what is bought has paid back; empty where nothing is bought, or it never does."""
+    if facts.payback is None:
+        return ""
+    month = parse_month(facts.payback)
+    if calendar.index(month) >= calendar.months and facts.resale:
+        return "it pays back only with the resale at the end"
+    return f"it pays back in {month:%B %Y}"
+
+
+# Servers that come late -----------------------------------------------------------------------
+
+
+def describe_late_delivery(risk: DeliveryRisk, cost: Decimal | None, currency: str) -> LateDelivery:
+    """Months late, the chance of it, and what it costs more; no `cost` where nothing may be rented
+    meanwhile.
+
+    >>> describe_late_delivery(DeliveryRisk(6, 0.25), Decimal(1200), "USD").sentence
+    'If the servers arrive 6 months late (25% of cases), renting in the meantime costs 1,200 USD \
+more.'
+    >>> describe_late_delivery(DeliveryRisk(6, 0.25), None, "USD").sentence
+    'If the servers arrive 6 months late (25% of cases), their work waits, as nothing may be \
+rented in the meantime. The range counts the cost of those hours all the same.'
+    """
+    length = pluralize(round(risk.late_months), "month")
+    how_late = f"{length} late" if risk.probability is not None else f"{length} late or later"
+    chance = ABOVE_P90 if risk.probability is None else risk.probability
+    if cost is None:
+        meanwhile = (
+            "their work waits, as nothing may be rented in the meantime. The range counts the cost "
+            "of those hours all the same"
+        )
+    elif cost > 0:
+        meanwhile = f"renting in the meantime costs {format_money(cost, currency)} more"
+    else:
+        meanwhile = "renting in the meantime costs no more than the servers would"
+    return LateDelivery(
+        months=risk.late_months,
+        probability=chance,
+        cost=cost or Decimal("0.00"),
+        sentence=f"If the servers arrive {how_late} ({chance:.0%} of cases), {meanwhile}.",
+    )
+
+
+def describe_certain_delay(months: int) -> LateDelivery:
+    """That servers come late, which the plan counts with.
+
+    >>> describe_certain_delay(3).sentence
+    'The servers arrive 3 months late: the plan allows for that and pays for other machines until \
+then.'
+    """
+    return LateDelivery(
+        months=months,
+        probability=1.0,
+        cost=Decimal("0.00"),
+        sentence=f"The servers arrive {pluralize(months, 'month')} late: the plan allows for that "
+        "and pays for other machines until then.",
+    )
+
+
+# Sentences ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class VerdictWords:
+    """Sentences about one plan and its facts."""
+
+    results: ComparisonResults
+    plan: Scenario
+    facts: Verdict
+    gains: Sequence[BudgetGain] | None = None
+
+    def sentence(self) -> str:
+        """What to do, then what it costs."""
+        cost = f"It costs {', '.join(self._money_parts())}{self._comparison()}."
+        payback = describe_payback(self.facts, self.results.calendar)
+        owed = describe_owed(self.plan, self.results.inputs, self.results.request)
+        afterwards = ", and ".join(filter(None, (payback, owed)))
+        return f"{self.facts.headline} {cost} {capitalize_first(afterwards)}."
+
+    def _money_parts(self) -> Iterator[str]:
+        facts = self.facts
+        after = " after tax" if self.results.calendar.tax_rate else ""
+        yield f"{self._money(self.plan.total_cost)}{after} {self._span()}{self._range()}"
+        yield from describe_beside(self.plan, self.results.inputs, self.results.request.currency)
+        if facts.resale:
+            yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
+
+    def _span(self) -> str:
+        """Over how long a total falls due: all months of the plan, of small jobs and of work
+        without a deadline those alone in which anything is paid; `in all` where that is one."""
+        horizon = months = self.results.calendar.months
+        paid = sorted({line.month for line in self.plan.lines})
+        if is_done_at_any_time(self.results, self.plan):
+            return "in all"
+        if paid and (self.facts.is_small or has_no_deadline(self.results.request.workload)):
+            months = min(months, paid[-1] - paid[0] + 1)
+        if months == 1 < horizon:
+            return "in all"
+        years = pluralize(months // 12, "year")
+        return f"over {years}" if months % 12 == 0 else f"over {pluralize(months, 'month')}"
+
+    def _range(self) -> str:
+        interval = self.facts.range
+        if interval is None:
+            return ""
+        total, low, high = self.plan.total_cost, interval.p10, interval.p90
+        ends = f"{self._money(low).rpartition(' ')[0]} to {self._money(high)}"
+        if not interval.holds:
+            return f" (the range of {ends} comes from published runs and does not hold here)"
+        if low == high == total:
+            return ", the same in 8 of 10 cases"
+        if max(abs(low - total), abs(high - total)) <= total * NARROW:
+            return ", within 1% of that in 8 of 10 cases"
+        stated = "" if low <= total <= high else " at the hours and prices given"
+        return f"{stated} ({ends} in 8 of 10 cases)"
+
+    def _comparison(self) -> str:
+        """Against the next best, in one kind of money; where the two kinds disagree, both."""
+        other = self.facts.against
+        if other is None:
+            return ""
+        if not other.difference and other.difference_in_present_value > 0:
+            later = self._money(other.difference_in_present_value)
+            return f"; that is as much as {other.words}, but {later} less in present value"
+        if other.difference >= 0:
+            less = self._above(other.total, self.plan.total_cost)
+            return f"; that is {less} less than {other.words}"
+        return (
+            f"; that is {self._above(self.plan.total_cost, other.total)} more than {other.words}, "
+            f"but {self._money(other.difference_in_present_value)} less in present value, because "
+            "more of it is due later"
+        )
+
+    # Reasons ----------------------------------------------------------------------------------
+
+    def reasons(self) -> list[str]:
+        """Why this plan, the most telling first, at most three."""
+        reasons = [self._why_early()] if self.facts.is_small else self._all_reasons()
+        return [reason for reason in reasons if reason][:MOST_REASONS]
+
+    def _all_reasons(self) -> Iterator[str]:
+        yield self.facts.exception
+        yield self._why_early()
+        out_of_reach = describe_gain(self.results, self.facts, self.gains)
+        yield out_of_reach
+        first = self.facts.decision[0] if self.facts.decision else None
+        if first is not None and first.action in OWNING:
+            hint = hint_at_smaller_server(self.plan, self.results.inputs)
+            yield f"{self._why_buy(first)}{hint}".strip()
+        yield self._against_on_demand()
+        actions = {part.action for part in self.facts.decision}
+        owns = not actions.isdisjoint(OWNING)
+        if not (out_of_reach or owns):
+            yield self._why_not_buy()
+        if "commit" not in actions and not actions.isdisjoint(RENTING):
+            yield self._why_not_commit()
+        if "commit" in actions and not owns:
+            rent = self.results.scenarios[ScenarioKey.ON_DEMAND]
+            yield describe_thin_commitment(self.plan, rent, self.results.request.currency)
+        if self.gains is None:
+            yield describe_full_budget(self.results, self.facts)
+        if owns:
+            yield self._why_rent_beside()
+        yield self._why_idle()
+
+    def _why_early(self) -> str:
+        """When the work is done that is not spread over the months to its deadline."""
+        results, early = self.results, self.results.early_finish
+        if early is None:
+            return ""
+        cost = "no plan would keep to the limits"
+        if early.total is not None:
+            cost = f"the plan would cost {self._money(early.total)}"
+        run = early.runs[0]
+        if len(early.runs) > 1 or run.count > 1 or run.deadline is None:
+            return (
+                "Runs are finished before their deadlines: spread evenly up to the deadlines, "
+                f"{cost}."
+            )
+        last = results.calendar.month(int(np.flatnonzero(results.inputs.hours)[-1]))
+        return (
+            f"The run is finished by the end of {last:%B %Y}, before its deadline at the end of "
+            f"{run.deadline:%B %Y}: spread evenly up to the deadline, {cost}."
+        )
+
+    def _why_buy(self, part: DecisionPart) -> str:
+        """Use of the servers beside the use from which they pay."""
+        rows = [row for row in self.plan.capacity if row.source == part.source]
+        available = sum(row.hours_available for row in rows)
+        if not available:
+            return ""
+        use = sum(row.hours_used for row in rows) / available
+        had = "leased" if part.action == "lease" else "bought"
+        text = f"The servers {had} are in use for {use:.0%} of their available hours"
+        rents = self.results.break_even_of_rents
+        row = next((r for r in rents if f"server:{r.server}" == part.source), None)
+        pays_from = None if row is None else row.utilisation_over_life
+        if row is None or pays_from is None or pays_from > 1 or row.over_life == "up_to":
+            return f"{text}."
+        if use < pays_from:  # What is rented in their place would idle as well.
+            paid = "rented machines are paid for whole too, used or not"
+            return f"{text}; {paid}." if self.results.inputs.whole_nodes else f"{text}."
+        rent = self._name_rent(self.results.inputs.by_key[row.against])
+        at = "at any use" if row.over_life == "always" else f"from {pays_from:.0%} use on"
+        return f"{text}; over their useful life they cost less than {rent} {at}."
+
+    def _name_rent(self, source: CapacitySource) -> str:
+        """A machine, how it is paid for and where, as people call the place."""
+        if not source.provider or source.instance_type in ("", NOWHERE):
+            return source.label
+        option = traits(source.purchase_option).label
+        if source.purchase_option in COMMITTED and source.term is not None:
+            option = f"{option} for {pluralize(source.term.duration_months, 'month')}"
+        place = self.results.preparation.name_place(source.provider, source.region)
+        return f"{source.instance_type} ({option}) in {place}"
+
+    def _against_on_demand(self) -> str:
+        rent, against = self.results.scenarios[ScenarioKey.ON_DEMAND], self.facts.against
+        is_said = against is not None and against.scenario == "on_demand"
+        extra = rent.total_cost - self.plan.total_cost
+        if is_said or not rent.feasible or rent.lines == self.plan.lines or extra <= 0:
+            return ""
+        share = f" ({extra / rent.total_cost:.0%})" if rent.total_cost > 0 else ""
+        less = self._above(rent.total_cost, self.plan.total_cost)
+        return f"The plan costs {less}{share} less than renting on demand alone."
+
+    def _why_not_buy(self) -> str:
+        refusal = self.results.why_not_allowed(ScenarioKey.HYBRID)
+        bought = self.results.scenarios[ScenarioKey.HYBRID]
+        if refusal and bought.buys and self.plan.total_cost > bought.total_cost:
+            return self._why_not_by_its_margin(bought)
+        own = self.results.scenarios[ScenarioKey.ON_PREM]
+        if not own.feasible:
+            return explain_no_room(own, self.gains)
+        if own.lines == self.plan.lines or not self._owned(own):
+            return ""
+        extra = own.total_cost - self.plan.total_cost
+        if extra > 0:
+            owns = any(p.purchase_option == OWNED for p in self.facts.decision)
+            other = "Buying more servers" if owns else "Owning servers instead"
+            more = self._above(own.total_cost, self.plan.total_cost)
+            hint = hint_at_smaller_server(own, self.results.inputs, self.plan.total_cost)
+            return f"{other} would cost {more} more{self._idle(own)}.{hint}"
+        refusal = self.results.why_not_allowed(ScenarioKey.ON_PREM)
+        return self._why_not_by_its_margin(own) if refusal and extra and own.buys else refusal
+
+    def _why_not_by_its_margin(self, bought: Scenario) -> str:
+        """What a purchase saves before and after its resale, beside what is asked of it."""
+        unsold = total_without_resale(bought)
+        rent = total_without_resale(self.plan)
+        sold = unsold - rent + self.plan.total_cost - bought.total_cost
+        before = f"save {self._above(rent, unsold)}"
+        if unsold > rent:
+            before = f"cost {self._above(unsold, rent)} more"
+        margin = Decimal(str(self.results.payback_margin))
+        least = f"{self._money(capital(bought) * margin)} ({margin:.0%} of the purchase price)"
+        due = f"would have to save at least {least}" if margin else "must not cost more"
+        return (
+            f"Buying does not save enough: before any resale it would {before} but {due}. "
+            f"With {self._money(sold)} from reselling the servers it would cost "
+            f"{self._above(self.plan.total_cost, bought.total_cost)} less."
+        )
+
+    def _idle(self, own: Scenario) -> str:
+        """How much of owned servers would stand idle."""
+        owned = self._owned(own)
+        rows = [row for row in own.capacity if row.source in owned]
+        available = sum(row.hours_available for row in rows)
+        if not available:
+            return ""
+        idle = 1.0 - sum(row.hours_used for row in rows) / available
+        return f": they would be idle for {idle:.0%} of the time" if idle > 0.1 else ""
+
+    def _owned(self, plan: Scenario) -> set[str]:
+        """Servers that a plan starts; none where even the plan of owning rents alone."""
+        return {key for key in plan.units_started if self.results.inputs.by_key[key].is_owned}
+
+    def _why_not_commit(self) -> str:
+        committed = self.results.scenarios[ScenarioKey.COMMITTED]
+        busy = int(np.count_nonzero(self.results.demand.hours_per_month))
+        months, sources = self.results.calendar.months, self.results.inputs.sources
+        committable = (s for s in sources if s.purchase_option in COMMITTED)
+        terms = [s.term.duration_months for s in committable if s.term is not None]
+        if not committed.feasible or busy >= min(terms, default=0) or busy == months:
+            return describe_longest_term(self.results.request, self.results.inputs)
+        return (
+            f"There is work in only {busy} of {months} months, and a commitment is paid for "
+            "throughout its term."
+        )
+
+    def _why_rent_beside(self) -> str:
+        """What is rented beside servers: until they arrive, and beyond what they can do."""
+        inputs, decision = self.results.inputs, self.facts.decision
+        owned = {part.source for part in decision if part.action in OWNING}
+        served = (r.month for r in self.plan.capacity if r.source in owned and r.hours_used > 0)
+        arrival = min(served, default=0)
+        shares = {part.source: part.share_of_hours for part in decision}
+        rented = [part.source for part in decision if part.action in RENTING]
+        in_all = sum(shares[source] for source in rented)
+        sources = [inputs.by_key[source] for source in rented]
+        before = sum(share_of_hours(self.plan, source, inputs, arrival) for source in sources)
+        before = before if before > _SHARE_WORTH_SAYING else 0.0
+        first, later = split_rent(shares, rented, before)
+        text = []
+        if before:
+            month = f"{self.results.calendar.month(arrival):%B %Y}"
+            text.append(f"{first} of the hours are rented until the servers go live in {month}")
+        if in_all - before > _SHARE_WORTH_SAYING:
+            of_hours = "" if text else " of the hours"
+            text.append(
+                f"{later}{of_hours} are rented alongside the servers, so that fewer are needed "
+                "for the busiest hours"
+            )
+        return f"{capitalize_first(', '.join(text))}." if text else ""
+
+    def _why_idle(self) -> str:
+        """How much of what is rented whole the work has a use for, where it is little."""
+        inputs, paid = self.results.inputs, 0.0
+        rented = [part for part in self.facts.decision if part.action == "rent"]
+        for part in rented:
+            source, hours = inputs.by_key[part.source], self.plan.used_hours[part.source]
+            throughput = inputs.throughput[source.accelerator]
+            paid += float(hours.sum()) * source.accelerators * throughput
+        needed = sum(part.share_of_hours for part in rented) * float(self.plan.served_hours.sum())
+        use = needed / paid if paid else 1.0
+        if use > _WELL_USED or not inputs.whole_nodes:
+            return ""
+        hint = " An accelerator that is offered in smaller machines may cost less."
+        text = f"Machines are rented whole: {use:.0%} of the accelerator-hours paid for are used."
+        is_given = self.results.request.workload.kind == "accelerator_hours"
+        return f"{text}{hint if is_given else ''}"
+
+    def contested(self) -> str:
+        """Another plan that is the cheapest in more outcomes, and why it is not advised."""
+        risk, own = self.results.risk, self.facts.confidence
+        if risk is None or own is None:
+            return ""
+        scenarios = self.results.scenarios
+        others = {
+            key: chance
+            for key, chance in risk.probability_cheapest.items()
+            if not _is_same(self.plan, scenarios[key])
+        }
+        rival = max(others, key=lambda key: others[key], default=None)
+        if rival is None or others[rival] <= own:
+            return ""
+        extra = risk.mean[rival] - risk.mean[self.plan.key]
+        theirs, ours = format_shares([others[rival], own])
+        text = (
+            f"{capitalize_first(SCENARIO_NAMES[rival])} is the cheapest in {theirs} of the "
+            f"simulated cases, this plan in {ours}"
+        )
+        if extra >= 0:
+            return (
+                f"{text}; it is not advised because it loses more in the cases where it loses: "
+                f"over all cases it costs {self._money(extra)} more on average (present value)."
+            )
+        return (
+            f"{text}, and {self._money(-extra)} less on average (present value): it is not "
+            "advised because it costs more at the hours and prices given. Choose it if you doubt "
+            "them."
+        )
+
+    def _money(self, amount: Decimal | float) -> str:
+        return format_money(amount, self.results.request.currency)
+
+    def _above(self, more: Decimal, less: Decimal) -> str:
+        return format_difference(more, less, self.results.request.currency)
+
+
+def is_done_at_any_time(results: ComparisonResults, plan: Scenario) -> bool:
+    """Whether the plan's months are those in which its work may be done, in any one of them."""
+    if describe_choice(results.request) in ("", EACH_AT_ANY_TIME):
+        return False
+    sources = (results.inputs.by_key[key] for key in plan.used_hours)
+    return any(fits_any_month(plan, results.inputs, source) for source in sources)
+
+
+# What ranges leave out ------------------------------------------------------------------------
+
+_NOISE = 1e-6
+"""Share of a machine that no rounding up counts."""
+WORTH_SAYING = 0.1
+"""Share of outcomes past the deadline from which the p90 of the hours is one of them."""
+BEYOND_PUBLISHED = "the work is far from every published run"
+"""Why a range does not hold."""
+
+
+@dataclass(frozen=True)
+class RangeDoubts:
+    """Whether the ranges of an answer hold, and what they leave out."""
+
+    holds: bool = True
+    """False where the work is far from every published run."""
+    note: str = ""
+    """What stands beside a range of costs; empty where there is nothing to say."""
+    warning: str = ""
+    """What the warnings say of work that is not done in its months; empty where it is in 9 outcomes
+    of 10."""
+
+
+def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
+    """What to know of the ranges of an answer.
+
+    With L the factor on the hours in an outcome, H the hours of a run's months and
+
+        A = Σ ⌈nodes at work⌉ · capacity · hours of a node in a month
+
+    what the machines of the plan can give in them, the run is not done in them on these machines
+    where L · H > A. A range rents more to the nearest whole machine, as if that were seen in
+    time, and leaves out what then does not fit.
+    """
+    holds = not any(NO_RANGE_HERE in words for words in results.warnings)
+    beyond = "" if holds else f"{NO_RANGE_HERE}, as {BEYOND_PUBLISHED}"
+    late, median = _find_late(results), _explain_median(results)
+    notes = (beyond, late.note if late else "", median)
+    return RangeDoubts(holds, "; ".join(filter(None, notes)), late.warning if late else "")
+
+
+def _explain_median(results: ComparisonResults) -> str:
+    advised, risk = results.recommendation.scenario, results.risk
+    if advised is None or risk is None:
+        return ""
+    plan, median = results.scenarios[advised], risk.total_percentiles[advised][1]
+    ordered = (results.inputs.servers.unsure.get(key) for key in plan.units_started)
+    unsure = [server for server in ordered if server is not None]
+    return explain_median([plan], unsure, median, results.request.currency)
+
+
+def explain_median(
+    parts: Sequence[Scenario], unsure: Sequence[ServerToBuy], median: float, currency: str
+) -> str:
+    """Why half of the outcomes of a plan that buys cost more than its total, where it is so: what
+    servers fetch is skewed about its mean, and what may go wrong with them goes one way. A plan
+    is the sum of its `parts`; `unsure` is what may become of the servers that they order."""
+    total = sum(float(part.total_cost) for part in parts)
+    if not any(part.buys for part in parts) or median <= total + abs(total) * float(NARROW):
+        return ""
+    ends = [server.price_range for server in unsure if server.price_range]
+    whys = []
+    if any(resale_value(part) for part in parts):
+        whys.append(
+            "mostly resell for less than the average counted, and now and then for far more"
+        )
+    if any(server.delivery for server in unsure):
+        whys.append("may arrive late, never early")
+    if any(end.low >= 1.0 < end.high for end in ends):
+        whys.append("may cost more than the lowest quote, which is counted, never less")
+    more = f"half of the cases cost more than {format_money(median, currency)}"
+    why = f": servers {'; they '.join(whys)}" if whys else ""
+    return f"{more}, which is above the total{why}"
+
+
+@dataclass(frozen=True)
+class _Late:
+    """Work that may take more than its months on the machines of the plan."""
+
+    months: slice
+    last: str
+    """The last of its months, in words."""
+    has_deadline: bool
+    share: float
+    """Of the outcomes in which it does."""
+    longest: float
+    """Hours at p90 over what the machines of the plan give in its months."""
+    whole_nodes: bool
+    """Whether machines rent whole."""
+
+    @property
+    def note(self) -> str:
+        whole = ", to the nearest whole one" if self.whole_nodes else ""
+        return (
+            f"in {self.share:.0%} of the simulated cases the work is not done by the end of "
+            f"{self.last} on these machines; the range then counts more of them{whole}"
+        )
+
+    @property
+    def warning(self) -> str:
+        more = math.ceil(self.longest * 100 - 100)
+        whole = ", to the nearest whole machine, and leaves out any work that does not fit"
+        how = "The range of the total then counts more of them, as if rented in good time"
+        how += whole if self.whole_nodes else ""
+        if not self.has_deadline:
+            return (
+                f"In {self.share:.0%} of the simulated outcomes the work goes on after {self.last} "
+                f"on the machines of this plan. {how}: up to {more}% more hours in 9 of 10 "
+                "outcomes. A rate measured in a short pilot makes the hours more certain."
+            )
+        months = self.months.stop - self.months.start
+        later = pluralize(math.ceil(months * self.longest - _NOISE) - months, "month")
+        return (
+            f"In {self.share:.0%} of the simulated outcomes the work {MISSES_ITS_DEADLINE}, the "
+            f"end of {self.last}, on the machines of this plan. {how}. A deadline {later} later, "
+            f"or at least {more}% more accelerators from the start, would do in 9 of 10 outcomes; "
+            "a rate measured in a short pilot makes the hours more certain."
+        )
+
+
+def _find_late(results: ComparisonResults) -> _Late | None:
+    """The work that is the likeliest to take more than its months; None where all is done in them
+    in 9 of 10 outcomes, or its hours are known."""
+    advised, simulation = results.recommendation.scenario, results.simulation
+    factors = simulation.hours_factors if simulation else None
+    if advised is None or factors is None:
+        return None
+    available = hours_of_machines(results.scenarios[advised], results.inputs)
+    hours = results.inputs.hours
+    if results.early_finish is not None:  # what is not done by then goes on to the deadline
+        available = np.where(hours > 0, available, available.max())
+    late = []
+    for months, last, has_deadline in _windows_of_work(results):
+        needed, most = hours[months].sum(), available[months].sum()
+        if needed and most:
+            share = float((factors * needed > most * (1.0 + _NOISE)).mean())
+            longest = float(np.percentile(factors, 90) * needed / most)
+            whole_nodes = results.inputs.whole_nodes
+            late.append(_Late(months, last, has_deadline, share, longest, whole_nodes))
+    likely = (work for work in late if work.share > WORTH_SAYING)
+    return max(likely, key=lambda work: work.share, default=None)
+
+
+def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, str, bool]]:
+    """Months of each run that has a deadline, the last of them in words; where none has, all the
+    months of the work, which it need not be done in."""
+    workload, calendar = results.request.workload, results.calendar
+    runs = () if isinstance(workload, AcceleratorHours) else workload.runs or ()
+    if results.early_finish is not None:
+        runs = results.early_finish.runs
+    dated = [(run.start, run.deadline) for run in runs if run.deadline is not None]
+    for start, deadline in dated:
+        months = slice(calendar.index(start), calendar.index(deadline) + 1)
+        yield months, f"{deadline:%B %Y}", True
+    busy = np.flatnonzero(results.inputs.hours)
+    if not dated and busy.size:
+        months = slice(int(busy[0]), int(busy[-1]) + 1)
+        yield months, f"{calendar.month(int(busy[-1])):%B %Y}", False

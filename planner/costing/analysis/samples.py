@@ -1,0 +1,240 @@
+"""Some samples of one slip, and what moves the costs of plans in them. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.analysis.outcomes import Outcomes
+from planner.costing.analysis.plan_costs import (
+    Cohort,
+    PlanCosts,
+    RentPart,
+    hours_at_peak,
+    shift_months,
+)
+from planner.costing.cost_model.ownership import ServerToBuy
+from pricing.market.offers import HOURS_PER_MONTH
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Market:
+    """What moves the costs of plans in the samples of one comparison."""
+
+    hours: Floats
+    """[T] reference accelerator-hours asked if all goes as expected."""
+    peak: Floats
+    drivers: Mapping[str, int]
+    """source key → row of the prices of `Outcomes`."""
+    max_spot_share: float
+    spot_patience_hours: float
+    servers: Mapping[str, ServerToBuy] = field(default_factory=dict)
+    """Those whose price or delivery may be another than planned, by source key."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Some samples of one slip."""
+
+    market: Market
+    outcomes: Outcomes
+    rows: slice
+    slip: int
+    demand: Floats
+    """[n, T] hours asked."""
+    at_peak: Floats
+    """[T] or [n, T] hours at the peak."""
+
+    @classmethod
+    def of(cls, market: Market, outcomes: Outcomes, rows: slice, slip: int) -> Samples:
+        """Those of some rows, which have one slip."""
+        moved = shift_months(market.hours, slip)
+        at_peak = shift_months(hours_at_peak(market.hours, market.peak), slip, keep_total=False)
+        return cls(
+            market=market,
+            outcomes=outcomes,
+            rows=rows,
+            slip=slip,
+            demand=outcomes.demand(rows) * moved,
+            at_peak=stretch_peaks(at_peak, moved, outcomes, rows),
+        )
+
+    def at(self, peak: Floats) -> Samples:
+        """The same with another peak."""
+        moved = shift_months(self.market.hours, self.slip)
+        at_peak = shift_months(hours_at_peak(self.market.hours, peak), self.slip, keep_total=False)
+        return replace(self, at_peak=stretch_peaks(at_peak, moved, self.outcomes, self.rows))
+
+    def price(self, key: str) -> Floats | None:
+        """[n, T + 1] factor on the price of a source; None for one that nothing moves."""
+        return self.outcomes.prices[self.market.drivers[key], self.rows] if key else None
+
+    def quoted_price(self, key: str) -> Floats | None:
+        """[n] factor on the price of a server for what sellers ask; None: 1."""
+        server, normal = self.market.servers.get(key), self.outcomes.server_price
+        if server is None or server.price_range is None or normal is None:
+            return None
+        return server.price_range.factors(normal[self.rows])
+
+    def missing(self, cohort: Cohort, month: int) -> Floats | None:
+        """[n, T] 1 in the months in which units ordered in `month` should serve and are not there
+        yet; None where they come on time."""
+        server, normal = self.market.servers.get(cohort.source.key), self.outcomes.delivery
+        if server is None or server.delivery is None or normal is None:
+            return None
+        delays = server.delivery.delays(normal[self.rows])
+        if not delays.any():
+            return None
+        assert cohort.source.term is not None
+        first = month + cohort.source.term.lead_months
+        at = np.arange(self.demand.shape[1])
+        return np.where(at < first + delays[:, None], cohort.service(month), 0.0)
+
+    def availability_factor(self, part: RentPart) -> Floats | None:
+        """[n] factor on a price of a spot machine for what interruptions change; None: 1."""
+        source, rows = part.source, self.rows
+        if not source.is_spot:
+            return None
+        lost = self.outcomes.lost[rows]
+        if source.availability is None:
+            return lost
+        patience = self.market.spot_patience_hours
+        planned = source.availability.on_demand_share(patience)
+        share = source.availability.on_demand_shares(
+            self.outcomes.interruptions[rows], self.outcomes.waiting[rows], patience
+        )
+        if part.is_fallback:
+            return share / planned
+        return np.asarray(lost * (1.0 - share) / (1.0 - planned))
+
+
+def stretch_peaks(at_peak: Floats, work: Floats, outcomes: Outcomes, rows: slice) -> Floats:
+    """[T] hours that the peak lasts in samples; [n, T] where estimates of hours are unsure."""
+    at_peak = np.where((work > 0) & (at_peak <= 0), float(HOURS_PER_MONTH), at_peak)
+    if outcomes.level is None:
+        return at_peak
+    longest = np.maximum(at_peak, HOURS_PER_MONTH * (work > 0))
+    stretched = outcomes.level[rows, None] * at_peak
+    return np.asarray(np.minimum(stretched, longest))
+
+
+@dataclass(frozen=True)
+class HeldUnits:
+    """What a plan owns and commits to in some samples."""
+
+    cost: Floats
+    """[n, 2] without what hours of use cost."""
+    width: Floats
+    """[n, T] reference accelerators in service."""
+    hours: Floats
+    """[T] or [n, T] reference hours that they can deliver."""
+    started: Floats
+    """[n, cohort] units started after the first month."""
+
+
+def hold_units(plan: PlanCosts, some: Samples) -> HeldUnits:
+    """The units of a plan: those of its first month, and as many later as samples need."""
+    started, cost = _start_later(plan, some)
+    cost += plan.fixed
+    for key, value in plan.residual:
+        cost += _at_end(some, key) * value
+    width, hours = np.broadcast_to(plan.width, some.demand.shape), plan.hours
+    if plan.later:
+        width = width + started @ _service(plan, some, of_hours=False)
+        hours = hours + started @ _service(plan, some, of_hours=True)
+    for cohort in plan.unsure:
+        price = some.quoted_price(cohort.source.key)
+        if price is not None:
+            cost += np.multiply.outer(cohort.units * (price - 1.0), cohort.costs.priced[0])
+    for cohort, month, units in _ordered(plan, some, started):
+        missing = some.missing(cohort, month)
+        if missing is not None:
+            assert cohort.costs.monthly is not None
+            missing *= units[:, None]
+            width = width - missing * cohort.source.capacity
+            hours = hours - missing * (cohort.source.capacity * cohort.source.hours_per_month)
+            cost -= missing @ cohort.costs.monthly[month]
+    return HeldUnits(cost, width, hours, started)
+
+
+def add_units(
+    plan: PlanCosts, some: Samples, started: Floats, first: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """source key → [n, T] units in service: those of the `first` month and in place, [T] each, with
+    those `started` later, less what comes late."""
+    shape = some.demand.shape
+    nodes = {key: np.broadcast_to(row, shape).copy() for key, row in first.items()}
+    service = _service(plan, some, of_hours=False)
+    for i, cohort in enumerate(plan.later):
+        row = nodes.setdefault(cohort.source.key, np.zeros(shape))
+        row += np.multiply.outer(started[:, i], service[i] / cohort.source.capacity)
+    for cohort, month, units in _ordered(plan, some, started):
+        missing = some.missing(cohort, month)
+        if missing is not None:
+            nodes[cohort.source.key] -= missing * units[:, None]
+    return nodes
+
+
+def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats]:
+    """[n, cohort] units started later, and [n, 2] what they cost."""
+    n, months = some.demand.shape
+    started, cost = np.zeros((n, len(plan.later))), np.zeros((n, 2))
+    planned = plan.width.copy()
+    service = _service(plan, some, of_hours=False)
+    for i, cohort in enumerate(plan.later):
+        capacity = cohort.source.capacity
+        planned = planned + cohort.units * capacity * cohort.service(cohort.month)
+        month = cohort.month + some.slip
+        if month >= months or not cohort.costs.can_start[month]:
+            continue
+        assert cohort.source.term is not None
+        lead = cohort.source.term.lead_months
+        wanted = some.outcomes.demand_at(month)[some.rows] * planned[cohort.month + lead]
+        in_service = plan.width[month + lead] + started[:, :i] @ service[:i, month + lead]
+        units = np.clip(np.rint((wanted - in_service) / capacity), 0.0, cohort.units)
+        started[:, i] = units
+        price, quoted = some.price(cohort.source.key), some.quoted_price(cohort.source.key)
+        factor = units if price is None else units * price[:, month]
+        factor = factor if quoted is None else factor * quoted
+        cost += np.multiply.outer(units, cohort.costs.operating[month])
+        cost += np.multiply.outer(factor, cohort.costs.priced[month])
+        if cohort.costs.residual[month].any():
+            value = units[:, None] * _at_end(some, cohort.source.key)
+            cost += value * cohort.costs.residual[month]
+    return started, cost
+
+
+def _ordered(
+    plan: PlanCosts, some: Samples, started: Floats
+) -> Iterator[tuple[Cohort, int, Floats]]:
+    n, months = some.demand.shape
+    for cohort in plan.unsure:
+        yield cohort, 0, np.full(n, float(cohort.units))
+    for i, cohort in enumerate(plan.later):
+        month = cohort.month + some.slip
+        if month < months:
+            yield cohort, month, started[:, i]
+
+
+def _service(plan: PlanCosts, some: Samples, of_hours: bool) -> Floats:
+    """[cohort, T] width, or hours, that a unit of each later cohort gives in the samples."""
+    months = some.demand.shape[1]
+    rows = np.zeros((len(plan.later), months))
+    for i, cohort in enumerate(plan.later):
+        month = cohort.month + some.slip
+        if month < months:
+            per_unit = cohort.source.capacity
+            per_unit *= cohort.source.hours_per_month if of_hours else 1.0
+            rows[i] = per_unit * cohort.service(month)
+    return rows
+
+
+def _at_end(some: Samples, key: str) -> Floats:
+    """[n, 1] factor on a residual value."""
+    price = some.price(key)
+    return np.ones((some.demand.shape[0], 1)) if price is None else price[:, -1:]

@@ -1,0 +1,402 @@
+"""Rows and columns of a model of whole numbers, and HiGHS, which solves it. PURE.
+
+The only module that knows HiGHS. Every run is single-threaded with a fixed seed and stops at a
+gap or where the work is over, never at a time, so the same model gives the same answer on any
+machine and any day. What HiGHS says is checked: the cost of its columns and every row are worked
+out again with its whole numbers settled, and where they do not agree it searches again without
+presolve, which in HiGHS 1.16 may lose costs of columns; what stays open is left to the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.optimizer.work import WorkMeter
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+ABSENT = -1
+"""The row of what counts in none."""
+_LARGEST_COST = 1e4
+"""Costs are scaled to at most this, about as large as capacity."""
+_TOLERANCE = 1e-9
+"""Feasibility of rows, whose largest entry is 1, and of whole numbers."""
+_WHOLE = 1e-6
+_SAME = 1e-6
+"""Relative difference of two costs that HiGHS may take for the same."""
+_ROUNDING = 1e-9
+_MANY_CHOICES, _NEAREST = 800, 40
+"""Columns of the choices from which on few of them are searched first: those of the relaxed plan,
+and so many of the next least reduced cost."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best values found, None without any, and what no values cost less than."""
+
+    values: Floats | None
+    cost: float
+    bound: float
+
+
+class Model:
+    """min cost · x over rows lower ≤ A · x ≤ upper and columns 0 ≤ x ≤ upper, some of them whole.
+
+    >>> model = Model()
+    >>> row, column = model.rows(1, 1.5, np.inf), model.columns([3.0], 9.0, is_whole=True)
+    >>> model.put(row, column, 1.0)
+    >>> solution = model.solve(WorkMeter())
+    >>> solution.values.tolist(), solution.cost, solution.bound
+    ([2.0], 6.0, 6.0)
+    """
+
+    def __init__(self) -> None:
+        self._columns: list[tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]] = []
+        none = np.zeros(0)
+        self._rows: list[tuple[Floats, Floats]] = [(none, none)]
+        self._entries: list[tuple[Ints, Ints, Floats]] = [
+            (none.astype(int), none.astype(int), none)
+        ]
+        self.row_count = self.column_count = 0
+
+    def rows(self, count: int, lower: Floats | float, upper: Floats | float) -> Ints:
+        """New rows with these sides; gives their numbers."""
+        low, high = (np.broadcast_to(np.asarray(side, float), count) for side in (lower, upper))
+        self._rows.append((low, high))
+        self.row_count += count
+        return np.arange(self.row_count - count, self.row_count)
+
+    def rows_in(
+        self, months: NDArray[np.bool_], lower: Floats | float, upper: Floats | float
+    ) -> Ints:
+        """[T] a new row in some months, ABSENT in the others; sides are [T]."""
+        rows = np.full(months.size, ABSENT)
+        sides = (np.broadcast_to(np.asarray(one, float), months.size) for one in (lower, upper))
+        rows[months] = self.rows(int(months.sum()), *(side[months] for side in sides))
+        return rows
+
+    def columns(
+        self,
+        cost: Floats | Sequence[float],
+        upper: Floats | float = np.inf,
+        *,
+        is_whole: bool = False,
+        is_choice: bool = False,
+    ) -> Ints:
+        """New columns from 0 to `upper`; gives their numbers. `is_choice`: of such columns, where
+        there are very many, some are tried first."""
+        cost = np.asarray(cost, float)
+        most = np.broadcast_to(np.asarray(upper, float), cost.size)
+        whole, choice = np.full(cost.size, is_whole), np.full(cost.size, is_choice)
+        self._columns.append((cost, most, whole, choice))
+        self.column_count += cost.size
+        return np.arange(self.column_count - cost.size, self.column_count)
+
+    def put(self, rows: Ints, columns: Ints, values: Floats | float) -> None:
+        """Entries of columns in rows, one each; none where a row is ABSENT."""
+        rows, columns, value = np.broadcast_arrays(rows, columns, np.asarray(values, float))
+        is_entry = (rows != ABSENT) & (value != 0)
+        self._entries.append((rows[is_entry], columns[is_entry], value[is_entry]))
+
+    def relax(self, rows: Ints, per_slack: Floats) -> tuple[int, float]:
+        """A column of slack that raises the upper side of rows; gives it, and what 1 of it raises
+        them by, times `per_slack`."""
+        at, _, value = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+        largest = np.abs(value[np.isin(at, rows)]).max(initial=0.0)
+        unit = float(largest / np.abs(per_slack).max()) or 1.0
+        (column,) = self.columns([0.0])
+        self.put(rows, column, -unit * per_slack)
+        return int(column), unit
+
+    def solve(
+        self,
+        work: WorkMeter,
+        *,
+        gap: float = 0.0,
+        ceiling: float = np.inf,
+        cost: Floats | None = None,
+    ) -> Solution:
+        """The cheapest values to within `gap`, at `cost` where it is given. The search ends where
+        nothing costs less than `ceiling`, and where the work that may be searched with is spent.
+        Raises `WorkSpentError` where no more work may be left out."""
+        if not self.column_count:
+            lower, upper = self._sides()
+            holds = bool(((lower <= 0) & (upper >= 0)).all())
+            return Solution(np.zeros(0), 0.0, 0.0) if holds else Solution(None, np.inf, np.inf)
+        return _Search(self, work, gap, ceiling, cost).solve()
+
+    def _sides(self) -> tuple[Floats, Floats]:
+        lower, upper = (np.concatenate(side) for side in zip(*self._rows, strict=True))
+        return lower, upper
+
+
+class _Search:
+    """One model in arrays, scaled, and its solution."""
+
+    def __init__(
+        self,
+        model: Model,
+        work: WorkMeter,
+        gap: float,
+        ceiling: float,
+        cost: Floats | None,
+    ) -> None:
+        self.work, self.gap = work, gap
+        own, self.upper, self.is_whole, self.is_choice = (
+            np.concatenate(part) for part in zip(*model._columns, strict=True)
+        )
+        self.cost = own if cost is None else cost
+        self.money = float(np.abs(self.cost).max(initial=0.0)) / _LARGEST_COST or 1.0
+        self.ceiling = ceiling / self.money
+        row, column, value = (np.concatenate(part) for part in zip(*model._entries, strict=True))
+        work.charge_model(value.size + model.column_count + model.row_count)
+        largest = np.zeros(model.row_count)
+        np.maximum.at(largest, row, np.abs(value))
+        largest[largest == 0] = 1.0
+        lower, upper = model._sides()
+        self.row_scale = largest
+        self.lower_side, self.upper_side = lower / largest, upper / largest
+        order = np.lexsort((row, column))
+        self.row, self.column = row[order], column[order]
+        self.value = (value / largest[row])[order]
+        self.start = np.searchsorted(self.column, np.arange(model.column_count))
+        self.size = value.size + model.row_count + model.column_count
+        work.charge(_BUILD_UNITS + self.size * _ENTRY_UNITS)
+
+    def solve(self) -> Solution:
+        """The relaxed model first: its cost is a bound, and often its values are whole already."""
+        relaxed = self._relax(self.upper)
+        if relaxed.values is None:
+            relaxed = self._relax(self.upper, "off")
+        if relaxed.values is None or relaxed.bound > self.ceiling * (1 + _ROUNDING):
+            return Solution(None, np.inf, relaxed.bound * self.money)
+        whole = relaxed.values[self.is_whole]
+        if (np.abs(whole - np.round(whole)) <= _TOLERANCE).all():
+            return self._in_money(relaxed)
+        return self._in_money(self._search(relaxed))
+
+    def _search(self, relaxed: Solution) -> Solution:
+        """The search for whole numbers; of very many choices among few of them first, then among
+        those whose reduced cost is less than what the plan found is above the bound."""
+        assert relaxed.values is not None
+        choices = np.flatnonzero(self.is_choice)
+        if choices.size <= _MANY_CHOICES:
+            return self._settled(self.upper, relaxed.bound)
+        reduced = self._reduced_costs()[choices]
+        nearest = np.argsort(reduced, kind="stable")[:_NEAREST]
+        is_tried = relaxed.values[choices] > _WHOLE
+        is_tried[nearest] = True
+        upper = self.upper.copy()
+        upper[choices[~is_tried]] = 0.0
+        few = self._settled(upper, relaxed.bound)
+        few = Solution(few.values, few.cost, relaxed.bound)
+        if few.values is not None and few.cost - few.bound <= self.gap * abs(few.cost):
+            return few
+        open_ = few.cost - relaxed.bound
+        upper[choices] = np.where(reduced <= open_ * (1 + _SAME) + _SAME, self.upper[choices], 0.0)
+        whole = self._settled(upper, relaxed.bound)
+        if few.cost < whole.cost:
+            return Solution(few.values, few.cost, min(whole.bound, few.cost))
+        return whole
+
+    def _settled(self, upper: Floats, least: float) -> Solution:
+        """What HiGHS finds with its whole numbers settled; where these do not keep the rows, or
+        cost something else, what it finds without presolve."""
+        for presolve in ("choose", "off"):
+            solution = self._branch(upper, presolve)
+            if solution.values is None:
+                if np.isinf(solution.bound) and solution.bound > 0 and presolve == "choose":
+                    continue  # said to be impossible, which the relaxed model is not
+                return solution
+            whole = np.where(self.is_whole, np.round(solution.values), 0.0)
+            fixed = self._relax(np.where(self.is_whole, whole, upper), "off", whole)
+            if fixed.values is None:
+                continue
+            is_same = abs(fixed.cost - solution.cost) <= _SAME * max(abs(solution.cost), 1.0)
+            bound = max(min(solution.bound, fixed.cost), least)
+            if is_same or presolve == "off":
+                return Solution(fixed.values, fixed.cost, bound)
+        return Solution(None, np.inf, least)
+
+    def _relax(
+        self, upper: Floats, presolve: str = "choose", lower: Floats | None = None
+    ) -> Solution:
+        """The model without whole numbers."""
+        highs = self.programme(np.zeros(upper.size) if lower is None else lower, upper)
+        highs.setOptionValue("presolve", presolve)
+        self.run(highs)
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return Solution(None, np.inf, np.inf)
+        solution = highs.getSolution()
+        values = np.clip(np.array(solution.col_value), 0.0, upper)
+        self._duals = np.array(solution.row_dual)
+        cost = float(self.cost @ values) / self.money
+        return Solution(values, cost, min(cost, self._bound(upper)) if lower is None else cost)
+
+    def run(self, highs: highspy.Highs) -> None:
+        """One run of simplex within the work that is left, charged by its iterations."""
+        per_iteration = _ITERATION_UNITS + self.size * _ITERATION_ENTRY_UNITS
+        most = min(self.work.stop_after / per_iteration + 1, _NO_LIMIT)
+        highs.setOptionValue("simplex_iteration_limit", int(most))
+        highs.run()
+        iterations = max(int(highs.getInfo().simplex_iteration_count), 0)
+        self.work.charge(_RUN_UNITS + iterations * per_iteration)
+        if highs.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
+            raise self.work.leave_out("a linear programme takes more work than is left")
+
+    def _bound(self, upper: Floats) -> float:
+        """Σ dual · side of the row + Σ least of 0 and reduced cost · most of the column: true
+        whatever the duals. (Neumaier and Shcherbina, Safe bounds in linear and mixed-integer
+        programming, 2004.)"""
+        duals = np.where(np.isneginf(self.lower_side), np.minimum(self._duals, 0.0), self._duals)
+        duals = np.where(np.isposinf(self.upper_side), np.maximum(duals, 0.0), duals)
+        side = np.where(duals > 0, self.lower_side, self.upper_side)
+        reduced, priced = self._reduced_costs(duals), duals != 0
+        earns = reduced < -_ROUNDING
+        return float(duals[priced] @ side[priced] + reduced[earns] @ upper[earns])
+
+    def _reduced_costs(self, duals: Floats | None = None) -> Floats:
+        worth = np.zeros(self.cost.size)
+        np.add.at(
+            worth, self.column, self.value * (self._duals if duals is None else duals)[self.row]
+        )
+        return np.asarray(self.cost / self.money - worth)
+
+    def _branch(self, upper: Floats, presolve: str) -> Solution:
+        """HiGHS' search for whole numbers, in its own programme: one that goes on from the basis of
+        a run leaves, in HiGHS 1.16, costs of columns out."""
+        units = self.work.remaining
+        must_stop = units >= self.work.stop_after
+        root = _ROOT_UNITS + self.size * _ROOT_ENTRY_UNITS
+        per_look = _LOOK_UNITS + self.size * _LOOK_ENTRY_UNITS
+        looks_left = (units - root) / per_look
+        if looks_left < 0 and must_stop:
+            raise self.work.leave_out("a search for whole units")
+        highs = self.programme(np.zeros(upper.size), upper, is_whole=True)
+        options = {**_BRANCH_OPTIONS, "presolve": presolve, "mip_rel_gap": self.gap}
+        for option, value in options.items():
+            highs.setOptionValue(option, value)
+        looks = 0
+
+        def look(event: highspy.HighsCallbackEvent) -> None:
+            nonlocal looks
+            looks += 1
+            gap, units = event.data_out.mip_gap, looks * per_look
+            most = _MOST_UNITS * (1 if gap <= _GOOD_GAP else _PATIENCE)
+            is_over = looks > looks_left and (must_stop or gap < 1)
+            if is_over or (units > most and gap < 1) or self.work.is_cancelled():
+                event.interrupt()
+
+        highs.cbMipInterrupt.subscribe(look)
+        highs.run()
+        highs.cbMipInterrupt.unsubscribe(look)  # else it and the programme would hold each other
+        info = highs.getInfo()
+        iterations = max(int(info.simplex_iteration_count), looks)
+        self.work.charge(root + iterations * _BRANCH_ITERATION_UNITS)
+        if looks > looks_left:
+            error = self.work.leave_out("the rest of a search for whole units")
+            if must_stop:
+                raise error
+        self.work.check()
+        if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+            return Solution(None, np.inf, np.inf)
+        if int(info.primal_solution_status) != _FEASIBLE:
+            return Solution(None, np.inf, float(info.mip_dual_bound))
+        values = np.array(highs.getSolution().col_value)
+        return Solution(values, float(info.objective_function_value), float(info.mip_dual_bound))
+
+    def programme(self, lower: Floats, upper: Floats, *, is_whole: bool = False) -> highspy.Highs:
+        highs = _SilentHighs()  # type: ignore[no-untyped-call]
+        for option, value in _OPTIONS.items():
+            highs.setOptionValue(option, value)
+        highs.passModel(
+            self.cost.size, self.lower_side.size, self.value.size,
+            int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMinimize), 0.0,
+            self.cost / self.money, lower, upper, self.lower_side, self.upper_side,
+            self.start.astype(np.int32), self.row.astype(np.int32), self.value,
+            (self.is_whole if is_whole else np.zeros(self.cost.size)).astype(np.int32),
+        )  # fmt: skip
+        return highs
+
+    def _in_money(self, solution: Solution) -> Solution:
+        bound = solution.bound * self.money
+        if solution.values is None:
+            return Solution(None, np.inf, bound)
+        values = np.where(self.is_whole, np.round(solution.values), solution.values)
+        cost = float(self.cost @ values)
+        return Solution(values, cost, cost if cost - bound <= _ROUNDING * abs(cost) else bound)
+
+
+class Relaxation:
+    """A model without whole numbers, solved again and again as its rows ask for more or less: each
+    search goes on from where the last one ended."""
+
+    def __init__(self, model: Model, work: WorkMeter) -> None:
+        self._parts = parts = _Search(model, work, 0.0, np.inf, None)
+        self._highs = parts.programme(np.zeros(parts.upper.size), parts.upper)
+        self._highs.setOptionValue("presolve", "off")
+
+    def sides(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Lower and upper side of rows, over their largest entries."""
+        return self._parts.lower_side[rows], self._parts.upper_side[rows]
+
+    def set_sides(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        """Other sides of rows."""
+        self._highs.changeRowsBounds(  # type: ignore[attr-defined]
+            rows.size, rows.astype(np.int32), lower, upper
+        )
+
+    def least_cost(self) -> float:
+        """What nothing costs less than, in money; infinite where nothing keeps the rows."""
+        for _ in range(2):
+            self._parts.run(self._highs)
+            if self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                objective = self._highs.getInfo().objective_function_value
+                return float(objective) * self._parts.money
+            self._highs.clearSolver()  # where the last basis led nowhere: from the beginning
+        return np.inf
+
+
+class _SilentHighs(highspy.Highs):
+    """HiGHS that prints nothing: from 1.16 it names itself on standard output when made, before
+    any option can be set, in the midst of a JSON answer or of what an assistant reads."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802 - the name of HiGHS
+        self.silent()
+        super().enableCallbacks()  # type: ignore[no-untyped-call]
+
+
+_NO_LIMIT = 2**31 - 1
+_FEASIBLE = int(highspy.SolutionStatus.kSolutionStatusFeasible)
+_BUILD_UNITS, _ENTRY_UNITS = 2_000.0, 0.3
+"""Units of work to write a model down and hand it over, and for each of its entries."""
+_RUN_UNITS, _ITERATION_UNITS, _ITERATION_ENTRY_UNITS = 500.0, 20.0, 0.0005
+"""The same of a run of simplex, of its iterations and, in each, of an entry."""
+_ROOT_UNITS, _ROOT_ENTRY_UNITS = 2_000.0, 2.0
+"""The same of a search for whole numbers before its first node."""
+_BRANCH_ITERATION_UNITS = 300.0
+"""The same of one of its simplex iterations, cuts and heuristics in."""
+_LOOK_UNITS, _LOOK_ENTRY_UNITS = 1_000.0, 0.6
+"""The same, roughly, between two of the calls by which it asks whether to go on: iterations are
+known at its end only."""
+_MOST_UNITS, _GOOD_GAP, _PATIENCE = 3_000_000.0, 0.01, 4
+"""Units of a search after which the best found stands where its gap is good, and times as many
+after which it stands whatever its gap."""
+_OPTIONS: dict[str, bool | int | float | str] = {
+    "output_flag": False,
+    "threads": 1,
+    "random_seed": 0,
+    "primal_feasibility_tolerance": _TOLERANCE,
+    "dual_feasibility_tolerance": _TOLERANCE,
+}
+_BRANCH_OPTIONS: dict[str, bool | int | float | str] = {
+    "mip_abs_gap": 0.0,
+    "mip_feasibility_tolerance": _TOLERANCE,
+    "mip_heuristic_run_root_reduced_cost": False,
+    "mip_heuristic_run_feasibility_jump": False,
+}

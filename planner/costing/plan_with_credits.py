@@ -1,0 +1,208 @@
+"""Plans whose bills use up credits and minimum spends: the cheapest with all of it counted. PURE.
+
+The model of a plan shares bills out among the pools as it likes, so that what it proves bounds all
+plans; the plan that it finds is settled again, pool by pool in the order of their ends. Where its
+lines are over a budget in total, it is solved again with the budget lower by the excess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.spend_pools import Bills, bills_of, settle_pools
+from planner.costing.cost_model.terms import PaidWhen
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.plan_model import Spending, plan_cost
+from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
+
+ROUNDS = 3
+"""Times that one is solved, lines that are over a budget having lowered it."""
+WORKING_DAYS = 220
+"""Days a year that a person works. An assumption of this project, 2026."""
+WORTH_A_PROVIDER = 0.01
+"""Share of the cost of a plan from which a saving is worth a provider more, however small the plan.
+An assumption of this project, 2026."""
+Price = Callable[[Plan], tuple[float, float]]
+"""What a plan costs with all that counts, and by how much it is over budgets."""
+
+
+@dataclass(frozen=True)
+class PlansWithCredits:
+    """Plans of one problem, with what its credits and minimum spends make of their costs."""
+
+    inputs: ModelInputs
+    problem: PlanProblem
+    over: Callable[[Plan], float]
+    """By how much the lines of a plan are over a budget; 0 where they keep to all."""
+    most_in_total: float | None = None
+    """The most that the lines of a plan may come to; None without such a budget."""
+
+    def find(self, search: Callable[[PlanProblem, PlansWithCredits], Plan]) -> Plan:
+        """The best plan found and a bound on all plans; where none keeps to the budgets, the one
+        that is least over them. `search` gives plans that are priced by `settle`."""
+        problem, bound = self.problem, -np.inf
+        if self.most_in_total is not None:
+            problem = replace(problem, total_budget=self.most_in_total)
+        best, least_over = None, np.inf
+        for turn in range(ROUNDS):
+            plan = search(problem, self)
+            if not turn:
+                excess = [pool.most_excess(self.inputs.calendar) for pool in self.inputs.pools]
+                bound = plan.bound - sum(excess)
+            if not plan.feasible:
+                best = best or plan
+                break
+            over = self.over(plan)
+            if best is None or (over, plan.cost) < (least_over, best.cost):
+                best, least_over = plan, over
+            if not over or self.most_in_total is None or problem.total_budget is None:
+                break
+            problem = replace(problem, total_budget=problem.total_budget - over)
+        assert best is not None
+        if best.feasible:
+            best = keep_few_providers(best, self.inputs, self._price)
+        return replace(best, bound=min(bound, best.cost))
+
+    def settle(self, plan: Plan) -> Plan:
+        """The plan at its cost with its bills settled."""
+        return replace(plan, cost=self._cost(plan)) if plan.feasible else plan
+
+    def _price(self, plan: Plan) -> tuple[float, float]:
+        return self._cost(plan), self.over(plan)
+
+    def _cost(self, plan: Plan) -> float:
+        calendar, bills = self.inputs.calendar, self._bills(plan)
+        hours = self._no_hours | plan.rented_hours | plan.used_hours
+        started = self._no_units | plan.units_started
+        return plan_cost(self.problem, started, hours) + sum(
+            float(amounts @ calendar.discount_of(pool.paid)) * (1.0 - calendar.tax_rate)
+            for pool, amounts in settle_pools(self.inputs.pools, bills)
+        )
+
+    @cached_property
+    def _no_hours(self) -> dict[str, Floats]:
+        keys = [offer.key for offer in self.problem.rental_options]
+        keys += [unit.key for unit in self.problem.units]
+        return {key: np.zeros(self.problem.hours.size) for key in keys}
+
+    @cached_property
+    def _no_units(self) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+        months = self.problem.hours.size
+        return {unit.key: np.zeros(months, np.int64) for unit in self.problem.units}
+
+    @cached_property
+    def _billed(self) -> dict[str, Bills]:
+        calendar = self.inputs.calendar
+        return {s.key: bills_of(s, calendar) for s in self.inputs.sources if s.provider}
+
+    @cached_property
+    def _fixed(self) -> dict[str, Floats]:
+        """Provider → [L] what it bills whatever the plan."""
+        length = self.inputs.calendar.length
+        totals = {pool.provider: np.zeros(length) for pool in self.inputs.pools}
+        for source in self.inputs.sources:
+            if source.provider in totals:
+                totals[source.provider] += self._billed[source.key].fixed
+        return totals
+
+    def _bills(self, plan: Plan) -> Mapping[str, Floats]:
+        """Provider → [L] what it bills under a plan."""
+        totals = {provider: fixed.copy() for provider, fixed in self._fixed.items()}
+        months = self.inputs.calendar.months
+        for key, hours in (*plan.rented_hours.items(), *plan.used_hours.items()):
+            provider = self.inputs.by_key[key].provider
+            if provider in totals:
+                totals[provider][:months] += self._billed[key].hour[:months] * hours
+        for key, started in plan.units_started.items():
+            provider = self.inputs.by_key[key].provider
+            if provider in totals:
+                totals[provider] += started @ self._billed[key].unit
+        return totals
+
+    @cached_property
+    def spending(self) -> Spending:
+        """The pools and the bills that they count, as the model sees them: no bill is worth more
+        than it costs."""
+        inputs, calendar = self.inputs, self.inputs.calendar
+        own = calendar.discount_of(PaidWhen.RUNNING) * (1.0 - calendar.tax_rate)
+        worth = np.array([np.minimum(pool.worth(calendar), own) for pool in inputs.pools])
+        billed = {s.key: s.provider for s in inputs.sources if s.provider in self._fixed}
+        return Spending(
+            tuple(pool.provider for pool in inputs.pools),
+            worth,
+            np.array([pool.amount for pool in inputs.pools]),
+            np.array([pool.is_credit for pool in inputs.pools], bool),
+            billed,
+            {key: self._billed[key].hour for key in billed},
+            {key: self._billed[key].unit for key in billed},
+            self._fixed,
+            (1.0 - calendar.tax_rate) * (self.most_in_total is not None),
+        )
+
+
+def keep_few_providers(plan: Plan, inputs: ModelInputs, price: Price) -> Plan:
+    """The plan without providers that save less than a day of a person's work; as it is where
+    limits tell providers apart.
+
+    Credits and minimum spends split months among providers to the hour: a few hours that a credit
+    does not reach are rented where they cost least. Where a machine of the same accelerator and
+    size of a provider in use does the same, they move there, unless that costs more than a day of
+    a person or one per cent of the plan. The bound on all plans stays.
+    """
+    if inputs.supply.tells_providers_apart:
+        return plan
+    day = inputs.assumptions["staff_cost_per_year"] / WORKING_DAYS
+    most = min(day, WORTH_A_PROVIDER * plan.cost)
+    pooled = {pool.provider for pool in inputs.pools}
+    _, over = price(plan)
+    for provider in sorted({source.provider for source, _ in _rented(plan, inputs)} - pooled):
+        moved = _leave(plan, provider, inputs)
+        if moved is not None:
+            cost, moved_over = price(moved)
+            if cost - plan.cost <= most and moved_over <= over:
+                plan = replace(moved, cost=cost)
+    return plan
+
+
+def _rented(plan: Plan, inputs: ModelInputs) -> list[tuple[CapacitySource, Floats]]:
+    rented = sorted(plan.rented_hours.items())
+    return [(inputs.by_key[key], hours) for key, hours in rented if hours.any()]
+
+
+def _leave(plan: Plan, provider: str, inputs: ModelInputs) -> Plan | None:
+    """The plan with what it rents from a provider at others that it rents from; None where it is
+    bound to that provider, or no machine of another does the same."""
+    held = {**plan.units_started, **plan.used_hours}
+    if any(row.any() and inputs.by_key[key].provider == provider for key, row in held.items()):
+        return None
+    rented, hours_of = _rented(plan, inputs), dict(plan.rented_hours)
+    for source, hours in rented:
+        if source.provider != provider:
+            continue
+        others = [one for one, _ in rented if _replaces(one, source, hours, inputs)]
+        if not others:
+            return None
+        best = min(others, key=lambda one: (float(hours @ one.hour_cash(inputs.calendar)), one.key))
+        hours_of[source.key] = np.zeros_like(hours)
+        hours_of[best.key] = hours_of[best.key] + hours
+    return replace(plan, rented_hours=hours_of)
+
+
+def _replaces(
+    one: CapacitySource, other: CapacitySource, hours: Floats, inputs: ModelInputs
+) -> bool:
+    """Whether a machine may stand in for another in the months of its `hours`."""
+    limited = {quota.group for quota in inputs.quotas}
+    is_alike = (
+        one.provider != other.provider
+        and one.accelerator == other.accelerator
+        and abs(one.capacity - other.capacity) < 1e-9
+        and one.is_spot == other.is_spot
+        and limited.intersection(one.limit_groups) == limited.intersection(other.limit_groups)
+    )
+    return is_alike and (one.available is None or bool(one.available[hours > 0].all()))

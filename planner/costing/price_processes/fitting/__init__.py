@@ -1,1 +1,0 @@
-"""Where the parameters come from: histories, fit and back-test. PURE, outside the request path."""

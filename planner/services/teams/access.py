@@ -1,0 +1,211 @@
+"""Who may do what in a team, what is written down of it, and how much there may be."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db import models, transaction
+from django.db.models import QuerySet
+
+from planner.models import Access, ApiToken, AuditEntry, Membership, Role, Scope, Team
+from planner.models.team import NAME_LENGTH, Versioned
+from pricing.storage.bulk import wait_in_line
+
+
+class WrongStateError(Exception):
+    """The thing is not in a state that allows this (409)."""
+
+
+class StaleError(Exception):
+    """The thing was changed since the caller read it (412)."""
+
+    def __init__(self) -> None:
+        super().__init__("It has changed since you read it; reload it and repeat your change.")
+
+
+@dataclass(frozen=True)
+class Need:
+    role: Role
+    scope: Scope
+
+
+VIEW = Need(Role.VIEWER, Scope.READ)
+TAKE_PART = Need(Role.VIEWER, Scope.WRITE)
+"""What every member may change: their own membership and tokens."""
+EDIT = Need(Role.EDITOR, Scope.WRITE)
+APPROVE = Need(Role.APPROVER, Scope.APPROVE)
+OWN = Need(Role.OWNER, Scope.WRITE)
+
+
+def require(access: Access, team_id: int, need: Need) -> None:
+    """Refuses a caller whose role in the team, or whose token's scope, is not enough."""
+    require_scope(access, need.scope)
+    if not access.has_role(team_id, need.role):
+        raise PermissionDenied(f"This needs the role {need.role.value} in the team.")
+
+
+def require_scope(access: Access, scope: Scope) -> None:
+    if scope not in access.scopes:
+        raise PermissionDenied(f"This needs a token with the scope {scope.value}.")
+
+
+def require_still(access: Access, team_id: int, need: Need) -> None:
+    """`require` with the role of now: since the request began, the member may have been removed or
+    given another role, the account closed, or the token revoked."""
+    role = _role_now(access, team_id)
+    require(replace(access, roles={} if role is None else {team_id: role}), team_id, need)
+
+
+def _role_now(access: Access, team_id: int) -> Role | None:
+    if access.token_id is not None:
+        token = ApiToken.objects.select_related("user").filter(pk=access.token_id).first()
+        belongs = token is not None and token.is_active and token.team_id == team_id
+        return role_of_token(token) if token is not None and belongs else None
+    if access.user_id is None:
+        return access.roles.get(team_id)  # a job of the team itself
+    members = Membership.objects.filter(user__is_active=True, user_id=access.user_id)
+    member = members.filter(team_id=team_id).first()
+    return None if member is None else Role(member.role)
+
+
+def role_of_token(token: ApiToken) -> Role | None:
+    """The token's role, cut to what its user is in the team today."""
+    role = Role(token.role)
+    if token.user_id is None:
+        return role
+    if token.user is None or not token.user.is_active:
+        return None
+    member = Membership.objects.filter(team_id=token.team_id, user_id=token.user_id).first()
+    return min(role, Role(member.role), key=lambda r: r.rank) if member else None
+
+
+Row = TypeVar("Row", bound=Versioned)
+
+
+def record(
+    access: Access,
+    action: str,
+    row: models.Model,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> AuditEntry:
+    """Writes down that `access` did `action` to `row`, and what changed; what belongs to no team
+    is for operators to read."""
+    return AuditEntry.objects.create(
+        team_id=row.pk if isinstance(row, Team) else getattr(row, "team_id", None),
+        actor=(access.name or "system")[:NAME_LENGTH],
+        action=action,
+        object_type=row._meta.model_name or "",
+        object_id=str(row.pk),
+        object_name=str(row)[:NAME_LENGTH],
+        before=_to_json(before or {}),
+        after=_to_json(after or {}),
+    )
+
+
+@transaction.atomic
+def edit(
+    access: Access,
+    row: Row,
+    changes: Mapping[str, Any],
+    *,
+    seen_version: int | None = None,
+    action: str = "",
+) -> Row:
+    """`row` with `changes`, saved and logged; nothing is written where nothing changed.
+
+    `seen_version` is the version that the caller saw: another one now means `StaleError`.
+    """
+    model = type(row)
+    current = model._default_manager.select_for_update().get(pk=row.pk)
+    if seen_version is not None and current.version != seen_version:
+        raise StaleError
+    before = {name: getattr(current, name) for name in changes}
+    changed = {name: value for name, value in changes.items() if before[name] != value}
+    if not changed:
+        return current
+    for name, value in changed.items():
+        setattr(current, name, value)
+    current.version += 1
+    current.save()
+    record(
+        access,
+        action or f"{model._meta.model_name}.changed",
+        current,
+        before={name: before[name] for name in changed},
+        after=changed,
+    )
+    return current
+
+
+def _to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _to_json_value(value) for name, value in values.items()}
+
+
+def _to_json_value(value: Any) -> Any:
+    if isinstance(value, models.Model):
+        return str(value.pk)
+    if isinstance(value, dt.date | dt.datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, Role | uuid.UUID) else value
+
+
+VARIANTS_PER_PROJECT = 200
+SAVED_COMPARISONS_PER_PROJECT = 1_000
+PORTFOLIOS_PER_TEAM = 1_000
+TOKENS_PER_TEAM = 500
+"""That still work."""
+QUOTES_PER_TEAM = 1_000
+OPEN_INVITATIONS_PER_TEAM = 500
+
+
+class QuotaError(WrongStateError):
+    """There are so many already (409)."""
+
+
+def require_room(rows: QuerySet[Any], most: int, limit: str) -> None:
+    """Refuses one row more than `most`, in words such as "a team has at most 500 members"."""
+    wait_in_line(rows.model._meta.label)
+    if most and rows.count() >= most:
+        raise QuotaError(
+            f"{limit[:1].upper()}{limit[1:]}; remove one, or ask the operator of this server "
+            "for more."
+        )
+
+
+def require_room_for_team(memberships: QuerySet[Any]) -> None:
+    """Of the teams that a person owns."""
+    most = settings.TEAMS_PER_PERSON
+    require_room(memberships, most, f"one person owns at most {most:,} teams")
+
+
+def require_room_for_member(memberships: QuerySet[Any]) -> None:
+    most = settings.MEMBERS_PER_TEAM
+    require_room(memberships, most, f"a team has at most {most:,} members")
+
+
+def require_room_for_project(projects: QuerySet[Any]) -> None:
+    most = settings.PROJECTS_PER_TEAM
+    require_room(projects, most, f"a team has at most {most:,} projects")
+
+
+def require_room_for_upload(uploads: QuerySet[Any]) -> None:
+    most = settings.UPLOADS_PER_PROJECT
+    require_room(uploads, most, f"a project has at most {most:,} uploads of actuals")
+
+
+def require_room_to_save(saved_comparisons: QuerySet[Any]) -> None:
+    most = SAVED_COMPARISONS_PER_PROJECT
+    require_room(saved_comparisons, most, f"a project has at most {most:,} saved comparisons")
+
+
+def require_room_for_portfolio(saved_portfolios: QuerySet[Any]) -> None:
+    most = PORTFOLIOS_PER_TEAM
+    require_room(saved_portfolios, most, f"a team has at most {most:,} saved portfolios")

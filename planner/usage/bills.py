@@ -1,0 +1,377 @@
+"""Bills: what every form of them says of a row, and how rows add up. PURE.
+
+A form is a table of columns with two functions: what rows of a kind have in common, worked out
+once for all rows that share those cells, and the money of a row. Usage sums the lines in a ledger,
+actuals by month and category.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from operator import itemgetter
+from typing import ClassVar
+
+from planner.usage.ledger import (
+    MAX_AT_ONCE,
+    ChargeKey,
+    ChargeSums,
+    CommitmentSums,
+    CoveredMachine,
+    Ledger,
+    Reason,
+    UseKey,
+    UseSums,
+)
+from planner.usage.projects import ProjectRules
+from planner.usage.tables import Moment, Moments, Table, check_period, quantity, to_point
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.offers import PurchaseOption
+
+MAX_KINDS = 50_000
+"""Most kinds of rows that are remembered at once."""
+ZERO = Decimal(0)
+_COMMITTED = {option.value for option in PurchaseOption if option.is_commitment}
+_IS_USE = (Reason.ACCELERATOR_USE, Reason.ACCELERATOR_HOST)
+_IS_UNUSED = (Reason.UNUSED_COMMITMENT, Reason.UNUSED_RESERVATION)
+Row = Sequence[str]
+Cells = Mapping[str, str]
+Names = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class Kind:
+    """What rows of a bill that differ in time and amounts alone have in common."""
+
+    provider: str
+    charge: str
+    """The provider's own word for it, such as Usage or SavingsPlanNegation."""
+    currency: str
+    service: str = ""
+    pricing: str = ""
+    reason: Reason = Reason.NOT_A_MACHINE
+    category: str = ""
+    """Where actuals book it, if the bill says it."""
+    machine: str = ""
+    accelerator: str = ""
+    accelerators: float | None = 0.0
+    """In the machine; None where nobody knows; 1 where they are sold apart from it."""
+    machines_per_accelerator: float | None = None
+    """Of accelerators that are sold apart; None where their machine is not known."""
+    is_apart: bool = False
+    option: str = ""
+    region: str = ""
+    account: str = ""
+    project: str = ""
+    hours_per_unit: float = 0.0
+    commitment: str = ""
+    commitment_kind: str = ""
+    commitment_end: str = ""
+    is_recurring_fee: bool = False
+    bought_per_unit: float | None = None
+    """Machine-hours that a unit buys, used or not; None where the bill says those used alone."""
+    takes_back: bool = True
+    """Whether its quantity may be less than 0."""
+    problem: InvalidInput | None = None
+    charges: dict[tuple[str, str], ChargeSums] = field(default_factory=dict)
+    uses: dict[str, UseSums] = field(default_factory=dict)
+
+    @property
+    def is_unknown_machine(self) -> bool:
+        return self.reason is Reason.ACCELERATOR_USE and self.accelerators is None
+
+    def book_as(self) -> str:
+        """The category of actuals."""
+        if self.category:
+            return self.category
+        if self.reason in _IS_USE:
+            return "commitment" if self.option in _COMMITTED else "compute"
+        if self.reason in (Reason.COMMITMENT_FEE, Reason.UNUSED_COMMITMENT):
+            return "commitment"
+        return "tax" if self.reason is Reason.TAX else "other"
+
+
+class Line:
+    """A row of a bill."""
+
+    billed: Decimal | None = None
+    amortised: Decimal | None = None
+    paid: Decimal | None = None
+    """Of what is billed the part of use that nothing takes back, where that is another."""
+    list_cost: Decimal | None = None
+    credits: Decimal = ZERO
+    invoice_month: str = ""
+    quantity: float = 0.0
+    machine_hours: float = 0.0
+    bought_hours: float | None = None
+    """Machine-hours that are paid for, where the bill tells them from those used."""
+    fee: tuple[float, float] | None = None
+    """Hours of the period of a recurring fee, and the machine-hours that it is for."""
+    resource: str = ""
+    view: str = ""
+    """Actual or amortised, where an export holds one of them."""
+    problem: InvalidInput | None = None
+
+    def __init__(self, kind: Kind, start: Moment) -> None:
+        self.kind = kind
+        self.start = self.end = start
+
+    @property
+    def accelerator_hours(self) -> float:
+        return self.machine_hours * (self.kind.accelerators or 0.0)
+
+    @property
+    def most_at_once(self) -> float:
+        """Most accelerators that it can hold at once: where it names one machine of AWS, those of
+        the machine, and half as many for starts that are billed by the minute."""
+        if self.resource.startswith("i-"):
+            return 1.5 * (self.kind.accelerators or 1.0)
+        return MAX_AT_ONCE
+
+
+class Bill(ABC):
+    """A bill of one form, row by row."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    required: ClassVar[tuple[str, ...]]
+    """Columns by which the form is told."""
+    columns: ClassVar[Names]
+    """Columns of time and amounts: our name → the names that exports give it."""
+    shared: ClassVar[Names]
+    """Columns that tell the kind of a row."""
+    states_unused_in_fees = False
+    """Whether the amortised cost of a fee is the unused part of its commitment."""
+
+    def __init__(self, table: Table, projects: ProjectRules) -> None:
+        columns = table.columns()
+        self.header = table.header
+        self.projects = projects
+        self.notes: list[str] = []
+        self.moments = Moments()
+        self.number: Callable[[str], str] = to_point if table.decimal_comma else str
+        self.get = {name: columns.getter(*names) for name, names in self.columns.items()}
+        self._start = self.get["start"]
+        places = {name: columns.find(*names) for name, names in self.shared_columns().items()}
+        self._shared_names = [name for name, place in places.items() if place is not None]
+        self._pick = itemgetter(*(place for place in places.values() if place is not None))
+        self._absent = {name: "" for name, place in places.items() if place is None}
+        self._kinds: dict[object, Kind] = {}
+        self.rows: Iterable[Row] = table.rows
+        self._first_row = table.first_row
+
+    def shared_columns(self) -> Names:
+        return self.shared
+
+    def repeats(self, ledger: Ledger) -> Callable[[Row, int], Reason | None]:
+        """What tells whether a row was read before, in an earlier file."""
+        is_repeated = ledger.overlaps.rows_of(self.header)
+        return lambda row, number: Reason.DUPLICATE if is_repeated(row, number) else None
+
+    def lines(
+        self, repeats: Callable[[Row, int], Reason | None] | None = None
+    ) -> Iterator[tuple[int, Line | InvalidInput | Reason]]:
+        """Each row by its number: its line, or why there is none."""
+        for number, row in enumerate(self.rows, self._first_row):
+            again = repeats(row, number) if repeats else None
+            if again is not None:
+                yield number, again
+                continue
+            try:
+                yield number, self._read(row)
+            except InvalidInput as refusal:
+                yield number, refusal
+
+    def _read(self, row: Row) -> Line | Reason:
+        line = Line(self._kind(row), self.start(row))
+        self.money(row, line)
+        try:
+            self.amounts(row, line)
+            if line.kind.problem is not None:
+                raise line.kind.problem
+        except InvalidInput as refusal:
+            line.problem = refusal
+        return line
+
+    def start(self, row: Row) -> Moment:
+        return self.moments(self._start(row), self.columns["start"][0])
+
+    def _kind(self, row: Row) -> Kind:
+        mark = self._pick(row)
+        kind = self._kinds.get(mark)
+        if kind is None:
+            if len(self._kinds) >= MAX_KINDS:
+                self._kinds.clear()
+            values = (mark,) if isinstance(mark, str) else mark
+            cells = self._absent | dict(zip(self._shared_names, values, strict=True))
+            kind = self._kinds[mark] = self.charge(cells)
+            try:
+                self.classify(cells, kind)
+            except InvalidInput as refusal:
+                kind.problem = refusal
+        return kind
+
+    @abstractmethod
+    def charge(self, cells: Cells) -> Kind:
+        """What rows of these cells charge."""
+
+    @abstractmethod
+    def classify(self, cells: Cells, kind: Kind) -> None:
+        """What they are use of; refused where that is not understood."""
+
+    @abstractmethod
+    def money(self, row: Row, line: Line) -> None:
+        """Billed and amortised cost of a row."""
+
+    def amounts(self, row: Row, line: Line) -> None:
+        """Quantity, period and hours of a row."""
+        get, kind = self.get, line.kind
+        line.quantity = quantity(self.number(get["quantity"](row)), self.columns["quantity"][0])
+        if ends := get["end"](row):
+            line.end = self.moments(ends, self.columns["end"][0])
+            check_period(line.start, line.end, self.columns["end"][0])
+        line.machine_hours = line.quantity * kind.hours_per_unit
+        if line.quantity < 0 and not kind.takes_back and kind.reason is Reason.ACCELERATOR_USE:
+            problem = "is less than 0; less is taken back by a row with ChargeClass Correction"
+            raise InvalidInput(self.columns["quantity"][0], problem)
+
+
+def sum_bill(bill: Bill, ledger: Ledger) -> None:
+    """Adds every row of a bill to a ledger."""
+    for note in bill.notes:
+        ledger.note(note)
+    for number, line in bill.lines(bill.repeats(ledger)):
+        if isinstance(line, Line):
+            _add_line(line, number, ledger, bill.states_unused_in_fees)
+        elif line is Reason.RESTATED:
+            ledger.restate(f"row {number}")
+        elif isinstance(line, Reason):
+            ledger.account(line)
+        else:
+            ledger.misread(f"row {number}", str(line), is_of_bill=True)
+
+
+def _add_line(line: Line, number: int, ledger: Ledger, states_unused_in_fees: bool) -> None:
+    kind, reason = line.kind, line.kind.reason
+    if line.view:
+        ledger.set_view(line.view)
+    _charge(line, ledger)
+    if line.problem is not None:
+        ledger.misread(f"row {number}", str(line.problem), is_of_bill=True)
+        return
+    if reason in _IS_USE and kind.accelerators is not None:
+        _use(line, ledger)
+    elif reason in _IS_UNUSED:
+        _add_unused(line, ledger)
+    if kind.commitment and reason is not Reason.NEGATION:
+        _add_commitment(line, ledger, states_unused_in_fees)
+    if kind.is_unknown_machine:
+        problem = f"the accelerators of {kind.machine!r} are not known; its hours are in no sum"
+        ledger.misread(f"row {number}", problem, is_of_bill=True)
+    else:
+        ledger.account(reason)
+
+
+def _charge(line: Line, ledger: Ledger) -> None:
+    kind, month = line.kind, line.start.month
+    invoice_month = line.invoice_month or month
+    sums = kind.charges.get((invoice_month, month))
+    if sums is None:
+        key = ChargeKey(
+            invoice_month,
+            kind.provider,
+            kind.charge,
+            kind.service,
+            kind.pricing,
+            kind.currency,
+            month,
+        )
+        sums = kind.charges[invoice_month, month] = ledger.charge_sums(key)
+    ledger.add_charge(sums, line.billed, line.amortised, line.list_cost)
+    sums.quantity += line.quantity
+    if line.credits:
+        sums.credits += line.credits
+
+
+def _use(line: Line, ledger: Ledger) -> None:
+    kind, month = line.kind, line.start.month
+    sums = kind.uses.get(month)
+    if sums is None:
+        key = UseKey(
+            month,
+            kind.provider,
+            kind.region,
+            kind.machine,
+            kind.accelerator,
+            kind.option,
+            kind.project,
+            kind.account,
+            "",
+            "",
+            kind.currency,
+        )
+        sums = kind.uses[month] = ledger.use_sums(key)
+    hours = line.accelerator_hours
+    machine_hours: float | None = line.machine_hours
+    if kind.is_apart:
+        share = kind.machines_per_accelerator
+        machine_hours = None if share is None else line.machine_hours * share
+    sums.add(machine_hours, hours, line.billed if line.paid is None else line.paid, line.amortised)
+    seconds = line.end.seconds - line.start.seconds
+    if hours > 0 and seconds > 0:
+        label = kind.accelerator or kind.machine
+        mean = hours * 3600 / seconds
+        ledger.hold(label, line.start.seconds, line.end.seconds, mean, line.most_at_once)
+
+
+def _add_unused(line: Line, ledger: Ledger) -> None:
+    """Hours where accelerators are known, the cost alone of a commitment on no machine that is
+    named, and nothing of machines without accelerators."""
+    kind, month = line.kind, line.start.month
+    reason = kind.reason.value
+    if kind.accelerators:
+        key = (month, kind.machine, reason)
+        ledger.add_unused(key, line.accelerator_hours, line.amortised, kind.currency)
+    elif kind.reason is Reason.UNUSED_COMMITMENT and not (kind.machine and kind.accelerators == 0):
+        what = "savings plans" if kind.option == PurchaseOption.SAVINGS_PLAN else "commitments"
+        key = (month, kind.machine or what, reason)
+        ledger.add_unused(key, None, line.amortised, kind.currency)
+
+
+def _add_commitment(line: Line, ledger: Ledger, states_unused_in_fees: bool) -> None:
+    kind = line.kind
+    sums = ledger.commitment(kind.commitment, kind.provider, kind.commitment_kind, kind.currency)
+    is_fee, is_unused = (
+        kind.reason is reason for reason in (Reason.COMMITMENT_FEE, Reason.UNUSED_COMMITMENT)
+    )
+    if is_fee or line.billed is None:
+        sums.billed.add(line.billed)
+    if is_unused or (is_fee and states_unused_in_fees):
+        sums.amortised_unused.add(line.amortised)
+    elif not is_fee:
+        sums.amortised_used.add(line.amortised)
+        if line.amortised is None:
+            sums.amortised_unused.add(None)
+    if is_fee and states_unused_in_fees and line.amortised:
+        is_plan = kind.commitment_kind == PurchaseOption.SAVINGS_PLAN
+        what = "savings plans" if is_plan else kind.machine
+        unused = (line.start.month, what, Reason.UNUSED_COMMITMENT.value)
+        ledger.add_unused(unused, None, line.amortised, kind.currency)
+    if kind.commitment_end:
+        sums.set_end(kind.commitment_end)
+    _add_cover(line, sums)
+
+
+def _add_cover(line: Line, sums: CommitmentSums) -> None:
+    kind = line.kind
+    if line.fee is not None:
+        hours, committed_hours = line.fee
+        sums.add_fee(hours, line.billed or ZERO, committed_hours)
+    elif kind.accelerators and not kind.is_apart:
+        place = CoveredMachine(kind.machine, kind.accelerator, kind.accelerators, kind.region)
+        if kind.reason is Reason.UNUSED_COMMITMENT:
+            sums.unused[place] += line.machine_hours
+        elif kind.reason is Reason.ACCELERATOR_USE:
+            sums.used[place] += line.machine_hours

@@ -1,1 +1,0 @@
-"""From hours that were used to hours that will be needed, with a range. PURE."""

@@ -1,0 +1,268 @@
+"""AWS Cost and Usage Report 1 and 2, and what Athena makes of it. PURE.
+
+Billed is `UnblendedCost`, amortised what the month used up of commitments. What a line counts
+follows its `LineItemType`; hours are those of machines in use alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
+
+from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Names, Row
+from planner.usage.ledger import Ledger, Reason
+from planner.usage.machines import find_machine
+from planner.usage.projects import ProjectRules, parse_tags
+from planner.usage.tables import Table, clip, money
+from pricing.common.invalid_input import InvalidInput
+
+REGIONS_BY_PREFIX = {
+    "": "us-east-1",
+    "USE1": "us-east-1",
+    "USE2": "us-east-2",
+    "USW1": "us-west-1",
+    "USW2": "us-west-2",
+    "CAN1": "ca-central-1",
+    "EU": "eu-west-1",
+    "EUW1": "eu-west-1",
+    "EUW2": "eu-west-2",
+    "EUW3": "eu-west-3",
+    "EUC1": "eu-central-1",
+    "EUC2": "eu-central-2",
+    "EUN1": "eu-north-1",
+    "EUS1": "eu-south-1",
+    "APN1": "ap-northeast-1",
+    "APN2": "ap-northeast-2",
+    "APN3": "ap-northeast-3",
+    "APS1": "ap-southeast-1",
+    "APS2": "ap-southeast-2",
+    "APS3": "ap-south-1",
+    "SAE1": "sa-east-1",
+}
+"""Regions by the prefix of usage types (AWS, Cost and Usage Report, 2026); others as written."""
+_BY_TYPE = {
+    "SavingsPlanNegation": Reason.NEGATION,
+    "SavingsPlanRecurringFee": Reason.COMMITMENT_FEE,
+    "SavingsPlanUpfrontFee": Reason.COMMITMENT_FEE,
+    "RIFee": Reason.COMMITMENT_FEE,
+    "Fee": Reason.COMMITMENT_FEE,
+    "Tax": Reason.TAX,
+    "Credit": Reason.CREDIT,
+    "Refund": Reason.REFUND,
+    "EdpDiscount": Reason.DISCOUNT,
+    "BundledDiscount": Reason.DISCOUNT,
+    "PrivateRateDiscount": Reason.DISCOUNT,
+    "Discount": Reason.DISCOUNT,
+}
+_OPTIONS = {"SavingsPlanCoveredUsage": "savings_plan", "DiscountedUsage": "reserved"}
+_USES = ("Usage", "SavingsPlanCoveredUsage", "DiscountedUsage")
+_USAGE_TYPE = re.compile(
+    r"(?:(?P<region>[A-Z]{2,4}\d?)-)?(?P<kind>[\w-]+?)(?::(?P<machine>[\w.-]+))?"
+)
+_MACHINE_USE = {
+    "BoxUsage": "on_demand",
+    "SpotUsage": "spot",
+    "DedicatedUsage": "on_demand",
+    "HostBoxUsage": "on_demand",
+}
+_NO_USE = {
+    "UnusedBox": Reason.UNUSED_RESERVATION,
+    "UnusedDed": Reason.UNUSED_RESERVATION,
+    "Reservation": Reason.CAPACITY_RESERVATION,
+    "DedicatedRes": Reason.CAPACITY_RESERVATION,
+}
+
+
+class AwsCur(Bill):
+    name = "aws_cur"
+    title = "AWS Cost and Usage Report"
+    required = ("lineItem/LineItemType", "lineItem/UsageType", "lineItem/UnblendedCost")
+    columns: ClassVar[Names] = {
+        "line": ("identity/LineItemId",),
+        "interval": ("identity/TimeInterval",),
+        "start": ("lineItem/UsageStartDate",),
+        "end": ("lineItem/UsageEndDate",),
+        "quantity": ("lineItem/UsageAmount",),
+        "cost": ("lineItem/UnblendedCost",),
+        "resource": ("lineItem/ResourceId",),
+        "ri_effective": ("reservation/EffectiveCost",),
+        "ri_upfront": (
+            "reservation/UnusedAmortizedUpfrontFeeForBillingPeriod",
+            "reservation_unused_amortized_upfront_fee",
+        ),
+        "ri_fee": ("reservation/UnusedRecurringFee",),
+        "sp_effective": ("savingsPlan/SavingsPlanEffectiveCost",),
+        "sp_total": ("savingsPlan/TotalCommitmentToDate",),
+        "sp_used": ("savingsPlan/UsedCommitment",),
+    }
+    shared: ClassVar[Names] = {
+        "type": ("lineItem/LineItemType",),
+        "product": ("lineItem/ProductCode",),
+        "usage_type": ("lineItem/UsageType",),
+        "currency": ("lineItem/CurrencyCode",),
+        "account": ("lineItem/UsageAccountId",),
+        "bill_type": ("bill/BillType",),
+        "unit": ("pricing/unit",),
+        "region": ("product/region", "product/regionCode", "product_region_code"),
+        "gpus": ("product/gpu",),
+        "ri_arn": ("reservation/ReservationARN",),
+        "sp_arn": ("savingsPlan/SavingsPlanARN",),
+        "ri_end": ("reservation/EndTime",),
+        "sp_end": ("savingsPlan/EndTime",),
+        "tag_map": ("resource_tags",),
+    }
+    states_unused_in_fees = True
+
+    def __init__(self, table: Table, projects: ProjectRules) -> None:
+        super().__init__(table, projects)
+        self._names_lines = table.columns().find("identity/LineItemId") is not None
+        if not self._names_lines:
+            self.notes.append(
+                "The file has no identity/LineItemId: its own rows that repeat count again."
+            )
+
+    def shared_columns(self) -> Names:
+        tags = {
+            f"tag:{tag}": (f"resourceTags/user:{tag}", f"resource_tags_user_{tag}")
+            for tag in self.projects.tags
+        }
+        return {**self.shared, **tags}
+
+    def repeats(self, ledger: Ledger) -> Callable[[Row, int], Reason | None]:
+        """By line, hour and amounts, however these are written; by cells where lines are not
+        named."""
+        if not self._names_lines:
+            return super().repeats(ledger)
+        line, interval = self.get["line"], self.get["interval"]
+        cost, amount, ri, sp = (
+            self.get[name] for name in ("cost", "quantity", "ri_effective", "sp_effective")
+        )
+
+        def repetition(row: Row, number: int) -> Reason | None:
+            name = line(row)
+            if not name:
+                return None
+            values = _numbers((cost(row), amount(row), ri(row), sp(row)))
+            return ledger.repetition((name, interval(row)), values)
+
+        return repetition
+
+    def charge(self, cells: Cells) -> Kind:
+        kind = Kind("aws", cells["type"], cells["currency"], service=cells["product"])
+        kind.commitment = clip(cells["sp_arn"] or cells["ri_arn"], 200)
+        kind.commitment_kind = "savings_plan" if cells["sp_arn"] else "reserved"
+        kind.commitment_end = cells["sp_end"] or cells["ri_end"]
+        return kind
+
+    def classify(self, cells: Cells, kind: Kind) -> None:
+        what = classify(kind.charge, cells["usage_type"], cells["gpus"])
+        kind.machine, kind.accelerator = what.machine, what.accelerator
+        kind.accelerators, kind.option = what.accelerators, what.option
+        kind.region = cells["region"] or what.region
+        kind.reason = Reason.REFUND if cells["bill_type"] == "Refund" else what.reason
+        kind.account = cells["account"]
+        tags = {tag: value for tag in self.projects.tags if (value := cells[f"tag:{tag}"])}
+        if not tags and cells["tag_map"]:
+            tags = self.projects.pick(parse_tags(cells["tag_map"]))
+        kind.project = self.projects.choose(tags, kind.account)
+        kind.hours_per_unit = 1.0
+        if kind.reason is Reason.ACCELERATOR_USE:
+            unit = cells["unit"].lower()
+            if unit.startswith("sec"):
+                kind.hours_per_unit = 1 / 3600
+            elif unit and not unit.startswith("h"):
+                raise InvalidInput("pricing/unit", f"{unit[:40]!r} is no unit of time")
+
+    def money(self, row: Row, line: Line) -> None:
+        """Amortised is what the line used up:
+        https://docs.aws.amazon.com/cur/latest/userguide (amortised)."""
+        get, kind = self.get, line.kind
+        line.billed = line.amortised = money(get["cost"](row), "lineItem/UnblendedCost")
+        if kind.charge == "Usage":
+            return
+        if kind.charge == "SavingsPlanCoveredUsage":
+            # A negation, which names no resource and no tag, takes the list price of covered use
+            # back: nothing of it is billed.
+            line.paid = ZERO
+            effective = "savingsPlan/SavingsPlanEffectiveCost"
+            line.amortised = money(get["sp_effective"](row), effective)
+        elif kind.charge == "DiscountedUsage":
+            line.amortised = money(get["ri_effective"](row), "reservation/EffectiveCost")
+        elif kind.charge == "SavingsPlanRecurringFee":
+            total = money(get["sp_total"](row), "savingsPlan/TotalCommitmentToDate")
+            line.amortised = total - money(get["sp_used"](row), "savingsPlan/UsedCommitment")
+        elif kind.charge == "RIFee":
+            upfront = money(get["ri_upfront"](row), "reservation/UnusedAmortizedUpfrontFee")
+            fee = money(get["ri_fee"](row), "reservation/UnusedRecurringFee")
+            line.amortised = upfront + fee
+        elif kind.charge in ("SavingsPlanNegation", "SavingsPlanUpfrontFee") or (
+            kind.charge == "Fee" and kind.commitment and kind.commitment_kind == "reserved"
+        ):
+            line.amortised = ZERO
+
+    def amounts(self, row: Row, line: Line) -> None:
+        super().amounts(row, line)
+        line.resource = self.get["resource"](row)
+        hours = (line.end.seconds - line.start.seconds) / 3600
+        if line.kind.charge == "SavingsPlanRecurringFee":
+            line.fee = hours, 0.0
+        elif line.kind.charge == "RIFee":
+            line.fee = hours, line.quantity
+
+
+@lru_cache(maxsize=20_000)
+def _numbers(texts: tuple[str, ...]) -> tuple[object, ...]:
+    try:
+        return tuple([float(text or 0) for text in texts])
+    except ValueError:
+        return texts
+
+
+class UsageType(NamedTuple):
+    """What a usage type of a kind of line is."""
+
+    reason: Reason
+    machine: str
+    accelerator: str
+    accelerators: float | None
+    option: str
+    region: str
+
+
+@lru_cache(maxsize=50_000)
+def classify(line_type: str, usage_type: str, gpus: str) -> UsageType:
+    match = _USAGE_TYPE.fullmatch(usage_type)
+    name = (match["machine"] or "") if match else ""
+    prefix = (match["region"] or "") if match else ""
+    used = _MACHINE_USE.get(match["kind"], "") if match else ""
+    if name.startswith("ml."):
+        used = used or "on_demand"
+    is_machine = bool(used) or bool(match and match["kind"] in _NO_USE)
+    machine = find_machine("aws", name) if is_machine and name else None
+    count = machine.accelerators if machine else 0.0
+    if not count and is_machine and gpus.isdecimal() and 0 < int(gpus[:4]) < 1_000:
+        count = float(gpus)
+    reason = _BY_TYPE.get(line_type)
+    if reason is None:
+        reason = _use_reason(line_type, match["kind"] if match else "", used, count)
+    return UsageType(
+        reason,
+        name,
+        machine.accelerator if machine else "",
+        count,
+        _OPTIONS.get(line_type, used),
+        REGIONS_BY_PREFIX.get(prefix, prefix),
+    )
+
+
+def _use_reason(line_type: str, kind: str, used: str, count: float | None) -> Reason:
+    if line_type not in _USES:
+        problem = f"{line_type[:40]!r} is unknown; its hours are in no sum"
+        raise InvalidInput("lineItem/LineItemType", problem)
+    if kind in _NO_USE:
+        return _NO_USE[kind] if count != 0 else Reason.OTHER_MACHINE
+    if not used:
+        return Reason.NOT_A_MACHINE
+    return Reason.OTHER_MACHINE if count == 0 else Reason.ACCELERATOR_USE

@@ -1,0 +1,238 @@
+"""Azure cost details: actual and amortised, of every agreement and in any language. PURE.
+
+Old exports name `PreTaxCost` and `UsageQuantity`, Enterprise Agreements `CostInBillingCurrency`
+and `Quantity`, Customer Agreements the same in camel case; translated headers hold the English
+name in brackets. Dates are MM/DD/YYYY, ISO or DD.MM.YYYY.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from functools import lru_cache
+from itertools import chain
+from typing import ClassVar
+
+from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Names, Row
+from planner.usage.ledger import Reason, UnusableFile
+from planner.usage.machines import (
+    azure_sizes_by_meter,
+    find_machine,
+    hours_per_unit,
+    plain_meter,
+)
+from planner.usage.projects import ProjectRules, parse_tags
+from planner.usage.tables import Moment, Moments, Table, clip, money, quantity
+from pricing.common.invalid_input import InvalidInput
+
+_BY_CHARGE = {
+    "purchase": Reason.COMMITMENT_FEE,
+    "unusedreservation": Reason.UNUSED_COMMITMENT,
+    "unusedsavingsplan": Reason.UNUSED_COMMITMENT,
+    "refund": Reason.REFUND,
+    "tax": Reason.TAX,
+    "credit": Reason.CREDIT,
+    "roundingadjustment": Reason.REFUND,
+    "adjustment": Reason.REFUND,
+}
+_OPTIONS = {"reservation": "reserved", "savingsplan": "savings_plan", "spot": "spot"}
+_PRICE_TOLERANCE = Decimal("0.02")
+_DAY_S = 86_400.0
+MAX_WAITING_ROWS = 5_000
+"""Most rows that are held until a date says which of its numbers is the month."""
+_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/\d", re.ASCII)
+
+
+class AzureCosts(Bill):
+    name = "azure_costs"
+    title = "Azure cost details"
+    required = ("MeterCategory", "AdditionalInfo")
+    columns: ClassVar[Names] = {
+        "start": ("Date", "UsageDateTime", "UsageDate", "servicePeriodStartDate"),
+        "cost": (
+            *("CostInBillingCurrency", "PreTaxCost", "Cost", "BilledCost"),
+            "CostInPricingCurrency",
+        ),
+        "quantity": ("Quantity", "UsageQuantity", "ConsumedQuantity"),
+        "price": ("EffectivePrice", "ResourceRate", "UnitPrice"),
+        "period_end": ("BillingPeriodEndDate", "BillingPeriodEnd"),
+    }
+    shared: ClassVar[Names] = {
+        "unit": ("UnitOfMeasure",),
+        "currency": ("BillingCurrency", "BillingCurrencyCode", "Currency"),
+        "charge": ("ChargeType",),
+        "pricing": ("PricingModel",),
+        "category": ("MeterCategory",),
+        "meter": ("MeterName",),
+        "details": ("AdditionalInfo",),
+        "region": ("ResourceLocation", "Location", "ResourceLocationNormalized"),
+        "account": ("SubscriptionId", "SubscriptionGuid"),
+        "group": ("ResourceGroup", "ResourceGroupName"),
+        "tags": ("Tags",),
+        "benefit": ("benefitId",),
+        "reservation": ("ReservationId",),
+    }
+
+    def __init__(self, table: Table, projects: ProjectRules) -> None:
+        super().__init__(table, projects)
+        columns = table.columns()
+        if columns.find(*self.columns["cost"]) is None:
+            raise InvalidInput(f"column {self.columns['cost'][0]}", "is missing")
+        self._has_quantity = columns.find("Quantity", "UsageQuantity") is not None
+        self._counts_blocks = columns.find("UsageQuantity", "ResourceRate") is not None
+        """Old exports count blocks such as 10 hours; new ones count hours."""
+        self._day_first, example, self.rows = find_date_order(
+            table.rows, self.get["period_end"], self.get["start"]
+        )
+        self.moments = Moments(day_first=self._day_first)
+        if example:
+            order = "day/month" if self._day_first else "month/day"
+            self.notes.append(
+                f"Dates such as {example[:20]} are read as {order}/year: no date says which of its "
+                "numbers is the month."
+            )
+
+    def start(self, row: Row) -> Moment:
+        text = self.get["start"](row)
+        try:
+            return self.moments(text, "Date")
+        except InvalidInput:
+            self._refuse_other_order(text)
+            raise
+
+    def _refuse_other_order(self, text: str) -> None:
+        """Refuses a file of which one date says that the day is first and another the month."""
+        match = _SLASHES.match(text.strip())
+        if match is None:
+            return
+        month, day = (int(match[2]), int(match[1])) if self._day_first else map(int, match.groups())
+        if month > 12 >= day:
+            raise UnusableFile(
+                f"holds dates with the day first and with the month first, such as {match[0]}…; "
+                "export it with dates like 2026-01-31"
+            )
+
+    def _read(self, row: Row) -> Line | Reason:
+        if not self.get["cost"](row).strip() and not self.get["quantity"](row).strip():
+            return Reason.NOT_A_MACHINE
+        return super()._read(row)
+
+    def charge(self, cells: Cells) -> Kind:
+        kind = Kind(
+            provider="azure",
+            charge=clip(cells["charge"] or "Usage"),
+            service=clip(cells["category"]),
+            pricing=cells["pricing"],
+            currency=clip(cells["currency"], 10),
+        )
+        identifiers = (clip(cells[name], 200).lower() for name in ("benefit", "reservation"))
+        kind.commitment = next(filter(None, identifiers), "")
+        kind.commitment_kind = _OPTIONS.get(kind.pricing.lower(), "reserved")
+        return kind
+
+    def classify(self, cells: Cells, kind: Kind) -> None:
+        kind.machine, kind.accelerators, kind.accelerator = _machine(
+            cells["category"], cells["meter"], cells["details"]
+        )
+        charge = kind.charge.lower()
+        kind.option = _OPTIONS.get(kind.pricing.lower().replace(" ", ""), "on_demand")
+        meter = cells["meter"].lower()
+        if meter.endswith(" spot"):
+            kind.option = "spot"
+        elif meter.endswith(" low priority"):
+            kind.option = "low_priority"
+        if charge == "unusedsavingsplan":
+            kind.option = "savings_plan"
+        kind.region = clip(cells["region"]).lower().replace(" ", "")
+        kind.account = clip(cells["account"])
+        tags = self.projects.pick(parse_tags(cells["tags"]))
+        if "resource_group" in self.projects.tags:
+            tags["resource_group"] = clip(cells["group"])
+        kind.project = self.projects.choose(tags, kind.account)
+        per_unit = hours_per_unit(cells["unit"]) if cells["unit"].strip() else 1.0
+        if charge in _BY_CHARGE:
+            kind.reason, kind.hours_per_unit = _BY_CHARGE[charge], 1.0
+        elif charge != "usage":
+            problem = f"{kind.charge[:40]!r} is unknown; its hours are in no sum"
+            raise InvalidInput("ChargeType", problem)
+        elif kind.machine:
+            is_other = kind.accelerators == 0
+            kind.reason = Reason.OTHER_MACHINE if is_other else Reason.ACCELERATOR_USE
+            kind.hours_per_unit = per_unit or 0.0
+            if kind.accelerators and (per_unit is None or not self._has_quantity):
+                problem = f"the hours of {kind.machine!r} are not known and in no sum"
+                raise InvalidInput("UnitOfMeasure", problem)
+
+    def money(self, row: Row, line: Line) -> None:
+        """An export holds one view, told by its commitments."""
+        cost = money(self.number(self.get["cost"](row)), "Cost")
+        charge, pricing = line.kind.charge.lower(), line.kind.pricing.lower()
+        is_committed = pricing in ("reservation", "savingsplan")
+        line.billed = line.amortised = cost
+        if charge.startswith("unused"):
+            line.view, line.billed = "amortised", None
+        elif charge == "purchase" and is_committed:
+            line.view, line.amortised = "actual", ZERO
+        elif is_committed and charge == "usage" and cost:
+            line.view, line.billed = "amortised", None
+        elif is_committed and charge == "usage":
+            line.view, line.amortised = "actual", None
+
+    def amounts(self, row: Row, line: Line) -> None:
+        line.quantity = quantity(self.number(self.get["quantity"](row)), "Quantity")
+        line.machine_hours = line.quantity * self._hours_per_unit(row, line)
+        line.end = Moment(line.start.month, line.start.seconds + _DAY_S)
+
+    def _hours_per_unit(self, row: Row, line: Line) -> float:
+        block = line.kind.hours_per_unit
+        if block in (0.0, 1.0):
+            return block
+        cost = line.amortised if line.billed is None else line.billed
+        price = money(self.number(self.get["price"](row)), "UnitPrice")
+        whole = Decimal(repr(line.quantity)) * price / Decimal(repr(block))
+        if cost and price and abs(whole - cost) <= _PRICE_TOLERANCE * abs(cost):
+            return 1.0
+        return block if self._counts_blocks else 1.0
+
+
+@lru_cache(maxsize=20_000)
+def _machine(category: str, meter: str, details: str) -> tuple[str, float | None, str]:
+    is_machine = category.lower() == "virtual machines"
+    if not is_machine and category.lower() not in ("cloud services", ""):
+        return "", 0.0, ""
+    size = parse_tags(details).get("ServiceType")
+    name = clip(size) if isinstance(size, str) else ""
+    if not name and is_machine:
+        plain = plain_meter(meter)
+        name = azure_sizes_by_meter().get(plain.lower(), plain)
+    machine = find_machine("azure", name)
+    return (name, machine.accelerators, machine.accelerator) if name else ("", 0.0, "")
+
+
+def find_date_order(
+    rows: Iterable[Row], period_of: Callable[[Row], str], date_of: Callable[[Row], str]
+) -> tuple[bool, str, Iterator[Row]]:
+    """Whether dates write the day first, a date of which none says how to read it, and all rows
+    again. Azure writes the month first unless a date says no, or one number changes from row to
+    row and the other, which is then the month, does not."""
+    rest = iter(rows)
+    held: list[Row] = []
+    firsts: set[str] = set()
+    seconds: set[str] = set()
+    example = ""
+    for row in rest:
+        held.append(row)
+        for text in (period_of(row), date_of(row)):
+            match = _SLASHES.match(text.strip())
+            if match and (int(match[1]) > 12) != (int(match[2]) > 12):
+                return int(match[1]) > 12, "", chain(held, rest)
+        if match:
+            example = example or date_of(row).strip()
+            firsts.add(match[1])
+            seconds.add(match[2])
+        elif date_of(row).strip():
+            break
+        if len(held) >= MAX_WAITING_ROWS:
+            break
+    return len(seconds) == 1 < len(firsts), example, chain(held, rest)

@@ -1,0 +1,434 @@
+"""The assumptions of an answer as rows that are edited in place, in the units of the form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.contract.amounts import name_day
+from planner.contract.answer.common import Category
+from planner.contract.answer.comparison import AssumptionRow as AnswerRow
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.risk import DefaultEffect, SensitivityRow
+from planner.contract.request.workload import DEFAULT_MONTHS
+from planner.web.common.choices import Choice, list_choices
+from planner.web.common.fields import (
+    ALL,
+    FINANCE,
+    FINANCING,
+    LIMITS,
+    OWNING,
+    RISK,
+    RULES,
+    Field,
+    find_label,
+    in_field_unit,
+    name_dates,
+)
+from planner.web.common.formatting import plain, unit_words, unseparated
+from planner.web.common.plan_request import is_page_only
+from planner.web.common.query_codec import SCALES, find_typed, number
+from pricing.common.invalid_input import InvalidInput
+
+MOST = 5
+STEPS = 40
+"""A slider has about so many positions."""
+_DRIVERS_FIELDS = {field.path: field for field in ALL}
+_DISCOUNT = "price_adjustments.{}.multiplier"
+_SERVER_PRICE = "on_prem.servers.0.unit_price"
+_AMOUNT_OF_WORK = {
+    "accelerator_hours": "workload.hours_per_month",
+    "training": "workload.tokens",
+    "samples": "workload.samples",
+}
+"""The figure that hours are in proportion to, by kind of workload."""
+
+
+@dataclass(frozen=True)
+class Driver:
+    """One figure between two values, in the unit of its box."""
+
+    name: str
+    """Name in the address."""
+    label: str
+    unit: str
+    value: Decimal
+    low: Decimal
+    high: Decimal
+    step: Decimal
+    row: SensitivityRow
+    """The same figure in the answer: what the plan as it is would cost at its low and its high
+    value."""
+
+    @property
+    def element(self) -> str:
+        return f"slider-{element_id(self.name.partition('~')[0])}"
+
+    @property
+    def words(self) -> str:
+        """The value with its unit: `71.7%`, `184.06 USD/kW/month`."""
+        return f"{plain(self.value)}{'' if self.unit.startswith('%') else ' '}{self.unit}"
+
+
+def list_drivers(
+    answer: ComparisonAnswer, assumptions: list[AssumptionRow], query: QueryDict
+) -> list[Driver]:
+    boxes = {row.path: row for row in assumptions if row.name and not row.choices}
+    rows = sorted((row for row in answer.sensitivity if row.effect), key=lambda row: -row.effect)
+    drivers = [_driver(row, answer, boxes, query) for row in rows]
+    return [driver for driver in drivers if driver is not None][:MOST]
+
+
+def _driver(
+    row: SensitivityRow,
+    answer: ComparisonAnswer,
+    boxes: Mapping[str, AssumptionRow],
+    query: QueryDict,
+) -> Driver | None:
+    if row.field == "rental_prices":
+        name, factor = _price_factor(query)
+        return _drivers_scaled(row, name, "Rental prices", "× list", factor) if name else None
+    if row.field == "workload.hours":
+        path = _AMOUNT_OF_WORK.get(query.get("workload.kind", ""), "")
+        return _of_address(row, path, answer.currency, query)
+    if row.field == "on_prem.servers.unit_price":
+        return _of_server(row, answer, query)
+    assumption = boxes.get(row.field)
+    if assumption is None:
+        return None
+    scale = SCALES.get(_DRIVERS_FIELDS[row.field].scale, Decimal(1))
+    low, high = (Decimal(str(one)) / scale for one in (row.low, row.high))
+    value = _decimal(assumption.value or assumption.shown)
+    if value is None:
+        return None
+    return _between(row, assumption.name, assumption.label, assumption.unit, value, low, high)
+
+
+def _of_server(row: SensitivityRow, answer: ComparisonAnswer, query: QueryDict) -> Driver | None:
+    named = [name for name in query if name.startswith("on_prem.servers.")]
+    if not named or any(not name.startswith("on_prem.servers.0.") for name in named):
+        return None
+    lines = (line for scenario in answer.feasible for line in scenario.lines)
+    price = next((line.unit_price for line in lines if line.category is Category.CAPEX), None)
+    value = _decimal(query.get(_SERVER_PRICE)) or price
+    return (
+        _drivers_scaled(row, _SERVER_PRICE, "Price of a server", answer.currency, value)
+        if value
+        else None
+    )
+
+
+def _price_factor(query: QueryDict) -> tuple[str, Decimal]:
+    """Name and value of the factor on every list price: one that is there, or the next free one.
+
+    No name where the address has contract discounts, which such a factor would come on top of.
+    """
+    names = [name for name in query if name.startswith("price_adjustments.")]
+    if not names:
+        return _DISCOUNT.format(0), Decimal(1)
+    value = _decimal(query.get(names[0]))
+    return (names[0], value) if names == [_DISCOUNT.format(0)] and value else ("", Decimal(1))
+
+
+def _decimal(typed: str | None, scale: str = "") -> Decimal | None:
+    value = number(typed or "", scale)
+    if isinstance(value, str):
+        return None
+    return Decimal(str(value)) / SCALES.get(scale, Decimal(1))
+
+
+def _of_address(row: SensitivityRow, path: str, currency: str, query: QueryDict) -> Driver | None:
+    name = next((one for one in query if one.partition("~")[0] == path), "")
+    value = _decimal(query.get(name), name.partition("~")[2])
+    field = _DRIVERS_FIELDS.get(path.replace(".0.", ".*."))
+    if field is None or not value:
+        return None
+    unit = field.unit_as(name).replace("money", currency)
+    return _drivers_scaled(row, name, field.label, unit, value)
+
+
+def _drivers_scaled(
+    row: SensitivityRow, name: str, label: str, unit: str, value: Decimal
+) -> Driver:
+    low, high = (value * Decimal(str(round(one, 3))) for one in (row.low, row.high))
+    return _between(row, name, label, unit, value, low, high)
+
+
+def _between(
+    row: SensitivityRow, name: str, label: str, unit: str,
+    value: Decimal, low: Decimal, high: Decimal,
+) -> Driver:  # fmt: skip
+    step = _round_step((high - low) / STEPS)
+    least = value - (value - min(low, value)) // step * step  # so that the value is a position
+    return Driver(name, label, unit, value, least, max(high, value), step, row)
+
+
+def _round_step(step: Decimal) -> Decimal:
+    power = Decimal(1).scaleb(step.adjusted())
+    return max(one * power for one in (1, 2, 5) if one * power <= step)
+
+
+_FIELDS = {field.path: field for field in ALL}
+_EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
+"""Assumptions that are changed by giving another field instead."""
+_DERIVED_LABELS = {"on_prem.staff_accelerators_per_fte": "Accelerators that one person runs"}
+_FIXED_LABELS = {
+    "risk.demand_half_life_months": "Months in which a change of demand halves",
+    "risk.spot_waiting_hours_training": "Mean wait for a spot machine with stacked memory",
+    "risk.spot_waiting_hours_other": "Mean wait for any other spot machine",
+    "risk.spot_patience_hours": "Wait for spot before work runs on demand",
+}
+"""What stands in the assumptions and has no box."""
+_WITH_BOX = (
+    frozenset(
+        field.path
+        for field in (*OWNING, *FINANCING, *FINANCE, *RISK, *LIMITS)
+        if field.path.startswith(("on_prem.", "finance.", "risk.", "constraints.undated_"))
+    )
+    | {field.path for field in RULES}
+    | {"workload.interruptible", "workload.accelerators_per_job"}
+    | {"constraints.min_provider_share"}
+    | {"start", "horizon_months", "workload.mfu", "workload.goodput"}
+)
+_RATE = "exchange_rates."
+_BETWEEN = ", "
+"""What stands between several choices in one value."""
+
+
+@dataclass(frozen=True)
+class AssumptionRow:
+    """One assumption: the value in use, and the box that changes it."""
+
+    path: str
+    label: str
+    name: str
+    """Name of the box in the address; empty where nothing can be changed."""
+    value: str
+    """What stands in the box: the value where the request gives it."""
+    shown: str
+    """The value in use."""
+    unit: str
+    given: bool
+    source: str
+    choices: tuple[Choice, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        return name_dates(self.shown)
+
+    @property
+    def element(self) -> str:
+        return element_id(self.path)
+
+
+@dataclass(frozen=True)
+class Message:
+    """What stands beside a box after a change that was refused; empty where it was not."""
+
+    path: str
+    text: str
+
+    @property
+    def label(self) -> str:
+        return find_label(self.path)
+
+    @property
+    def element(self) -> str:
+        return element_id(self.path)
+
+
+def element_id(path: str) -> str:
+    return "a-" + path.replace(".", "-").replace("_", "-")
+
+
+def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
+    """One message for each box that was sent, so that those of former changes go."""
+    refused = {one.field: in_field_unit(one.field, one.message) for one in refusals}
+    paths = dict.fromkeys(name.partition("~")[0] for name in query)
+    return [
+        Message(path, refused.get(path, ""))
+        for path in paths
+        if path in _WITH_BOX or path.startswith(_RATE)
+    ]
+
+
+def list_assumption_rows(answer: ComparisonAnswer | PortfolioAnswer) -> list[AssumptionRow]:
+    return [_row(row, answer.currency) for row in answer.assumptions]
+
+
+def _row(row: AnswerRow, currency: str) -> AssumptionRow:
+    path = row.field
+    field = _FIELDS.get(_EDITED_AS.get(path, path))
+    if field is not None and field.kind == "choices" and _BETWEEN in str(row.value):
+        return _several(row, field)
+    if field is None:
+        return AssumptionRow(
+            path,
+            _words(path),
+            "",
+            "",
+            plain(row.value),
+            unit_words(row.unit),
+            False,
+            row.source,
+        )
+    edits_another = path in _EDITED_AS
+    named = f"{plain(row.value)} {row.unit}".replace("full-time equivalent", "FTE")
+    shown = named if edits_another else _in_unit(row.value, field)
+    choices = tuple(list_choices(field.choices)) if field.choices else ()
+    return AssumptionRow(
+        path=field.path,
+        label=field.label,
+        name=field.name,
+        value=_typed(row.value, field) if row.given else "",
+        shown=dict(choices).get(shown, shown),
+        unit=field.unit.replace("money", currency) or _unit(row.unit, field),
+        given=row.given,
+        source=row.source,
+        choices=choices,
+    )
+
+
+@dataclass(frozen=True)
+class DefaultRow:
+    """Who gains by a default, in the unit of its box."""
+
+    label: str
+    value: str
+    neutral: str
+    unit: str
+    effect: Decimal
+    gains: str
+
+
+def default_rows(answer: ComparisonAnswer) -> list[DefaultRow]:
+    return [_default_row(row, answer.currency) for row in answer.default_effects]
+
+
+def _default_row(row: DefaultEffect, currency: str) -> DefaultRow:
+    field = _FIELDS.get(row.field)
+    gains = "owning" if row.gains == "own" else "renting"
+    if field is None:
+        label = _DERIVED_LABELS.get(row.field) or find_label(row.field)
+        return DefaultRow(label, plain(row.value), plain(row.neutral), row.unit, row.effect, gains)
+    unit = field.unit.replace("money", currency) or row.unit
+    value, neutral = (
+        _rounded(_scaled(one, field) or Decimal(0)) for one in (row.value, row.neutral)
+    )
+    return DefaultRow(field.label, plain(value), plain(neutral), unit, row.effect, gains)
+
+
+def _several(row: AnswerRow, field: Field) -> AssumptionRow:
+    titles = dict(list_choices(field.choices))
+    shown = _BETWEEN.join(titles.get(one, one) for one in str(row.value).split(_BETWEEN))
+    return AssumptionRow(field.path, field.label, "", "", shown, "", False, row.source)
+
+
+def _unit(unit: str, field: Field) -> str:
+    return "" if field.choices else unit_words(unit)
+
+
+def _words(path: str) -> str:
+    return _FIXED_LABELS.get(path) or path.rpartition(".")[2].replace("_", " ").capitalize()
+
+
+def _scaled(value: Any, field: Field) -> Decimal | None:
+    try:
+        figure = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return figure / SCALES[field.scale] if field.scale else figure
+
+
+def _in_unit(value: Any, field: Field) -> str:
+    figure = _scaled(value, field)
+    return str(value) if figure is None else plain(figure)
+
+
+def _rounded(figure: Decimal) -> Decimal:
+    """To six significant digits, whole units in any case.
+
+    >>> _rounded(Decimal("0.10666666666666667")), _rounded(Decimal("1234567.25"))
+    (Decimal('0.106667'), Decimal('1234567'))
+    """
+    return round(figure, max(0, 5 - figure.adjusted())) if figure else figure
+
+
+def _typed(value: Any, field: Field) -> str:
+    figure = _scaled(value, field)
+    return str(value).replace(",", "") if figure is None else unseparated(figure)
+
+
+def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str, str]]:
+    """Names and values of the address that no box of the rows holds."""
+    held = {row.path for row in rows if row.name}
+    return [
+        (name, value)
+        for name, values in query.lists()
+        for value in values
+        if name.partition("~")[0] not in held and not _is_dropped(name) and value.strip()
+    ]
+
+
+_STAYING = ("scenario", "prices", "rates")
+
+
+def _is_dropped(name: str) -> bool:
+    return name == "explain" or (is_page_only(name) and name not in _STAYING)
+
+
+_ASKED = "the request"
+_UNASKED = {
+    "start": "the month after this one unless given",
+    "horizon_months": f"{DEFAULT_MONTHS} unless given, or up to the last deadline of the runs",
+}
+"""Where the months of a plan are from that were not asked for."""
+_MEASURED: Mapping[str, tuple[str, ...]] = {
+    "training": ("workload.mfu", "workload.goodput"),
+    "samples": ("workload.goodput",),
+}
+"""Figures that somebody may have measured, by kind of work; the hours are estimated without."""
+
+
+def plan_rows(answer: ComparisonAnswer, query: QueryDict | None) -> list[AssumptionRow]:
+    """First month, horizon, exchange rate, and what may have been measured of a training; of a
+    kept answer without an address those that the answer holds."""
+    if query is not None:
+        return list(_rows(answer, query))
+    rows = _rows(answer, QueryDict())
+    return [
+        replace(row, given=True, source=_ASKED) if row.path in _UNASKED else row for row in rows
+    ]
+
+
+def _rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]:
+    months = str(answer.horizon_months)
+    for path, used, unit in (
+        ("start", answer.start, "month"),
+        ("horizon_months", months, "months"),
+    ):
+        yield _plan_rows_row(path, find_label(path), used, unit, _UNASKED[path], query)
+    rate = answer.exchange_rate
+    if rate:
+        source = f"{rate.source}, {name_day(rate.as_of)}" if rate.as_of else rate.source
+        path, unit = f"exchange_rates.{answer.currency}", f"{answer.currency} per USD"
+        yield _plan_rows_row(path, "Exchange rate", rate.units_per_usd, unit, source, query)
+    for path in _MEASURED.get(query.get("workload.kind", ""), ()):
+        yield _plan_rows_row(
+            path, find_label(path), "estimated", "%", answer.demand.method, query, scale="pct"
+        )
+
+
+def _plan_rows_row(
+    path: str, label: str, used: str, unit: str, source: str, query: QueryDict, scale: str = ""
+) -> AssumptionRow:
+    name = f"{path}~{scale}" if scale else path
+    typed = find_typed(query, path, scale)
+    if typed and not path.startswith("exchange_rates."):
+        source = _ASKED
+    return AssumptionRow(path, label, name, typed, typed or used, unit, bool(typed), source)

@@ -1,0 +1,429 @@
+"""Facts of the verdict that need words: when it pays back, whose prices, what was assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from planner.contract.amounts import (
+    count_months,
+    format_difference,
+    format_named_shares,
+    name_day,
+    parse_month,
+    whole_parts,
+)
+from planner.contract.answer.common import Category
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import ScenarioFinance
+from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
+from planner.contract.labels import NOT_COUNTED, OWNED, budget_title, category_title, cloud_title
+from planner.exports.focus import describe_discounts
+from planner.web.common.formatting import money, number, percent
+from pricing.common.pluralize import pluralize
+
+LIST_PRICES = "list prices"
+_TEAM_PRICES: Mapping[str, str] = {
+    "price_adjustments": "contract discounts",
+    "custom_offers": "private offers",
+    "on_prem.servers": "",
+}
+"""Fields of the request in which the rates of a team stand, and what they are called."""
+_SOFTWARE: Mapping[str, str] = {"cuda": "NVIDIA with CUDA", "any": "any software"}
+
+
+def payback_words(answer: ComparisonAnswer) -> str:
+    """Month in which what is bought or leased has paid back; empty where nothing is."""
+    verdict, plan = answer.verdict, answer.recommended
+    if verdict is None or plan is None or not plan.buys_or_leases:
+        return ""
+    if verdict.payback is None:
+        return "not within the plan" if _can_rent(answer) else "nothing rented to compare with"
+    if verdict.payback not in answer.months and verdict.resale:
+        return "only with the resale at the end"
+    return f"{parse_month(verdict.payback):%B %Y}"
+
+
+def _can_rent(answer: ComparisonAnswer) -> bool:
+    return any(one.allowed and not one.buys_or_leases for one in answer.feasible)
+
+
+@dataclass(frozen=True)
+class ShownPart:
+    """A part of the decision with what stands below it."""
+
+    part: DecisionPart
+    amount: int
+    """What it costs in whole units; all parts add up to the total as shown."""
+    share: str
+    """Of the accelerator-hours, in per cent; all of them add up to 100% as shown."""
+    machine_hours: float | None
+    """What the advised plan rents of it."""
+    price_day: str
+
+
+def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
+    """What to do, by money."""
+    amounts = _whole_amounts(answer)
+    shares = format_named_shares({part.source: part.share_of_hours for part in _parts(answer)})
+    rented = _machine_hours(answer)
+    return [
+        ShownPart(
+            part, amount, shares[part.source], rented.get(part.source), _price_day(part, answer)
+        )
+        for part, amount in zip(_parts(answer), amounts, strict=False)
+    ]
+
+
+def beside_parts(answer: ComparisonAnswer) -> tuple[int, str] | None:
+    """What the total holds beside the parts of the decision, and what it is for: taxes and costs
+    of no single machine."""
+    named = {part.source for part in _parts(answer)}
+    plan = answer.recommended
+    lines = [line for line in (plan.lines if plan else ()) if line.source not in named]
+    amounts = _whole_amounts(answer)
+    if not lines or not named or not amounts[-1]:
+        return None
+    kinds = dict.fromkeys(category_title(line.category) for line in lines)
+    return amounts[-1], ", ".join(kinds)
+
+
+def _parts(answer: ComparisonAnswer) -> tuple[DecisionPart, ...]:
+    return answer.verdict.decision if answer.verdict else ()
+
+
+def _whole_amounts(answer: ComparisonAnswer) -> list[int]:
+    amounts = [part.amount for part in _parts(answer)]
+    total = answer.verdict.total if answer.verdict else None
+    rest = Decimal(0) if total is None else total - sum(amounts)
+    return whole_parts([*amounts, rest])
+
+
+def _machine_hours(answer: ComparisonAnswer) -> dict[str, float]:
+    plan = answer.recommended
+    rented: dict[str, float] = {}
+    for row in plan.costs_by_source if plan else ():
+        if row.category is Category.COMPUTE and row.unit == "node-hours":
+            rented[row.source] = rented.get(row.source, 0.0) + row.quantity
+    return rented
+
+
+_DOING: Mapping[str, str] = {"reserve": "reserve ahead", "keep": "keep what is there"}
+
+
+def short_title(answer: ComparisonAnswer) -> str:
+    """A plan without a name by what to do and when: `Buy and rent, 36 months from January 2027`;
+    a plan that is over before its last month by the months from its first payment to its last."""
+    done = list(dict.fromkeys(_DOING.get(part.action, part.action) for part in _parts(answer)))
+    what = " and ".join([", ".join(done[:-1]), done[-1]] if len(done) > 1 else done)
+    if answer.recommended is None:
+        what = "no plan within these limits"
+    months, start = answer.horizon_months, answer.first_month
+    paid = [line.month for line in answer.recommended.lines] if answer.recommended else []
+    if paid and max(paid) < months - 1:
+        months, start = max(paid) - min(paid) + 1, parse_month(answer.months[min(paid)])
+    span = f"{months} {'month' if months == 1 else 'months'}"
+    what = what or "plan"
+    return f"{what[0].upper()}{what[1:]}, {span} from {start:%B %Y}"
+
+
+def is_the_only_plan(answer: ComparisonAnswer) -> bool:
+    plan = answer.recommended
+    return plan is not None and all(
+        one.lines == plan.lines for one in answer.feasible if one.allowed
+    )
+
+
+def cheapest_cases(answer: ComparisonAnswer) -> str:
+    """`1,988 of 2,000 simulated cases`; empty where no cases were simulated."""
+    verdict, risk = answer.verdict, answer.risk
+    if verdict is None or verdict.confidence is None or risk is None:
+        return ""
+    cases = round(verdict.confidence * risk.samples)
+    return f"{'all' if cases == risk.samples else f'{cases:,}'} of {risk.samples:,} simulated cases"
+
+
+def by_shown_saving(answer: ComparisonAnswer) -> list[Alternative]:
+    """What would be cheaper in the order of what `saving_words` shows, the largest first: savings
+    of the total, then those in today's money alone. Where none saves, the cheapest first."""
+    total = answer.verdict.total if answer.verdict else None
+
+    def place(one: Alternative) -> tuple[bool, Decimal]:
+        if one.saving is None or (total is not None and one.total < total):
+            return False, one.total
+        return True, -one.saving
+
+    return sorted(answer.cheaper_if, key=place)
+
+
+def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
+    """`−1,200 USD`: the total less the other, both as shown; in today's money where that is no
+    less. The total itself where there is none to save against."""
+    if one.saving is None:
+        return money(one.total, answer.currency)
+    total = answer.verdict.total if answer.verdict else None
+    if total is None or total <= one.total:
+        return f"−{money(one.saving, answer.currency)} in today's money"
+    saved = format_difference(total, one.total, answer.currency)
+    return f"−{saved}".replace(" ", "\u00a0")
+
+
+def _price_day(part: DecisionPart, answer: ComparisonAnswer) -> str:
+    offer = answer.offers.get(part.source)
+    if offer is None or part.action == "keep":
+        return ""
+    return f"price of {name_day(offer.as_of)}" if offer.as_of else "price without a date"
+
+
+def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:
+    """Whose prices the answer rests on, in a few words, and which they are where that is more
+    than a cell should hold: `("team rates", ["contract discounts: 2 of the team Alpha"])`."""
+    rates = [
+        _with_source(one.field, one.source) for one in answer.inherited if one.field in _TEAM_PRICES
+    ]
+    changed = list(_changed_prices(answer))
+    if rates:
+        return "team rates", [*rates, *changed]
+    if len(changed) == 1:
+        return f"{LIST_PRICES}, but {changed[0]}", []
+    return (f"{LIST_PRICES}, but {len(changed)} changed" if changed else LIST_PRICES), changed
+
+
+def _changed_prices(answer: ComparisonAnswer) -> list[str]:
+    plan = answer.recommended
+    paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
+    offers = [answer.offers[source] for source in paid if source in answer.offers]
+    words = [
+        f"{cloud_title(one.provider)} {one.instance_type} {describe_discounts(one)}"
+        for one in offers
+        if one.multiplier != 1
+    ]
+    return list(dict.fromkeys(words))
+
+
+def _with_source(field: str, source: str) -> str:
+    name = _TEAM_PRICES[field]
+    return f"{name}: {source}" if name else source
+
+
+def assumed(answer: ComparisonAnswer) -> str:
+    """What nobody asked for and the plan keeps to all the same: `NVIDIA with CUDA, …`."""
+    return ", ".join(_assumed(answer))
+
+
+def _assumed(answer: ComparisonAnswer) -> Iterator[str]:
+    left_open = {row.field: str(row.value) for row in answer.assumptions if not row.given}
+    software = left_open.get("workload.software")
+    if software:
+        yield _SOFTWARE.get(software, software)
+    if left_open.get("workload.interruptible") == "false":
+        yield "not interruptible"
+    partitions = left_open.get("constraints.partitions")
+    if partitions:
+        yield f"{partitions} regions"
+    if left_open.get("constraints.allow_partial_nodes") == "false":
+        yield "whole machines"
+
+
+def list_returns(finance: ScenarioFinance | None, currency: str) -> list[tuple[str, str]]:
+    """Title and figure of each return; none for a plan that buys and leases nothing."""
+    if finance is None or finance.against is None:
+        return []
+    return [
+        ("Net present value", money(finance.net_present_value, currency)),
+        ("Internal rate of return", _internal_rate(finance)),
+        ("Modified rate of return", _rate(finance.modified_internal_rate_of_return)),
+        ("Payback", _months(finance.payback_months)),
+        ("Discounted payback", _months(finance.discounted_payback_months)),
+        ("Cost per year", money(finance.cost_per_year, currency)),
+    ]
+
+
+def _internal_rate(finance: ScenarioFinance) -> str:
+    reason = finance.why_no_internal_rate
+    return f"none: {reason}" if reason else _rate(finance.internal_rate_of_return)
+
+
+def _rate(rate: float | None) -> str:
+    return "none, or more than one" if rate is None else f"{percent(rate, 1)} a year"
+
+
+def _months(months: float | None) -> str:
+    return "never" if months is None else f"{number(months, 1)} months"
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """A title and what stands beside it."""
+
+    title: str
+    words: str
+    term: str = ""
+    """Entry of the glossary that explains the title."""
+    note: str = ""
+    details: tuple[str, ...] = ()
+    """What folds below the words."""
+    is_over: bool = False
+    """Whether it is a budget that the plan does not keep to."""
+
+    @property
+    def in_a_line(self) -> str:
+        """All of it, for paper: `nothing (rent falls due month by month)`."""
+        beside = "; ".join([*([self.note] if self.note else []), *self.details])
+        return f"{self.words} ({beside})" if beside else self.words
+
+
+def figure_rows(
+    answer: ComparisonAnswer, budget_of_project: FigureRow | None = None
+) -> list[FigureRow]:
+    return list(_rows(answer, answer.verdict, budget_of_project)) if answer.verdict else []
+
+
+def _rows(
+    answer: ComparisonAnswer, verdict: Verdict, budget_of_project: FigureRow | None
+) -> Iterator[FigureRow]:
+    currency = answer.currency
+    yield FigureRow("Total", money(verdict.total, currency))
+    if verdict.range:
+        low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
+        title = "In 8 of 10 cases" if verdict.range.holds else "Range of published runs"
+        note = verdict.range.note
+        yield FigureRow(title, f"{low} – {high}", term="p10, p50, p90", note=note)
+    beside = _beside_leases(verdict)
+    capital = _or_nothing(verdict.capital_to_approve or beside, currency)
+    note = "network and spares of what is leased" if beside else _rent_alone(verdict)
+    note = note or _due_later(answer, verdict)
+    yield FigureRow("Capital to approve now", capital, note=note)
+    uncounted = "what they cost after the plan is not counted" if _outlasts(answer) else ""
+    if verdict.obligation_to_sign is not None:
+        signed = money(verdict.obligation_to_sign, currency)
+        yield FigureRow("Contracts to sign now", signed, note=uncounted)
+    dated = _paid_ahead(answer, verdict)
+    if dated:
+        yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
+    yield from _budgets(verdict, currency, budget_of_project)
+    months = f"Due within {pluralize(answer.horizon_months, 'month')}"
+    resale = f"net of {money(verdict.resale, currency)} of resale" if verdict.resale else ""
+    yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
+    yield _owed(verdict, currency)
+    if verdict.resale is not None:
+        yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
+    payback = payback_words(answer)
+    if payback:
+        yield FigureRow("Pays back", payback)
+    cases = cheapest_cases(answer)
+    if is_the_only_plan(answer):
+        yield FigureRow("Other plans", "none that may be advised")
+    elif cases:
+        yield FigureRow("Stays the cheapest", f"in {cases}", note=_of_which(answer))
+    present = money(verdict.present_value, currency)
+    yield FigureRow("In today's money", present, term="present value")
+    paid, which = prices_paid(answer)
+    yield FigureRow("Prices", paid, details=tuple(which))
+    yield FigureRow("Oldest rental price paid", _oldest(verdict))
+    rate = answer.exchange_rate
+    if rate:
+        day = f", {name_day(rate.as_of)}" if rate.as_of else ""
+        yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _due_later(answer: ComparisonAnswer, verdict: Verdict) -> str:
+    first = min((one.starts for one in verdict.decision if one.action == "buy"), default=None)
+    if first is None or first == answer.start:
+        return ""
+    return f"due in {parse_month(first):%B %Y}"
+
+
+def _budgets(
+    verdict: Verdict, currency: str, budget_of_project: FigureRow | None
+) -> Iterator[FigureRow]:
+    yield from (_budget(one, verdict, currency) for one in verdict.budget)
+    if budget_of_project:
+        yield budget_of_project
+    elif not verdict.budget:
+        yield FigureRow("Budget", "none given")
+
+
+def _owed(verdict: Verdict, currency: str) -> FigureRow:
+    owed = verdict.owed_after or Decimal(0)
+    words = _or_nothing(max(owed, Decimal(0)), currency)
+    note = f"{money(-owed, currency)} of tax saved later is counted" if owed < 0 else ""
+    if NOT_COUNTED in verdict.sentence:
+        note = "of what is counted; contracts go on"
+    return FigureRow("Owed afterwards", words, note=note)
+
+
+def _paid_ahead(answer: ComparisonAnswer, verdict: Verdict) -> Decimal:
+    reserved = {one.source for one in verdict.decision if one.action == "reserve"}
+    lines = answer.recommended.lines if answer.recommended else ()
+    due = (
+        one.amount for one in lines if one.source in reserved and one.category is Category.UPFRONT
+    )
+    return sum(due, Decimal(0))
+
+
+def _oldest(verdict: Verdict) -> str:
+    if verdict.oldest_price:
+        return name_day(verdict.oldest_price)
+    if all(one.purchase_option == OWNED for one in verdict.decision):
+        return "nothing is rented"
+    return "its price list has no dates"
+
+
+def _outlasts(answer: ComparisonAnswer) -> bool:
+    if answer.assumption("term_end") != "prorate" or answer.verdict is None:
+        return False
+    return any(
+        count_months(answer.first_month, parse_month(one.last_start)) + one.term_months
+        > answer.horizon_months
+        for one in answer.verdict.decision
+        if one.term_months is not None
+    )
+
+
+def _beside_leases(verdict: Verdict) -> Decimal:
+    leases = [one for one in verdict.decision if one.action == "lease"]
+    first = min((one.starts for one in leases), default="")
+    due = (one.due_at_start or Decimal(0) for one in leases if one.starts == first)
+    return Decimal(0) if verdict.capital_to_approve else sum(due, Decimal(0))
+
+
+def _rent_alone(verdict: Verdict) -> str:
+    ahead = verdict.capital_to_approve or verdict.obligation_to_sign
+    actions = {one.action for one in verdict.decision}
+    is_rent_alone = "rent" in actions and "reserve" not in actions and not ahead
+    return "rent falls due month by month" if is_rent_alone else ""
+
+
+def _or_nothing(amount: Decimal | None, currency: str) -> str:
+    return money(amount, currency) if amount else "nothing"
+
+
+def _of_which(answer: ComparisonAnswer) -> str:
+    total = answer.verdict.total if answer.verdict else None
+    barred = [one.total_cost for one in answer.feasible if not one.allowed]
+    is_undercut = total is not None and any(one is not None and one < total for one in barred)
+    return "of the plans that may be advised" if is_undercut else ""
+
+
+def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
+    note = " ".join(filter(None, (use.sentence, _may_exceed(use, verdict))))
+    title = budget_title(use.kind, use.fiscal_year)
+    return budget_row(title, use.headroom, use.budget, currency, note)
+
+
+def budget_row(
+    title: str, left: Decimal, budget: Decimal, currency: str, note: str = ""
+) -> FigureRow:
+    """`826,020 USD left of 1,000,000 USD`."""
+    rest = f"{money(abs(left), currency)} {'over' if left < 0 else 'left of'}"
+    return FigureRow(title, f"{rest} {money(budget, currency)}", note=note, is_over=left < 0)
+
+
+def _may_exceed(use: BudgetUse, verdict: Verdict) -> str:
+    if use.kind != "total" or use.headroom < 0 or verdict.range is None:
+        return ""
+    if verdict.range.p90 <= use.budget:
+        return ""
+    return "In more than 1 of 10 cases it is not enough."

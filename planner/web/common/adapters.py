@@ -1,0 +1,74 @@
+"""Who may open an account, how people sign in, and how those forms look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from django.conf import settings
+from django.http import HttpRequest
+
+from planner.models import Invitation
+from planner.services.fair_use import client_address
+from planner.services.teams.teams import apply_groups, read_groups
+
+INVITED = "invited"
+"""Session key of a visitor who opened an invitation: the hash of its secret."""
+
+
+_MISMATCH = "No account has this name with this password; type both again."
+REFUSALS = {
+    "username_password_mismatch": _MISMATCH,
+    "email_password_mismatch": _MISMATCH,
+    "username_taken": "This username is taken; choose another.",
+    "incorrect_password": "This is not the password of your account; type it again.",
+    "enter_current_password": "This is not the password of your account; type it again.",
+    "incorrect_code": "This code does not hold now; type the one that is shown at this moment.",
+    "too_many_login_attempts": "Too many attempts failed; wait five minutes and try again.",
+    "rate_limited": "Too many requests came from you; wait a minute and try again.",
+}
+"""What is refused of a sign-in, with what to do; nothing says whether an account exists."""
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """Sign-up is open where the operator says so, and always to whoever was invited."""
+
+    error_messages = DefaultAccountAdapter.error_messages | REFUSALS
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        if settings.SIGNUP_OPEN:
+            return True
+        digest = request.session.get(INVITED)
+        return isinstance(digest, str) and Invitation.objects.open().filter(digest=digest).exists()
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address(request.META).removeprefix("ip:")
+
+
+class CompanyAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """The company's own sign-in decides who has an account."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        return True
+
+
+def follow_groups(user: Any, sociallogin: Any = None, **_: Any) -> None:
+    """Receiver of allauth's `user_logged_in`: the roles that the company's groups give."""
+    if sociallogin is not None and settings.OIDC_GROUPS:
+        apply_groups(user, read_groups(sociallogin.account.extra_data or {}))
+
+
+class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """The key as a picture where `qrcode` is installed, else as text and link alone."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": REFUSALS["incorrect_code"]
+    }
+
+    def build_totp_svg(self, url: str) -> str:
+        try:
+            return str(super().build_totp_svg(url))
+        except ImportError:
+            return ""

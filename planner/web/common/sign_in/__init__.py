@@ -1,1 +1,0 @@
-"""How people sign in: accounts, the company, second factors."""

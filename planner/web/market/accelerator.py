@@ -1,0 +1,202 @@
+"""Who sells an accelerator and how: the cheapest of each provider by way of paying, over time."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from planner.contract.amounts import add_months
+from planner.costing.assumptions.reference_servers import all_servers
+from planner.web.common.chart import Chart, Series
+from planner.web.common.choices import provider_title
+from planner.web.common.formatting import arrange_coverage
+from planner.web.common.views import open_page
+from planner.web.market.offers import cheapest_of, effective_tflops, name_place
+from pricing import catalog
+from pricing.catalog import search_coverage
+from pricing.market.accelerators import Accelerator, get
+from pricing.market.offer_filters import OfferSearch
+from pricing.market.offer_table import Rows
+from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.snapshot import Catalog, DatedPrice
+
+MONTHS = 24
+"""Of the chart of past prices."""
+MOST_LINES = 6
+
+
+@dataclass(frozen=True)
+class WayToPay:
+    """A column: purchase options that are one to whoever pays, and the term of a commitment."""
+
+    title: str
+    options: tuple[str, ...]
+    term_months: int = 0
+
+
+_COMMITMENTS = tuple(option.value for option in PurchaseOption if option.is_commitment)
+WAYS = (
+    WayToPay("On demand", (PurchaseOption.ON_DEMAND.value,)),
+    WayToPay("Spot", (PurchaseOption.SPOT.value, PurchaseOption.LOW_PRIORITY.value)),
+    WayToPay("One year", _COMMITMENTS, 12),
+    WayToPay("Three years", _COMMITMENTS, 36),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The cheapest offer of a provider in one way of paying; no offer where none is known."""
+
+    offer: Offer | None = None
+    usd_per_accelerator_hour: float | None = None
+    place: str = ""
+    """Where it is sold, as people say it."""
+    is_cheapest: bool = False
+    """Of all providers in this column."""
+
+
+@dataclass(frozen=True)
+class ProviderRow:
+    """What one provider asks for it."""
+
+    title: str
+    count: int
+    """Offers that are sold now."""
+    address: str
+    """Of these offers on the market page."""
+    cells: tuple[Cell, ...]
+
+
+def list_providers(accelerator: Accelerator, known: Catalog) -> list[ProviderRow]:
+    """A row for each provider that sells it now, the cheapest on demand first."""
+    offers = known.offers
+    sold = offers.select(accelerators=[accelerator.slug])
+    names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
+    cells = {
+        name: [_cheapest(known, accelerator.slug, name, way) for way in WAYS] for name in names
+    }
+    least = [
+        min((c[i] for c in cells.values()), key=_price, default=Cell()) for i in range(len(WAYS))
+    ]
+    rows = [
+        ProviderRow(
+            provider_title(name),
+            int((offers.provider.codes[sold] == offers.provider.names.index(name)).sum()),
+            urlencode({"accelerator": accelerator.slug, "provider": name}),
+            tuple(
+                replace(one, is_cheapest=one.offer is not None and one is best)
+                for one, best in zip(cells[name], least, strict=True)
+            ),
+        )
+        for name in names
+    ]
+    return sorted(rows, key=lambda row: (_price(row.cells[0]), row.title))
+
+
+def _price(cell: Cell) -> float:
+    price = cell.usd_per_accelerator_hour
+    return float("inf") if price is None else price
+
+
+def _cheapest(known: Catalog, slug: str, provider: str, way: WayToPay) -> Cell:
+    offers = known.offers
+    rows: Rows = offers.select([provider], accelerators=[slug], purchase_options=way.options)
+    if way.term_months:
+        rows = rows[offers.term_months[rows] == way.term_months]
+    offer, usd = cheapest_of(offers, rows)
+    return Cell(offer, usd, name_place(offer, known))
+
+
+def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:
+    """The offers in US dollars that are cheapest today, on demand and spot, over two years."""
+    months = [add_months(today, -count) for count in range(MONTHS, -1, -1)]
+    named = [
+        (f"{row.title}, {WAYS[index].title.lower()}", offer, index > 0)
+        for index in (0, 1)
+        for row in rows
+        if (offer := row.cells[index].offer) and offer.currency == "USD"
+    ]
+    histories = catalog.price_histories(offer.id for _, offer, _ in named)
+    lines = [
+        Series(name, values, dashed=is_dashed)
+        for name, offer, is_dashed in named
+        if any(values := _prices_on(months, histories[offer.id]))
+    ][:MOST_LINES]
+    if not lines:
+        return None
+    return Chart(
+        key="past-prices",
+        title="How have these prices moved?",
+        kind="line",
+        x_label="month",
+        y_label="USD per accelerator-hour",
+        unit="USD",
+        x=[f"{month:%Y-%m}" for month in months],
+        series=lines,
+        digits=2,
+        summary="Today's cheapest offer of each provider as it was priced at the start of each "
+        "month; a line begins where the first price is known.",
+    )
+
+
+def _prices_on(days: list[dt.date], past: Sequence[DatedPrice]) -> list[float | None]:
+    values: list[float | None] = []
+    for day in days:
+        known = [entry.offer for entry in past if entry.date <= day]
+        offer = known[-1] if known else None
+        values.append(
+            float(offer.effective_price_per_hour) / float(offer.accelerator_count)
+            if offer
+            else None
+        )
+    return values
+
+
+DATASHEET = (
+    ("bf16, dense TFLOP/s", "bf16_tflops"),
+    ("fp16, dense TFLOP/s", "fp16_tflops"),
+    ("fp8, dense TFLOP/s", "fp8_tflops"),
+    ("fp32, TFLOP/s", "fp32_tflops"),
+    ("Cores", "cores"),
+    ("Base clock, MHz", "base_clock_mhz"),
+    ("Boost clock, MHz", "boost_clock_mhz"),
+    ("Power, W", "tdp_w"),
+)
+"""Rows of the datasheet: title and field."""
+
+
+@open_page
+@require_safe
+def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
+    try:
+        device = get(slug)
+    except KeyError:
+        raise Http404("No accelerator has this name.") from None
+    known = catalog.current()
+    rows = list_providers(device, known)
+    sold = OfferSearch(accelerator=(device.slug,), sold_now=True)
+    context = {
+        "accelerator": device,
+        "effective_tflops": effective_tflops(device),
+        "plan_address": urlencode(
+            {"workload.kind": "accelerator_hours", "workload.accelerator": device.slug, "edit": 1}
+        ),
+        "ways": WAYS,
+        "rows": rows,
+        "count": sum(row.count for row in rows),
+        "chart": draw_past_prices(rows, timezone.now().date()),
+        "servers": sorted(
+            (one for one in all_servers() if one.accelerator == device.slug),
+            key=lambda one: not one.on_sale,
+        ),
+        "datasheet": [(title, getattr(device, name)) for title, name in DATASHEET],
+        "coverage": arrange_coverage(search_coverage(sold, known.offers)),
+    }
+    return render(request, "web/accelerator.html", context)

@@ -1,0 +1,236 @@
+"""What an offer cost since when, as a chart."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from planner.web.common.chart import Chart, Mark, Series
+from planner.web.common.choices import geography_title, list_choices, provider_title
+from planner.web.common.formatting import CoverageTable, arrange_coverage
+from planner.web.common.query_codec import write
+from planner.web.common.views import open_page
+from planner.web.market.offers import (
+    SOLD,
+    TRAINS_FROM_GIB,
+    MarketPage,
+    MarketQuery,
+    cheapest_by_provider,
+    lowest_prices,
+    market_row,
+    places,
+    search,
+)
+from pricing import catalog
+from pricing.catalog import search_coverage
+from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
+from pricing.freshness import freshness
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog, DatedPrice
+from pricing.models import HeldBatch
+
+
+def draw_history(
+    offer: Offer,
+    past: Sequence[DatedPrice],
+    *,
+    today: dt.date | None = None,
+    proposed: Offer | None = None,
+) -> Chart | None:
+    """The prices of `offer` by the day from which each held; None where none is known.
+
+    The newest holds until `today` where the offer is still sold. `proposed` is a price that is not
+    in force, marked on its day.
+    """
+    if not past:
+        return None
+    days = [entry.date.isoformat() for entry in past]
+    prices = [
+        None if entry.offer is None else float(entry.offer.effective_price_per_hour)
+        for entry in past
+    ]
+    if today is not None and offer.sold_now and past[-1].date < today:
+        days.append(today.isoformat())
+        prices.append(prices[-1])
+    marks: tuple[Mark, ...] = ()
+    if proposed is not None and proposed.as_of is not None:
+        days.append(proposed.as_of.isoformat())
+        prices.append(float(proposed.effective_price_per_hour))
+        marks = (Mark(days[-1], float(proposed.effective_price_per_hour), "quarantined"),)
+    return Chart(
+        key="history",
+        title="Price history",
+        kind="points",
+        x_label="day",
+        y_label=f"{offer.currency} per hour",
+        unit=offer.currency,
+        x=days,
+        series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
+        marks=marks,
+        digits=4,
+        summary=f"{pluralize(len(past), 'price')} known, the first of {past[0].date}.",
+    )
+
+
+COLUMNS = (
+    ("accelerator", "Accelerator"),
+    ("accelerator_count", "Count"),
+    ("accelerator_memory_gib", "Memory GiB"),
+    ("provider", "Provider"),
+    ("region", "Region"),
+    ("purchase_option", "Option"),
+    ("usd_per_accelerator_hour", "USD per accelerator-hour"),
+    ("usd_per_tflop_hour", "USD per effective TFLOP-hour"),
+    ("usd_per_hour", "USD per hour"),
+)
+FURTHER_FILTERS = (
+    "accelerator_count",
+    "min_accelerator_memory_gib",
+    "geography",
+    "region",
+    "as_of",
+    "sold_now",
+)
+"""What stands folded below the first questions on a phone until it is asked for."""
+_NUMBERS = frozenset(
+    {
+        "accelerator_count",
+        "accelerator_memory_gib",
+        "usd_per_accelerator_hour",
+        "usd_per_tflop_hour",
+        "usd_per_hour",
+    }
+)
+
+
+@open_page
+@require_safe
+def market(request: HttpRequest) -> HttpResponse:
+    """The catalog explorer."""
+    context: dict[str, Any] = {
+        "query": request.GET,
+        "sold": SOLD,
+        "popular": () if request.GET else lowest_prices(),
+        "trains_from": TRAINS_FROM_GIB,
+        "narrowed": any(request.GET.get(name) for name in FURTHER_FILTERS),
+        **{
+            name: list_choices(name)
+            for name in ("providers", "geographies", "purchase_options", "accelerators")
+        },
+    }
+    try:
+        context |= _search_context(request, MarketQuery.read(request.GET))
+    except InvalidInput as refusal:
+        context |= {"asked": MarketQuery(), "refusal": refusal, "found": MarketPage((), 0, 1, 1)}
+    return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
+
+
+def _search_context(request: HttpRequest, market_query: MarketQuery) -> dict[str, Any]:
+    known = market_query.catalog()
+    matching = search(known, market_query)
+    query = request.GET
+    return {
+        "asked": market_query,
+        "found": matching,
+        "headings": _headings(request, market_query),
+        "previous": write(query, page=matching.page - 1) if matching.page > 1 else None,
+        "next": write(query, page=matching.page + 1) if matching.page < matching.pages else None,
+        "places": [
+            {"title": geography_title(place.name), "place": place}
+            for place in places(known, market_query, query)
+        ],
+        "coverage": _coverage(known, market_query),
+        "everywhere": write(query, geography=None, page=None),
+    }
+
+
+def _coverage(known: Catalog, market_query: MarketQuery) -> CoverageTable | None:
+    """What is known of the prices of the accelerators asked for; None where none is named, as the
+    table of all would be long."""
+    if not market_query.search.accelerator:
+        return None
+    return arrange_coverage(search_coverage(market_query.search, known.offers))
+
+
+def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str, Any]]:
+    headings = []
+    for name, title in COLUMNS:
+        active = market_query.order == name
+        order = f"-{name}" if active and not market_query.descending else name
+        direction = "descending" if market_query.descending else "ascending"
+        headings.append(
+            {
+                "title": title,
+                "address": write(request.GET, ordering=order, page=None),
+                "sort": direction if active else "none",
+                "number": name in _NUMBERS,
+            }
+        )
+    return headings
+
+
+@open_page
+@require_safe
+def offer(request: HttpRequest) -> HttpResponse:
+    """One offer: shape, source, all purchase options of the machine there, price history."""
+    current = catalog.current()
+    current_offer = current.offers.find(request.GET.get("id", ""))
+    if current_offer is None:
+        return _gone(request)
+    rows = current.offers.select(
+        providers=[current_offer.provider],
+        regions=[current_offer.region],
+        instance_types=[current_offer.instance_type],
+        sold_now=None,
+    )
+    best = cheapest_by_provider(current, rows)
+    context = {
+        "offer": current_offer,
+        "row": market_row(current, current.offers.ids[current_offer.id]),
+        "region": current.region(current_offer.provider, current_offer.region),
+        "options": [
+            market_row(current, int(row), int(row) in best) for row in current.offers.cheapest(rows)
+        ],
+        "chart": draw_history(
+            current_offer,
+            catalog.price_history(current_offer.id),
+            today=timezone.now().date(),
+        ),
+    }
+    return render(request, "web/offer.html", context)
+
+
+def _gone(request: HttpRequest) -> HttpResponse:
+    history = catalog.price_history(request.GET.get("id", ""))
+    priced = [(entry.date, entry.offer) for entry in history if entry.offer]
+    if not priced:
+        raise Http404("This offer is not, and never was, in the catalog.")
+    date, last = priced[-1]
+    context = {"offer": last, "date": date, "chart": draw_history(last, history)}
+    return render(request, "web/offer_gone.html", context)
+
+
+@open_page
+@require_safe
+def changes(request: HttpRequest) -> HttpResponse:
+    """What the last revision of each provider changed, and what is held for review."""
+    parts = {row.provider: row.parts for row in freshness()}
+    providers = [
+        {
+            "title": provider_title(revision.provider),
+            "revision": revision,
+            "parts": parts.get(revision.provider, ()),
+        }
+        for revision in catalog.revisions_in_force()
+    ]
+    waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).defer("payload")
+    return render(
+        request, "web/changes.html", {"providers": providers, "held": waiting.order_by("provider")}
+    )

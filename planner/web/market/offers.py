@@ -1,0 +1,305 @@
+"""Today's lowest price of the accelerators that people ask for most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+from django.http import QueryDict
+from numpy.typing import NDArray
+from rest_framework.request import Request
+
+from planner.contract.labels import join_place, name_region
+from planner.sizing.performance.levels import node_mfu
+from planner.web.common.query_codec import drop_empty, number, write
+from pricing import catalog
+from pricing.api.rest import Query
+from pricing.api.views import offer_search
+from pricing.catalog import catalog_for, check_known_names
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator, get
+from pricing.market.offer_filters import OfferSearch
+from pricing.market.offer_table import OfferTable, Rows
+from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.places import is_local_zone
+from pricing.market.snapshot import Catalog, Region
+
+POPULAR = (
+    "nvidia-h100-80gb-sxm",
+    "nvidia-h200-141gb-sxm",
+    "nvidia-b200",
+    "nvidia-a100-80gb-sxm",
+    "nvidia-l40s",
+    "nvidia-l4",
+    "amd-mi300x",
+    "google-tpu-v5e",
+)
+"""The eight accelerators that matter most to teams that train, newest generations first."""
+
+
+@dataclass(frozen=True)
+class Lowest:
+    """The cheapest accelerator-hour on demand and on spot; None where nobody sells it so."""
+
+    accelerator: Accelerator
+    on_demand: Offer | None
+    spot: Offer | None
+    on_demand_usd: float | None
+    spot_usd: float | None
+    on_demand_place: str
+    """Where it is sold on demand, as people say it."""
+    spot_place: str
+    """Where it is sold on spot, as people say it."""
+
+
+def name_place(offer: Offer | None, known: Catalog) -> str:
+    """`AWS US East (N. Virginia)`; empty where there is no offer."""
+    if offer is None:
+        return ""
+    region = known.region(offer.provider, offer.region)
+    return join_place(offer.provider, region_title(region, offer.region))
+
+
+def region_title(region: Region | None, name: str) -> str:
+    return name_region(name, region.name, region.city) if region else name_region(name)
+
+
+def find_lowest_price(
+    offers: OfferTable, slug: str, option: PurchaseOption
+) -> tuple[Offer | None, float | None]:
+    return cheapest_of(offers, offers.select(accelerators=[slug], purchase_options=[option.value]))
+
+
+def cheapest_of(offers: OfferTable, rows: Rows) -> tuple[Offer | None, float | None]:
+    """The cheapest of some offers, in a region rather than a zone beside one, and its USD per
+    accelerator-hour."""
+    best = offers.cheapest(rows, 1)
+    if not len(best):
+        return None, None
+    price = float(offers.usd_per_accelerator_hour[best[0]])
+    cheapest = rows[offers.usd_per_accelerator_hour[rows] <= price]
+    equally_cheap = [offers.offer(int(row)) for row in cheapest]
+    return min(equally_cheap, key=lambda offer: is_local_zone(offer.region)), price
+
+
+def lowest_prices() -> list[Lowest]:
+    known = catalog.current()
+    return [_find_lowest(slug, known) for slug in POPULAR]
+
+
+def _find_lowest(slug: str, known: Catalog) -> Lowest:
+    on_demand, on_demand_usd = find_lowest_price(known.offers, slug, PurchaseOption.ON_DEMAND)
+    spot, spot_usd = find_lowest_price(known.offers, slug, PurchaseOption.SPOT)
+    return Lowest(
+        get(slug),
+        on_demand,
+        spot,
+        on_demand_usd,
+        spot_usd,
+        name_place(on_demand, known),
+        name_place(spot, known),
+    )
+
+
+PRECISIONS = ("bf16", "fp16", "fp32")
+"""In the order in which training uses them."""
+
+
+def effective_tflops(one: Accelerator) -> float | None:
+    """Dense TFLOP/s × the calibrated MFU within one node; None where no rate is known.
+
+    >>> round(effective_tflops(get("nvidia-a100-80gb-sxm")) or 0) in range(120, 210)
+    True
+    """
+    return _effective(one.slug)
+
+
+@lru_cache(maxsize=256)
+def _effective(slug: str) -> float | None:
+    one = get(slug)
+    for precision in PRECISIONS:
+        dense = one.dense_tflops(precision)
+        if dense:
+            return dense * node_mfu(one, precision)
+    return None
+
+
+PAGE_SIZE = 20
+TRAINS_FROM_GIB = 40
+"""Memory from which on a card stands before smaller ones unless another order is asked for: the
+bf16 weights, gradients and states of a model of a few billion parameters take it. Below it are
+cards made for inference and graphics, which are the cheapest by the hour."""
+ORDERS = {
+    "for_training": "cards that hold a model in training first, then per accelerator-hour",
+    "usd_per_accelerator_hour": "per accelerator-hour",
+    "usd_per_hour": "per hour",
+    "accelerator": "accelerator",
+    "accelerator_count": "accelerators in the machine",
+    "accelerator_memory_gib": "memory",
+    "provider": "provider",
+    "region": "region",
+    "purchase_option": "purchase option",
+    "usd_per_tflop_hour": "per effective TFLOP-hour",
+}
+SOLD = {"": "sold now", "any": "retired ones too", "false": "retired only"}
+"""Values of `sold_now` on the page, which shows what is sold now unless asked otherwise."""
+_PAGE_PARAMETERS = ("ordering", "page", "sold_now")
+_FILTERS = tuple(one.name for one in fields(OfferSearch) if one.name != "ordering")
+_SOLD_NOW: Mapping[str, bool | None] = {"": True, "true": True, "any": None, "false": False}
+
+
+@dataclass(frozen=True)
+class _QueryParams:
+    query_params: QueryDict
+
+
+@dataclass(frozen=True)
+class MarketQuery:
+    """What the address asks of the market page: the API's search, and what only a page has."""
+
+    search: OfferSearch = field(default_factory=lambda: OfferSearch(sold_now=True))
+    sold: str = ""
+    order: str = "for_training"
+    descending: bool = False
+    page: int = 1
+
+    @classmethod
+    def read(cls, query: QueryDict) -> MarketQuery:
+        """Raises `InvalidInput` naming the field for a value that no filter takes."""
+        order = query.get("ordering") or "for_training"
+        if order.removeprefix("-") not in ORDERS:
+            raise InvalidInput("ordering", f"{order[:60]!r} is not one of {', '.join(ORDERS)}")
+        sold = query.get("sold_now", "")
+        if sold not in _SOLD_NOW:
+            raise InvalidInput("sold_now", f"{sold[:60]!r} is not one of true, false, any")
+        filters = cast(Request, _QueryParams(drop_empty(query, *_PAGE_PARAMETERS)))
+        return cls(
+            search=replace(offer_search(Query(filters, *_FILTERS)), sold_now=_SOLD_NOW[sold]),
+            sold=sold,
+            order=order.removeprefix("-"),
+            descending=order.startswith("-"),
+            page=_page(query.get("page", "")),
+        )
+
+    def catalog(self) -> Catalog:
+        known = catalog_for(self.search, None, catalog.version())
+        check_known_names(self.search, known)
+        return known
+
+
+def _page(text: str) -> int:
+    value = number(text) if text.strip() else 1
+    if not isinstance(value, int) or not 1 <= value < 10**6:
+        raise InvalidInput("page", f"{text[:20]!r} is not the number of a page")
+    return value
+
+
+@dataclass(frozen=True)
+class MarketRow:
+    """An offer with what the table shows of it, in US dollars."""
+
+    offer: Offer
+    accelerator: Accelerator
+    usd_per_hour: float
+    usd_per_accelerator_hour: float
+    upfront_usd: float
+    usd_per_tflop_hour: float | None
+    cheapest_of_provider: bool
+    place: str
+    """What people call its region."""
+
+
+@dataclass(frozen=True)
+class MarketPage:
+    rows: tuple[MarketRow, ...]
+    total: int
+    page: int
+    pages: int
+
+
+def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
+    """The page of offers that the address asks for, in the order asked for; what is not known
+    stands last either way."""
+    matching = market_query.search.rows(known.offers)
+    keys = _keys(known, market_query.order)[matching]
+    ordered = matching[np.argsort(-keys if market_query.descending else keys, kind="stable")]
+    pages = max(1, -(-len(ordered) // PAGE_SIZE))
+    page = min(market_query.page, pages)
+    shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    best = cheapest_by_provider(known, matching)
+    rows = tuple(market_row(known, int(row), int(row) in best) for row in shown)
+    return MarketPage(rows, len(matching), page, pages)
+
+
+@dataclass(frozen=True)
+class GeographySummary:
+    """A part of the world with what is offered there."""
+
+    name: str
+    count: int
+    lowest_usd: float
+    address: str
+    is_chosen: bool
+
+
+def places(known: Catalog, market_query: MarketQuery, query: QueryDict) -> list[GeographySummary]:
+    """Offers and lowest price by part of the world, under the other filters."""
+    rows = replace(market_query.search, geography=()).rows(known.offers)
+    codes = known.offers.geography.codes[rows]
+    matching = []
+    for code, name in enumerate(known.offers.geography.names):
+        here = rows[codes == code]
+        if name and len(here):
+            lowest = float(known.offers.usd_per_accelerator_hour[here].min())
+            address = write(query, geography=name, page=None)
+            chosen = name in market_query.search.geography
+            matching.append(GeographySummary(name, len(here), lowest, address, chosen))
+    return sorted(matching, key=lambda place: place.lowest_usd)
+
+
+def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
+    offers = known.offers
+    offer = offers.offer(row)
+    accelerator = get(offer.accelerator)
+    rate = effective_tflops(accelerator)
+    usd = float(offers.usd_per_accelerator_hour[row])
+    return MarketRow(
+        offer=offer,
+        accelerator=accelerator,
+        usd_per_hour=float(offers.effective_usd_per_hour[row]),
+        usd_per_accelerator_hour=usd,
+        upfront_usd=float(offers.upfront_usd[row]),
+        usd_per_tflop_hour=usd / rate if rate else None,
+        cheapest_of_provider=cheapest,
+        place=region_title(known.region(offer.provider, offer.region), offer.region),
+    )
+
+
+def cheapest_by_provider(known: Catalog, rows: Rows) -> frozenset[int]:
+    """The cheapest of `rows` for each provider."""
+    best: dict[int, int] = {}
+    for row in known.offers.cheapest(rows):
+        best.setdefault(int(known.offers.provider.codes[row]), int(row))
+    return frozenset(best.values())
+
+
+def _keys(known: Catalog, order: str) -> NDArray[Any]:
+    offers = known.offers
+    if order == "usd_per_tflop_hour":
+        rates = np.array(
+            [effective_tflops(get(name)) or np.nan for name in offers.accelerator.names]
+        )
+        return np.asarray(offers.usd_per_accelerator_hour / rates[offers.accelerator.codes])
+    if order == "for_training":
+        is_small = offers.accelerator_memory_gib < TRAINS_FROM_GIB
+        return np.lexsort((offers.usd_per_accelerator_hour, is_small)).argsort()
+    if order == "usd_per_hour":
+        return offers.effective_usd_per_hour
+    column = getattr(offers, order)
+    if not hasattr(column, "codes"):
+        return np.asarray(column)
+    rank = np.argsort(np.argsort(column.names))
+    return np.asarray(rank[column.codes])

@@ -1,0 +1,394 @@
+"""Errors that are ours: 503 where a part of the installation is away, else 500.
+
+The API answers with problem details, pages with a page that needs no database. The request id of
+both is that of the log line.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+from http import HTTPStatus
+from math import ceil
+from typing import Any
+from urllib.parse import unquote_plus
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
+from kombu.exceptions import OperationalError as BrokerError
+from prometheus_client import CONTENT_TYPE_LATEST
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from planner.costing.optimizer.work import WorkCancelledError
+from planner.services.fair_use import (
+    DiskFullError,
+    TooBusyError,
+    Visit,
+    client_address,
+    is_disk_full,
+    wait_for_requests,
+    wait_for_work,
+)
+from planner.services.jobs.jobs import COME_BACK_SECONDS
+from planner.services.observability.logs import (
+    accept_request_id,
+    current_request_id,
+    use_request_id,
+)
+from planner.services.observability.measures import (
+    REQUEST_SECONDS,
+    render_measures,
+)
+from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
+from planner.services.work_budget import SOCKET, Budget, client_has_left, payer_of, spend_from
+from pricing.api.rest import PROBLEM_JSON, problem_body
+from pricing.common.bounded import check_storable, check_text, read_length
+from pricing.common.invalid_input import InvalidInput
+
+RETRY_AFTER_SECONDS = 10
+AWAY = (OperationalError, InterfaceError, BrokerError, RedisConnectionError, RedisTimeoutError)
+"""Database, broker or cache cannot be reached or take nothing at the moment."""
+_DETAILS = {
+    HTTPStatus.INTERNAL_SERVER_ERROR: "The error is ours and has been logged.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "A part of the service cannot be reached at the moment; "
+    "try again in a few seconds.",
+}
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's handler of what no view caught."""
+    is_away = isinstance(sys.exc_info()[1], AWAY)
+    status = HTTPStatus.SERVICE_UNAVAILABLE if is_away else HTTPStatus.INTERNAL_SERVER_ERROR
+    response = _explain(request, status)
+    if is_away:
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+def _explain(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
+    request_id = current_request_id()
+    if request.path.startswith("/api/"):
+        body = problem_body(status, _DETAILS[status]) | {"request_id": request_id}
+        return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
+    page = render_to_string(f"{status.value}.html", {"request_id": request_id})
+    return HttpResponse(page, status=status)
+
+
+class FairUse:
+    """Answers 429 to a visitor who asks for too much; the API counts its own requests."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path.startswith("/api/") and (wait := _wait(request)):
+            return refuse(wait)
+        return self.get_response(request)
+
+
+def _wait(request: HttpRequest) -> float:
+    is_anonymous = not request.user.is_authenticated
+    most = settings.PAGES_ANONYMOUS_PER_MINUTE if is_anonymous else settings.PAGES_PER_MINUTE
+    who = payer_of(request)
+    return wait_for_requests("pages", who, most) or wait_for_work(who, is_anonymous)
+
+
+def refuse(wait: float) -> HttpResponse:
+    """A page that says when to come back."""
+    seconds = ceil(wait)
+    problem = (
+        f"You asked for more than one visitor may within a minute. Come back in {seconds} seconds."
+    )
+    page = render_to_string("400.html", {"title": "Too many requests", "problem": problem})
+    answer = HttpResponse(page, status=HTTPStatus.TOO_MANY_REQUESTS)
+    answer["Retry-After"] = str(seconds)
+    return answer
+
+
+MEGABYTE = 1_000_000
+
+
+class UploadLimit:
+    """Answers 413 to a form larger than `API_MAX_UPLOAD_BYTES`; the API judges its own bodies."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        size = _declared(request)
+        if size > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
+            sizes = {
+                "sent": size / MEGABYTE,
+                "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE,
+                "remedy": _find_hint(request),
+            }
+            return render(
+                request, "too_large.html", sizes, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            )
+        return self.get_response(request)
+
+
+def _find_hint(request: HttpRequest) -> str:
+    if "multipart" in (request.content_type or ""):
+        return "Send it compressed (gzip), or split it by month and upload the parts separately."
+    return "Shorten its longest texts."
+
+
+def _declared(request: HttpRequest) -> int:
+    return read_length(request.META.get("CONTENT_LENGTH") or "")
+
+
+_ADDRESSES = frozenset({"plan"})
+"""Fields of forms that hold the address of a plan, whose text is encoded once more."""
+
+Pairs = Iterable[tuple[str, str]]
+
+
+class TypedText:
+    """Answers 400 to a NUL in path, query, cookie or form, and to what cannot be seen in query and
+    form; the API judges its own bodies."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        pairs = (("URL", request.path_info), *request.COOKIES.items())
+        refusal = _refuse(request, pairs, check_storable) or _refuse(request, _values(request.GET))
+        return refusal or self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
+        if request.method != "POST" or request.path.startswith("/api/"):
+            return None
+        try:
+            return _refuse(request, _values(request.POST))
+        except OSError as failure:
+            _close_unfinished_files(request)
+            if isinstance(failure, UnreadablePostError):  # the client left in the middle
+                return HttpResponse(status=HTTPStatus.BAD_REQUEST)
+            if not is_disk_full(failure):
+                raise
+        return HttpResponse(
+            render_to_string("400.html", {"title": "Disk full", "problem": str(DiskFullError())}),
+            status=HTTPStatus.INSUFFICIENT_STORAGE,
+        )
+
+
+def _close_unfinished_files(request: HttpRequest) -> None:
+    for handler in request.upload_handlers:
+        with suppress(OSError, AttributeError):
+            handler.file.close()  # type: ignore[attr-defined]
+
+
+def _values(form: Any) -> Iterator[tuple[str, str]]:
+    for name, values in form.lists():
+        yield "form", name
+        for value in values:
+            yield name, value
+            if name in _ADDRESSES:
+                yield name, unquote_plus(value)
+
+
+def _check_typed(name: str, text: str) -> None:
+    check = check_storable if "password" in name else check_text
+    check(name, text)
+
+
+def _refuse(
+    request: HttpRequest, pairs: Pairs, check: Callable[[str, str], object] = _check_typed
+) -> HttpResponse | None:
+    try:
+        for name, text in pairs:
+            check(name, text)
+    except InvalidInput as refusal:
+        return _input_limits_explain(request, refusal)
+    return None
+
+
+def _input_limits_explain(request: HttpRequest, refusal: InvalidInput) -> HttpResponse:
+    status = HTTPStatus.BAD_REQUEST
+    if not request.path.startswith("/api/"):
+        return HttpResponse(render_to_string("400.html", {"problem": f"{refusal}."}), status=status)
+    body = problem_body(status, "The request cannot be used.", refusal.to_errors())
+    return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
+
+
+PARTS = ("HX-Request", "HX-History-Restore-Request", "HX-Target", "HX-Trigger")
+"""Headers with which a page asks an address for a part of what it shows."""
+
+
+class PrivatePages:
+    """`Cache-Control: no-store` on every answer to somebody with a session or a token."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if is_private(request, response) and "no-store" not in response.get("Cache-Control", ""):
+            response["Cache-Control"] = "private, no-store"
+        if response.get("Content-Type", "").startswith("text/html"):
+            patch_vary_headers(response, PARTS)
+        return response
+
+
+def is_private(request: HttpRequest, response: HttpResponse) -> bool:
+    """Whether the answer may hold what is for one visitor alone."""
+    return (
+        settings.SESSION_COOKIE_NAME in request.COOKIES
+        or settings.SESSION_COOKIE_NAME in response.cookies
+        or "Authorization" in request.headers
+    )
+
+
+View = Callable[[HttpRequest], HttpResponse]
+
+
+class Probes:
+    """Answers `/livez`, `/readyz` and `/metrics`; everything else goes on."""
+
+    def __init__(self, get_response: View) -> None:
+        self.get_response = get_response
+        self.views: dict[str, View] = {
+            "/livez": show_alive,
+            "/readyz": show_readiness,
+            "/metrics": show_measures,
+        }
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        view = self.views.get(request.path_info)
+        if view is None:
+            return self.get_response(request)
+        if request.method not in ("GET", "HEAD"):
+            return _probes_refuse(
+                HTTPStatus.METHOD_NOT_ALLOWED, "Only GET and HEAD are answered here."
+            )
+        response = view(request)
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def show_alive(_request: HttpRequest) -> HttpResponse:
+    """The process answers; nothing else is looked at, so that a database that is away restarts
+    no process."""
+    return JsonResponse({"status": "ok"})
+
+
+def show_readiness(request: HttpRequest) -> HttpResponse:
+    """503 where nothing can be served; with `?strict=1` also where something is degraded."""
+    readiness = check_readiness()
+    failing = (FAILED, DEGRADED) if request.GET.get("strict") == "1" else (FAILED,)
+    status = HTTPStatus.OK
+    if readiness.state in failing:
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+    checks = {name: asdict(check) for name, check in readiness.checks.items()}
+    return JsonResponse({"status": readiness.state, "checks": checks}, status=status)
+
+
+def show_measures(request: HttpRequest) -> HttpResponse:
+    """For who holds `METRICS_TOKEN`; without that setting there is no such address."""
+    if not settings.METRICS_TOKEN:
+        return _probes_refuse(HTTPStatus.NOT_FOUND, "METRICS_TOKEN is not set.")
+    expected = f"Bearer {settings.METRICS_TOKEN}"
+    header = request.headers.get("Authorization", "")
+    if not secrets.compare_digest(header.encode(), expected.encode()):
+        response = _probes_refuse(
+            HTTPStatus.UNAUTHORIZED, "Send METRICS_TOKEN as the bearer token."
+        )
+        response.headers["WWW-Authenticate"] = "Bearer"
+        return response
+    return HttpResponse(render_measures(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _probes_refuse(status: HTTPStatus, detail: str) -> HttpResponse:
+    return JsonResponse(problem_body(status, detail), status=status, content_type=PROBLEM_JSON)
+
+
+HEADER = "X-Request-Id"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+logger = logging.getLogger("planner.requests")
+
+
+class RequestLog:
+    """The id comes from the caller or the proxy where it has a usable one, and goes back with the
+    answer."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request_id = accept_request_id(request.headers.get(HEADER, ""))
+        # What the framework logs of an answer is logged after all of this.
+        request.request_id = request_id  # type: ignore[attr-defined]
+        start = time.perf_counter()
+        with use_request_id(request_id):
+            response = self.get_response(request)
+            _note(request, response, time.perf_counter() - start)
+        response.headers[HEADER] = request_id
+        if request.method == "HEAD" and not response.streaming:
+            response.content = b""  # The server warns of a body that it may not send.
+        return response
+
+
+def _note(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
+    match = request.resolver_match
+    route = f"/{match.route}" if match else ""
+    method = request.method if request.method in METHODS else "other"
+    REQUEST_SECONDS.labels(method, route, response.status_code).observe(seconds)
+    if settings.LOG_FORMAT == "json":
+        logger.info(
+            "%s %s %d",
+            method,
+            route,
+            response.status_code,
+            extra={
+                "method": method,
+                "route": route,
+                "status": response.status_code,
+                "duration_ms": round(seconds * 1000, 1),
+            },
+        )
+
+
+CLIENT_LEFT = 499
+"""Status in the log of a request whose client had left, as nginx writes it."""
+
+
+class WorkBudget:
+    """What is computed for a request spends from one budget, that of who asks."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        has_left = partial(client_has_left, request.META) if SOCKET in request.META else None
+        with Visit(client_address(request.META)) as visit:
+            budget = Budget(
+                is_signed_in=lambda: bool(request.user.is_authenticated),
+                payer=partial(payer_of, request),
+                is_cancelled=visit.look_up(has_left),
+            )
+            with spend_from(budget):
+                try:
+                    return self.get_response(request)
+                finally:
+                    budget.settle()
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Nobody reads the answer to a request whose client has left; one too many at once is
+        told to come back."""
+        if isinstance(exception, WorkCancelledError):
+            return HttpResponse(status=CLIENT_LEFT)
+        if isinstance(exception, TooBusyError):
+            return refuse(COME_BACK_SECONDS)
+        return None

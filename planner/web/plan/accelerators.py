@@ -1,0 +1,151 @@
+"""The hardware chooser: every accelerator with why it fits or not, ranked for one workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
+from planner.contract.labels import comes_first
+from planner.services.projects.comparisons import LowestRents, price_estimate
+from planner.web.common.fields import with_labels
+from planner.web.common.plan_request import read_plan_request
+from planner.web.common.query_codec import drop_empty, write
+from planner.web.common.views import open_page
+from planner.web.market.offers import cheapest_of, name_place
+from planner.web.plan.plan_page import estimate_plan
+from pricing import catalog
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get
+from pricing.market.snapshot import Catalog
+
+CHOICES = {
+    "cheapest": "cheapest",
+    "fastest": "fastest",
+    "knee": "best balance",
+    "front": "in between",
+}
+"""Words for places on the front of money and time."""
+
+TIER_WORDS = {
+    "light": "Light work",
+    "complex": "Complex work",
+    "very_demanding": "Very demanding work",
+}
+OPEN_ROWS = 8
+"""Accelerators whose figures stand open beside those of money and time."""
+MARKET_STATUS_WORDS = {"retired": "retired", "inference_only": "inference only"}
+"""Words for what a card may not be rented for; a current one needs none."""
+
+
+@open_page
+@require_safe
+def accelerators(request: HttpRequest) -> HttpResponse:
+    """What the workload in the address could run on; choosing one goes back to the form."""
+    query = drop_empty(request.GET)
+    plan_request = read_plan_request(query)
+    context: dict[str, Any] = {
+        "back": write(query, edit="1"),
+        "open_address": write(query, **{"workload.accelerator": None, "edit": "1"}),
+    }
+    workload = plan_request.get("workload")
+    if isinstance(workload, dict) and len(workload) > 1:
+        open_workload = {k: v for k, v in workload.items() if k != "accelerator"}
+        try:
+            estimate, rents = price_estimate(
+                _estimate(plan_request, open_workload), {**plan_request, "workload": open_workload}
+            )
+        except InvalidInput as refusal:
+            context["refusals"] = refusal.all()
+        else:
+            market = catalog.current()
+            rows = [_row(one, rents, market, query) for one in estimate.candidates]
+            chosen = _chosen(workload)
+            context |= {
+                "first_warnings": [
+                    with_labels(one) for one in estimate.warnings if comes_first(one)
+                ],
+                "cpu": estimate.cpu,
+                "other_chips": estimate.other_chips,
+                "tier": TIER_WORDS.get(estimate.tier or ""),
+                "tier_cards": estimate.tier_cards,
+                "weights_gb": estimate.weights_gb,
+                **_sort_out(rows, chosen),
+                "front": _front(rows),
+                "chosen": chosen,
+                "is_hours": workload.get("kind") == "accelerator_hours",
+            }
+    return render(request, "web/plan/accelerators.html", context)
+
+
+def _estimate(plan_request: dict[str, Any], open_workload: dict[str, Any]) -> EstimateAnswer:
+    try:
+        return estimate_plan({**plan_request, "workload": open_workload}).answer
+    except InvalidInput:
+        return estimate_plan(plan_request).answer
+
+
+def _chosen(workload: dict[str, Any]) -> str:
+    return str(workload.get("accelerator", ""))
+
+
+def _sort_out(rows: Sequence[Row], chosen: str) -> dict[str, Any]:
+    """The rows that stand open, those folded away, and those of what does not fit. Open are what
+    is chosen, what is on the front of money and time, and of what a plan may rent, else of all
+    that fits, those ranked first."""
+    fitting = [row for row in rows if row.candidate.fits]
+    rented = [row for row in fitting if row.usd_per_hour is not None]
+    first = {row.candidate.accelerator for row in (rented or fitting)[:OPEN_ROWS]}
+    first |= {row.candidate.accelerator for row in fitting if row.candidate.choice} | {chosen}
+    return {
+        "rows": rows,
+        "fitting": len(fitting),
+        "first_rows": [row for row in fitting if row.candidate.accelerator in first],
+        "more_rows": [row for row in fitting if row.candidate.accelerator not in first],
+        "unfit_rows": [row for row in rows if not row.candidate.fits],
+    }
+
+
+def _front(rows: Sequence[Row]) -> list[Row]:
+    front = [row for row in rows if row.choice and row.candidate.rent_usd is not None]
+    return sorted(front, key=lambda row: row.candidate.rent_usd or 0.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A candidate with its lowest price and the address that chooses it."""
+
+    candidate: EstimateCandidate
+    name: str
+    usd_per_hour: float | None
+    place: str
+    """Where it is rented at that price; empty where a plan may rent none."""
+    address: str
+
+    @property
+    def serves(self) -> str:
+        tier = TIER_WORDS.get(self.candidate.serves_tier or "", "")
+        return MARKET_STATUS_WORDS.get(self.candidate.market_status or "", f"serves {tier}".lower())
+
+    @property
+    def choice(self) -> str:
+        return CHOICES.get(self.candidate.choice or "", "")
+
+
+def _row(
+    candidate: EstimateCandidate, rents: LowestRents, market: Catalog, query: QueryDict
+) -> Row:
+    slug = candidate.accelerator
+    offer, usd = cheapest_of(rents.offers, rents.rows(slug))
+    return Row(
+        candidate=candidate,
+        name=get(slug).name,
+        usd_per_hour=usd,
+        place=name_place(offer, market),
+        address=write(query, **{"workload.accelerator": slug, "edit": "1"}),
+    )

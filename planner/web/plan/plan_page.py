@@ -1,0 +1,510 @@
+"""The answer so far, beside the form: hours, memory and fit, demand by month, totals."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.http import require_POST, require_safe
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.labels import SCENARIO_TITLES, comes_first
+from planner.exports.csv_export import Context
+from planner.models import Job, JobState
+from planner.services.fair_use import client_address
+from planner.services.jobs import jobs
+from planner.services.jobs.jobs import (
+    TooManyJobsError,
+    kinds_in_queue_of,
+    place_in_line,
+    recover_jobs,
+)
+from planner.services.projects.comparisons import ComparisonOutcome, read_job_outcome
+from planner.services.teams.access import WrongStateError
+from planner.sizing.estimate import Estimate, estimate, figures
+from planner.web.answer.answer_page import AnswerPage
+from planner.web.answer.assumptions import Message, messages_of
+from planner.web.answer.board_pack import PackFacts, board_pack
+from planner.web.common import plan_request
+from planner.web.common.fields import MEASURED, in_field_unit, with_labels
+from planner.web.common.plan_request import (
+    MAX_SAMPLES_AT_ONCE,
+    answer_plan,
+    find_plan_total,
+    pinned_revisions,
+    read_plan_request,
+)
+from planner.web.common.query_codec import drop_empty, with_start, write
+from planner.web.common.views import current_team, get_access, my_teams, open_page
+from planner.web.plan.forms import PlanForm
+from planner.web.plan.start import list_presets
+from pricing.common.invalid_input import InvalidInput
+
+PICTURE_WIDTH, PICTURE_HEIGHT = 240, 60
+"""Size of the small picture of the demand, in its own units."""
+
+
+@dataclass(frozen=True)
+class DemandMonth:
+    """One month of the demand, and its bar in the small picture."""
+
+    label: str
+    hours: float
+    peak: float
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Memory and fewest accelerators of a training, and whether a CPU would do."""
+
+    memory_gib: float | None
+    min_accelerators: int | None
+    cpu_is_enough: bool
+
+
+@dataclass(frozen=True)
+class Live:
+    """What the panel shows; without an answer, what is still missing."""
+
+    refusals: tuple[InvalidInput, ...] = ()
+    answer: ComparisonAnswer | None = None
+    months: tuple[DemandMonth, ...] = ()
+    fit: Fit | None = None
+    """Of a training, where it can be sized."""
+    month_by_month: str = ""
+    """Address of the same plan with its hours given month by month."""
+    view_box: str = f"0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}"
+
+    @property
+    def first_warnings(self) -> list[str]:
+        sentences = self.answer.warnings if self.answer else ()
+        return [*map(with_labels, filter(comes_first, sentences))]
+
+    @property
+    def highest(self) -> float:
+        return max((month.hours for month in self.months), default=0.0)
+
+
+def build_live_panel(query: QueryDict, outcome: ComparisonOutcome) -> Live:
+    if not outcome.has_answer:
+        return Live(outcome.errors)
+    answer = outcome.answer
+    return Live(
+        answer=answer,
+        months=tuple(demand_months(answer)),
+        month_by_month=month_by_month(query, answer),
+        fit=_fit(outcome.request, answer.demand.accelerator),
+    )
+
+
+def demand_months(answer: ComparisonAnswer) -> list[DemandMonth]:
+    """Hours and peak of each month; the tallest bar fills the picture."""
+    hours = answer.demand.hours_per_month
+    highest, step = max(hours, default=0) or 1, PICTURE_WIDTH / max(len(hours), 1)
+    bars = [round(PICTURE_HEIGHT * value / highest, 2) for value in hours]
+    return [
+        DemandMonth(
+            label=label,
+            hours=hours[i],
+            peak=answer.demand.peak_accelerators[i],
+            x=round(i * step, 2),
+            y=PICTURE_HEIGHT - bars[i],
+            width=round(step * 0.8, 2),
+            height=bars[i],
+        )
+        for i, label in enumerate(answer.months)
+    ]
+
+
+def month_by_month(query: QueryDict, answer: ComparisonAnswer) -> str:
+    """The plan with the hours that its runs give, to be changed one by one."""
+    demand = answer.demand
+    others = {name: None for name in query if name.startswith("workload.")}
+    hours_by_month = {
+        "workload.kind": "accelerator_hours",
+        "workload.accelerator": demand.accelerator,
+        "workload.hours_per_month": "\n".join(f"{h:.6g}" for h in demand.hours_per_month),
+        "workload.peak_accelerators": f"{ceil(demand.highest_peak)}",
+        "start": answer.start,
+        "edit": "1",
+    }
+    return write(query, **(others | hours_by_month))
+
+
+def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
+    sized = {"workload": request["workload"]} if "workload" in request else {}
+    return estimate({**sized, "accelerator": accelerator} if accelerator else sized)
+
+
+def _fit(request: Mapping[str, Any], accelerator: str) -> Fit | None:
+    if request["workload"].get("kind") != "training":
+        return None
+    try:
+        estimated = estimate_plan(request, accelerator)
+    except InvalidInput:
+        return None
+    sized = figures(estimated.size)
+    return Fit(
+        memory_gib=sized.memory_per_accelerator_gib,
+        min_accelerators=sized.min_accelerators,
+        cpu_is_enough=bool(estimated.cpu.is_enough),
+    )
+
+
+WORKLOAD_KINDS = (
+    ("training", "I know my model"),
+    ("samples", "I know my samples"),
+    ("accelerator_hours", "I know my hours"),
+)
+_REPEATED_GROUPS = {
+    "runs": (
+        "workload.runs",
+        "Runs",
+        "when the training happens; one run from the first month if left empty",
+    ),
+    "quotas": ("constraints.quotas", "Quotas", "most accelerators a provider gives you at once"),
+    "year_budgets": (
+        "constraints.capex_by_fiscal_year",
+        "Budgets for buying by fiscal year",
+        "a year that is not named has no limit of its own",
+    ),
+    "sites": ("constraints.sites", "Sites", "what each has room for"),
+    "servers": (
+        "on_prem.servers",
+        "Servers to consider",
+        "reference servers of the accelerator if left empty",
+    ),
+    "owned": ("on_prem.already_owned", "Servers you already own"),
+    "commitments": (
+        "existing.commitments",
+        "Commitments already signed",
+        "paid to their end and used first",
+    ),
+    "leased": ("existing.leased_servers", "Servers on lease", "owed to the end of the lease"),
+    "credits": ("existing.credits", "Credits", "pay a provider's bills until they expire"),
+    "minimum_spend": (
+        "existing.minimum_spend",
+        "Minimum spends",
+        "EDP, MACC: what is not spent is owed; one row a year",
+    ),
+    "data_prices": (
+        "data.prices",
+        "Prices of data",
+        "by tier and place, before the price lists",
+    ),
+    "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
+    "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),
+    "other_costs": (
+        "other_costs",
+        "Other costs",
+        "beside machines: once, in days, every month or by the hour",
+    ),
+}
+"""Field of the request, title and help of each group of rows."""
+PageContext = dict[str, Any]
+
+
+@open_page
+@require_safe
+def plan(request: HttpRequest) -> HttpResponse:
+    """The form; with a workload in the address, its answer."""
+    query = with_start(drop_empty(request.GET))
+    is_update = _is_update(request)
+    if len(query) != len(request.GET) and not is_update:
+        return HttpResponseRedirect(_page_url(query))
+    shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
+    team = current_team(request)
+    missing_rates = plan_request.find_missing_rates(query, team)
+    if is_update and missing_rates:
+        return _to_whole_page(query)
+    named = plan_request.name_rates(query, team)
+    if named is not query and not is_update:
+        return HttpResponseRedirect(_page_url(named))
+    outcome = answer_plan(query, team, brief=shows_form)
+    if is_update:
+        return _render_update(request, query, outcome)
+    if outcome.has_answer and not shows_form:
+        context = answer_context(query, outcome) | {"missing_rates": missing_rates}
+        return render(request, "web/plan/answer.html", context)
+    if outcome.needs_job and not outcome.errors:
+        outcome = replace(answer_plan(query, team, brief=True), needs_job=True)
+    status = 400 if outcome.errors else 200
+    context = _form_context(query, outcome) | {"missing_rates": missing_rates}
+    return render(request, "web/plan/form_page.html", context, status=status)
+
+
+@open_page
+@require_safe
+def total(request: HttpRequest) -> HttpResponse:
+    """The new total after a change in place; what comes with it asks for everything else."""
+    query = with_start(drop_empty(request.GET))
+    if not _is_update(request):
+        return HttpResponseRedirect(_page_url(query))
+    team = current_team(request)
+    if plan_request.find_missing_rates(query, team):
+        return _to_whole_page(query)
+    outcome = find_plan_total(query, team)
+    if outcome.errors:
+        return _refuse_update(request, outcome.errors)
+    if outcome.plan is None:
+        return _to_whole_page(query)
+    context = {
+        "total": outcome.plan.total,
+        "currency": outcome.plan.currency,
+        "rest": _page_url(query),
+    }
+    answer = render(request, "web/answer/total.html", context)
+    answer["HX-Push-Url"] = _page_url(query)
+    return answer
+
+
+@open_page
+@require_safe
+def live(request: HttpRequest) -> HttpResponse:
+    """The panel beside the form, as one types."""
+    query = drop_empty(request.GET)
+    team = current_team(request)
+    outcome = answer_plan(query, team, brief=True)
+    missing_rates = plan_request.find_missing_rates(query, team)
+    context = _live_context(query, outcome) | {"missing_rates": missing_rates}
+    return render(request, "web/plan/live.html", context)
+
+
+def _is_update(request: HttpRequest) -> bool:
+    return bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+
+
+def _page_url(query: QueryDict) -> str:
+    return f"{reverse('plan')}?{query.urlencode()}"
+
+
+def _render_update(
+    request: HttpRequest, query: QueryDict, outcome: ComparisonOutcome
+) -> HttpResponse:
+    if outcome.has_answer:
+        answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
+        if not _follows_total(request):  # which moved the address already
+            answer["HX-Push-Url"] = _page_url(query)
+        return answer
+    return _refuse_update(request, outcome.errors) if outcome.errors else _to_whole_page(query)
+
+
+def _follows_total(request: HttpRequest) -> bool:
+    return bool(request.htmx.target == "figures" and request.htmx.trigger == "rest")  # type: ignore[attr-defined]
+
+
+def _refuse_update(request: HttpRequest, errors: Sequence[InvalidInput]) -> HttpResponse:
+    context = {
+        "rows": messages_of(request.GET, errors),
+        "refusals": [Message(one.field, in_field_unit(one.field, one.message)) for one in errors],
+        "follows_total": _follows_total(request),
+    }
+    answer = render(request, "web/answer/refused.html", context)
+    answer["HX-Reswap"] = "none"
+    return answer
+
+
+def _to_whole_page(query: QueryDict) -> HttpResponse:
+    answer = HttpResponse()
+    answer["HX-Redirect"] = _page_url(query)
+    return answer
+
+
+def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
+    """What the answer's templates need."""
+    return {
+        "outcome": outcome,
+        "page": AnswerPage(outcome.answer, query.get("scenario", ""), query),
+        "address": drop_empty(query, "scenario").urlencode(),
+        "share": f"{reverse('plan')}?{plan_request.build_share_query(outcome)}",
+        "inherited": outcome.inherited,
+        "share_at_list_prices": f"{reverse('plan')}?{plan_request.build_list_price_query(outcome)}",
+        "since": plan_request.find_price_update(query, outcome),
+        "todays": plan_request.unpin_prices(query),
+        "titles": SCENARIO_TITLES,
+    }
+
+
+def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
+    return {"live": build_live_panel(query, outcome), "titles": SCENARIO_TITLES, "outcome": outcome}
+
+
+_GROUPS = (
+    *("plan", "training", "measured", "samples", "hours", "work", "limits", "rules"),
+    *("owning", "financing", "finance", "data", "prices", "risk"),
+)
+
+
+def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
+    form = PlanForm(query, outcome.errors)
+    boxes = {name: form.build_fields(name) for name in _GROUPS}
+    rows = {key: form.rows(*group) for key, group in _REPEATED_GROUPS.items()}
+    return _live_context(query, outcome) | {
+        "form": form,
+        "boxes": boxes,
+        "rows": rows,
+        "open": _open_folds(query, outcome),
+        "kinds": WORKLOAD_KINDS,
+        "presets": list_presets(timezone.now().date()),
+        "max_samples": MAX_SAMPLES_AT_ONCE,
+    }
+
+
+_FOLDS = {
+    "limits": ("constraints", "term_end"),
+    "owning": (
+        "on_prem",
+        "existing",
+        "finance",
+        "data",
+        "custom_offers",
+        "price_adjustments",
+        "other_costs",
+        "use_catalog",
+        "inherits",
+    ),
+    "risk": ("risk",),
+}
+
+
+def _open_folds(query: QueryDict, outcome: ComparisonOutcome) -> dict[str, bool]:
+    named = [*query, *(refusal.field for refusal in outcome.errors)]
+    roots = {name.removeprefix("rows.").partition(".")[0] for name in named}
+    folds = {fold: bool(roots.intersection(parts)) for fold, parts in _FOLDS.items()}
+    measured = {field.path for field in MEASURED}
+    return folds | {"measured": any(name.partition("~")[0] in measured for name in named)}
+
+
+_SESSION_KEY = "samples"
+_MAX_JOBS = 10
+
+
+@open_page
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Starts the job of a plan; one at a time for each visitor."""
+    query = drop_empty(QueryDict(request.POST.get("plan", "")), "edit")
+    running = _running(request)
+    if running is not None:
+        return redirect("samples", running.pk)
+    try:
+        revisions = pinned_revisions(query)
+    except InvalidInput:
+        return HttpResponseRedirect(f"{reverse('plan')}?{query.urlencode()}")
+    arguments = {"request": read_plan_request(query), "address": query.urlencode()}
+    if revisions is not None:
+        arguments["revisions"] = revisions
+    try:
+        job = jobs.start(
+            get_access(request),
+            "comparison",
+            arguments,
+            current_team(request),
+            visitor=client_address(request.META),
+        )
+    except TooManyJobsError as refusal:
+        messages.error(request, str(refusal))
+        return HttpResponseRedirect(f"{reverse('plan')}?{query.urlencode()}")
+    request.session[_SESSION_KEY] = [*request.session.get(_SESSION_KEY, []), str(job.pk)][
+        -_MAX_JOBS:
+    ]
+    return redirect("samples", job.pk)
+
+
+def _running(request: HttpRequest) -> Job | None:
+    recover_jobs()
+    own_jobs = Job.objects.filter(pk__in=request.session.get(_SESSION_KEY, []))
+    job: Job | None = own_jobs.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).first()
+    return job
+
+
+def _get_own_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
+    if str(pk) not in request.session.get(_SESSION_KEY, []):
+        raise Http404("You have no such job; start it again from the plan.")
+    recover_jobs()
+    job: Job | None = Job.objects.select_related("team").filter(pk=pk).first()
+    is_foreign = job is not None and job.team not in (None, *my_teams(request))
+    if job is None or is_foreign:  # who left a team no longer sees what its prices came to
+        raise Http404("This job no longer exists; start it again from the plan.")
+    return job
+
+
+@open_page
+@require_safe
+def show(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The bar, asked for again by itself until it is full; then the answer."""
+    job = _get_own_job_or_404(request, pk)
+    query = QueryDict(job.arguments["address"])
+    if job.state == JobState.SUCCEEDED:
+        if getattr(request, "htmx", False):
+            done = HttpResponse()
+            done["HX-Redirect"] = reverse("samples", args=[job.pk])
+            return done
+        shown = query.copy()
+        if request.GET.get("scenario"):
+            shown["scenario"] = request.GET["scenario"]
+        context = answer_context(shown, read_job_outcome(job))
+        return render(request, "web/plan/answer.html", context)
+    place = place_in_line(job, kinds_in_queue_of(job.kind))
+    context = {"job": job, "address": query.urlencode(), "place": place}
+    is_whole_page = not getattr(request, "htmx", False)
+    template = "web/plan/samples.html" if is_whole_page else "web/plan/samples_bar.html"
+    return render(request, template, context)
+
+
+@open_page
+@require_POST
+def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    job = _get_own_job_or_404(request, pk)
+    with suppress(WrongStateError):  # it ended by itself, which the page says
+        jobs.cancel(get_access(request), job)
+    return redirect("samples", pk)
+
+
+CONTENT_TYPE = "application/pdf"
+
+
+@open_page
+@require_safe
+def pack(request: HttpRequest) -> HttpResponse:
+    """The PDF; the plan's page where its request is refused, or waits for more."""
+    query = drop_empty(request.GET, "edit", "scenario")
+    outcome = answer_plan(query, current_team(request))
+    page_address = f"{reverse('plan')}?{query.urlencode()}"
+    if not outcome.has_answer:
+        return HttpResponseRedirect(page_address)
+    page = AnswerPage(outcome.answer, query=query)
+    facts = PackFacts(
+        printed=timezone.now().date(),
+        author=author_of(request),
+        address=request.build_absolute_uri(page_address),
+        context=Context(name=page.title),
+    )
+    return as_download(board_pack(page, facts), facts)
+
+
+def author_of(request: HttpRequest) -> str:
+    user = request.user
+    return (user.get_full_name() or user.get_username()) if user.is_authenticated else ""
+
+
+def as_download(paper: bytes, facts: PackFacts) -> HttpResponse:
+    name = f"{slugify(facts.title)[:60] or 'plan'}.pdf"
+    disposition = content_disposition_header(as_attachment=True, filename=name)
+    headers = {"Content-Disposition": disposition} if disposition else {}
+    return HttpResponse(paper, content_type=CONTENT_TYPE, headers=headers)

@@ -1,0 +1,297 @@
+"""Ready examples: each is an address of the plan page, so that every figure can be changed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+
+from planner.contract.amounts import add_months, format_month, next_month
+from planner.contract.answer.estimate import ServingPlan
+from planner.contract.models.known_models import model_names
+from planner.models import Team
+from planner.services.projects.comparisons import estimate_request
+from planner.web.common.choices import list_choices
+from planner.web.common.formatting import TERMS
+from planner.web.common.query_codec import drop_empty, number, write
+from planner.web.common.views import THEMES, current_team, open_page
+from planner.web.market.offers import lowest_prices
+from pricing.common.invalid_input import InvalidInput
+
+
+@dataclass(frozen=True)
+class Preset:
+    title: str
+    story: str
+    """What somebody with this need would say."""
+    values: Mapping[str, str]
+    first: dt.date
+    """First month of the plan."""
+    runs: tuple[tuple[int, int | None], ...] = field(default=())
+    """Start and deadline of each run, months from the first; None without a deadline."""
+
+    @property
+    def address(self) -> str:
+        plan = {"name": self.title, **self.values, "start": format_month(self.first)}
+        return urlencode({**plan, **self._dates()})
+
+    def _dates(self) -> dict[str, str]:
+        dates = {}
+        for i, (start, deadline) in enumerate(self.runs):
+            dates[f"workload.runs.{i}.start"] = format_month(add_months(self.first, start))
+            if deadline is not None:
+                last = format_month(add_months(self.first, deadline))
+                dates[f"workload.runs.{i}.deadline"] = last
+        return dates
+
+
+def list_presets(today: dt.date) -> tuple[Preset, ...]:
+    """The examples, their months counted from the one after `today`."""
+    first = next_month(today)
+    return tuple(
+        Preset(title, story, values, first, _RUNS.get(title, ()))
+        for title, story, values in _EXAMPLES
+    )
+
+
+_RUNS: Mapping[str, tuple[tuple[int, int | None], ...]] = {
+    "Fine-tune a 7B model": ((0, None), (3, None), (6, None), (9, None)),
+    "Pre-train a 7B model twice": ((0, 11), (12, 23)),
+}
+"""The runs of the examples that say how many there are."""
+_EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    (
+        "Fine-tune a 7B model",
+        "We adapt a 7-billion-parameter language model to our documents, four times a year.",
+        {
+            "workload.kind": "training",
+            "workload.parameters~bn": "7",
+            "workload.tokens~bn": "2",
+            "workload.optimizer": "lora",
+            "workload.precision": "bf16",
+            "workload.sequence_length": "4096",
+            "workload.experiments_factor": "3",
+            "horizon_months": "12",
+        },
+    ),
+    (
+        "Pre-train a 7B model twice",
+        "We train a 7-billion-parameter model from scratch, twice within two years.",
+        {
+            "workload.kind": "training",
+            "workload.parameters~bn": "7",
+            "workload.tokens~bn": "1000",
+            "workload.precision": "bf16",
+            "workload.sequence_length": "4096",
+            "workload.accelerator": "nvidia-h100-80gb-sxm",
+            "workload.experiments_factor": "1.5",
+            "horizon_months": "24",
+        },
+    ),
+    (
+        "Vision model",
+        "We train an image classifier on ImageNet-sized data and try many variants.",
+        {
+            "workload.kind": "samples",
+            "workload.samples~mn": "1.28",
+            "workload.epochs": "90",
+            "workload.benchmark": "resnet-50-v1.5-imagenet-ngc",
+            "workload.experiments_factor": "20",
+            "horizon_months": "24",
+        },
+    ),
+    (
+        "70B language model",
+        "We continue training a 70-billion-parameter model on our own text.",
+        {
+            "workload.kind": "training",
+            "workload.parameters~bn": "70",
+            "workload.tokens~bn": "100",
+            "workload.precision": "bf16",
+            "workload.sequence_length": "4096",
+            "workload.accelerator": "nvidia-h100-80gb-sxm",
+            "horizon_months": "36",
+        },
+    ),
+    (
+        "Steady GPU-hours",
+        "Our group uses eight H100 around the clock for three years.",
+        {
+            "workload.kind": "accelerator_hours",
+            "workload.accelerator": "nvidia-h100-80gb-sxm",
+            "workload.hours_per_month": "5840",
+            "horizon_months": "36",
+        },
+    ),
+)
+
+
+MONTHS_ASKED = 12
+"""Months from the first to the last that the questions of the start page begin with."""
+USUAL_CURRENCY = "USD"
+USUAL_ACCELERATOR = "nvidia-h100-80gb-sxm"
+"""The accelerator that hours and serving begin with."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A kind of work as the start page asks about it."""
+
+    key: str
+    title: str
+    is_sized: bool = False
+    """Whether its hours are estimated from a model, so that the code matters."""
+    view: str = "plan"
+    """Name of the page that takes the answers."""
+
+    @property
+    def template(self) -> str:
+        return f"web/start/{self.key}.html"
+
+
+KINDS = (
+    Work("train", "Train a model", is_sized=True),
+    Work("fine_tune", "Fine-tune", is_sized=True),
+    Work("serve", "Serve a model", view="plan-serving"),
+    Work("hours", "I know the hours"),
+)
+SERVE = KINDS[2]
+
+
+def find_work(key: str) -> Work:
+    return next((kind for kind in KINDS if kind.key == key), KINDS[0])
+
+
+def start_context(
+    work: Work, typed: QueryDict, team: Team | None, refusal: str = ""
+) -> dict[str, Any]:
+    """What the start page shows: the questions of `work`, examples, lowest prices."""
+    own = team.currency if team else USUAL_CURRENCY
+    today = timezone.now().date()
+    first = next_month(today)
+    return {
+        "kinds": KINDS,
+        "work": work,
+        "typed": typed,
+        "refusal": refusal,
+        "usual": typed.get("accelerator") or USUAL_ACCELERATOR,
+        "presets": list_presets(today),
+        "lowest": lowest_prices(),
+        "first": format_month(first),
+        "last": format_month(add_months(first, MONTHS_ASKED - 1)),
+        "models": model_names(),
+        "places": list_choices("geographies"),
+        "software": list_choices("software"),
+        "servers": [row for row in list_choices("servers") if row[0] != "custom"],
+        "accelerators": list_choices("accelerators"),
+        "tunings": list_choices("tunings"),
+        "currency": own,
+        "currencies": [code for code, _ in list_choices("currencies") if code != own],
+    }
+
+
+METHODOLOGY = Path(settings.BASE_DIR) / "docs" / "methodology"
+
+
+@open_page
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    work = find_work(request.GET.get("work", ""))
+    return render(
+        request, "web/start.html", start_context(work, request.GET, current_team(request))
+    )
+
+
+@open_page
+@require_safe
+def method(request: HttpRequest) -> HttpResponse:
+    """The documents of docs/methodology, and the glossary."""
+    documents = [
+        (path.stem, path.read_text().partition("\n")[0].removeprefix("# "))
+        for path in sorted(METHODOLOGY.glob("*.md"))
+    ]
+    return render(request, "web/method.html", {"documents": documents, "terms": TERMS})
+
+
+@open_page
+@require_safe
+def method_document(request: HttpRequest, slug: str) -> HttpResponse:
+    path = METHODOLOGY / f"{slug}.md"
+    if not path.is_file():
+        raise Http404("There is no document of this name.")
+    return HttpResponse(path.read_text(), content_type="text/plain; charset=utf-8")
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Light or dark, remembered for a year."""
+    back = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
+        back = "/"
+    answer = HttpResponseRedirect(back)
+    theme_name = request.POST.get("theme", "")
+    if theme_name in THEMES:
+        answer.set_cookie("theme", theme_name, max_age=365 * 86_400, samesite="Lax")
+    return answer
+
+
+HOURS_A_DAY = 24
+_QUESTIONS = ("model", "tokens_per_second", "hours_a_day", "accelerator")
+_WORDS = {
+    "serving.tokens_per_second": "Tokens a second",
+    "serving.busy_share": "Hours a day",
+    "workload.model": "Model",
+}
+
+
+@open_page
+@require_safe
+def serving(request: HttpRequest) -> HttpResponse:
+    """Sends on to the plan of the hours that serving takes; back with the refusal otherwise."""
+    query = drop_empty(request.GET)
+    try:
+        plan = _plan_serving({name: query.get(name, "") for name in _QUESTIONS})
+    except InvalidInput as refusal:
+        field = _WORDS.get(refusal.field, "Serving")
+        context = start_context(SERVE, query, current_team(request), f"{field}: {refusal.message}")
+        return render(request, "web/start.html", context, status=400)
+    accelerator = query.get("accelerator") or USUAL_ACCELERATOR
+    changes = {
+        "name": f"Serve {query.get('model', '')}",
+        "workload.kind": "accelerator_hours",
+        "workload.accelerator": accelerator,
+        "workload.hours_per_month": round(plan.accelerator_hours_per_month, 2),
+        "workload.peak_accelerators": plan.accelerators,
+    }
+    address = write(drop_empty(query, *_QUESTIONS), **changes)
+    return HttpResponseRedirect(f"{reverse('plan')}?{address}")
+
+
+def _plan_serving(answers: dict[str, str]) -> ServingPlan:
+    hours_a_day = number(answers["hours_a_day"] or str(HOURS_A_DAY))
+    if not isinstance(hours_a_day, int | float) or not 0 < hours_a_day <= HOURS_A_DAY:
+        raise InvalidInput("serving.busy_share", "must be more than 0 and at most 24")
+    answer = estimate_request(
+        {
+            "workload": {"kind": "training", "model": answers["model"], "tokens": 1},
+            "accelerator": answers["accelerator"] or USUAL_ACCELERATOR,
+            "serving": {
+                "tokens_per_second": number(answers["tokens_per_second"]),
+                "busy_share": hours_a_day / HOURS_A_DAY,
+            },
+        }
+    )
+    if answer.serving is None:
+        raise InvalidInput("workload.model", "is not a language model that can be served")
+    return answer.serving

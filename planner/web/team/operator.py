@@ -1,0 +1,230 @@
+"""Single quarantined prices as operators see them: what moved, by how much, and its history."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from planner.models import AuditEntry, Job
+from planner.services.jobs import jobs
+from planner.services.jobs import price_refreshes as quarantine
+from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line, recover_jobs
+from planner.services.jobs.price_refreshes import require_operator, start_refresh
+from planner.web.common.chart import Chart
+from planner.web.common.choices import provider_title
+from planner.web.common.views import (
+    NOT_FOUND,
+    current_team,
+    get_access,
+    run_with_messages,
+    signed_in,
+    submit_form,
+)
+from planner.web.market.market_pages import draw_history
+from planner.web.team.forms import RefreshForm
+from pricing.catalog import price_histories
+from pricing.common.bounded import read_row_id
+from pricing.common.pluralize import pluralize
+from pricing.freshness import freshness
+from pricing.market.offer_rows import OFFER_COLUMNS, from_row
+from pricing.market.offers import Offer
+from pricing.market.snapshot import DatedPrice
+from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun
+from pricing.revisions import list_unread, newest_revisions
+
+MAX_SHOWN = 20
+"""Prices of a provider that are shown with a chart; the others follow when these are decided."""
+_COLUMNS_SHOWN = tuple(name for name in OFFER_COLUMNS if name not in ("as_of", "source", "sku"))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One field that is not what it was."""
+
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class QuarantinedRow:
+    row: QuarantinedPrice
+    before: Offer
+    after: Offer
+    differences: tuple[Difference, ...]
+    chart: Chart | None
+
+    @property
+    def option(self) -> str:
+        return self.after.purchase_option.value.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class QuarantinedGroup:
+    """What waits of one provider."""
+
+    provider: str
+    count: int
+    in_force: int
+    """Prices of the provider that are sold now."""
+    rows: tuple[QuarantinedRow, ...]
+
+
+def group_by_provider() -> list[QuarantinedGroup]:
+    """The prices that wait for a decision, the largest moves of a provider first."""
+    waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING)
+    groups = []
+    in_force = {revision.provider: revision.sold_count for revision in newest_revisions()}
+    for provider, of_provider in groupby(waiting.order_by("provider"), lambda row: row.provider):
+        rows = sorted(of_provider, key=lambda row: -max(row.ratio, 1 / row.ratio))
+        histories = price_histories(row.offer_id for row in rows[:MAX_SHOWN])
+        shown = tuple(_build_row(row, histories[row.offer_id]) for row in rows[:MAX_SHOWN])
+        groups.append(QuarantinedGroup(provider, len(rows), in_force.get(provider, 0), shown))
+    return groups
+
+
+def _build_row(row: QuarantinedPrice, past: Sequence[DatedPrice]) -> QuarantinedRow:
+    before, after = from_row(row.before), from_row(row.after)
+    chart = draw_history(before, past, proposed=after)
+    return QuarantinedRow(
+        row,
+        before,
+        after,
+        tuple(
+            Difference(name.replace("_", " "), row.before.get(name, ""), row.after.get(name, ""))
+            for name in _COLUMNS_SHOWN
+            if row.before.get(name, "") != row.after.get(name, "")
+        ),
+        replace(chart, key=f"quarantined-{row.pk}") if chart else None,
+    )
+
+
+MAX_RUNS = 50
+MAX_DECISIONS = 500
+"""Prices decided at once."""
+
+
+@signed_in
+@require_safe
+def refreshes(request: HttpRequest) -> HttpResponse:
+    require_operator(get_access(request))
+    return _render_page(request, RefreshForm())
+
+
+def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
+    waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).defer("payload")
+    job = Job.objects.filter(kind="price_refresh", state__in=("queued", "running")).first()
+    context = {
+        "team": current_team(request),
+        "form": form,
+        "providers": [(provider_title(one.provider), one) for one in freshness()],
+        "held": waiting,
+        "quarantined": group_by_provider(),
+        "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
+        "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
+        "job": job,
+        "place": _place_of(job) if job else None,
+        "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
+    }
+    return render(request, "team/operator.html", context, status=400 if form.errors else 200)
+
+
+def _place_of(job: Job) -> int | None:
+    return place_in_line(job, kinds_in_queue_of(job.kind))
+
+
+@signed_in
+@require_POST
+def refresh(request: HttpRequest) -> HttpResponse:
+    """Reads the providers now, as a job."""
+    access = get_access(request)
+    require_operator(access)
+    form = RefreshForm(request.POST)
+    job = submit_form(form, lambda values: start_refresh(access, values["providers"]))
+    return redirect("job", job.pk) if job else _render_page(request, form)
+
+
+def _get_batch_or_404(request: HttpRequest, pk: int) -> HeldBatch:
+    require_operator(get_access(request))
+    batch = HeldBatch.objects.filter(pk=pk).first()
+    if batch is None:
+        raise Http404(NOT_FOUND)
+    return batch
+
+
+@signed_in
+@require_POST
+def release(request: HttpRequest, pk: int) -> HttpResponse:
+    batch = _get_batch_or_404(request, pk)
+    message = f"The quarantined prices of {batch.provider} are published."
+    run_with_messages(request, lambda: quarantine.release(get_access(request), batch), message)
+    return redirect("operator")
+
+
+@signed_in
+@require_POST
+def reject(request: HttpRequest, pk: int) -> HttpResponse:
+    batch = _get_batch_or_404(request, pk)
+    message = f"The quarantined prices of {batch.provider} are rejected."
+    run_with_messages(request, lambda: quarantine.reject(get_access(request), batch), message)
+    return redirect("operator")
+
+
+@signed_in
+@require_POST
+def decide_prices(request: HttpRequest) -> HttpResponse:
+    """Releases or rejects the quarantined prices that are ticked, all of one provider."""
+    access = get_access(request)
+    require_operator(access)
+    ids = [pk for text in request.POST.getlist("row") if (pk := read_row_id(text)) is not None]
+    rows = list(QuarantinedPrice.objects.filter(pk__in=ids[:MAX_DECISIONS]))
+    count = pluralize(len(rows), "price")
+    if not rows:
+        messages.error(request, "Tick the prices to release or reject.")
+    elif request.POST.get("decision") == "release":
+        message = f"Released: {count}, published now."
+        run_with_messages(request, lambda: quarantine.release_prices(access, rows), message)
+    else:
+        message = f"Rejected: {count}. What was published before stays in force."
+        run_with_messages(request, lambda: quarantine.reject_prices(access, rows), message)
+    return redirect("operator")
+
+
+def _get_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
+    recover_jobs()
+    mine = Job.objects.for_access(get_access(request))
+    job: Job | None = mine.filter(pk=pk).select_related("team").first()
+    if job is None:
+        raise Http404(NOT_FOUND)
+    return job
+
+
+@signed_in
+@require_safe
+def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """How far it is; HTMX asks for the bar alone until it is over."""
+    current = _get_job_or_404(request, pk)
+    is_whole_page = not getattr(request, "htmx", False)
+    template = "team/job.html" if is_whole_page else "team/parts/job.html"
+    context = {
+        "job": current,
+        "team": current.team or current_team(request),
+        "place": _place_of(current),
+    }
+    return render(request, template, context)
+
+
+@signed_in
+@require_POST
+def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    job = _get_job_or_404(request, pk)
+    message = "The job will stop at its next step."
+    run_with_messages(request, lambda: jobs.cancel(get_access(request), job), message)
+    return redirect("job", pk)

@@ -1,0 +1,315 @@
+"""Team → Portfolio: all projects planned together, kept, approved, exported."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.http import require_POST, require_safe
+
+from planner.exports import FORMATS
+from planner.exports.csv_export import Context
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
+from planner.exports.saved_context import context_of_portfolio
+from planner.models import Access, Project, Role, SavedPortfolio, State, Team
+from planner.services.jobs import jobs
+from planner.services.portfolio import portfolios as services
+from planner.services.portfolio import portfolios as visibility
+from planner.services.portfolio.portfolios import reprice_portfolio
+from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
+from planner.services.teams.access import EDIT, require
+from planner.web.answer.board_pack import PackFacts
+from planner.web.common.views import (
+    describe_refusal,
+    get_access,
+    get_owned_or_404,
+    remember_team,
+    run_with_messages,
+    signed_in,
+    submit_form,
+    team_page,
+)
+from planner.web.plan.plan_page import as_download, author_of
+from planner.web.team.forms import SavePortfolioForm, WatchForm
+from planner.web.team.portfolio_page import (
+    PortfolioPage,
+    ProjectRow,
+    describe_portfolio_refusal,
+    portfolio_pack,
+)
+from pricing.common.bounded import read_position
+from pricing.common.invalid_input import InvalidInput
+
+SHARES = ("shapley", "use")
+
+
+def _projects(access: Access, team: Team) -> list[Project]:
+    rows = Project.objects.for_access(access).filter(team=team, archived=False)
+    return [project for project in rows.order_by("name", "id") if project.workload]
+
+
+def _ticked(request: HttpRequest, projects: list[Project]) -> list[str]:
+    known = {str(project.pk) for project in projects}
+    data = request.POST if request.method == "POST" else request.GET
+    if "plan" not in data:
+        return [str(project.pk) for project in projects]
+    return [pk for pk in data.getlist("project") if pk in known]
+
+
+def _windows(request: HttpRequest, projects: list[Project]) -> dict[str, Window]:
+    data = request.POST if request.method == "POST" else request.GET
+    windows = {}
+    for project in projects:
+        sides = (data.get(f"{side}-{project.pk}", "").strip() for side in ("from", "until"))
+        window = Window(*sides)
+        if any(window):
+            windows[str(project.pk)] = window
+    return windows
+
+
+def _rows(request: HttpRequest, projects: list[Project]) -> list[ProjectRow]:
+    ticked, windows = _ticked(request, projects), _windows(request, projects)
+    keys = [str(project.pk) for project in projects]
+    return [
+        ProjectRow(key, project.name, key in ticked, windows.get(key))
+        for key, project in zip(keys, projects, strict=True)
+    ]
+
+
+def _request_of(request: HttpRequest, team: Team) -> tuple[dict[str, Any], dict[str, str]]:
+    projects = _projects(get_access(request), team)
+    data = request.POST if request.method == "POST" else request.GET
+    portfolio, owners = portfolio_of_projects(
+        team, projects, _ticked(request, projects), _windows(request, projects)
+    )
+    shares = data.get("shares", SHARES[0])
+    return {**portfolio, "shares": shares if shares in SHARES else SHARES[0]}, owners
+
+
+@team_page()
+@require_safe
+def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
+    """The projects with a tick each, and the plan for those that are ticked; HTMX asks for the
+    plan alone."""
+    context = _page_context(request, team)
+    if "plan" in request.GET:
+        context |= _plan(request, team)
+    is_whole_page = not getattr(request, "htmx", False)
+    page = "team/portfolio/page.html" if is_whole_page else "team/portfolio/result.html"
+    return render(request, page, context)
+
+
+def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:
+    access = get_access(request)
+    projects = _projects(access, team)
+    saved = SavedPortfolio.objects.for_access(access).filter(team=team)
+    return {
+        "team": team,
+        "rows": _rows(request, projects),
+        "past": describe_past(projects),
+        "shares": request.GET.get("shares", SHARES[0]),
+        "saved": saved.defer("request", "answer").select_related("created_by"),
+        "may_edit": access.has_role(team.pk, Role.EDITOR),
+        "form": SavePortfolioForm(initial={"name": f"Plan of {timezone.now().date()}"}),
+        **more,
+    }
+
+
+def _plan(request: HttpRequest, team: Team) -> dict[str, Any]:
+    access, portfolio_request = get_access(request), dict[str, Any]()
+    try:
+        portfolio_request, owners = _request_of(request, team)
+        answer = services.plan_for_team(portfolio_request, team).answer
+    except InvalidInput as refusal:
+        return {"refusal": describe_portfolio_refusal(refusal, portfolio_request)}
+    if not access.has_role(team.pk, Role.APPROVER):
+        own = [name for name, person in owners.items() if person == access.person]
+        answer = visibility.show_only(answer, own)
+    return {"page": PortfolioPage.of(answer, portfolio_request)}
+
+
+@team_page(EDIT)
+@require_POST
+def save(request: HttpRequest, team: Team) -> HttpResponse:
+    """Keeps the plan for the ticked projects, at once or as a job."""
+    form = SavePortfolioForm(request.POST)
+    access = get_access(request)
+
+    def save_plan(values: dict[str, Any]) -> HttpResponse:
+        portfolio_request, owners = _request_of(request, team)
+        fields = {
+            "name": values["name"],
+            "note": values["note"],
+            "shown_to_all": values["shown_to_all"],
+            "request": portfolio_request,
+            "owners": owners,
+        }
+        if values["shown_to_all"]:  # a job has the rights of an owner
+            visibility.check_may_show(access, team)
+        if values["in_background"]:
+            return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
+        return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)
+
+    done = submit_form(form, save_plan)
+    if done is not None:
+        return done
+    context = _page_context(request, team, form=form)
+    return render(request, "team/portfolio/page.html", context, status=400)
+
+
+def _saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedPortfolio:
+    saved = get_owned_or_404(request, SavedPortfolio, pk, "team", "created_by")
+    remember_team(request, saved.team)
+    return saved
+
+
+@signed_in
+@require_safe
+def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    saved, access = _saved_or_404(request, pk), get_access(request)
+    return _show_saved(request, saved, access, WatchForm(initial=WatchForm.of(saved)))
+
+
+def _page_of(access: Access, saved: SavedPortfolio) -> PortfolioPage:
+    return PortfolioPage.of(visibility.visible_answer(access, saved), saved.request)
+
+
+def _show_saved(
+    request: HttpRequest, saved: SavedPortfolio, access: Access, form: WatchForm, status: int = 200
+) -> HttpResponse:
+    is_own = saved.created_key == access.person
+    alerts = saved.alerts.filter(acknowledged_at=None)
+    may_approve = access.has_role(saved.team_id, Role.OWNER if is_own else Role.APPROVER)
+    context = {
+        "team": saved.team,
+        "saved": saved,
+        "page": _page_of(access, saved),
+        "sees_all": visibility.sees_all(access, saved),
+        "formats": [(form, FORMATS[form].title) for form in PORTFOLIO_FORMATS],
+        "is_draft": saved.state == State.DRAFT,
+        "may_edit": access.has_role(saved.team_id, Role.EDITOR),
+        "may_approve": may_approve,
+        "is_approved": saved.state == State.APPROVED,
+        "alerts": [visibility.visible_alert(access, alert) for alert in alerts],
+        "repricing": visibility.visible_repricing(access, saved),
+        "form": form,
+    }
+    return render(request, "team/portfolio/saved.html", context, status=status)
+
+
+@signed_in
+@require_POST
+def watch(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Whether the plan is priced again after each refresh, and which move raises an alert."""
+    saved, access = _saved_or_404(request, pk), get_access(request)
+    form = WatchForm(request.POST)
+
+    def save_watch(_: dict[str, Any]) -> HttpResponse:
+        services.change_watch(access, saved, form.values(), form.cleaned_data["version"])
+        return redirect("saved-portfolio", pk)
+
+    return submit_form(form, save_watch) or _show_saved(request, saved, access, form, 400)
+
+
+@signed_in
+@require_POST
+def reprice_in_background(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    saved, access = _saved_or_404(request, pk), get_access(request)
+    require(access, saved.team_id, EDIT)
+    arguments = {"saved_portfolio": str(saved.pk)}
+    return redirect("job", jobs.start(access, "portfolio_reprice", arguments, saved.team).pk)
+
+
+@signed_in
+@require_safe
+def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The same request at today's prices, and what that changes of what this person may see."""
+    saved, access = _saved_or_404(request, pk), get_access(request)
+    context: dict[str, Any] = {
+        "saved": saved,
+        "team": saved.team,
+        "currency": saved.read_answer().currency,
+        "may_edit": access.has_role(saved.team_id, Role.EDITOR),
+    }
+    try:
+        _, changes = reprice_portfolio(saved)
+        context["changes"] = visibility.visible_changes(access, saved, changes)
+    except InvalidInput as refusal:
+        context["refusal"] = describe_refusal(refusal)
+    return render(request, "team/portfolio/reprice.html", context)
+
+
+@signed_in
+@require_POST
+def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    saved, seen = _saved_or_404(request, pk), read_position(request.POST.get("version", ""))
+    run_with_messages(
+        request,
+        lambda: services.approve_portfolio(get_access(request), saved, seen),
+        "Approved: it is now the team's plan.",
+    )
+    return redirect("saved-portfolio", pk)
+
+
+@signed_in
+@require_POST
+def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    saved = _saved_or_404(request, pk)
+    message = f"The draft {saved.name} is deleted."
+    if run_with_messages(
+        request, lambda: services.delete_portfolio(get_access(request), saved), message
+    ):
+        return redirect("portfolio", saved.team.slug)
+    return redirect("saved-portfolio", pk)
+
+
+@team_page()
+@require_safe
+def pack(request: HttpRequest, team: Team) -> HttpResponse:
+    """The board pack of the plan for the ticked projects; its page where there is no plan."""
+    page_address = f"{reverse('portfolio', args=[team.slug])}?{request.GET.urlencode()}"
+    page = _plan(request, team).get("page")
+    if page is None:
+        return redirect(page_address)
+    return _as_paper(
+        request, page, page_address, Context(name="One plan for all projects", team=team.name)
+    )
+
+
+@signed_in
+@require_safe
+def saved_pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    saved = _saved_or_404(request, pk)
+    page, address = _page_of(get_access(request), saved), reverse("saved-portfolio", args=[pk])
+    return _as_paper(request, page, address, context_of_portfolio(saved))
+
+
+def _as_paper(
+    request: HttpRequest, page: PortfolioPage, address: str, context: Context
+) -> HttpResponse:
+    facts = PackFacts(
+        printed=timezone.now().date(),
+        author=author_of(request),
+        address=request.build_absolute_uri(address),
+        context=context,
+    )
+    return as_download(portfolio_pack(page, facts), facts)
+
+
+@signed_in
+@require_safe
+def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
+    """The plan, as this person may see it, as a file to save."""
+    saved = _saved_or_404(request, pk)
+    entry = PORTFOLIO_FORMATS[form]
+    raw = entry.make(visibility.visible_answer(get_access(request), saved))
+    response = HttpResponse(raw, content_type=entry.content_type)
+    name = f"{slugify(saved.name)[:60] or 'portfolio'}.{entry.suffix}"
+    response["Content-Disposition"] = content_disposition_header(True, name) or ""
+    return response

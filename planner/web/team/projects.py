@@ -1,0 +1,337 @@
+"""The dashboard of a team, and the way to a first team."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from planner.models import (
+    PORTFOLIO_DOCUMENTS,
+    Access,
+    ActualsUpload,
+    Alert,
+    Project,
+    Role,
+    Team,
+    Variant,
+)
+from planner.services.actuals import actuals
+from planner.services.actuals.completion import budget_headroom, burn, estimate_completion
+from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload, upload_warnings
+from planner.services.alerts import alerts as services
+from planner.services.alerts.project_summaries import (
+    changes_since,
+    current_revisions,
+    project_summaries,
+    read_inbox,
+)
+from planner.services.jobs import jobs
+from planner.services.portfolio.portfolios import visible_alert
+from planner.services.projects import projects
+from planner.services.projects import saved_comparisons as comparison_service
+from planner.services.teams import teams
+from planner.services.teams.access import EDIT, WrongStateError
+from planner.web.common.views import (
+    back_to,
+    clear_cached_access,
+    current_team,
+    get_access,
+    get_owned_or_404,
+    my_teams,
+    remember_team,
+    run_with_messages,
+    signed_in,
+    submit_form,
+    team_page,
+)
+from planner.web.team import saved_plans, spending
+from planner.web.team.forms import (
+    NewProjectForm,
+    ProjectForm,
+    SaveProjectForm,
+    TeamForm,
+    UploadForm,
+)
+
+MAX_ALERTS = 20
+
+
+@signed_in
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """To the current team; `?team=` switches to another one."""
+    wanted = request.GET.get("team")
+    team = next((t for t in my_teams(request) if t.slug == wanted), current_team(request))
+    if team is None:
+        return redirect("team-new")
+    return redirect("dashboard", slug=team.slug)
+
+
+@signed_in
+def new_team(request: HttpRequest) -> HttpResponse:
+    """A new team, whoever asks its owner."""
+    form = TeamForm(request.POST or None)
+    access = get_access(request)
+    team = submit_form(form, lambda v: teams.create_team(access, v["name"], currency=v["currency"]))
+    if team is not None:
+        clear_cached_access(request)
+        remember_team(request, team)
+        return redirect("dashboard", slug=team.slug)
+    context = {"form": form, "teams": my_teams(request)}
+    return render(request, "team/new.html", context, status=400 if form.errors else 200)
+
+
+@team_page()
+@require_safe
+def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
+    """What waits for the person; projects with budget, plan, actual and state; alerts."""
+    access = get_access(request)
+    archived = request.GET.get("archived") == "1"
+    alerts = Alert.objects.for_access(access).filter(team=team, acknowledged_at=None)
+    alerts = alerts.select_related("project", "saved_portfolio").defer(
+        *(f"saved_portfolio__{name}" for name in PORTFOLIO_DOCUMENTS)
+    )
+    context = {
+        "team": team,
+        "rows": project_summaries(access, team, archived=archived),
+        "inbox": read_inbox(access, team),
+        "archived": archived,
+        "alerts": [visible_alert(access, alert) for alert in alerts[:MAX_ALERTS]],
+        "may_edit": access.has_role(team.pk, Role.EDITOR),
+    }
+    return render(request, "team/dashboard.html", context)
+
+
+@team_page()
+@require_POST
+def acknowledge(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    alert = get_owned_or_404(request, Alert, pk, team=team)
+    run_with_messages(
+        request,
+        lambda: services.acknowledge(get_access(request), alert),
+        "Alert marked as seen.",
+    )
+    return back_to(request, reverse("dashboard", args=[team.slug]))
+
+
+_UNREAD = ("answer", "rows", "given", "inherited", "request")
+
+
+def get_project_or_404(request: HttpRequest, team: Team, pk: uuid.UUID) -> Project:
+    return get_owned_or_404(request, Project, pk, "team", team=team)
+
+
+@team_page(EDIT)
+def new(request: HttpRequest, team: Team) -> HttpResponse:
+    form = NewProjectForm(request.POST or None, currency=team.currency)
+    access = get_access(request)
+    created = submit_form(form, lambda _: projects.create_project(access, team, form.values()))
+    if created is not None:
+        return redirect("project", team.slug, created.pk)
+    context = {"team": team, "form": form, "title": "New project"}
+    return render(request, "team/project/form.html", context, status=400 if form.errors else 200)
+
+
+@team_page()
+@require_safe
+def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    row = get_project_or_404(request, team, pk)
+    return render(request, "team/project/page.html", project_context(request, row))
+
+
+def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
+    """All that the page of a project shows; `forms` are those that were refused."""
+    access, team = get_access(request), project.team
+    saved, current = _saved_comparisons(access, project), current_revisions()
+    variance = actuals.variance(project)
+    completion = estimate_completion(project, variance)
+    room = budget_headroom(project, variance, completion)
+    currency = variance.currency
+    spent = variance.as_dict()
+    return {
+        "team": team,
+        "project": project,
+        "variants": list(project.variants.all()),
+        "kept": [
+            {
+                "saved": one,
+                "moved": changes_since(one, current),
+                "may_approve": comparison_service.may_approve(access, one),
+            }
+            for one in saved
+        ],
+        "variance": spent if spent["months"] else None,
+        "warnings": spent["warnings"],
+        "completion": completion,
+        "headroom": spending.headroom_sentence(room) if room else "",
+        "burn_chart": spending.burn_chart(burn(variance), room, currency),
+        "cause_chart": spending.cause_chart(variance),
+        "spend_chart": spending.spend_chart(variance),
+        "uploads": project.uploads.select_related("uploaded_by"),
+        "alerts": project.alerts.filter(acknowledged_at=None),
+        "may_edit": access.has_role(team.pk, Role.EDITOR),
+        "currency": currency,
+        "plan_address": saved_plans.address_of(projects.compose(project)),
+        "most": saved_plans.MOST_COMPARED,
+        "at_once": AT_ONCE_BYTES,
+        "keep_form": SaveProjectForm(project=project),
+        "upload_form": UploadForm(),
+        **forms,
+    }
+
+
+def _saved_comparisons(access: Access, project: Project) -> Any:
+    people = ("created_by", "variant")
+    return project.saved_comparisons.defer(*_UNREAD).select_related(*people)
+
+
+@team_page()
+@require_safe
+def side_by_side(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """Up to four variants answered at today's prices; the first ones where none is ticked."""
+    project = get_project_or_404(request, team, pk)
+    variants = {str(one.pk): one for one in project.variants.all()}
+    ticked = [name for name in request.GET.getlist("variant") if name in variants or not name]
+    wanted = (ticked or ["", *variants])[: saved_plans.MOST_COMPARED]
+    columns = [saved_plans.column(project, variants.get(name), team) for name in wanted]
+    context = {
+        "team": team,
+        "project": project,
+        "columns": columns,
+        "rows": saved_plans.totals(columns),
+        "most": saved_plans.MOST_COMPARED,
+    }
+    is_whole_page = not getattr(request, "htmx", False)
+    page = "team/project/side_by_side.html" if is_whole_page else "team/parts/side_by_side.html"
+    return render(request, page, context)
+
+
+@team_page(EDIT)
+def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """Name, budget and watch."""
+    project = get_project_or_404(request, team, pk)
+    currency = projects.project_currency(project)
+    form = ProjectForm(
+        request.POST or None, initial=ProjectForm.of_project(project), currency=currency
+    )
+    access = get_access(request)
+    done = submit_form(
+        form,
+        lambda values: projects.change_project(access, project, form.values(), values["version"]),
+    )
+    if done is not None:
+        return redirect("project", team.slug, pk)
+    context = {"team": team, "project": project, "form": form, "title": f"Change {project.name}"}
+    return render(request, "team/project/form.html", context, status=400 if form.errors else 200)
+
+
+@team_page(EDIT)
+@require_POST
+def archive(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """Archives it, or takes it out of the archive."""
+    project = get_project_or_404(request, team, pk)
+    changes = {"archived": not project.archived}
+    message = "The project is active again." if project.archived else "The project is archived."
+    run_with_messages(
+        request, lambda: projects.change_project(get_access(request), project, changes), message
+    )
+    return redirect("project", team.slug, pk)
+
+
+@team_page(EDIT)
+@require_POST
+def delete(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    project = get_project_or_404(request, team, pk)
+    message = f"The project {project.name} is deleted."
+    if run_with_messages(
+        request, lambda: projects.delete_project(get_access(request), project), message
+    ):
+        return redirect("dashboard", team.slug)
+    return redirect("project", team.slug, pk)
+
+
+@team_page(EDIT)
+@require_POST
+def delete_variant(
+    request: HttpRequest, team: Team, pk: uuid.UUID, variant: uuid.UUID
+) -> HttpResponse:
+    row = get_owned_or_404(request, Variant, variant, "team", project=pk, team=team)
+    message = f"The variant {row.name} is deleted."
+    run_with_messages(request, lambda: projects.delete_variant(get_access(request), row), message)
+    return redirect("project", team.slug, pk)
+
+
+@team_page(EDIT)
+@require_POST
+def save(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """Answers the project, or a variant of it, at today's prices and keeps the answer."""
+    project = get_project_or_404(request, team, pk)
+    form = SaveProjectForm(request.POST, project=project)
+    variants = {str(one.pk): one for one in project.variants.all()}
+    created = submit_form(
+        form,
+        lambda v: comparison_service.save_comparison(
+            get_access(request),
+            project,
+            name=v["name"],
+            note=v["note"],
+            variant=variants.get(v["variant"]),
+        ),
+    )
+    if created is not None:
+        return redirect("comparison", created.pk)
+    context = project_context(request, project, keep_form=form)
+    return render(request, "team/project/page.html", context, status=400)
+
+
+@team_page(EDIT)
+@require_POST
+def reprice(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """Answers everything that is kept of the project at today's prices, as a job."""
+    project = get_project_or_404(request, team, pk)
+    arguments = {"project": str(project.pk), "as_of": None}
+    try:
+        job = jobs.start(get_access(request), "project_reprice", arguments, team)
+    except WrongStateError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("project", team.slug, pk)
+    return redirect("job", job.pk)
+
+
+@team_page(EDIT)
+@require_POST
+def upload(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """Reads a small file at once and a large one as a job that shows its progress."""
+    project = get_project_or_404(request, team, pk)
+    form = UploadForm(request.POST, request.FILES)
+    address = submit_form(form, lambda values: _load_upload(request, project, values["file"]))
+    if address is not None:
+        return redirect(address)
+    context = project_context(request, project, upload_form=form)
+    return render(request, "team/project/page.html", context, status=400)
+
+
+def _load_upload(request: HttpRequest, project: Project, file: Any) -> str:
+    access = get_access(request)
+    if file.size > AT_ONCE_BYTES:
+        return reverse("job", args=[start_upload(access, project, file).pk])
+    for warning in upload_warnings(actuals.load_actuals(access, project, file, file.name)):
+        messages.warning(request, warning)
+    return reverse("project", args=[project.team.slug, project.pk]) + "#actuals"
+
+
+@team_page(EDIT)
+@require_POST
+def delete_upload(
+    request: HttpRequest, team: Team, pk: uuid.UUID, upload: uuid.UUID
+) -> HttpResponse:
+    row = get_owned_or_404(request, ActualsUpload, upload, "team", project=pk, team=team)
+    message = f"{row} was removed."
+    run_with_messages(request, lambda: actuals.delete_upload(get_access(request), row), message)
+    return redirect("project", team.slug, pk)

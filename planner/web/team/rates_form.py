@@ -1,0 +1,106 @@
+"""A request as the plan form types it: each figure in the unit of its box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.models import Team
+from planner.web.common import query_codec
+from planner.web.common.fields import FIELD_TYPES, SINGLE
+from planner.web.common.query_codec import SCALES, flatten
+from planner.web.plan.forms import FormField, PlanForm, as_query
+from pricing.common.invalid_input import InvalidInput
+
+_SCALES = {field.path: field.scale for field in SINGLE if field.scale}
+
+
+def encode_in_units(request: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Names and values of the address of a request.
+
+    >>> encode_in_units({"workload": {"tokens": 150_000_000_000}, "finance": {"tax_rate": 0.07}})
+    [('workload.tokens~bn', '150'), ('finance.tax_rate~pct', '7')]
+    """
+    return [_in_unit(path, value) for path, value in flatten(request)]
+
+
+def _in_unit(path: str, value: str) -> tuple[str, str]:
+    scale = _SCALES.get(path)
+    if not scale:
+        return path, value
+    figure = Decimal(value) / SCALES[scale]
+    return f"{path}~{scale}", f"{figure.normalize():f}"
+
+
+SECTIONS = ("on_prem", "finance", "data")
+LISTS = ("price_adjustments", "custom_offers")
+_PREFIX = "defaults."
+OFTEN_SET = frozenset(
+    {
+        "on_prem.electricity_per_kwh",
+        "on_prem.pue",
+        "on_prem.colocation_per_kw_month",
+        "on_prem.staff_cost_per_year",
+        "on_prem.useful_life_months",
+        "on_prem.lead_time_months",
+        "finance.discount_rate_per_year",
+        "finance.depreciation",
+        "finance.tax_rate",
+        "finance.fiscal_year_start_month",
+    }
+)
+"""What a team knows of its own rooms and books; the other boxes begin folded."""
+
+
+def team_query(team: Team) -> QueryDict:
+    """What the team has set, as the form holds it."""
+    values = {
+        **team.defaults,
+        "price_adjustments": team.price_adjustments,
+        "custom_offers": team.custom_offers,
+    }
+    return as_query(encode_in_units(values))
+
+
+def read_changes(query: QueryDict) -> dict[str, Any]:
+    others = [name for name in query if name.partition(".")[0] not in _OURS]
+    settings = query_codec.read(query_codec.drop_empty(query, *others), FIELD_TYPES)
+    lists = {name: settings.get(name, []) for name in LISTS}
+    return {**lists, "defaults": {name: settings[name] for name in SECTIONS if name in settings}}
+
+
+_OURS = frozenset((*SECTIONS, *LISTS))
+
+
+def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[str, Any]:
+    """The form's boxes with what was typed and what was refused."""
+    form = PlanForm(query, [_rename_field(refusal) for refusal in refusals])
+    return {
+        "form": form,
+        "owning": _fold(form.build_fields("owning")),
+        "finance": _fold(form.build_fields("finance")),
+        "offers": form.rows("custom_offers"),
+        "adjustments": form.rows("price_adjustments"),
+        "others": list(form.other_errors()),
+        "is_refused": bool(form.errors),
+    }
+
+
+def _fold(fields: list[FormField]) -> dict[str, list[FormField]]:
+    in_view = [one for one in fields if _is_in_view(one)]
+    return {"in_view": in_view, "folded": [one for one in fields if one not in in_view]}
+
+
+def _is_in_view(one: FormField) -> bool:
+    return one.field.path in OFTEN_SET or bool(one.error or one.bound.initial)
+
+
+def _rename_field(refusal: InvalidInput) -> InvalidInput:
+    return InvalidInput(refusal.field.removeprefix(_PREFIX), refusal.message)
+
+
+def wants_another_row(query: Mapping[str, Any]) -> bool:
+    return any(name.startswith("rows.") for name in query)

@@ -1,0 +1,299 @@
+"""The board pack of a saved plan: what its page shows, as PDF, with its approvals."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.http import require_POST, require_safe
+from reportlab.platypus import Flowable
+
+from planner.exports import FORMATS
+from planner.exports.saved_context import context_of, export_saved
+from planner.models import Access, Project, Role, SavedComparison, State, Team
+from planner.services.alerts.project_summaries import changes_since, current_revisions
+from planner.services.projects import saved_comparisons as save_answers
+from planner.services.projects import saved_comparisons as services
+from planner.services.projects.reprice import reprice
+from planner.services.projects.saved_comparisons import save_comparison
+from planner.web.answer.board_pack import (
+    HEADING,
+    PackFacts,
+    close_pack,
+    head,
+    print_pack,
+    register_fonts,
+    table,
+    text,
+)
+from planner.web.common.formatting import unseparated
+from planner.web.common.plan_request import PRICES, pinned_catalog, read_plan_request
+from planner.web.common.views import (
+    current_team,
+    describe_refusal,
+    get_access,
+    get_owned_or_404,
+    my_teams,
+    remember_team,
+    run_with_messages,
+    signed_in,
+    submit_form,
+)
+from planner.web.plan.plan_page import as_download, author_of
+from planner.web.team import saved_plans
+from planner.web.team.forms import NEW_PROJECT, NoteForm, SavePlanForm, SendBackForm
+from planner.web.team.saved_plans import budget_of_project
+from pricing import catalog
+from pricing.common.bounded import read_position
+from pricing.common.invalid_input import InvalidInput
+
+
+def saved_pack(saved: SavedComparison, facts: PackFacts) -> bytes:
+    register_fonts()
+    plan = saved.read_plan()
+    budget = budget_of_project(saved)
+    left = [text(f"{budget.title}: {budget.in_a_line}")] if budget else []
+    parts = [*head(plan, facts), *left, *_sections(saved), *close_pack(iter(()), (), facts)]
+    return print_pack(parts, facts, plan.currency)
+
+
+def _sections(saved: SavedComparison) -> Iterator[Flowable]:
+    for section in saved.rows:
+        yield text(section["title"], HEADING)
+        yield table(section["rows"], (0.4, 0.45, 0.15), header=False)
+
+
+_RELATED = ("team", "project", "project__team", "variant", "created_by")
+_PEOPLE = ("superseded_by",)
+
+
+def get_saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
+    saved = get_owned_or_404(request, SavedComparison, pk, *_RELATED, *_PEOPLE)
+    remember_team(request, saved.team)
+    return saved
+
+
+@signed_in
+@require_safe
+def comparison(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    return _render_comparison(request, get_saved_or_404(request, pk))
+
+
+def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpResponse:
+    access = get_access(request)
+    context = {
+        "team": saved.team,
+        "saved": saved,
+        "budget": saved_plans.budget_of_project(saved),
+        "moved": changes_since(saved, current_revisions()),
+        "formats": [(form, entry.title) for form, entry in FORMATS.items()],
+        "states": list(State),
+        "may_edit": access.has_role(saved.team_id, Role.EDITOR),
+        "may_approve": services.may_approve(access, saved),
+        "plan_address": saved_plans.address_of(saved.given),
+        "form": NoteForm(initial={n: getattr(saved, n) for n in ("name", "note", "version")}),
+    }
+    return render(request, "team/comparison.html", context | more, status=more.get("status", 200))
+
+
+@signed_in
+@require_safe
+def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The board pack of what was saved, with its approvals."""
+    saved = get_saved_or_404(request, pk)
+    facts = PackFacts(
+        printed=timezone.now().date(),
+        author=author_of(request),
+        address=request.build_absolute_uri(reverse("comparison", args=[pk])),
+        context=context_of(saved),
+    )
+    return as_download(saved_pack(saved, facts), facts)
+
+
+@signed_in
+@require_safe
+def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Recalculated with today's rules and prices, and what changed, by cause."""
+    saved = get_saved_or_404(request, pk)
+    context: dict[str, Any] = {"saved": saved, "team": saved.team}
+    try:
+        repriced = reprice(saved, catalog.current())
+    except InvalidInput as refusal:
+        context["refusal"] = describe_refusal(refusal)
+    else:
+        then = saved.read_plan()
+        context |= {
+            "headline": repriced.answer.headline,
+            "changed_rows": repriced.changed_rows,
+            "rows": saved_plans.difference_rows(then, repriced.answer, repriced.difference),
+            "prices": saved_plans.moved_offers(saved, repriced),
+            "changes": repriced.request_changes,
+            "currency": saved.read_summary().currency,
+        }
+    return render(request, _page(request, "since"), context)
+
+
+def _page(request: HttpRequest, name: str) -> str:
+    return f"team/parts/{name}.html" if getattr(request, "htmx", False) else f"team/{name}.html"
+
+
+@signed_in
+@require_POST
+def edit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Name and note of a draft."""
+    saved = get_saved_or_404(request, pk)
+    form = NoteForm(request.POST)
+    done = submit_form(
+        form,
+        lambda v: services.change_saved(
+            get_access(request), saved, {"name": v["name"], "note": v["note"]}, v["version"]
+        ),
+    )
+    if done is not None:
+        return redirect("comparison", pk)
+    return _render_comparison(request, saved, form=form, status=400)
+
+
+Move = Callable[[Access, SavedComparison, int | None], SavedComparison]
+
+
+def _move(request: HttpRequest, pk: uuid.UUID, move: Move, message: str) -> HttpResponse:
+    saved = get_saved_or_404(request, pk)
+    version = request.POST.get("version", "")
+    seen = read_position(version)
+    run_with_messages(request, lambda: move(get_access(request), saved, seen), message)
+    return redirect("comparison", pk)
+
+
+@signed_in
+@require_POST
+def submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    return _move(request, pk, services.submit, "Submitted for approval.")
+
+
+@signed_in
+@require_POST
+def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """What was typed stays where it is refused, such as when somebody changed the plan since."""
+    form = SendBackForm(request.POST, auto_id=f"back-{pk}-%s")
+    saved = get_saved_or_404(request, pk)
+    if form.is_valid():
+        seen, reason = read_position(request.POST.get("version", "")), form.cleaned_data["reason"]
+        send = partial(services.send_back, get_access(request), saved, seen, reason)
+        if run_with_messages(request, send, "Returned to draft."):
+            return redirect("comparison", pk)
+    return _render_comparison(request, saved, sending_back=form, status=400)
+
+
+@signed_in
+@require_POST
+def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    return _move(request, pk, services.approve, "Approved: it is now the project's plan.")
+
+
+@signed_in
+@require_POST
+def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    saved = get_saved_or_404(request, pk)
+    message = f"The draft {saved.name} is deleted."
+    if run_with_messages(
+        request, lambda: services.delete_saved(get_access(request), saved), message
+    ):
+        return redirect("project", saved.team.slug, saved.project_id)
+    return redirect("comparison", pk)
+
+
+@signed_in
+@require_safe
+def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
+    """The answer as a file to save."""
+    saved = get_saved_or_404(request, pk)
+    entry = FORMATS[form]
+    response = HttpResponse(export_saved(saved, form), content_type=entry.content_type)
+    name = f"{slugify(saved.name)[:60] or 'comparison'}.{entry.suffix}"
+    response["Content-Disposition"] = content_disposition_header(True, name) or ""
+    return response
+
+
+@signed_in
+def save(request: HttpRequest) -> HttpResponse:
+    """The address holds the plan's request, as on the plan page."""
+    teams = [t for t in my_teams(request) if get_access(request).has_role(t.pk, Role.EDITOR)]
+    if not teams:
+        return _without_a_team(request)
+    current = current_team(request)
+    teams.sort(key=lambda team: team != current)
+    projects = _projects(teams)
+    plan_request = read_plan_request(request.GET)
+    if PRICES in request.GET:  # a link holds what the team that made it added
+        plan_request["inherits"] = False
+    form = SavePlanForm(
+        request.POST or None,
+        initial=_start(plan_request),
+        projects=projects,
+        teams=teams,
+        currency=plan_request.get("currency") or teams[0].currency,
+    )
+    saved = submit_form(form, lambda values: _save(request, values, plan_request, projects, teams))
+    if saved is not None:
+        return redirect("comparison", saved.pk)
+    context = {
+        "form": form,
+        "given": plan_request,
+        "address": request.GET.urlencode(),
+        "is_pinned": PRICES in request.GET,
+    }
+    return render(request, "team/save.html", context, status=400 if form.errors else 200)
+
+
+def _start(plan_request: dict[str, Any]) -> dict[str, Any]:
+    name = plan_request.get("name", "")
+    budget = plan_request.get("constraints", {}).get("total_budget", "")
+    return {"name": name, "new_project": name, "budget": unseparated(budget) if budget else ""}
+
+
+def _without_a_team(request: HttpRequest) -> HttpResponse:
+    if my_teams(request):
+        raise PermissionDenied("Saving requires the editor role in one of your teams.")
+    return redirect("team-new")
+
+
+def _projects(teams: list[Team]) -> list[Project]:
+    rank = {team.pk: index for index, team in enumerate(teams)}
+    rows = Project.objects.filter(team__in=teams, archived=False).select_related("team")
+    return sorted(rows, key=lambda project: rank[project.team_id])
+
+
+def _save(
+    request: HttpRequest,
+    values: dict[str, Any],
+    plan_request: dict[str, Any],
+    projects: list[Project],
+    teams: list[Team],
+) -> SavedComparison:
+    access, pinned = get_access(request), pinned_catalog(request.GET)
+    labels = {"name": values["name"], "note": values["note"], "pinned": pinned}
+    chosen = str(values["project"])
+    if chosen.startswith(f"{NEW_PROJECT}:"):
+        team = next(t for t in teams if t.slug == chosen.partition(":")[2])
+        return save_answers.save_in_new_project(
+            access,
+            team,
+            plan_request,
+            project=values["new_project"],
+            budget=values["budget"],
+            **labels,
+        )
+    project = next(p for p in projects if str(p.pk) == chosen)
+    if values["kind"] == "variant":
+        return save_answers.save_as_variant(access, project, plan_request, **labels)
+    return save_comparison(access, project, request=plan_request, **labels)

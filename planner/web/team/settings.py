@@ -1,0 +1,512 @@
+"""Members, their roles, and the links that make more of them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from planner.models import (
+    Access,
+    ApiToken,
+    AuditEntry,
+    Invitation,
+    Membership,
+    Role,
+    Scope,
+    ServerQuote,
+    Team,
+    WebhookEndpoint,
+)
+from planner.services.housekeeping.deletion import (
+    delete_account,
+    delete_team,
+    export_team,
+    list_sole_member_teams,
+)
+from planner.services.invitations import invite_by_mail
+from planner.services.revocation import revoke
+from planner.services.teams import teams
+from planner.services.teams import tokens as token_service
+from planner.services.teams.access import EDIT, OWN, StaleError, require
+from planner.services.teams.tokens import count_service_tokens, hash_secret
+from planner.services.webhooks import webhooks as webhook_service
+from planner.web.common.adapters import INVITED
+from planner.web.common.query_codec import write
+from planner.web.common.views import (
+    REFUSALS,
+    clear_cached_access,
+    describe_refusal,
+    get_access,
+    get_owned_or_404,
+    remember_team,
+    run_with_messages,
+    sign_in_first,
+    signed_in,
+    submit_form,
+    team_page,
+)
+from planner.web.team import rates_form
+from planner.web.team.forms import (
+    ROLE_WORDS,
+    ConfirmForm,
+    InviteForm,
+    QuoteForm,
+    TeamSettingsForm,
+    TokenForm,
+    WebhookChangeForm,
+    WebhookForm,
+)
+from pricing.common.bounded import read_position
+from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
+
+
+@never_cache
+@team_page()
+def members(request: HttpRequest, team: Team) -> HttpResponse:
+    """Who is in the team; owners invite with a link that is shown once."""
+    access = get_access(request)
+    form = InviteForm(request.POST or None)
+
+    def link_of(secret: str) -> str:
+        return request.build_absolute_uri(reverse("join", args=[secret]))
+
+    created = submit_form(form, lambda values: _invite(access, team, values, link_of))
+    may_own = access.has_role(team.pk, Role.OWNER)
+    context = {
+        "team": team,
+        "members": Membership.objects.filter(team=team).select_related("user"),
+        "me": access.user_id,
+        "roles": list(ROLE_WORDS.items()),
+        "may_own": may_own,
+        "form": InviteForm() if created else form,
+        "invitations": _invitations(team) if may_own else [],
+    }
+    if created is not None:
+        context["link"] = link_of(created[1])
+        context["sent_to"] = created[0].email
+    return render(request, "team/members.html", context, status=400 if form.errors else 200)
+
+
+def _invitations(team: Team) -> Any:
+    return Invitation.objects.filter(team=team, revoked_at=None).select_related("invited_by")
+
+
+def _invite(
+    access: Access, team: Team, values: dict[str, Any], link_of: Callable[[str], str]
+) -> tuple[Invitation, str]:
+    role, email, days = Role(values["role"]), values["email"], values["days"]
+    return invite_by_mail(access, team, role, email, days, link_of=link_of)
+
+
+@team_page()
+@require_POST
+def change_role(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    member = get_owned_or_404(request, Membership, pk, "user", team=team)
+    wanted = request.POST.get("role", "")
+    if wanted not in Role.values:
+        messages.error(request, f"{wanted!r} is no role; roles are {', '.join(Role.values)}.")
+        return redirect("team-members", team.slug)
+    message = f"{member.user} is {wanted} now."
+    run_with_messages(
+        request, lambda: teams.change_role(get_access(request), member, Role(wanted)), message
+    )
+    clear_cached_access(request)
+    return redirect("team-members", team.slug)
+
+
+@team_page()
+@require_POST
+def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """An owner removes anyone; anyone leaves."""
+    member = get_owned_or_404(request, Membership, pk, "user", team=team)
+    leaves, person = member.user_id == request.user.pk, member.user
+    message = f"You left {team.name}." if leaves else f"{member.user} is no longer a member."
+    done = run_with_messages(
+        request, lambda: teams.remove_member(get_access(request), member), message
+    )
+    if done and leaves:
+        return redirect("team")
+    if done and (count := count_service_tokens(team, person)):
+        what = pluralize(count, "service token")
+        messages.warning(
+            request,
+            f"Still working: {what} that {person} made. Revoke what they may know under Tokens.",
+        )
+    return redirect("team-members", team.slug)
+
+
+@team_page()
+@require_POST
+def revoke_invitation(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    invitation = get_owned_or_404(request, Invitation, pk, team=team)
+    message = "The link no longer works."
+    run_with_messages(
+        request, lambda: teams.revoke_invitation(get_access(request), invitation), message
+    )
+    return redirect("team-members", team.slug)
+
+
+@never_cache
+def join(request: HttpRequest, secret: str) -> HttpResponse:
+    """What an invitation link opens: sign in or up, then become a member."""
+    existing = Invitation.objects.filter(digest=hash_secret(secret)).select_related("team").first()
+    invitation = existing if existing and existing.is_open else None
+    if not request.user.is_authenticated:
+        if invitation:
+            request.session[INVITED] = invitation.digest
+        return sign_in_first(request)
+    if request.method == "POST":
+        return _accept(request, secret)
+    status = 200 if invitation else 404
+    return render(request, "team/join.html", {"invitation": invitation}, status=status)
+
+
+def _accept(request: HttpRequest, secret: str) -> HttpResponse:
+    try:
+        member = teams.accept(get_access(request), secret)
+    except REFUSALS as refusal:
+        messages.error(request, describe_refusal(refusal))
+        return redirect("team")
+    clear_cached_access(request)
+    remember_team(request, member.team)
+    messages.success(request, f"Welcome to {member.team.name}: you are {member.role}.")
+    return redirect("dashboard", member.team.slug)
+
+
+@team_page()
+def settings(request: HttpRequest, team: Team) -> HttpResponse:
+    """Name and currency of the team, and its rules for bills."""
+    access = get_access(request)
+    rules = "\n".join(team.project_rules)
+    start = {"name": team.name, "currency": team.currency, "project_rules": rules}
+    form = TeamSettingsForm(request.POST or None, initial=start)
+    done = submit_form(form, lambda _: teams.change_settings(access, team, form.changes()))
+    if done is not None:
+        messages.success(request, "The settings are saved.")
+        return redirect("team-settings", team.slug)
+    context = {"team": team, "form": form, "may_own": access.has_role(team.pk, Role.OWNER)}
+    return render(request, "team/settings.html", context, status=400 if form.errors else 200)
+
+
+@team_page()
+def prices(request: HttpRequest, team: Team) -> HttpResponse:
+    """Contract discounts, private offers and default assumptions."""
+    may_own = get_access(request).has_role(team.pk, Role.OWNER)
+    context = {"team": team, "may_own": may_own, "version": team.version}
+    if request.method != "POST":
+        context["boxes"] = rates_form.form_context(rates_form.team_query(team))
+        return render(request, "team/prices.html", context)
+    require(get_access(request), team.pk, OWN)
+    context["version"] = request.POST.get("version", "")
+    if rates_form.wants_another_row(request.POST):
+        context["boxes"] = rates_form.form_context(request.POST)
+        return render(request, "team/prices.html", context)
+    return _save(request, team, context)
+
+
+def _save(request: HttpRequest, team: Team, context: dict[str, object]) -> HttpResponse:
+    version = request.POST.get("version", "")
+    seen = read_position(version)
+    try:
+        changes = rates_form.read_changes(request.POST)
+        teams.change_settings(get_access(request), team, changes, seen)
+    except InvalidInput as refusal:
+        context["boxes"] = rates_form.form_context(request.POST, refusal.all())
+    except StaleError as refusal:
+        context["boxes"] = rates_form.form_context(request.POST)
+        context |= {"refusal": str(refusal), "version": ""}
+    else:
+        messages.success(request, "Saved. Every new comparison by the team uses these values.")
+        return redirect("team-prices", team.slug)
+    return render(request, "team/prices.html", context, status=400)
+
+
+@team_page()
+def quotes(request: HttpRequest, team: Team) -> HttpResponse:
+    """The quotes, and a form for another one."""
+    access = get_access(request)
+    form = QuoteForm(request.POST or None, currency=team.currency)
+    created = submit_form(
+        form,
+        lambda v: teams.add_quote(access, team, {"slug": v["slug"], **form.values()}),
+    )
+    if created is not None:
+        messages.success(request, f"{created.label} is available in every new comparison.")
+        return redirect("team-servers", team.slug)
+    context = {
+        "team": team,
+        "quotes": ServerQuote.objects.filter(team=team),
+        "form": form,
+        "may_edit": access.has_role(team.pk, Role.EDITOR),
+    }
+    return render(request, "team/quotes.html", context, status=400 if form.errors else 200)
+
+
+@team_page(EDIT)
+def quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """One quote, to be changed."""
+    row = get_owned_or_404(request, ServerQuote, pk, "team", team=team)
+    form = QuoteForm(request.POST or None, initial=QuoteForm.of(row), currency=team.currency)
+    changed = submit_form(
+        form,
+        lambda v: teams.change_quote(get_access(request), row, form.values(), v["version"]),
+    )
+    if changed is not None:
+        messages.success(request, f"{changed.label} is saved.")
+        return redirect("team-servers", team.slug)
+    context = {"team": team, "quote": row, "form": form}
+    return render(request, "team/quote.html", context, status=400 if form.errors else 200)
+
+
+@team_page(EDIT)
+@require_POST
+def remove_quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    row = get_owned_or_404(request, ServerQuote, pk, team=team)
+    message = f"{row.label} is removed."
+    run_with_messages(request, lambda: teams.remove_quote(get_access(request), row), message)
+    return redirect("team-servers", team.slug)
+
+
+MAX_DELIVERIES = 50
+
+
+@never_cache
+@team_page()
+def tokens(request: HttpRequest, team: Team) -> HttpResponse:
+    """Owners see all of the team's tokens, others their own."""
+    access = get_access(request)
+    form = TokenForm(request.POST or None, own=access.roles[team.pk])
+    created = submit_form(form, lambda values: _create_token(access, team, values))
+    context = {
+        "team": team,
+        "form": TokenForm(own=access.roles[team.pk]) if created else form,
+        "tokens": _tokens(access, team),
+        "may_own": access.has_role(team.pk, Role.OWNER),
+        "secret": created[1] if created else "",
+        "made": created[0] if created else None,
+    }
+    return render(request, "team/tokens.html", context, status=400 if form.errors else 200)
+
+
+def _tokens(access: Access, team: Team) -> QuerySet[ApiToken]:
+    rows = ApiToken.objects.filter(team=team).select_related("user")
+    is_owner = access.has_role(team.pk, Role.OWNER)
+    return rows if is_owner else rows.filter(user_id=access.user_id)
+
+
+def _create_token(access: Access, team: Team, values: dict[str, Any]) -> tuple[ApiToken, str]:
+    return token_service.create_token(
+        access,
+        team,
+        name=values["name"],
+        scopes=[Scope(scope) for scope in values["scopes"]],
+        days=values["days"],
+        is_service=values["kind"] == "service",
+        role=Role(values["role"]) if values["role"] else None,
+    )
+
+
+@team_page()
+@require_POST
+def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    access = get_access(request)
+    limits = {} if access.has_role(team.pk, Role.OWNER) else {"user_id": access.user_id}
+    token = get_owned_or_404(request, ApiToken, pk, team=team, **limits)
+    message = f"The token {token.name} no longer works."
+    run_with_messages(request, lambda: revoke(access, token), message)
+    return redirect("team-tokens", team.slug)
+
+
+@never_cache
+@team_page(OWN)
+def webhooks(request: HttpRequest, team: Team) -> HttpResponse:
+    """Where the team's events are sent."""
+    form = WebhookForm(request.POST or None)
+    created = submit_form(
+        form, lambda values: webhook_service.add_endpoint(get_access(request), team, values)
+    )
+    context = {
+        "team": team,
+        "form": WebhookForm() if created else form,
+        "endpoints": WebhookEndpoint.objects.filter(team=team),
+        "secret": created.secret if created else "",
+        "made": created,
+    }
+    return render(request, "team/webhooks.html", context, status=400 if form.errors else 200)
+
+
+@never_cache
+@team_page(OWN)
+def webhook(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """One endpoint: its settings and what became of its deliveries."""
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    names = ("url", "description", "events", "active", "version")
+    form = WebhookChangeForm(
+        request.POST or None, initial={name: getattr(endpoint, name) for name in names}
+    )
+    done = submit_form(form, lambda values: _change(get_access(request), endpoint, values))
+    if done is not None:
+        messages.success(request, "The webhook is saved.")
+        return redirect("webhook", team.slug, pk)
+    return _render_webhook(request, team, endpoint, form=form)
+
+
+def _change(access: Access, endpoint: WebhookEndpoint, values: dict[str, Any]) -> WebhookEndpoint:
+    changes = {name: value for name, value in values.items() if name != "version"}
+    return webhook_service.change_endpoint(access, endpoint, changes, values["version"])
+
+
+def _render_webhook(
+    request: HttpRequest, team: Team, endpoint: WebhookEndpoint, **more: Any
+) -> HttpResponse:
+    context: dict[str, Any] = {"team": team, "endpoint": endpoint}
+    context["deliveries"] = endpoint.deliveries.all()[:MAX_DELIVERIES]
+    status = 400 if more["form"].errors else 200
+    return render(request, "team/webhook.html", context | more, status=status)
+
+
+@never_cache
+@team_page(OWN)
+@require_POST
+def rotate(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """A new signing secret, shown only once."""
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    rotated = webhook_service.rotate_secret(get_access(request), endpoint)
+    names = ("url", "description", "events", "active", "version")
+    form = WebhookChangeForm(initial={name: getattr(rotated, name) for name in names})
+    return _render_webhook(request, team, rotated, form=form, secret=rotated.secret)
+
+
+@team_page(OWN)
+@require_POST
+def send_test(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    message = "Test event sent; see the deliveries below."
+    run_with_messages(
+        request, lambda: webhook_service.send_test(get_access(request), endpoint), message
+    )
+    return redirect("webhook", team.slug, pk)
+
+
+@team_page(OWN)
+@require_POST
+def remove_webhook(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    message = f"No more events are sent to {endpoint.url}."
+    run_with_messages(
+        request, lambda: webhook_service.remove_endpoint(get_access(request), endpoint), message
+    )
+    return redirect("team-webhooks", team.slug)
+
+
+ROWS_OF_A_PAGE = 50
+_LONGEST = 300
+
+
+@team_page()
+@require_safe
+def log(request: HttpRequest, team: Team) -> HttpResponse:
+    """Newest first; `action` and `actor` narrow it."""
+    entries = AuditEntry.objects.filter(team=team)
+    actions = sorted(entries.order_by().values_list("action", flat=True).distinct())
+    if action := request.GET.get("action"):
+        entries = entries.filter(action=action)
+    if actor := request.GET.get("actor"):
+        entries = entries.filter(actor__icontains=actor)
+    page = Paginator(entries, ROWS_OF_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "team": team,
+        "actions": actions,
+        "page": page,
+        "rows": [{"entry": entry, "changes": list_changes(entry)} for entry in page],
+        "action": action or "",
+        "actor": actor or "",
+        "older": write(request.GET, page=page.number + 1) if page.has_next() else "",
+        "newer": write(request.GET, page=page.number - 1) if page.has_previous() else "",
+    }
+    return render(request, "team/audit.html", context)
+
+
+def list_changes(entry: AuditEntry) -> list[dict[str, str]]:
+    """Field by field: from what to what."""
+    return [
+        {
+            "field": name,
+            "before": _text(entry.before.get(name)),
+            "after": _text(entry.after.get(name)),
+        }
+        for name in {**entry.before, **entry.after}
+    ]
+
+
+def _text(value: Any) -> str:
+    if value is None or value == "":
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+@never_cache
+@team_page(OWN)  # type: ignore[arg-type]
+@require_safe
+def export(request: HttpRequest, team: Team) -> FileResponse:
+    """All data of the team as a ZIP; written to a temporary file, so that its size is known."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the answer is sent
+    export_team(get_access(request), team, file)
+    file.seek(0)
+    name = f"{team.slug}-{timezone.now():%Y-%m-%d}.zip"
+    return FileResponse(file, as_attachment=True, filename=name)
+
+
+@never_cache
+@team_page(OWN)
+def delete(request: HttpRequest, team: Team) -> HttpResponse:
+    """Asks for the team's short name, then deletes it."""
+    form = ConfirmForm(request.POST or None, text=team.slug)
+    name = team.name
+    done = submit_form(form, lambda _values: _delete_team(request, team))
+    if done:
+        messages.success(request, f"{name} is deleted.")
+        return redirect("team")
+    context = {"team": team, "form": form}
+    return render(request, "team/leaving/delete.html", context, status=400 if form.errors else 200)
+
+
+def _delete_team(request: HttpRequest, team: Team) -> bool:
+    delete_team(get_access(request), team)
+    clear_cached_access(request)
+    return True
+
+
+@never_cache
+@signed_in
+def account(request: HttpRequest) -> HttpResponse:
+    """One's own account: password, addresses, and its end."""
+    user: Any = request.user
+    form = ConfirmForm(request.POST or None, text=user.get_username())
+    done = submit_form(form, lambda _values: _delete_account(request))
+    if done:
+        return render(request, "team/leaving/account_deleted.html")
+    context = {"form": form, "person": user, "sole_member_teams": list_sole_member_teams(user)}
+    return render(request, "team/leaving/account.html", context, status=400 if form.errors else 200)
+
+
+def _delete_account(request: HttpRequest) -> bool:
+    delete_account(request.user)
+    logout(request)
+    return True

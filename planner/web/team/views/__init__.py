@@ -1,1 +1,0 @@
-"""Views: find the team's thing, call a service, render."""

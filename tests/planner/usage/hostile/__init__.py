@@ -1,1 +1,0 @@
-"""Files that were made to hurt."""
