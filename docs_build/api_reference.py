@@ -15,7 +15,9 @@ def render_operations() -> str:
     """A table of operations for each first part of the address."""
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for row in _operations():
-        groups.setdefault(_group(row[0]), []).append(row)
+        groups.setdefault(
+            row[0].strip("`").split("/api/v1/")[-1].split("/")[0] or "root", []
+        ).append(row)
     return "\n\n".join(
         f"## {group}\n\n{format_table(('operation', 'what it does', 'parameters'), rows)}"
         for group, rows in sorted(groups.items())
@@ -36,7 +38,3 @@ def _parameters(operation: Mapping[str, Any]) -> str:
         one["name"] for one in operation.get("parameters", ()) if one["in"] in ("query", "header")
     )
     return ", ".join(f"`{name}`" for name in sorted(names))
-
-
-def _group(operation: str) -> str:
-    return operation.strip("`").split("/api/v1/")[-1].split("/")[0] or "root"

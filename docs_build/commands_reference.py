@@ -32,7 +32,10 @@ def read_arguments(name: str, command: BaseCommand) -> list[Action]:
 
 def render_commands() -> str:
     """A section for each command."""
-    sections = [_section(name, command) for name, command in read_commands().items()]
+    sections = [
+        _format(f"manage.py {name}", name, command.help, read_arguments(name, command))
+        for name, command in read_commands().items()
+    ]
     sections += [_own_section(name, parser) for name, parser in read_command_line().items()]
     return "\n\n".join(sections)
 
@@ -44,10 +47,6 @@ def read_command_line() -> dict[str, ArgumentParser]:
         for name, parser in read_parsers(build_parser()).items()
         if name not in SHARED_COMMANDS
     }
-
-
-def _section(name: str, command: BaseCommand) -> str:
-    return _format(f"manage.py {name}", name, command.help, read_arguments(name, command))
 
 
 def _own_section(name: str, parser: ArgumentParser) -> str:

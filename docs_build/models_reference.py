@@ -90,7 +90,9 @@ def describe_type(value: Schema) -> str:
     'list of string (at most 3)'
     """
     if "$ref" in value:
-        return _link(value["$ref"])
+        reference = value["$ref"]
+        name = reference.rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
     for union in ("anyOf", "oneOf"):
         if union in value:
             return " or ".join(describe_type(option) for option in value[union])
@@ -124,8 +126,3 @@ def _bounds(value: Schema) -> Iterator[str]:
         size = value.get(name, value.get(name.replace("Items", "Length")))
         if size and size > 1:
             yield f"({words} {size:,})"
-
-
-def _link(reference: str) -> str:
-    name = reference.rsplit("/", 1)[-1]
-    return f"[{name}](#{name.lower()})"

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:
-    import httpx
-
     from pricing.market.snapshot import Catalog
 
 PATH = "/api/v1/catalog/"
@@ -42,10 +40,6 @@ def server_catalog(url: str, token: str = "", *, timeout_s: float = TIMEOUT_S) -
         response = httpx.get(f"{url.rstrip('/')}{PATH}", headers=headers, timeout=timeout_s)
     except httpx.HTTPError as error:
         raise InvalidInput("catalog", f"{url} cannot be reached: {error}") from None
-    return _read(url, response)
-
-
-def _read(url: str, response: httpx.Response) -> Catalog:
     from pricing.market.offer_rows import from_document
 
     if response.status_code != HTTPStatus.OK:

@@ -274,7 +274,9 @@ def answer_comparison(answer: ComparisonAnswer) -> Answer:
     whole = answer.to_json()
     data = {name: whole[name] for name in ("currency", "start", "horizon_months", "verdict")}
     data |= {name: whole[name] for name in ("recommendation", "cheaper_if", "warnings")}
-    data["scenarios"] = [_pick(one) for one in whole["scenarios"]]
+    data["scenarios"] = [
+        {name: one[name] for name in _SCENARIO_FIELDS} for one in whole["scenarios"]
+    ]
     return Answer("\n".join(lines), data)
 
 
@@ -282,10 +284,6 @@ _SCENARIO_FIELDS = (
     *("key", "feasible", "allowed", "why_not", "why_not_allowed", "total_cost", "owed_after"),
     *("net_present_cost", "levelised_cost_per_accelerator_hour", "gap"),
 )
-
-
-def _pick(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: scenario[name] for name in _SCENARIO_FIELDS}
 
 
 def _describe_scenario(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> str:

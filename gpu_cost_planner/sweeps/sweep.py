@@ -185,23 +185,20 @@ def _build(request: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Ite
         values = dict(zip(grid, combination, strict=True))
         varied = copy.deepcopy(dict(request))
         for field, value in values.items():
-            _set(varied, field, value)
+            *sections, last = field.split(".")
+            place: Any = varied
+            for name in sections:
+                place = _enter(place, name, field)
+            if isinstance(place, list):
+                place[_index(place, last, field)] = value
+            elif isinstance(place, dict):
+                place[last] = value
+            else:
+                raise InvalidInput(
+                    field, f"{last!r} is not inside a section or a list of the request"
+                )
         read_request(varied)
         yield Variation(values, varied)
-
-
-def _set(fields: Fields, path: str, value: Any) -> None:
-    """Set a dotted field; sections that are absent are made, lists are not."""
-    *sections, last = path.split(".")
-    place: Any = fields
-    for name in sections:
-        place = _enter(place, name, path)
-    if isinstance(place, list):
-        place[_index(place, last, path)] = value
-    elif isinstance(place, dict):
-        place[last] = value
-    else:
-        raise InvalidInput(path, f"{last!r} is not inside a section or a list of the request")
 
 
 def _enter(place: Any, name: str, path: str) -> Any:

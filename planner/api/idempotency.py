@@ -61,7 +61,10 @@ def idempotent(method: Callable[..., Response | Write]) -> View:
             return _finish(method(view, request, *args, **kwargs))
         record, is_new = _claim(access.key, key, _digest(request))
         if not is_new:
-            return _replay_response(record)
+            body = record.body
+            if isinstance(body, str):  # Earlier versions stored values.
+                body = RenderedJson(body)
+            return Response(body, status=record.status, headers=record.headers)
         try:
             prepared = method(view, request, *args, **kwargs)
             with transaction.atomic():
@@ -93,21 +96,17 @@ def _digest(request: Request) -> str:
     """Hash of method, path and body."""
     data: Any = request.data
     if isinstance(data, dict) and hasattr(data.get(STREAM), "read"):
-        data[STREAM], body = _spool(data[STREAM])
+        stream = data[STREAM]
+        copy: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
+        shutil.copyfileobj(stream, copy)
+        copy.seek(0)
+        digest = hashlib.file_digest(copy, "sha256").hexdigest()
+        copy.seek(0)
+        data[STREAM], body = copy, digest
     else:
         body = json.dumps(data, sort_keys=True, default=str)
     text = f"{request.method} {request.get_full_path()}\n{body}"
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _spool(stream: BinaryIO) -> tuple[BinaryIO, str]:
-    """A stream that can be read after its hash was taken, on disk where it is long."""
-    copy: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
-    shutil.copyfileobj(stream, copy)
-    copy.seek(0)
-    digest = hashlib.file_digest(copy, "sha256").hexdigest()
-    copy.seek(0)
-    return copy, digest
 
 
 def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
@@ -127,13 +126,6 @@ def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     if record.status is None:
         raise Conflict(f"The first request with this {HEADER} is still being answered.")
     return record, False
-
-
-def _replay_response(record: IdempotencyRecord) -> Response:
-    body = record.body
-    if isinstance(body, str):  # Earlier versions stored values.
-        body = RenderedJson(body)
-    return Response(body, status=record.status, headers=record.headers)
 
 
 def _without_secrets(data: Any, secret_fields: tuple[str, ...]) -> Any:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from argparse import ArgumentParser
-from typing import Any
 
 from planner.commands.command import NONE_LOADED, Command, LoadCatalog, Options
 from pricing.common.invalid_input import InvalidInput
@@ -63,21 +62,17 @@ def _answer(options: Options, load_catalog: LoadCatalog) -> str:
     if options["json"]:
         return json.dumps({"count": count, "results": offers}, indent=2, default=str)
     if options["csv"]:
-        return _format_csv(offers)
+        from planner.exports.csv_export import text_cell
+
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(offers[0] if offers else ())
+        for offer in offers:
+            writer.writerow(text_cell(v) if isinstance(v, str) else v for v in offer.values())
+        return text.getvalue()
     from planner.commands.tables import price_tables
 
     return price_tables(catalog.revisions, offers, count)
-
-
-def _format_csv(offers: list[dict[str, Any]]) -> str:
-    from planner.exports.csv_export import text_cell
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(offers[0] if offers else ())
-    for offer in offers:
-        writer.writerow(text_cell(v) if isinstance(v, str) else v for v in offer.values())
-    return text.getvalue()
 
 
 PRICES = Command(

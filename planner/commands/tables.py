@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Any
 
@@ -246,7 +246,9 @@ def _estimate(answer: EstimateAnswer) -> Table:
         "memory per accelerator, GiB": _number(answer.memory_per_accelerator_gib, ",.1f"),
         "least accelerators": _number(answer.min_accelerators, ",d"),
         "layout": _layout(answer.parallelism),
-        "weights": _weights(answer.weights_gb),
+        "weights": ", ".join(
+            f"{gb:,.4g} GB in {name}" for name, gb in (answer.weights_gb or {}).items()
+        ),
         "tier": f"{(answer.tier or '').replace('_', ' ')}: {answer.tier_cards}"
         if answer.tier
         else "",
@@ -260,11 +262,6 @@ def _estimate(answer: EstimateAnswer) -> Table:
         if text:
             table.add_row(name, text)
     return table
-
-
-def _weights(weights_gb: Mapping[str, float] | None) -> str:
-    """Weights by precision, the first question of memory; empty for other kinds of work."""
-    return ", ".join(f"{gb:,.4g} GB in {name}" for name, gb in (weights_gb or {}).items())
 
 
 def _serving(plan: ServingPlan | None) -> str:

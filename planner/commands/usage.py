@@ -182,26 +182,23 @@ def describe(answer: UsageAnswer, as_json: bool) -> str:
     return usage_tables(answer)
 
 
-def _write_request(answer: UsageAnswer, name: str) -> None:
-    demand = answer.demand
-    if demand is None:
-        because = answer.no_demand_because or "no forecast was asked for"
-        raise InvalidInput("request", f"cannot be written: {because}")
-    if not demand.is_known_accelerator:
-        raise InvalidInput("request", f"cannot be written: {demand.notes[-1]}")
-    try:
-        Path(name).write_text(json.dumps(answer.request(), indent=2), encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error
-
-
 def _answer(options: Options, _: LoadCatalog) -> str | Warned:
     if options["watch"]:
         watch(options["watch"], options, lambda text: print(text, flush=True))
         return ""
     answer = answer_paths(options["files"], options)
     if options["request"]:
-        _write_request(answer, options["request"])
+        name = options["request"]
+        demand = answer.demand
+        if demand is None:
+            because = answer.no_demand_because or "no forecast was asked for"
+            raise InvalidInput("request", f"cannot be written: {because}")
+        if not demand.is_known_accelerator:
+            raise InvalidInput("request", f"cannot be written: {demand.notes[-1]}")
+        try:
+            Path(name).write_text(json.dumps(answer.request(), indent=2), encoding="utf-8")
+        except OSError as error:
+            raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error
     return Warned(describe(answer, options["json"]), answer.usage.warnings())
 
 

@@ -521,7 +521,11 @@ def _solve_lifted(
         if best is not None and not may_pay_to_reserve(*best):
             break
         preparation = relax(base, limit)
-        if ceiling < inf and limit.field == PARTITIONS and _has_same_offers(preparation, base):
+        if (
+            ceiling < inf
+            and limit.field == PARTITIONS
+            and {s.key for s in preparation.rentals} == {s.key for s in base.rentals}
+        ):
             continue
         lifted = ComparisonResults(preparation, work)
         other = find_best_allowed(results, lifted, ceiling)
@@ -564,11 +568,6 @@ def share_known(names: Iterable[str], known: Preparation, other: Preparation) ->
     """What is worked out already of a question, for another one as well."""
     values = vars(known)
     vars(other).update({name: values[name] for name in names if name in values})
-
-
-def _has_same_offers(lifted: Preparation, preparation: Preparation) -> bool:
-    """Whether no offer of the parts that were added matters: the plans are then the same."""
-    return {s.key for s in lifted.rentals} == {s.key for s in preparation.rentals}
 
 
 def find_best_allowed(

@@ -77,7 +77,6 @@ from planner.costing.advice.warnings import (
     warn_past_start,
     warn_undated_servers,
 )
-from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.sensitivity import TornadoBar, build_price_grid
 from planner.costing.analysis.simulation import RiskResult
@@ -132,7 +131,18 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         assumptions=build_assumptions(results),
         demand=_demand(results, holds=caveats.holds),
         scenarios=scenarios,
-        break_even=tuple(_break_even(row, inputs) for row in results.break_even),
+        break_even=tuple(
+            _copy(
+                BreakEvenRow,
+                row,
+                label=inputs.by_key[row.against].label,
+                rent_per_hour=_digits(row.rent_per_hour, 6),
+                running_cost_per_hour=_digits(row.running_cost_per_hour, 6),
+                utilisation_within_plan=row.within_plan.share,
+                within_plan=row.within_plan.when,
+            )
+            for row in results.break_even
+        ),
         cost_curve=build_cost_curve(results.curve_lines, inputs),
         verdict=verdict,
         recommendation=_copy(Recommendation, results.recommendation),
@@ -614,18 +624,6 @@ def _money(amount: int) -> Decimal:
 
 
 # Analyses -------------------------------------------------------------------------------------
-
-
-def _break_even(row: BreakEven, inputs: ModelInputs) -> BreakEvenRow:
-    return _copy(
-        BreakEvenRow,
-        row,
-        label=inputs.by_key[row.against].label,
-        rent_per_hour=_digits(row.rent_per_hour, 6),
-        running_cost_per_hour=_digits(row.running_cost_per_hour, 6),
-        utilisation_within_plan=row.within_plan.share,
-        within_plan=row.within_plan.when,
-    )
 
 
 def build_cost_curve(lines: Sequence[CostOfUse], inputs: ModelInputs) -> CostCurve:

@@ -533,7 +533,10 @@ def _paths_named(root: type[BaseModel], name: str, loc: Sequence[int | str]) -> 
     if name in root.model_fields:
         yield f"{name}, at the top of the request"
     for key, field in root.model_fields.items():
-        if key == loc[0] or _is_list(field.annotation):
+        if key == loc[0] or any(
+            get_origin(one) in (tuple, dict)
+            for one in (field.annotation, *get_args(field.annotation))
+        ):
             continue
         for model in models_in(field.annotation):
             if name in model.model_fields:
@@ -552,10 +555,6 @@ def tags(model: type[BaseModel]) -> tuple[object, ...]:
     """The kinds by which a member of a union is told from the others."""
     field = model.model_fields.get("kind")
     return get_args(field.annotation) if field else ()
-
-
-def _is_list(annotation: object) -> bool:
-    return any(get_origin(one) in (tuple, dict) for one in (annotation, *get_args(annotation)))
 
 
 def models_in(annotation: object) -> Iterator[type[BaseModel]]:

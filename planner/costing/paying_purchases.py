@@ -115,12 +115,26 @@ class _Fewer:
         with suppress(WorkSpentError):
             while high - low > 1:
                 count = (low + high) // 2
-                plan = self._solve(_limit_servers(inputs, _part_of(bought, count)))
+                plan = self._solve(
+                    _limit_servers(
+                        inputs,
+                        {
+                            key: units * count // sum(bought.values())
+                            for key, units in bought.items()
+                        },
+                    )
+                )
                 if plan is not None and not self._pays(plan):
                     high = count
                     continue
                 low = count
-                best = plan if best is None else _cheaper(best, plan)
+                best = (
+                    plan
+                    if best is None
+                    else best
+                    if plan is None or plan.net_present_cost >= best.net_present_cost
+                    else plan
+                )
         return best
 
     def _solve(self, inputs: ModelInputs) -> Scenario | None:
@@ -129,16 +143,6 @@ class _Fewer:
 
     def _pays(self, plan: Scenario) -> bool:
         return not why_not_bought(plan, self.rent, self.margin, self.rules)
-
-
-def _part_of(bought: Mapping[str, int], count: int) -> dict[str, int]:
-    """`count` of the servers bought, of each kind its share rounded down."""
-    return {key: units * count // sum(bought.values()) for key, units in bought.items()}
-
-
-def _cheaper(best: Scenario, plan: Scenario | None) -> Scenario:
-    """The one of less net present cost; `best` where they cost the same."""
-    return best if plan is None or plan.net_present_cost >= best.net_present_cost else plan
 
 
 def _limit_servers(inputs: ModelInputs, limits: Mapping[str, int]) -> ModelInputs:

@@ -90,7 +90,29 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
         offer = answer.offers.get(purchase.source)
         if purchase.kind != "commitment" or offer is None or not offer.term_months:
             continue
-        row = _row(answer, purchase, offer, number)
+        months = offer.term_months or 0
+        option = TRAITS[offer.purchase_option]
+        identifier = f"{purchase.source}:{answer.month(purchase.month):%Y-%m}:{number}"
+        start, end = answer.month(purchase.first), answer.month(purchase.first + months)
+        is_spend = option.focus_commitment_category == "Spend"
+        hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH * months
+        period = {"Start": f"{start}T00:00:00Z", "End": f"{end}T00:00:00Z"}
+        row = {
+            "BillingCurrency": answer.currency,
+            "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
+            "ContractCommitmentDescription": purchase.label or offer.label,
+            "ContractCommitmentId": identifier,
+            "ContractCommitmentPeriodStart": period["Start"],
+            "ContractCommitmentPeriodEnd": period["End"],
+            "ContractCommitmentQuantity": None if is_spend else hours,
+            "ContractCommitmentType": option.focus_commitment_type or "Commitment",
+            "ContractCommitmentUnit": answer.currency if is_spend else "Hours",
+            "ContractId": identifier,
+            "ContractPeriodStart": period["Start"],
+            "ContractPeriodEnd": period["End"],
+            "x_Units": purchase.units,
+            "x_InstanceType": offer.instance_type or None,
+        }
         yield (
             row
             | _cost(answer, scenario, purchase, offer)
@@ -99,33 +121,6 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
                 "x_ScenarioId": scenario.key.value,
             }
         )
-
-
-def _row(answer: SavedPlan, purchase: Purchase, offer: OfferUsed, number: int) -> dict[str, Any]:
-    """A commitment over its whole term, what the plan leaves owed after its horizon included."""
-    months = offer.term_months or 0
-    option = TRAITS[offer.purchase_option]
-    identifier = f"{purchase.source}:{answer.month(purchase.month):%Y-%m}:{number}"
-    start, end = answer.month(purchase.first), answer.month(purchase.first + months)
-    is_spend = option.focus_commitment_category == "Spend"
-    hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH * months
-    period = {"Start": f"{start}T00:00:00Z", "End": f"{end}T00:00:00Z"}
-    return {
-        "BillingCurrency": answer.currency,
-        "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
-        "ContractCommitmentDescription": purchase.label or offer.label,
-        "ContractCommitmentId": identifier,
-        "ContractCommitmentPeriodStart": period["Start"],
-        "ContractCommitmentPeriodEnd": period["End"],
-        "ContractCommitmentQuantity": None if is_spend else hours,
-        "ContractCommitmentType": option.focus_commitment_type or "Commitment",
-        "ContractCommitmentUnit": answer.currency if is_spend else "Hours",
-        "ContractId": identifier,
-        "ContractPeriodStart": period["Start"],
-        "ContractPeriodEnd": period["End"],
-        "x_Units": purchase.units,
-        "x_InstanceType": offer.instance_type or None,
-    }
 
 
 def _cost(
@@ -146,7 +141,10 @@ def _monthly_bills(
     where nothing is due at first and no bill of the plan says what is later."""
     each = purchase.due_per_month or Decimal(0)
     months = range(purchase.first, purchase.first + (offer.term_months or 0))
-    factors = {month: _factor(answer, offer, month) for month in months}
+    factors = {
+        month: Decimal(str(offer.multiplier_in(format_month(answer.month(month)))))
+        for month in months
+    }
     if len(set(factors.values())) == 1:
         return each * len(factors)
     if factors[purchase.first]:
@@ -159,10 +157,6 @@ def _monthly_bills(
         if factors.get(line.month)
     }
     return hours * prices.pop() * sum(factors.values()) if len(prices) == 1 else None
-
-
-def _factor(answer: SavedPlan, offer: OfferUsed, month: int) -> Decimal:
-    return Decimal(str(offer.multiplier_in(format_month(answer.month(month)))))
 
 
 Cells = dict[str, Any]

@@ -168,30 +168,20 @@ def as_saved_workbook(
         assumptions(book, plan)
         offers(book, plan)
         _cash_flow(book, cash, plan, lines)
-        _saved_summary(book, summary, plan, sections, context)
+        summary.set_column(0, 0, 60)
+        summary.set_column(1, 2, 20)
+        book.write(summary, 0, 0, context.name, "title")
+        facts = [(title, str(value), "") for title, value in _facts(plan, context)]
+        row = 1
+        for section in ({"title": "", "rows": facts}, *sections):
+            book.write(summary, row, 0, section["title"], "head")
+            for cells in section["rows"]:
+                row += 1
+                for column, cell in enumerate(cells):
+                    book.write(summary, row, column, cell)
+            row += 2
         _set_properties(raw, context)
     return buffer.getvalue()
-
-
-def _saved_summary(
-    book: Book,
-    sheet: Any,
-    plan: SavedPlan,
-    sections: Sequence[Mapping[str, Any]],
-    context: Context,
-) -> None:
-    sheet.set_column(0, 0, 60)
-    sheet.set_column(1, 2, 20)
-    book.write(sheet, 0, 0, context.name, "title")
-    facts = [(title, str(value), "") for title, value in _facts(plan, context)]
-    row = 1
-    for section in ({"title": "", "rows": facts}, *sections):
-        book.write(sheet, row, 0, section["title"], "head")
-        for cells in section["rows"]:
-            row += 1
-            for column, cell in enumerate(cells):
-                book.write(sheet, row, column, cell)
-        row += 2
 
 
 def _set_properties(raw: Any, context: Context) -> None:
@@ -727,26 +717,20 @@ _OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
     ("Upfront", 16, lambda offer: number(offer.native_upfront)),
     ("Currency", 10, lambda offer: offer.native_currency),
     ("Units per USD", 14, lambda offer: number(offer.units_per_usd)),
-    ("Contract multiplier", 12, lambda offer: _multiplier(offer)),
+    ("Contract multiplier", 12, lambda offer: offer.multiplier if offer.native_currency else None),
     ("Seen on", 12, lambda offer: offer.as_of.isoformat() if offer.as_of else None),
     ("SKU", 24, lambda offer: offer.sku),
     ("Source", 70, lambda offer: offer.source),
-    ("Contract discounts by month", 40, lambda offer: _by_month(offer)),
+    (
+        "Contract discounts by month",
+        40,
+        lambda offer: describe_discounts(offer) if offer.multiplier_changes else None,
+    ),
     ("Provider (id)", 24, lambda offer: offer.provider),
     ("Accelerator (id)", 24, lambda offer: offer.accelerator),
     ("Option (id)", 24, lambda offer: offer.purchase_option),
 )
 """Title, width and cell of each column beside the offer's id."""
-
-
-def _multiplier(offer: OfferUsed) -> Cell:
-    """The contract's discount, where the provider's own price is known."""
-    return offer.multiplier if offer.native_currency else None
-
-
-def _by_month(offer: OfferUsed) -> Cell:
-    """When they begin and end within the plan; empty where the multiplier holds throughout."""
-    return describe_discounts(offer) if offer.multiplier_changes else None
 
 
 def offers(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:

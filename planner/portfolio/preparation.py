@@ -283,24 +283,19 @@ class ProjectPreparation(Preparation):
         if months < 1:
             raise InvalidInput("start", f"{self.work_start:%Y-%m} is after the plan; leave it out")
         demand = compute_demand(self.request.workload, self.work_start, months, wanted)
-        return _shift(demand, over)
-
-
-def _shift(demand: Demand, over: int) -> Demand:
-    """The demand without months that are over, or with months before it begins."""
-    hours = _shift_row(demand.hours_per_month, over)
-    if not hours.any():
-        raise InvalidInput("workload", "is over before the plan begins; leave the project out")
-    peak = _shift_row(demand.peak_accelerators, over)
-    flops = demand.training_flops if over <= 0 else None
-    runs = tuple(_shift_row(np.array(demand.runs_at_once), over).tolist())
-    return replace(
-        demand,
-        hours_per_month=hours,
-        peak_accelerators=peak,
-        training_flops=flops,
-        runs_at_once=runs if demand.runs_at_once else (),
-    )
+        hours = _shift_row(demand.hours_per_month, over)
+        if not hours.any():
+            raise InvalidInput("workload", "is over before the plan begins; leave the project out")
+        peak = _shift_row(demand.peak_accelerators, over)
+        flops = demand.training_flops if over <= 0 else None
+        runs = tuple(_shift_row(np.array(demand.runs_at_once), over).tolist())
+        return replace(
+            demand,
+            hours_per_month=hours,
+            peak_accelerators=peak,
+            training_flops=flops,
+            runs_at_once=runs if demand.runs_at_once else (),
+        )
 
 
 def _shift_row(row: NDArray[np.float64], over: int) -> NDArray[np.float64]:

@@ -87,7 +87,22 @@ def make(password: str | None) -> Team:
     team = teams.change_settings(access[Role.OWNER], team, _TEAM_RATES)
     teams.add_quote(access[Role.EDITOR], team, _QUOTE)
     _language_model(access, team)
-    _steady_work(access, team)
+    editor = access[Role.EDITOR]
+    values = {
+        "name": "Vision research",
+        "description": "2,400 hours of H100 every month, some three GPUs around the clock.",
+        "workload": _STEADY,
+        "assumptions": {"horizon_months": 36},
+        "budget": "20000",
+        "budget_period": "monthly",
+        "watched": True,
+    }
+    project: Project = projects.create_project(editor, team, values)
+    only = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
+    variant = projects.create_variant(editor, project, only)
+    saved_comparisons.save_comparison(editor, project, name="Rented only", variant=variant)
+    plan = saved_comparisons.save_comparison(editor, project, name="Own or rent")
+    saved_comparisons.submit(editor, plan)
     return team
 
 
@@ -139,26 +154,6 @@ def _language_model(access: dict[Role, Access], team: Team) -> None:
     plan = saved_comparisons.approve(access[Role.APPROVER], plan)
     file = io.BytesIO(_billed(plan).encode())
     actuals.load_actuals(editor, project, file, "billed.csv")
-
-
-def _steady_work(access: dict[Role, Access], team: Team) -> None:
-    """A plan that waits for approval."""
-    editor = access[Role.EDITOR]
-    values = {
-        "name": "Vision research",
-        "description": "2,400 hours of H100 every month, some three GPUs around the clock.",
-        "workload": _STEADY,
-        "assumptions": {"horizon_months": 36},
-        "budget": "20000",
-        "budget_period": "monthly",
-        "watched": True,
-    }
-    project: Project = projects.create_project(editor, team, values)
-    only = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
-    variant = projects.create_variant(editor, project, only)
-    saved_comparisons.save_comparison(editor, project, name="Rented only", variant=variant)
-    plan = saved_comparisons.save_comparison(editor, project, name="Own or rent")
-    saved_comparisons.submit(editor, plan)
 
 
 def _runs(today: dt.date) -> list[dict[str, str]]:

@@ -241,7 +241,9 @@ class Visit:
             _present.remove(self)
             _uses.setdefault(self.who, _Use()).add(self._computed)
             if len(_uses) > MOST_CALLERS:
-                _forget()
+                by_use = sorted(_uses, key=_use_of)
+                for who in by_use[: MOST_CALLERS // 2]:
+                    del _uses[who]
 
     def make_way(self, is_cancelled: Callable[[], bool] | None = None) -> bool:
         """Pauses while others are to go first; whether it was told to stop meanwhile."""
@@ -292,9 +294,3 @@ def _use_of(who: str) -> float:
     use = _uses.get(who)
     before = use.now() if use is not None else 0.0
     return before + sum(visit._computed for visit in _present if visit.who == who)
-
-
-def _forget() -> None:
-    by_use = sorted(_uses, key=_use_of)
-    for who in by_use[: MOST_CALLERS // 2]:
-        del _uses[who]

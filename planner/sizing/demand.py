@@ -119,28 +119,24 @@ def compute_demand(
     """
     try:
         if isinstance(workload, AcceleratorHours):
-            return _stated_hours(workload, horizon_months)
+            hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
+            slug = resolve(workload.accelerator).slug
+            is_level = workload.peak_accelerators is None
+            at_once = float(workload.accelerators_per_job or 1)
+            evenly = ", evenly over the month as no peak is given" if is_level else ""
+            return Demand(
+                accelerator=slug,
+                hours_per_month=hours,
+                peak_accelerators=_level(hours, at_once)
+                if is_level
+                else _peaks(hours, workload.peak_accelerators),
+                candidates=(Candidate(slug, 1.0),),
+                method=f"accelerator-hours as given{evenly}",
+                is_level=is_level,
+            )
         return _size_workload(workload, start, horizon_months, accelerators)
     except InvalidInput as error:
         raise error.under("workload") from error
-
-
-def _stated_hours(workload: AcceleratorHours, horizon_months: int) -> Demand:
-    hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
-    slug = resolve(workload.accelerator).slug
-    is_level = workload.peak_accelerators is None
-    at_once = float(workload.accelerators_per_job or 1)
-    evenly = ", evenly over the month as no peak is given" if is_level else ""
-    return Demand(
-        accelerator=slug,
-        hours_per_month=hours,
-        peak_accelerators=_level(hours, at_once)
-        if is_level
-        else _peaks(hours, workload.peak_accelerators),
-        candidates=(Candidate(slug, 1.0),),
-        method=f"accelerator-hours as given{evenly}",
-        is_level=is_level,
-    )
 
 
 def _level(hours: Floats, at_once: float) -> Floats:

@@ -177,7 +177,18 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
     """
     parsed = request if isinstance(request, EstimateRequest) else parse(EstimateRequest, request)
     try:
-        accelerator = _requested_accelerator(parsed)
+        workload = parsed.workload
+        in_workload = None
+        if workload.accelerator:
+            in_workload = resolve(workload.accelerator, "workload.accelerator")
+        in_request = resolve(parsed.accelerator) if parsed.accelerator else None
+        moves = isinstance(workload, Samples) and workload.samples_per_second is not None
+        if in_request and in_workload and in_request.slug != in_workload.slug and not moves:
+            raise InvalidInput(
+                "accelerator",
+                f"{in_request.name} is asked for and the workload names {in_workload.name}",
+            )
+        accelerator = in_request or in_workload
         if parsed.serving and not isinstance(parsed.workload, Training):
             raise InvalidInput("serving", "is of a language model; allowed with a training")
         if parsed.serving and isinstance(parsed.workload, Training):
@@ -279,23 +290,6 @@ def _served_words(request: EstimateRequest, plan: ServingPlan | None) -> tuple[s
         return ()
     beyond = served_beyond_context(training, wanted)
     return (*beyond, *fewer_at_once(wanted, plan))
-
-
-def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:
-    """The accelerator asked for; that of the request and that of the workload must agree, but
-    for a sample rate, which can be moved to another."""
-    workload = request.workload
-    in_workload = None
-    if workload.accelerator:
-        in_workload = resolve(workload.accelerator, "workload.accelerator")
-    in_request = resolve(request.accelerator) if request.accelerator else None
-    moves = isinstance(workload, Samples) and workload.samples_per_second is not None
-    if in_request and in_workload and in_request.slug != in_workload.slug and not moves:
-        raise InvalidInput(
-            "accelerator",
-            f"{in_request.name} is asked for and the workload names {in_workload.name}",
-        )
-    return in_request or in_workload
 
 
 def _reference(

@@ -110,7 +110,17 @@ def plan_demand(
         demand.notes.append(note)
     _fit_into_plan_months(demand)
     _add_runs(demand, future_runs)
-    demand.peak_accelerators = _peaks(history, demand.hours_per_month)
+    pairs = zip(history.peaks, history.hours, strict=True)
+    ratios = [peak / hours for peak, hours in pairs if peak > 0 and hours > 0]
+    ratio = median(ratios) if ratios else 0.0
+    most = max(history.peaks, default=0.0)
+    longest = most * LONGEST_MONTH_HOURS / HOURS_PER_MONTH
+    in_proportion = (hours * ratio for hours in demand.hours_per_month)
+    peaks = (most if most < peak <= longest else peak for peak in in_proportion)
+    demand.peak_accelerators = [
+        max(ceil(hours / HOURS_PER_MONTH - 1e-9), ceil(peak - 1e-9))
+        for hours, peak in zip(demand.hours_per_month, peaks, strict=True)
+    ]
     if not demand.is_known_accelerator:
         name = history.accelerator or "without a name"
         demand.notes.append(
@@ -180,22 +190,6 @@ def _add_runs(demand: Demand, runs: Sequence[KnownRun]) -> None:
         demand.notes.append(
             f"{what} adds {run.accelerator_hours:,.0f} h in {run.month}, beyond the forecast."
         )
-
-
-def _peaks(history: History, hours_per_month: Sequence[float]) -> list[int]:
-    """Peaks in proportion to hours, as they were; the hours spread evenly are the least. No more
-    than the highest was, where the length of months alone would make it more."""
-    pairs = zip(history.peaks, history.hours, strict=True)
-    ratios = [peak / hours for peak, hours in pairs if peak > 0 and hours > 0]
-    ratio = median(ratios) if ratios else 0.0
-    most = max(history.peaks, default=0.0)
-    longest = most * LONGEST_MONTH_HOURS / HOURS_PER_MONTH
-    in_proportion = (hours * ratio for hours in hours_per_month)
-    peaks = (most if most < peak <= longest else peak for peak in in_proportion)
-    return [
-        max(ceil(hours / HOURS_PER_MONTH - 1e-9), ceil(peak - 1e-9))
-        for hours, peak in zip(hours_per_month, peaks, strict=True)
-    ]
 
 
 def read_run(text: str, field_name: str) -> KnownRun:

@@ -556,7 +556,7 @@ class HourlyUse:
         highest: dict[tuple[str, str], float] = {}
         for accelerator in self._partial.keys() | self._steps.keys():
             for hour, count in self._counts(accelerator):
-                key = (_month_of_hour(hour), accelerator)
+                key = (f"{_EPOCH + dt.timedelta(hours=hour):%Y-%m}", accelerator)
                 if count > highest.get(key, 0.0):
                     highest[key] = count
         return {key: round(highest[key], 6) for key in sorted(highest)}
@@ -594,10 +594,6 @@ class HourlyUse:
 
 
 _EPOCH = dt.datetime(1970, 1, 1)
-
-
-def _month_of_hour(hour: int) -> str:
-    return f"{_EPOCH + dt.timedelta(hours=hour):%Y-%m}"
 
 
 def _next_month_start(hour: int) -> int:

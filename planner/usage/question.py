@@ -158,7 +158,19 @@ def answer_usage(
     files: Iterable[tuple[str, BinaryIO]], question: UsageQuestion, today: dt.date
 ) -> UsageAnswer:
     """Reads the files; refused as a whole where one of them or the question cannot be used."""
-    _check(question)
+    for name in question.by:
+        if name not in DIMENSIONS:
+            problem = f"{shorten(name)} is unknown; allowed are {', '.join(DIMENSIONS)}"
+            raise InvalidInput("by", problem)
+    if not 0 <= question.forecast_months <= MAX_MONTHS:
+        problem = f"{question.forecast_months} is not between 0 and {MAX_MONTHS}"
+        raise InvalidInput("forecast_months", problem)
+    if question.start:
+        try:
+            dt.date.fromisoformat(f"{question.start}-01")
+        except ValueError:
+            problem = f"{shorten(question.start)} is not a month like 2027-01"
+            raise InvalidInput("start", problem) from None
     ends, price = read_ends(question.commitment_end), read_price(question.idle_price)
     usage = Usage(*read_files(files, question.read_options()))
     demand, because = _demand(usage, question, today)
@@ -194,22 +206,6 @@ def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Dema
             raise
         return None, str(refusal)
     return demand, ""
-
-
-def _check(question: UsageQuestion) -> None:
-    for name in question.by:
-        if name not in DIMENSIONS:
-            problem = f"{shorten(name)} is unknown; allowed are {', '.join(DIMENSIONS)}"
-            raise InvalidInput("by", problem)
-    if not 0 <= question.forecast_months <= MAX_MONTHS:
-        problem = f"{question.forecast_months} is not between 0 and {MAX_MONTHS}"
-        raise InvalidInput("forecast_months", problem)
-    if question.start:
-        try:
-            dt.date.fromisoformat(f"{question.start}-01")
-        except ValueError:
-            problem = f"{shorten(question.start)} is not a month like 2027-01"
-            raise InvalidInput("start", problem) from None
 
 
 def _pairs(texts: Iterable[str], field: str) -> Iterator[tuple[str, str]]:

@@ -66,19 +66,6 @@ _NO_HOURS = {
 """How files begin that are near and state no hours, and where to turn."""
 
 
-def _refuse_near_forms(head: str) -> None:
-    start = head.lstrip()
-    for beginning, problem in _NO_HOURS.items():
-        if start.startswith(beginning):
-            raise InvalidInput("file", problem)
-    if "nvidia-smi" in start[:500].lower():
-        raise InvalidInput("file", _NO_HOURS["timestamp, "])
-    if re.search(r"NVSMI LOG|\[MiB\]|^# gpu\s", start[:4_000], re.MULTILINE):
-        raise InvalidInput("file", _NO_HOURS["timestamp, "])
-    if start.startswith(("{", "[")):
-        raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
-
-
 def open_bill(source: Source) -> Bill | Table:
     """The bill of a file, or the table that is none; a log, which states no costs, is refused."""
     if source.text and (log := _find_log(source.head)):
@@ -107,7 +94,16 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, st
         log.read(source, ledger, options)
         return log.name, log.title
     else:
-        _refuse_near_forms(source.head)
+        start = source.head.lstrip()
+        for beginning, problem in _NO_HOURS.items():
+            if start.startswith(beginning):
+                raise InvalidInput("file", problem)
+        if "nvidia-smi" in start[:500].lower():
+            raise InvalidInput("file", _NO_HOURS["timestamp, "])
+        if re.search(r"NVSMI LOG|\[MiB\]|^# gpu\s", start[:4_000], re.MULTILINE):
+            raise InvalidInput("file", _NO_HOURS["timestamp, "])
+        if start.startswith(("{", "[")):
+            raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
         table = read_table(source, options.mapping)
     form = _find_bill(table)
     if form is not None:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from planner.usage.ledger import (
     REASONS,
-    ChargeKey,
     CommitmentSums,
     Ledger,
     MoneySum,
@@ -104,7 +103,18 @@ class Usage:
             "totals": self.totals(),
             "months": self.month_rows(),
             "use": [line.as_dict() for line in self.lines(*by)],
-            "charges": [_charge_row(key, sums) for key, sums in sorted(ledger.charges.items())],
+            "charges": [
+                {
+                    **key._asdict(),
+                    "rows": sums.rows,
+                    "quantity": sums.quantity,
+                    "billed": _text(sums.billed.known),
+                    "amortised": _text(sums.amortised.known),
+                    "list_cost": _text(sums.list_cost.known),
+                    "credits": _text(sums.credits),
+                }
+                for key, sums in sorted(ledger.charges.items())
+            ],
             "commitments": self.commitment_rows(),
             "unused": [
                 {
@@ -246,18 +256,6 @@ def _sum_lines(group: dict[str, str], members: list[tuple[UseKey, UseSums]]) -> 
     line.billed = {currency: one.known for currency, one in billed.items()}
     line.amortised = {currency: one.known for currency, one in amortised.items()}
     return line
-
-
-def _charge_row(key: ChargeKey, sums: Any) -> dict[str, Any]:
-    return {
-        **key._asdict(),
-        "rows": sums.rows,
-        "quantity": sums.quantity,
-        "billed": _text(sums.billed.known),
-        "amortised": _text(sums.amortised.known),
-        "list_cost": _text(sums.list_cost.known),
-        "credits": _text(sums.credits),
-    }
 
 
 def _text(amount: Decimal | None) -> str | None:

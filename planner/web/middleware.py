@@ -126,7 +126,7 @@ class UploadLimit:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        size = _declared(request)
+        size = read_length(request.META.get("CONTENT_LENGTH") or "")
         if size > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
             sizes = {
                 "sent": size / MEGABYTE,
@@ -143,10 +143,6 @@ def _find_hint(request: HttpRequest) -> str:
     if "multipart" in (request.content_type or ""):
         return "Send it compressed (gzip), or split it by month and upload the parts separately."
     return "Shorten its longest texts."
-
-
-def _declared(request: HttpRequest) -> int:
-    return read_length(request.META.get("CONTENT_LENGTH") or "")
 
 
 _ADDRESSES = frozenset({"plan"})
@@ -173,7 +169,9 @@ class TypedText:
         try:
             return _refuse(request, _values(request.POST))
         except OSError as failure:
-            _close_unfinished_files(request)
+            for handler in request.upload_handlers:
+                with suppress(OSError, AttributeError):
+                    handler.file.close()  # type: ignore[attr-defined]
             if isinstance(failure, UnreadablePostError):  # the client left in the middle
                 return HttpResponse(status=HTTPStatus.BAD_REQUEST)
             if not is_disk_full(failure):
@@ -182,12 +180,6 @@ class TypedText:
             render_to_string("400.html", {"title": "Disk full", "problem": str(DiskFullError())}),
             status=HTTPStatus.INSUFFICIENT_STORAGE,
         )
-
-
-def _close_unfinished_files(request: HttpRequest) -> None:
-    for handler in request.upload_handlers:
-        with suppress(OSError, AttributeError):
-            handler.file.close()  # type: ignore[attr-defined]
 
 
 def _values(form: Any) -> Iterator[tuple[str, str]]:
@@ -211,16 +203,14 @@ def _refuse(
         for name, text in pairs:
             check(name, text)
     except InvalidInput as refusal:
-        return _input_limits_explain(request, refusal)
+        status = HTTPStatus.BAD_REQUEST
+        if not request.path.startswith("/api/"):
+            return HttpResponse(
+                render_to_string("400.html", {"problem": f"{refusal}."}), status=status
+            )
+        body = problem_body(status, "The request cannot be used.", refusal.to_errors())
+        return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
     return None
-
-
-def _input_limits_explain(request: HttpRequest, refusal: InvalidInput) -> HttpResponse:
-    status = HTTPStatus.BAD_REQUEST
-    if not request.path.startswith("/api/"):
-        return HttpResponse(render_to_string("400.html", {"problem": f"{refusal}."}), status=status)
-    body = problem_body(status, "The request cannot be used.", refusal.to_errors())
-    return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
 
 
 PARTS = ("HX-Request", "HX-History-Restore-Request", "HX-Target", "HX-Trigger")
@@ -333,31 +323,28 @@ class RequestLog:
         start = time.perf_counter()
         with use_request_id(request_id):
             response = self.get_response(request)
-            _note(request, response, time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            match = request.resolver_match
+            route = f"/{match.route}" if match else ""
+            method = request.method if request.method in METHODS else "other"
+            REQUEST_SECONDS.labels(method, route, response.status_code).observe(seconds)
+            if settings.LOG_FORMAT == "json":
+                logger.info(
+                    "%s %s %d",
+                    method,
+                    route,
+                    response.status_code,
+                    extra={
+                        "method": method,
+                        "route": route,
+                        "status": response.status_code,
+                        "duration_ms": round(seconds * 1000, 1),
+                    },
+                )
         response.headers[HEADER] = request_id
         if request.method == "HEAD" and not response.streaming:
             response.content = b""  # The server warns of a body that it may not send.
         return response
-
-
-def _note(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
-    match = request.resolver_match
-    route = f"/{match.route}" if match else ""
-    method = request.method if request.method in METHODS else "other"
-    REQUEST_SECONDS.labels(method, route, response.status_code).observe(seconds)
-    if settings.LOG_FORMAT == "json":
-        logger.info(
-            "%s %s %d",
-            method,
-            route,
-            response.status_code,
-            extra={
-                "method": method,
-                "route": route,
-                "status": response.status_code,
-                "duration_ms": round(seconds * 1000, 1),
-            },
-        )
 
 
 CLIENT_LEFT = 499

@@ -167,7 +167,13 @@ def explain_call(exc: Exception, context: dict[str, Any]) -> str:
         kinds = ", ".join(renderer.media_type for renderer in view.renderer_classes)
         return f"Accept {accept} is not answered here; send {kinds}, or leave it out."
     if isinstance(exc, exceptions.UnsupportedMediaType) and "media type" in str(exc.detail):
-        kinds = ", ".join(dict.fromkeys(k for p in view.parser_classes for k in _kinds(p)))
+        kinds = ", ".join(
+            dict.fromkeys(
+                k
+                for p in view.parser_classes
+                for k in getattr(p, "accepted", None) or (p.media_type,)
+            )
+        )
         return f"Content-Type {shorten(request.content_type or '')} is not read here; send {kinds}."
     if isinstance(exc, exceptions.APIException) and exc.status_code == _TOO_LARGE:
         hint = getattr(view, "too_large_hint", _SHORTEN)
@@ -178,8 +184,3 @@ def explain_call(exc: Exception, context: dict[str, Any]) -> str:
         shown = shorten(request.GET["format"])
         return f"There is nothing here in the format {shown}; leave format out."
     return ""
-
-
-def _kinds(parser: Any) -> tuple[str, ...]:
-    """Content types that a parser reads."""
-    return getattr(parser, "accepted", None) or (parser.media_type,)

@@ -180,7 +180,12 @@ def find(name: str) -> Accelerator | None:
     if usual is not None:
         return get(usual)
     matches = candidates(name)
-    return matches[0] if len(matches) == 1 and _contains_usual_name(words, matches[0]) else None
+    return (
+        matches[0]
+        if len(matches) == 1
+        and any(normalize_words(alias.casefold()) <= words for alias in matches[0].aliases)
+        else None
+    )
 
 
 def candidates(name: str) -> tuple[Accelerator, ...]:
@@ -222,10 +227,6 @@ def describe_reading(name: str) -> str:
         return ""
     listed = " or ".join(filter(None, (", ".join(others[:-1]), others[-1])))
     return f"{name.strip()} is read as {usual.slug}; if you mean another, name {listed}."
-
-
-def _contains_usual_name(words: frozenset[str], one: Accelerator) -> bool:
-    return any(normalize_words(alias.casefold()) <= words for alias in one.aliases)
 
 
 def normalize_words(text: str) -> frozenset[str]:

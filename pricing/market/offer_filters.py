@@ -181,7 +181,15 @@ def sold_options() -> dict[tuple[str, str], tuple[SoldOption, ...]]:
     with TABLE.open(newline="", encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
             key = row["provider"], row["purchase_option"]
-            table[key] = (*table.get(key, ()), _parse(row))
+            table[key] = (
+                *table.get(key, ()),
+                SoldOption(
+                    families=frozenset(row["machines"].split()),
+                    is_sold={"yes": True, "no": False, "unknown": None}[row["sold"]],
+                    needs_account=row["needs_account"] == "yes",
+                    source=row["source"],
+                ),
+            )
     return table
 
 
@@ -212,12 +220,3 @@ def machine_family(instance_type: str) -> str:
     ('p6-b200', 'n1-standard')
     """
     return instance_family(instance_type.split("+", 1)[0])
-
-
-def _parse(row: dict[str, str]) -> SoldOption:
-    return SoldOption(
-        families=frozenset(row["machines"].split()),
-        is_sold={"yes": True, "no": False, "unknown": None}[row["sold"]],
-        needs_account=row["needs_account"] == "yes",
-        source=row["source"],
-    )

@@ -49,7 +49,9 @@ def _read_card(
         yield SkippedRow("a slice of an accelerator", name)
         return
     price = parse_price(card.get(price_field))
-    if price == _PLACEHOLDER and not _has_stock(card, field):
+    if price == _PLACEHOLDER and not (
+        bool(card.get(field)) and bool((card.get("lowestPrice") or {}).get("stockStatus"))
+    ):
         yield SkippedRow("a placeholder for no price", f"{name} {region}")
         return
     for count in sorted({1, int(card.get("maxGpuCount") or 1)}):
@@ -61,10 +63,6 @@ def _read_card(
             count=count,
             price=price * count,
         )
-
-
-def _has_stock(card: Mapping[str, Any], field: str) -> bool:
-    return bool(card.get(field)) and bool((card.get("lowestPrice") or {}).get("stockStatus"))
 
 
 def _full_name(card: Mapping[str, Any]) -> str:

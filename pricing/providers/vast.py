@@ -8,10 +8,9 @@ machine counted once, and never of fewer than `FEWEST_MACHINES`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from statistics import median
-from typing import Any
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row, parse_price
 from pricing.ingest.provider import SkippedRow
@@ -59,7 +58,14 @@ def _read_median(reader: PriceListReader, card: str, count: int) -> Iterator[Row
     document = reader.get(name, "/api/v0/bundles/", lambda d: iter(d["offers"]), q=query)
     machines: dict[tuple[int, object], Decimal] = {}
     for row in document["offers"]:
-        if _is_countable(row, card, count):
+        if (
+            row["gpu_name"] == card
+            and row["num_gpus"] == count
+            and row.get("rentable") is True
+            and not row.get("rented")
+            and not row.get("is_bid")
+            and row.get("verification") == "verified"
+        ):
             key = (round(row["gpu_ram"] / _MIB_PER_GIB), row["machine_id"])
             price = parse_price(row["dph_total"])
             machines[key] = min(price, machines.get(key, price))
@@ -78,17 +84,6 @@ def _read_median(reader: PriceListReader, card: str, count: int) -> Iterator[Row
             price=median(prices),
             source=f"Vast.ai, median of {len(prices)} verified machines",
         )
-
-
-def _is_countable(row: Mapping[str, Any], card: str, count: int) -> bool:
-    return (
-        row["gpu_name"] == card
-        and row["num_gpus"] == count
-        and row.get("rentable") is True
-        and not row.get("rented")
-        and not row.get("is_bid")
-        and row.get("verification") == "verified"
-    )
 
 
 provider = Vast()

@@ -132,10 +132,6 @@ def _text(max_length: int, *, required: bool = True) -> tuple[Rule, ...]:
     return (*rules, (lambda text: bool(str(text).strip()), "is empty")) if required else rules
 
 
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
-
-
 _AMOUNT: tuple[Rule, ...] = (
     (lambda v: isinstance(v, Decimal) and v.is_finite(), "{0!r} is not an exact number"),
     (
@@ -144,7 +140,10 @@ _AMOUNT: tuple[Rule, ...] = (
     ),
 )
 _MEASURE: tuple[Rule, ...] = (
-    (lambda v: v is None or _is_finite(v), "{0!r} is not a number of 0 or more"),
+    (
+        lambda v: v is None or (isinstance(v, int | float) and math.isfinite(v) and v >= 0),
+        "{0!r} is not a number of 0 or more",
+    ),
 )
 _CHECKS_BY_FIELD: Mapping[str, tuple[Rule, ...]] = {
     "region": _text(64),

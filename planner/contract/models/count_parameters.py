@@ -85,7 +85,11 @@ def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
     layers, hidden = fields.need("layers"), fields.need("hidden_size")
     dense_layers = _dense_layers(fields)
     attention = attention_parameters(fields) + NORMS.get(fields.family, 2) * hidden
-    dense, sparse, at_work = _dense(fields), _sparse(fields), _sparse_at_work(fields)
+    dense, sparse, at_work = (
+        _dense(fields),
+        _experts(fields, fields.get("experts") or 0),
+        _experts(fields, fields.get("experts_per_token") or 0),
+    )
     sparse_layers = layers - dense_layers
     body = layers * attention + dense_layers * dense + hidden + _convolution(fields)
     inputs, outputs = _embeddings(fields)
@@ -233,14 +237,6 @@ def _experts(fields: ConfigFields, count: int) -> int:
         router += routed
     beside = _dense(fields) if fields.flag("residual_moe") else 0
     return router + _shared(fields) + beside + count * expert
-
-
-def _sparse(fields: ConfigFields) -> int:
-    return _experts(fields, fields.get("experts") or 0)
-
-
-def _sparse_at_work(fields: ConfigFields) -> int:
-    return _experts(fields, fields.get("experts_per_token") or 0)
 
 
 def _embeddings(fields: ConfigFields) -> tuple[int, int]:

@@ -99,7 +99,8 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     software = workload.software or _implied_software(request)
     margin = limits.undated_price_margin
     return PlanRules(
-        term_end=request.term_end or _default_term_end(request),
+        term_end=request.term_end
+        or ("within" if request.horizon_months < SHORTEST_TERM else "full"),
         partitions=limits.partitions or _default_partitions(request),
         software=software,
         server_software=software if own.servers is None else ANY,
@@ -123,11 +124,6 @@ def _counts_on_resale(request: ComparisonRequest) -> bool:
     """What the request says; a residual rate of its own is counted on."""
     counted = request.on_prem.count_on_resale
     return request.on_prem.residual_rate is not None if counted is None else counted
-
-
-def _default_term_end(request: ComparisonRequest) -> TermEnd:
-    """All of a commitment counts; a plan for less than a year takes none that outlasts it."""
-    return "within" if request.horizon_months < SHORTEST_TERM else "full"
 
 
 def _joined_accelerators(request: ComparisonRequest) -> int:

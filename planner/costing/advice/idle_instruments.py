@@ -243,7 +243,12 @@ def warn_of_unfilled_machines(
         return
     parts = tuple(decision)
     kinds = dict.fromkeys(inputs.by_key[part.source].accelerator for part in parts)
-    yield from (_too_small(stated, kind, inputs) for kind in kinds if _job(kind, inputs) > stated)
+    yield from (
+        f"Jobs of {pluralize(stated, 'accelerator')} (accelerators_per_job) are too small for this "
+        f"work on {get(kind).name}: each is counted as a job of {_job(kind, inputs)}."
+        for kind in kinds
+        if _job(kind, inputs) > stated
+    )
     if stated < 2:
         return
     for part in parts:
@@ -301,13 +306,6 @@ def hint_at_smaller_server(plan: Scenario, inputs: ModelInputs, most: Decimal | 
 
 def _job(kind: str, inputs: ModelInputs) -> int:
     return inputs.job_sizes.get(kind, 1)
-
-
-def _too_small(stated: int, kind: str, inputs: ModelInputs) -> str:
-    return (
-        f"Jobs of {pluralize(stated, 'accelerator')} (accelerators_per_job) are too small for this "
-        f"work on {get(kind).name}: each is counted as a job of {_job(kind, inputs)}."
-    )
 
 
 def _filled(job: int, count: float) -> str:

@@ -519,14 +519,19 @@ def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> N
     if limit.startswith(_QUOTA):
         return _name_quota(limit.removeprefix(_QUOTA), request, inputs)
     if limit.startswith(_OF_YEAR):
-        return _name_year(int(limit.removeprefix(_OF_YEAR)), request)
-    return _name_most_units(limit.removeprefix(_MOST_UNITS), request, inputs)
-
-
-def _name_year(year: int, request: ComparisonRequest) -> NamedLimit:
-    years = [budget.fiscal_year for budget in request.constraints.capex_by_fiscal_year]
-    field = f"constraints.capex_by_fiscal_year.{years.index(year)}.amount"
-    return NamedLimit(field, f"capital budget of fiscal year {year}", request.currency)
+        year = int(limit.removeprefix(_OF_YEAR))
+        years = [budget.fiscal_year for budget in request.constraints.capex_by_fiscal_year]
+        field = f"constraints.capex_by_fiscal_year.{years.index(year)}.amount"
+        return NamedLimit(field, f"capital budget of fiscal year {year}", request.currency)
+    key = limit.removeprefix(_MOST_UNITS)
+    source = inputs.by_key[key]
+    slug = key.removeprefix("server:")
+    names = [
+        server.label or server.server if server.server == "custom" else server.server
+        for server in request.on_prem.servers or ()
+    ]
+    at = f"on_prem.servers.{names.index(slug)}" if slug in names else "on_prem.servers"
+    return NamedLimit(f"{at}.max_units", f"limit on purchases of {source.label}", "servers")
 
 
 def _name_room(field: str, request: ComparisonRequest) -> NamedLimit:
@@ -542,17 +547,6 @@ def _name_quota(group: str, request: ComparisonRequest, inputs: ModelInputs) -> 
     rule = QuotaRule(group, quota.provider, quota.region, resolve(quota.accelerator).slug)
     field = f"constraints.quotas.{index}.max_accelerators"
     return NamedLimit(field, rule.words, "accelerators")
-
-
-def _name_most_units(key: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
-    source = inputs.by_key[key]
-    slug = key.removeprefix("server:")
-    names = [
-        server.label or server.server if server.server == "custom" else server.server
-        for server in request.on_prem.servers or ()
-    ]
-    at = f"on_prem.servers.{names.index(slug)}" if slug in names else "on_prem.servers"
-    return NamedLimit(f"{at}.max_units", f"limit on purchases of {source.label}", "servers")
 
 
 def list_relaxations(

@@ -102,7 +102,12 @@ def measure_beside(
     reserved, by_hour = list_reservations(scenario, inputs), without_reservations(scenario, inputs)
     rent = planned_rent(by_hour, inputs)
     hours_left = inputs.hours - _work_reserved(reserved, inputs)
-    usable = _usable_share(hours_left, most, rent, at_peak)
+    spare = rent.width - _lacking(hours_left, most, at_peak)
+    is_idle = spare > np.maximum(rent.node * (1.0 - ROUNDING), ROUNDING * (1.0 + rent.width))
+    paid = rent.width * at_peak
+    used = np.maximum(hours_left - paid, 0.0)
+    share = np.divide(used, most, out=np.ones_like(most), where=most > 0)
+    usable = np.where(is_idle, np.minimum(share, 1.0), 1.0)
     return PlanCosts(
         fixed=held.fixed,
         residual=held.residual,
@@ -160,16 +165,6 @@ def _lacking(hours: Floats, served: Floats, at_peak: Floats) -> Floats:
     """[T] width at the peak that is lacking where units serve so many of the hours."""
     lacking = np.maximum(hours - served, 0.0)
     return np.divide(lacking, at_peak, out=np.zeros_like(lacking), where=at_peak > 0)
-
-
-def _usable_share(hours: Floats, most: Floats, rent: RentMix, at_peak: Floats) -> Floats:
-    """[T] 1, but where the plan rents although units idle the share of their hours that it uses."""
-    spare = rent.width - _lacking(hours, most, at_peak)
-    is_idle = spare > np.maximum(rent.node * (1.0 - ROUNDING), ROUNDING * (1.0 + rent.width))
-    paid = rent.width * at_peak
-    used = np.maximum(hours - paid, 0.0)
-    share = np.divide(used, most, out=np.ones_like(most), where=most > 0)
-    return np.where(is_idle, np.minimum(share, 1.0), 1.0)
 
 
 def _in_use(

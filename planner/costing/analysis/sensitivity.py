@@ -121,7 +121,25 @@ def one_way_sensitivity(
     with suppress(WorkSpentError):
         for parameter in _parameters(restricted, demand_range):
             work.charge(units)
-            row = _bar(parameter, restricted, plans, request_fields)
+            low, high = (
+                _CaseResult.evaluate(parameter, at, restricted, plans, request_fields)
+                for at in (parameter.low, parameter.high)
+            )
+            row = TornadoBar(
+                parameter.field,
+                parameter.unit,
+                parameter.low,
+                parameter.high,
+                low.total,
+                high.total,
+                low.costs[0],
+                high.costs[0],
+                plans[int(np.argmin(low.costs))].key,
+                plans[int(np.argmin(high.costs))].key,
+                low.break_even,
+                high.break_even,
+                parameter.value,
+            )
             if row.span > 0.005 or row.break_even_at_low != row.break_even_at_high:
                 rows.append(row)
     # Beyond nine digits lies what rounding leaves: there the order of the fields holds.
@@ -131,33 +149,6 @@ def one_way_sensitivity(
 def case_units(inputs: ModelInputs) -> float:
     """Units of work for one figure at both its values."""
     return CASE_UNITS * (1 + len(inputs.sources) * inputs.calendar.length / 100)
-
-
-def _bar(
-    parameter: _Parameter,
-    inputs: ModelInputs,
-    plans: Sequence[Scenario],
-    request_fields: frozenset[str],
-) -> TornadoBar:
-    low, high = (
-        _CaseResult.evaluate(parameter, at, inputs, plans, request_fields)
-        for at in (parameter.low, parameter.high)
-    )
-    return TornadoBar(
-        parameter.field,
-        parameter.unit,
-        parameter.low,
-        parameter.high,
-        low.total,
-        high.total,
-        low.costs[0],
-        high.costs[0],
-        plans[int(np.argmin(low.costs))].key,
-        plans[int(np.argmin(high.costs))].key,
-        low.break_even,
-        high.break_even,
-        parameter.value,
-    )
 
 
 def distinct_plans(

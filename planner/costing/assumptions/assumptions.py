@@ -329,20 +329,21 @@ def default(field: str) -> Default:
 def all_defaults() -> MappingProxyType[str, Default]:
     """Every default by field."""
     with _TABLE.open(newline="", encoding="utf-8") as lines:
-        return MappingProxyType({row["field"]: _default(row) for row in csv.DictReader(lines)})
-
-
-def _default(row: dict[str, str]) -> Default:
-    return Default(
-        field=row["field"],
-        value=float(row["value"]),
-        low=float(row["low"]),
-        high=float(row["high"]),
-        unit=row["unit"],
-        year=int(row["year"]),
-        assumed=row["assumed"] == "yes",
-        source=row["source"],
-    )
+        return MappingProxyType(
+            {
+                row["field"]: Default(
+                    field=row["field"],
+                    value=float(row["value"]),
+                    low=float(row["low"]),
+                    high=float(row["high"]),
+                    unit=row["unit"],
+                    year=int(row["year"]),
+                    assumed=row["assumed"] == "yes",
+                    source=row["source"],
+                )
+                for row in csv.DictReader(lines)
+            }
+        )
 
 
 PAYBACK_MARGIN = "on_prem.payback_margin"

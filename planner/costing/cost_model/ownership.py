@@ -52,7 +52,18 @@ def build_server_source(
 ) -> CapacitySource:
     """A server to buy; `r` is the relative throughput of its accelerator."""
     assumptions = server.assumptions(assumptions)
-    term = _term(server, assumptions, calendar)
+    life = int(assumptions["useful_life_months"])
+    if server.is_leased:
+        assert server.financing is not None
+        life = min(life, server.financing.months)
+    term = Term(
+        months=calendar.months,
+        length=calendar.length,
+        lead_months=lead_months(assumptions, comes_from_stock=server.comes_from_stock),
+        duration_months=life,
+        depreciation=_depreciation(assumptions),
+        sells_when_retired=True,
+    )
     return replace(
         _source_without_units(server, r, assumptions, calendar),
         key=f"server:{server.slug}",
@@ -65,21 +76,6 @@ def build_server_source(
         term=term,
         max_units=server.max_units,
         available=_months_to_sign(server, term),
-    )
-
-
-def _term(server: ServerToBuy, assumptions: Assumptions, calendar: Calendar) -> Term:
-    life = int(assumptions["useful_life_months"])
-    if server.is_leased:
-        assert server.financing is not None
-        life = min(life, server.financing.months)
-    return Term(
-        months=calendar.months,
-        length=calendar.length,
-        lead_months=lead_months(assumptions, comes_from_stock=server.comes_from_stock),
-        duration_months=life,
-        depreciation=_depreciation(assumptions),
-        sells_when_retired=True,
     )
 
 
@@ -463,7 +459,20 @@ class Financing:
 
     def repay(self, rate_per_year: float) -> Repayment:
         """The contract for a price of 1."""
-        return _repay(self, rate_per_year / 12.0)
+        rate = rate_per_year / 12.0
+        n, payment = self.months, instalment(rate, self)
+        principal, interest, accrued = np.zeros(n), np.zeros(n), np.zeros(n)
+        balance, owed = 1.0 - self.deposit_rate, 0.0
+        for month in range(n):
+            if self.in_advance:
+                interest[month], principal[month] = owed, payment - owed
+                balance -= principal[month]
+                accrued[month] = owed = balance * rate
+            else:
+                accrued[month] = interest[month] = balance * rate
+                principal[month] = payment - interest[month]
+                balance -= principal[month]
+        return Repayment(payment, principal, interest, accrued, balance, owed)
 
 
 def read_financing(
@@ -513,22 +522,6 @@ def instalment(rate_per_month: float, financing: Financing) -> float:
     worth = (1.0 + i) ** -n
     payment = (financed - financing.balloon_rate * worth) * i / (1.0 - worth)
     return payment / (1.0 + i) if financing.in_advance else payment
-
-
-def _repay(financing: Financing, rate: float) -> Repayment:
-    n, payment = financing.months, instalment(rate, financing)
-    principal, interest, accrued = np.zeros(n), np.zeros(n), np.zeros(n)
-    balance, owed = 1.0 - financing.deposit_rate, 0.0
-    for month in range(n):
-        if financing.in_advance:
-            interest[month], principal[month] = owed, payment - owed
-            balance -= principal[month]
-            accrued[month] = owed = balance * rate
-        else:
-            accrued[month] = interest[month] = balance * rate
-            principal[month] = payment - interest[month]
-            balance -= principal[month]
-    return Repayment(payment, principal, interest, accrued, balance, owed)
 
 
 def build_financing_charges(

@@ -79,7 +79,15 @@ def price_rental(
         if fallback is not None:
             availability = estimate_availability(source, offer, assumptions)
             source = replace(source, availability=availability)
-    rent = _hour_charges(source, offer, assumptions, calendar)
+    price = source.price_per_hour * _price_factors(source, assumptions, calendar)
+    is_paid_ahead = traits(offer.purchase_option).is_paid_ahead
+    category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
+    charges = [HourCharge(category, source.label, "node-hours", 1.0, price)]
+    if source.goodput < 1.0:
+        label = f"{source.label}: hours lost to interruptions, run again"
+        lost_hours = 1.0 / source.goodput - 1.0
+        charges.append(HourCharge(category, label, "node-hours", lost_hours, price))
+    rent = charges
     if hours_at_peak is not None:
         rent.append(_rest_of_days(source, rent[0].unit_price, hours_at_peak))
     if source.availability is not None and fallback is not None:
@@ -142,20 +150,6 @@ def _price_factors(source: CapacitySource, assumptions: Assumptions, calendar: C
 
 def _in_months(by_month: Floats | None, length: int) -> Floats | float:
     return 1.0 if by_month is None else extend_factors(by_month, length)
-
-
-def _hour_charges(
-    source: CapacitySource, offer: Offer, assumptions: Assumptions, calendar: Calendar
-) -> list[HourCharge]:
-    price = source.price_per_hour * _price_factors(source, assumptions, calendar)
-    is_paid_ahead = traits(offer.purchase_option).is_paid_ahead
-    category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
-    charges = [HourCharge(category, source.label, "node-hours", 1.0, price)]
-    if source.goodput < 1.0:
-        label = f"{source.label}: hours lost to interruptions, run again"
-        lost_hours = 1.0 / source.goodput - 1.0
-        charges.append(HourCharge(category, label, "node-hours", lost_hours, price))
-    return charges
 
 
 def _rest_of_days(source: CapacitySource, price: Floats, hours_at_peak: Floats) -> HourCharge:

@@ -215,7 +215,8 @@ class Term:
         residual value. With depreciation `none` capital is written off when it is paid.
         """
         if self.depreciation is None:
-            return _write_off_evenly(self.active)
+            count = self.active.sum(axis=1, keepdims=True)
+            return np.asarray(self.active / np.maximum(count, 1.0))
         if self.depreciation == "none":
             return _at_start(self.months, self.length)
         return _write_off_by_schedule(
@@ -255,11 +256,6 @@ def _active(months: int, length: int, lead: int, duration: int, last: int) -> Fl
     mask = np.asarray(in_service, dtype=np.float64)
     mask.setflags(write=False)
     return mask
-
-
-def _write_off_evenly(active: Floats) -> Floats:
-    count = active.sum(axis=1, keepdims=True)
-    return np.asarray(active / np.maximum(count, 1.0))
 
 
 @lru_cache(maxsize=8)

@@ -423,7 +423,8 @@ def prefer_dated(offers: EligibleOffers, margin: float) -> EligibleOffers:
     is_undated = offers.table.as_of_day[offers.rows] == UNDATED
     if margin <= 0 or not is_undated.any() or is_undated.all():
         return offers
-    price = _effective_price(offers)
+    hours = HOURS_PER_MONTH * np.maximum(offers.term_months, 1)
+    price = np.asarray(offers.usd_per_hour + offers.upfront_usd / hours)
     is_kept = np.ones(len(offers), dtype=bool)
     keys = (
         offers.option,
@@ -438,18 +439,8 @@ def prefer_dated(offers: EligibleOffers, margin: float) -> EligibleOffers:
         if len(dated):
             undated = group[is_undated[group]]
             is_kept[undated] = price[undated] * (1 + margin) < price[dated].min()
-    return _select(offers, is_kept)
-
-
-def _effective_price(offers: EligibleOffers) -> Floats:
-    """[entry] price of an hour, USD, upfront payments spread over the term."""
-    hours = HOURS_PER_MONTH * np.maximum(offers.term_months, 1)
-    return np.asarray(offers.usd_per_hour + offers.upfront_usd / hours)
-
-
-def _select(offers: EligibleOffers, mask: np.ndarray) -> EligibleOffers:
     columns = {
-        name: getattr(offers, name)[mask]
+        name: getattr(offers, name)[is_kept]
         for name in (
             *("rows", "multiplier", "usd_per_hour", "upfront_usd", "term_months", "option"),
             *("capacity", "accelerator", "accelerator_count", "quotas"),

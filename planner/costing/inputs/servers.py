@@ -270,7 +270,22 @@ class _ReferenceList:
         return self._read(reference.get(slug, field))
 
     def _read(self, server: reference.Server) -> ServerToBuy:
-        bought = _from_reference(server, self.units_per_usd)
+        bought = ServerToBuy(
+            slug=server.slug,
+            label=server.name,
+            accelerator=server.accelerator,
+            accelerator_count=float(server.accelerator_count),
+            unit_price=server.unit_price_usd * self.units_per_usd,
+            power_kw=server.power_kw,
+            idle_power_kw=server.idle_power_kw,
+            is_workstation=server.server_class == "workstation",
+            comes_from_stock=server.server_class == "workstation",
+            stands_alone=server.server_class == "workstation",
+            reference=server.slug,
+            source=server.source,
+            price_year=server.price_year,
+            rack_units=float(server.rack_units),
+        )
         typical, idle = server.typical_power_kw, server.measured_idle_power_kw
         idle = bought.idle_power_kw if idle is None else idle
         if typical is None:
@@ -371,29 +386,26 @@ def at_site(server: ServerToBuy, site: str) -> ServerToBuy:
     )
 
 
-def _from_reference(server: reference.Server, units_per_usd: float) -> ServerToBuy:
-    return ServerToBuy(
-        slug=server.slug,
-        label=server.name,
-        accelerator=server.accelerator,
-        accelerator_count=float(server.accelerator_count),
-        unit_price=server.unit_price_usd * units_per_usd,
-        power_kw=server.power_kw,
-        idle_power_kw=server.idle_power_kw,
-        is_workstation=server.server_class == "workstation",
-        comes_from_stock=server.server_class == "workstation",
-        stands_alone=server.server_class == "workstation",
-        reference=server.slug,
-        source=server.source,
-        price_year=server.price_year,
-        rack_units=float(server.rack_units),
-    )
-
-
 def _read_named_servers(servers: Sequence[Server], known: _ReferenceList) -> Iterator[ServerToBuy]:
     seen: set[str] = set()
     for i, requested in enumerate(servers):
-        server = _read_server(requested, f"on_prem.servers.{i}", known)
+        field = f"on_prem.servers.{i}"
+        if requested.server == "custom":
+            base = ServerToBuy(
+                slug=requested.label or "custom",
+                label=requested.label or "Custom server",
+                is_workstation=True,
+                accelerator="",
+                accelerator_count=0.0,
+                unit_price=0.0,
+                power_kw=0.0,
+                idle_power_kw=0.0,
+            )
+        else:
+            base = known.get(requested.server, f"{field}.server")
+            if requested.label:
+                base = replace(base, label=requested.label)
+        server = _apply_overrides(base, requested, field)
         if server.slug in seen:
             hint = (
                 "give it a label of its own" if requested.server == "custom" else "allowed is once"
@@ -403,25 +415,6 @@ def _read_named_servers(servers: Sequence[Server], known: _ReferenceList) -> Ite
             )
         seen.add(server.slug)
         yield server
-
-
-def _read_server(requested: Server, field: str, known: _ReferenceList) -> ServerToBuy:
-    if requested.server == "custom":
-        base = ServerToBuy(
-            slug=requested.label or "custom",
-            label=requested.label or "Custom server",
-            is_workstation=True,
-            accelerator="",
-            accelerator_count=0.0,
-            unit_price=0.0,
-            power_kw=0.0,
-            idle_power_kw=0.0,
-        )
-    else:
-        base = known.get(requested.server, f"{field}.server")
-        if requested.label:
-            base = replace(base, label=requested.label)
-    return _apply_overrides(base, requested, field)
 
 
 def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> ServerToBuy:

@@ -29,7 +29,21 @@ def find_conflicts(problem: PlanProblem, work: WorkMeter) -> tuple[ConflictingCo
     >>> [str(conflict) for conflict in find_conflicts(problem, WorkMeter())]
     ['quota gcp h100: 16 → at least 24']
     """
-    unserved = _unserved_months(problem)
+    months = problem.hours.size
+    offered, width, hours = np.zeros(months, bool), np.zeros(months), np.zeros(months)
+    for rental in problem.rental_options:
+        offered |= np.isfinite(rental.hour_cost) & (
+            True if rental.available is None else rental.available
+        )
+    for unit in problem.units:
+        for month in np.flatnonzero(np.isfinite(unit.start_cost)).tolist():
+            first = month + unit.lead_months
+            offered[first : first + unit.duration_months] = True
+        if unit.existing is not None:
+            width += unit.capacity * unit.existing
+            hours += unit.capacity * unit.hours_per_month * unit.existing
+    short = (width < problem.peak * (1 - _NO_SLACK)) | (hours < problem.hours * (1 - _NO_SLACK))
+    unserved = np.asarray((problem.hours > 0) & ~offered & short, bool)
     if unserved.any():
         return (ConflictingConstraint(_describe_gap(problem, unserved), None, None),)
     limits = PlanModel(problem, is_elastic=True).limits.limits
@@ -68,25 +82,6 @@ def _relax(
         for limit, (column, unit) in zip(limits, slacks, strict=True)
         if len(limits) == 1 or unit * values[column] > _NO_SLACK
     ]
-
-
-def _unserved_months(problem: PlanProblem) -> Bools:
-    """[T] months whose demand what is there does not cover, and nothing is on sale for."""
-    months = problem.hours.size
-    offered, width, hours = np.zeros(months, bool), np.zeros(months), np.zeros(months)
-    for rental in problem.rental_options:
-        offered |= np.isfinite(rental.hour_cost) & (
-            True if rental.available is None else rental.available
-        )
-    for unit in problem.units:
-        for month in np.flatnonzero(np.isfinite(unit.start_cost)).tolist():
-            first = month + unit.lead_months
-            offered[first : first + unit.duration_months] = True
-        if unit.existing is not None:
-            width += unit.capacity * unit.existing
-            hours += unit.capacity * unit.hours_per_month * unit.existing
-    short = (width < problem.peak * (1 - _NO_SLACK)) | (hours < problem.hours * (1 - _NO_SLACK))
-    return np.asarray((problem.hours > 0) & ~offered & short, bool)
 
 
 def _describe_gap(problem: PlanProblem, unserved: Bools) -> str:

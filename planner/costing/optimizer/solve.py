@@ -73,7 +73,12 @@ def solve(
         plan = _search(_change_budgets(problem, more=HALF_CENT), gap, work, ceiling, spending)
         if plan.feasible:
             return plan
-    return _no_plan(problem, work)
+    part = work.part(max(work.remaining, work.stop_after * CONFLICT_SHARE), stops=True)
+    conflicts = find_conflicts(problem, part)
+    reasons = [str(conflict) for conflict in conflicts] or ["no plan meets every limit"]
+    if part.left_out:
+        reasons.append("other limits were not tried within the work that one question may take")
+    return Plan(False, np.inf, np.inf, why_not=tuple(reasons), conflicts=conflicts)
 
 
 def _search(
@@ -167,12 +172,3 @@ def _change_budgets(problem: PlanProblem, times: float = 1.0, more: float = 0.0)
         monthly_budget=change(problem.monthly_budget, more),
         total_budget=change(problem.total_budget, more),
     )
-
-
-def _no_plan(problem: PlanProblem, work: WorkMeter) -> Plan:
-    part = work.part(max(work.remaining, work.stop_after * CONFLICT_SHARE), stops=True)
-    conflicts = find_conflicts(problem, part)
-    reasons = [str(conflict) for conflict in conflicts] or ["no plan meets every limit"]
-    if part.left_out:
-        reasons.append("other limits were not tried within the work that one question may take")
-    return Plan(False, np.inf, np.inf, why_not=tuple(reasons), conflicts=conflicts)

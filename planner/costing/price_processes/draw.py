@@ -116,18 +116,15 @@ def _add_shocks(
     persistence = _column([math.exp(-processes[i].resets_per_year / 12.0) for i in moving])
     state = np.zeros((len(moving), samples), dtype=np.float32)
     for month in range(1, months):
-        shock = _uniform((1 + families + len(moving), samples), random)
+        shape = (1 + families + len(moving), samples)
+        drawn = random.integers(0, 65_536, shape, dtype=np.uint16).astype(np.float32)
+        drawn -= np.float32(32_767.5)
+        drawn *= _UNIT
+        shock = drawn
         common, of_family, own = shock[:1], shock[1 : 1 + families], shock[1 + families :]
         state *= persistence
         state += scale * _share(common, of_family[family], own)
         logs[month, moving] += state
-
-
-def _uniform(shape: tuple[int, int], random: np.random.Generator) -> Singles:
-    drawn = random.integers(0, 65_536, shape, dtype=np.uint16).astype(np.float32)
-    drawn -= np.float32(32_767.5)
-    drawn *= _UNIT
-    return drawn
 
 
 def _add_drift(logs: Singles, processes: Sequence[PriceProcess], own: Singles) -> None:

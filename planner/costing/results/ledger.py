@@ -186,7 +186,15 @@ def _merge_streams(streams: Iterable[Stream]) -> Iterator[Stream]:
     for stream in streams:
         for i, other in enumerate(merged):
             if _is_same_charge(stream, other):
-                merged[i] = _add_streams(other, stream)
+                write_off = None
+                if other.write_off is not None or stream.write_off is not None:
+                    write_off = _written_off(other) + _written_off(stream)
+                merged[i] = replace(
+                    other,
+                    quantity=other.quantity + stream.quantity,
+                    unit_price=np.where(other.quantity != 0, other.unit_price, stream.unit_price),
+                    write_off=write_off,
+                )
                 break
         else:
             merged.append(stream)
@@ -198,18 +206,6 @@ def _is_same_charge(one: Stream, other: Stream) -> bool:
         return False
     both = (one.quantity != 0) & (other.quantity != 0)
     return bool(np.array_equal(one.unit_price[both], other.unit_price[both]))
-
-
-def _add_streams(one: Stream, other: Stream) -> Stream:
-    write_off = None
-    if one.write_off is not None or other.write_off is not None:
-        write_off = _written_off(one) + _written_off(other)
-    return replace(
-        one,
-        quantity=one.quantity + other.quantity,
-        unit_price=np.where(one.quantity != 0, one.unit_price, other.unit_price),
-        write_off=write_off,
-    )
 
 
 def _written_off(stream: Stream) -> Floats:

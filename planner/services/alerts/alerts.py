@@ -116,7 +116,15 @@ def create_alerts(
     revisions = (
         {r.provider: r.number for r in catalogs.revisions_in_force()} if subject.is_priced else {}
     )
-    active_alerts = _active_alerts(subject)
+    alerts = Alert.objects.filter(**subject.columns).defer("causes")
+    last = {_topic(one.kind, one.message): one for one in alerts.order_by("created_at")}
+    entries = AuditEntry.objects.filter(team=subject.team_id, action=_ENDED)
+    ended = set(
+        entries.filter(object_id__in=[str(one.pk) for one in last.values()]).values_list(
+            "object_id", flat=True
+        )
+    )
+    active_alerts = {topic: one for topic, one in last.items() if str(one.pk) not in ended}
     _close_resolved(active_alerts, findings)
     return [
         _alert(subject, finding, causes, revisions)
@@ -132,19 +140,6 @@ def _topic(kind: str, message: str) -> tuple[str, str]:
         return kind, message.partition(" is ")[0]
     name, no_room, _ = message.rpartition(NO_ROOM)
     return kind, name if no_room else ""
-
-
-def _active_alerts(subject: AlertSubject) -> dict[tuple[str, str], Alert]:
-    """The last alert on each topic, less those of which it is written down that they ended."""
-    alerts = Alert.objects.filter(**subject.columns).defer("causes")
-    last = {_topic(one.kind, one.message): one for one in alerts.order_by("created_at")}
-    entries = AuditEntry.objects.filter(team=subject.team_id, action=_ENDED)
-    ended = set(
-        entries.filter(object_id__in=[str(one.pk) for one in last.values()]).values_list(
-            "object_id", flat=True
-        )
-    )
-    return {topic: one for topic, one in last.items() if str(one.pk) not in ended}
 
 
 def _close_resolved(
@@ -193,21 +188,21 @@ def _alert(
         causes=[cause.model_dump(mode="json") for cause in causes],
     )
     event = WebhookEvent.PORTFOLIO_MOVED if subject.portfolio else _EVENTS[finding.kind]
-    emit(subject.team_id, event, _payload(alert))
+    emit(
+        subject.team_id,
+        event,
+        {
+            "alert": str(alert.pk),
+            "kind": alert.kind,
+            **_name_subject(alert),
+            "message": alert.message,
+            "currency": alert.currency,
+            "before": alert.before,
+            "after": alert.after,
+            "causes": alert.causes,
+        },
+    )
     return alert
-
-
-def _payload(alert: Alert) -> dict[str, Any]:
-    return {
-        "alert": str(alert.pk),
-        "kind": alert.kind,
-        **_name_subject(alert),
-        "message": alert.message,
-        "currency": alert.currency,
-        "before": alert.before,
-        "after": alert.after,
-        "causes": alert.causes,
-    }
 
 
 def _name_subject(alert: Alert) -> dict[str, Any]:

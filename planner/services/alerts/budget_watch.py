@@ -10,7 +10,6 @@ from typing import Any
 
 from planner.contract.answer.common import write_decimal
 from planner.contract.answer.comparison import (
-    AlertCause,
     AnswerSummary,
     ScenarioChange,
     summarize_answer,
@@ -96,12 +95,9 @@ def watch_project(project: Project) -> list[Alert]:
     except InvalidInput as refusal:
         return create_alerts(subject, [Finding(AlertKind.NOT_FEASIBLE, str(refusal))])
     findings = list(_find_problems(project, plan, repriced, last_total(subject)))
-    return create_alerts(subject, findings, _causes(plan, repriced))
-
-
-def _causes(plan: SavedComparison, repriced: Repriced) -> list[AlertCause]:
-    """The prices that moved, each with the currency that its provider asks for."""
-    return list_causes(plan.read_plan().offers, repriced.prices_moved)
+    return create_alerts(
+        subject, findings, list_causes(plan.read_plan().offers, repriced.prices_moved)
+    )
 
 
 def watch_spending(project: Project) -> list[Alert]:

@@ -35,7 +35,17 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     """Send what of `results` an operator should know; nothing where all is published."""
     problems = [_describe(one) for one in results if one.outcome in _HEADLINES and _is_new(one)]
     problems += [_describe_outliers(one) for one in results if _count_new_outliers(one)]
-    problems += [_describe_unread(one) for one in results if _list_newly_unread(one)]
+    problems += [
+        {
+            "provider": one.provider,
+            "outcome": "partly published",
+            "title": f"Parts of the prices of {cloud_title(one.provider)} could not be read",
+            "message": "; ".join(_list_newly_unread(one)[:MAX_MOVES]),
+            "remedy": "Their last published prices stay in force with their own dates.",
+        }
+        for one in results
+        if _list_newly_unread(one)
+    ]
     problems += _stale_prices({one.provider for one in results if one.succeeded})
     if not problems:
         return
@@ -104,17 +114,6 @@ def _describe_outliers(result: RefreshResult) -> dict[str, str]:
 def _list_newly_unread(result: RefreshResult) -> tuple[str, ...]:
     revision = result.publication.revision if result.publication else None
     return list_newly_unread(revision) if revision else ()
-
-
-def _describe_unread(result: RefreshResult) -> dict[str, str]:
-    """Regions and other parts that this refresh left as they were while it published the rest."""
-    return {
-        "provider": result.provider,
-        "outcome": "partly published",
-        "title": f"Parts of the prices of {cloud_title(result.provider)} could not be read",
-        "message": "; ".join(_list_newly_unread(result)[:MAX_MOVES]),
-        "remedy": "Their last published prices stay in force with their own dates.",
-    }
 
 
 def _stale_prices(providers: set[str]) -> list[dict[str, str]]:

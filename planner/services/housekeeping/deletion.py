@@ -43,7 +43,8 @@ def delete_team(access: Access, team: Team) -> None:
     """Removes everything of `team`; its slug is free again."""
     require(access, team.pk, OWN)
     current = Team.objects.select_for_update().get(pk=team.pk)
-    _require_no_running_job(current)
+    if Job.objects.filter(team=current, state=JobState.RUNNING).exists():
+        raise WrongStateError("A job of this team is running; cancel it or wait for its end.")
     counts = {table.name: table.rows(current).count() for table in list_tables()}
     before = {"name": current.name, "slug": current.slug, "rows": counts}
     record(access, "team.deleted", current, before=before)
@@ -51,11 +52,6 @@ def delete_team(access: Access, team: Team) -> None:
         if not outlives_its_team(table):
             table.rows(current).delete()
     _forget_settings(current)
-
-
-def _require_no_running_job(team: Team) -> None:
-    if Job.objects.filter(team=team, state=JobState.RUNNING).exists():
-        raise WrongStateError("A job of this team is running; cancel it or wait for its end.")
 
 
 def _forget_settings(team: Team) -> None:
@@ -81,7 +77,11 @@ def delete_account(user: Any) -> None:
     the server without an operator.
     """
     access = access_of(user)
-    _require_other_operator(user)
+    operators = get_user_model()._default_manager.filter(is_superuser=True, is_active=True)
+    if user.is_superuser and not operators.exclude(pk=user.pk).exists():
+        raise WrongStateError(
+            "This is the only operator account; make another one with manage.py createsuperuser."
+        )
     sole_member_team_ids = {team.pk for team in list_sole_member_teams(user)}
     for member in Membership.objects.filter(user=user).select_related("team"):
         if member.team_id in sole_member_team_ids:
@@ -104,14 +104,6 @@ def _leave(access: Access, member: Membership) -> None:
             f"You are the only owner of the team {member.team.name}, which has other members; "
             "make one of them owner first, or delete the team."
         ) from None
-
-
-def _require_other_operator(user: Any) -> None:
-    operators = get_user_model()._default_manager.filter(is_superuser=True, is_active=True)
-    if user.is_superuser and not operators.exclude(pk=user.pk).exists():
-        raise WrongStateError(
-            "This is the only operator account; make another one with manage.py createsuperuser."
-        )
 
 
 SECRET_FIELDS = frozenset({"digest", "secret"})

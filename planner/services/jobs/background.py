@@ -108,15 +108,10 @@ def _in_executor(task: str, arguments: tuple[str, ...], queue: str) -> None:
     try:
         _executor(queue).submit(_in_thread, task, *arguments)
     except RuntimeError:  # A command that is at its end finishes its work, but starts no more.
-        _at_the_end(task, arguments)
-
-
-def _at_the_end(task: str, arguments: tuple[str, ...]) -> None:
-    """What is in the database waits for the timer of another process; the rest is done here."""
-    if TASKS[task].is_in_database:
-        logger.info("This process is at its end: %s waits for the timer of another one.", task)
-    else:
-        _in_thread(task, *arguments)
+        if TASKS[task].is_in_database:
+            logger.info("This process is at its end: %s waits for the timer of another one.", task)
+        else:
+            _in_thread(task, *arguments)
 
 
 @cache

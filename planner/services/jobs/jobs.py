@@ -138,34 +138,26 @@ def run(job_id: str) -> None:
     job = Job.objects.select_related("team", "created_by").get(pk=job_id)
     try:
         with use_request_id(job.request_id), keep_alive(job):
-            _do(job)
+            start = time.perf_counter()
+            state, result, error = _run_work(job)
+            seconds = time.perf_counter() - start
+            JOB_SECONDS.labels(job.kind, state.value).observe(seconds)
+            facts = {"job": str(job.pk), "kind": job.kind, "state": state.value}
+            logger.info(
+                "Job %s (%s) %s after %.1f s.", job.pk, job.kind, state.value, seconds, extra=facts
+            )
+            rows = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
+            values: dict[str, Any] = {"state": state, "result": result, "error": error}
+            if state == JobState.SUCCEEDED:
+                total = rows.values_list("total", flat=True).first() or 1
+                values |= {"done": total, "total": total}
+            if rows.update(finished_at=timezone.now(), **values):
+                clean_up_after(job)
     except DATABASE_GONE:
         logger.warning("The database was gone under job %s (%s).", job.pk, job.kind)
         connection.close()
         if KINDS[job.kind].may_be_repeated and job.attempts < MAX_ATTEMPTS:
             put_back(job)
-
-
-def _do(job: Job) -> None:
-    """One attempt, counted and logged; its end is written."""
-    start = time.perf_counter()
-    state, result, error = _run_work(job)
-    seconds = time.perf_counter() - start
-    JOB_SECONDS.labels(job.kind, state.value).observe(seconds)
-    facts = {"job": str(job.pk), "kind": job.kind, "state": state.value}
-    logger.info("Job %s (%s) %s after %.1f s.", job.pk, job.kind, state.value, seconds, extra=facts)
-    _finish(job, state, result, error)
-
-
-def _finish(job: Job, state: JobState, result: Any, error: Any) -> None:
-    """Writes what became of an attempt; nothing where it is another's by now."""
-    rows = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
-    values: dict[str, Any] = {"state": state, "result": result, "error": error}
-    if state == JobState.SUCCEEDED:
-        total = rows.values_list("total", flat=True).first() or 1
-        values |= {"done": total, "total": total}
-    if rows.update(finished_at=timezone.now(), **values):
-        clean_up_after(job)
 
 
 def _run_work(job: Job) -> tuple[JobState, Any, Any]:

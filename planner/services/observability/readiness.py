@@ -117,12 +117,13 @@ def _check_prices() -> Check:
     if not rows:
         return Check(FAILED, "no prices are loaded; run `manage.py load_catalog`")
     read = [row for row in rows if row.provider in all_providers()]
-    old = [f"{row.provider} {part.part}" for row in read for part in row.parts if _is_red(part)]
+    old = [
+        f"{row.provider} {part.part}"
+        for row in read
+        for part in row.parts
+        if getattr(part, "level", "") == "red"
+    ]
     return Check(DEGRADED, f"old: {', '.join(old)}") if old else Check(OK)
-
-
-def _is_red(part: object) -> bool:
-    return getattr(part, "level", "") == "red"
 
 
 def _check_broker() -> Check:

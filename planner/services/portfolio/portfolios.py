@@ -63,7 +63,9 @@ def plan_for_team(
     resolved, inherited = dict(request), dict[str, str]()
     if team:
         resolved, inherited = inherit(request, team, market.exchange_rates)
-        resolved = _without_data(resolved, inherited)
+        for field in [name for name in inherited if name.split(".")[0] == "data"]:
+            del inherited[field]
+        resolved = {name: value for name, value in resolved.items() if name != "data"}
     budget = current_budget()
     try:
         answer = plan_portfolio(resolved, market, work=budget.meter, open_lanes=_lanes())
@@ -75,13 +77,6 @@ def plan_for_team(
 def _lanes() -> OpenLanes:
     """Where shares are sampled: in the process of a page or request, and a job on several."""
     return open_in_processes(settings.PORTFOLIO_PROCESSES if current_budget().is_job else 1)
-
-
-def _without_data(request: dict[str, Any], inherited: dict[str, str]) -> dict[str, Any]:
-    """Data belongs to a project; a team's default for it does not make a portfolio's."""
-    for field in [name for name in inherited if name.split(".")[0] == "data"]:
-        del inherited[field]
-    return {name: value for name, value in request.items() if name != "data"}
 
 
 def portfolio_job(job: Job, progress: Progress) -> dict[str, Any]:
@@ -263,10 +258,6 @@ def store_repricing(saved: SavedPortfolio, catalog: Catalog | None = None) -> No
     """Reprices a plan and writes what that changes beside it. The plan itself stays as it is, its
     version too, so that a page that somebody has open can still be sent."""
     _, changes = reprice_portfolio(saved, catalog)
-    _write(saved, changes)
-
-
-def _write(saved: SavedPortfolio, changes: Iterable[PortfolioChange]) -> None:
     repriced = PortfolioRepricing(on=timezone.now().date(), changes=tuple(changes)).model_dump(
         mode="json"
     )

@@ -41,15 +41,11 @@ def _apply_changes(request: Values, changes: Values) -> dict[str, Any]:
     for name, value in changes.items():
         current = merged.get(name)
         if isinstance(current, Mapping) and isinstance(value, Mapping):
-            merged[name] = _merge_section(current, value)
+            is_other_kind = value.get("kind", current.get("kind")) != current.get("kind")
+            merged[name] = value if is_other_kind else {**current, **value}
         else:
             merged[name] = value
     return merged
-
-
-def _merge_section(current: Values, changes: Values) -> Values:
-    is_other_kind = changes.get("kind", current.get("kind")) != current.get("kind")
-    return changes if is_other_kind else {**current, **changes}
 
 
 def _check_request(request: Values, prefix: str) -> None:
@@ -168,7 +164,11 @@ def build_variant(access: Access, project: Project, values: Values) -> Variant:
 @transaction.atomic
 def create_variant(access: Access, project: Project, values: Values) -> Variant:
     variant = build_variant(access, project, values)
-    _save_named(variant)
+    try:
+        with transaction.atomic():
+            variant.save()
+    except IntegrityError:
+        raise _name_taken(variant) from None
     record(access, "variant.created", variant, after=values)
     return variant
 
@@ -193,14 +193,6 @@ def delete_variant(access: Access, variant: Variant) -> None:
     require(access, variant.team_id, EDIT)
     record(access, "variant.deleted", variant, before={"changes": variant.changes})
     variant.delete()
-
-
-def _save_named(variant: Variant) -> None:
-    try:
-        with transaction.atomic():
-            variant.save()
-    except IntegrityError:
-        raise _name_taken(variant) from None
 
 
 def _name_taken(variant: Variant) -> InvalidInput:

@@ -110,7 +110,11 @@ def reprice(
     return Repriced(
         request=final.resolved_request,
         answer=final.answer,
-        difference=_difference(steps),
+        difference=[
+            _scenario_change(key, [step.by_key.get(key) for step in steps])
+            for key in steps[-1].by_key
+            if key in steps[0].by_key
+        ],
         prices_moved=list(_prices_moved(original, catalog)),
         request_changes=list(_request_changes(saved.request, final.resolved_request)),
         changed_rows=list_changed_rows(saved.rows, shown_rows(final.answer)),
@@ -134,14 +138,6 @@ def _intermediate_answers(
     mixed |= {k: old[k] for k in _DEMAND if k in old}
     mixed["workload"] = raise_peak_to_job(mixed["workload"])
     yield compare_for_team(mixed | _TOTALS_ALONE, None, catalog).answer
-
-
-def _difference(steps: list[SavedPlan]) -> list[ScenarioChange]:
-    return [
-        _scenario_change(key, [step.by_key.get(key) for step in steps])
-        for key in steps[-1].by_key
-        if key in steps[0].by_key
-    ]
 
 
 def _scenario_change(key: ScenarioKey, scenarios: list[ScenarioRecord | None]) -> ScenarioChange:

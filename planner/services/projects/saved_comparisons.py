@@ -221,7 +221,10 @@ def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> 
     """
     require(access, saved.team_id, APPROVE)
     Project.objects.select_for_update().get(pk=saved.project_id)  # one approval at a time
-    _require_second_person(access, saved)
+    current = SavedComparison.objects.select_for_update().get(pk=saved.pk)
+    _expect(current, State.SUBMITTED)
+    if not may_approve(access, current):
+        raise WrongStateError("You submitted it; another approver or an owner must approve it.")
     for other in SavedComparison.objects.filter(project=saved.project_id, state=State.APPROVED):
         ended = {"superseded_by_id": saved.pk, "superseded_at": timezone.now()}
         _move(access, other, State.APPROVED, State.SUPERSEDED, ended, None)
@@ -231,7 +234,17 @@ def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> 
         "approved_at": timezone.now(),
     }
     approved = _move(access, saved, State.SUBMITTED, State.APPROVED, changes, seen)
-    emit(saved.team_id, WebhookEvent.APPROVED, _payload(approved, access))
+    emit(
+        saved.team_id,
+        WebhookEvent.APPROVED,
+        {
+            "saved_comparison": str(approved.pk),
+            "project": str(approved.project_id),
+            "name": approved.name,
+            "approved_by": access.name,
+            **approved.summary,
+        },
+    )
     return approved
 
 
@@ -241,13 +254,6 @@ def may_approve(access: Access, saved: SavedComparison) -> bool:
     if saved.submitted_key == access.person:
         return access.has_role(saved.team_id, Role.OWNER)
     return access.has_role(saved.team_id, Role.APPROVER)
-
-
-def _require_second_person(access: Access, saved: SavedComparison) -> None:
-    current = SavedComparison.objects.select_for_update().get(pk=saved.pk)
-    _expect(current, State.SUBMITTED)
-    if not may_approve(access, current):
-        raise WrongStateError("You submitted it; another approver or an owner must approve it.")
 
 
 def _move(
@@ -274,16 +280,6 @@ def _expect(saved: SavedComparison, state: State) -> None:
     if saved.state != state:
         one = "a draft" if state == State.DRAFT else f"one that is {state.value}"
         raise WrongStateError(f"It is {saved.state}; only {one} can be changed like that.")
-
-
-def _payload(saved: SavedComparison, access: Access) -> dict[str, Any]:
-    return {
-        "saved_comparison": str(saved.pk),
-        "project": str(saved.project_id),
-        "name": saved.name,
-        "approved_by": access.name,
-        **saved.summary,
-    }
 
 
 FIGURES, ASSUMPTIONS = "Figures", "Assumptions"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -118,7 +117,9 @@ def inherit(
     inherited: dict[str, str] = {}
     if base_request.get("inherits") is False:
         return request, inherited
-    _add_currency(request, team, inherited)
+    if "currency" not in request and team.currency != "USD":
+        request["currency"] = team.currency
+        inherited["currency"] = f"currency of the team {team.name}"
     money = _Money(request, team.currency, rates or ExchangeRates())
     for name in _LISTS:
         _add_entries(request, name, getattr(team, name), team, inherited)
@@ -192,12 +193,6 @@ def _note_conversion(
             inherited[f"{section}.{name}"] += money.conversion_note
 
 
-def _add_currency(request: Request, team: Team, inherited: dict[str, str]) -> None:
-    if "currency" not in request and team.currency != "USD":
-        request["currency"] = team.currency
-        inherited["currency"] = f"currency of the team {team.name}"
-
-
 def _add_entries(
     request: Request, name: str, entries: list[Any], team: Team, inherited: dict[str, str]
 ) -> None:
@@ -242,7 +237,9 @@ def _add_quotes(request: Request, team: Team, money: _Money, inherited: dict[str
     if servers is None:
         today = timezone.now().date()
         servers = [
-            {"server": slug} for slug, quote in quotes.items() if _is_quote_valid(quote, today)
+            {"server": slug}
+            for slug, quote in quotes.items()
+            if quote.valid_until is None or quote.valid_until >= today
         ]
     if not isinstance(servers, list) or not servers:
         return
@@ -254,10 +251,6 @@ def _add_quotes(request: Request, team: Team, money: _Money, inherited: dict[str
         inherited["on_prem.servers"] = f"{noun} {labels} of the team {team.name}"
         if any(_MONEY["server"][0] in quotes[slug].server for slug in used):
             inherited["on_prem.servers"] += money.conversion_note
-
-
-def _is_quote_valid(quote: ServerQuote, today: dt.date) -> bool:
-    return quote.valid_until is None or quote.valid_until >= today
 
 
 def _names_quote(server: object, quotes: Mapping[str, ServerQuote]) -> bool:

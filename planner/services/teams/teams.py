@@ -271,20 +271,17 @@ def apply_groups(user: Any, groups: Collection[str]) -> None:
     """Gives a person the roles of their groups, and takes those that no group gives."""
     granted = [rule for rule in settings.OIDC_GROUPS if rule.group in groups]
     if any(rule.is_operator for rule in settings.OIDC_GROUPS):
-        _set_operator(user, any(rule.is_operator for rule in granted))
+        is_operator = any(rule.is_operator for rule in granted)
+        if user.is_staff != is_operator:
+            user.is_staff = is_operator
+            user.save(update_fields=["is_staff"])
+            logger.warning("%s is %s operator now.", user, "an" if is_operator else "no")
     for slug in sorted({rule.team for rule in settings.OIDC_GROUPS if not rule.is_operator}):
         team = Team.objects.filter(slug=slug).first()
         if team is None:
             logger.warning("OIDC_GROUPS names the team %r, which is not there.", slug)
             continue
         _set_role(user, team, _highest(rule for rule in granted if rule.team == slug))
-
-
-def _set_operator(user: Any, is_operator: bool) -> None:
-    if user.is_staff != is_operator:
-        user.is_staff = is_operator
-        user.save(update_fields=["is_staff"])
-        logger.warning("%s is %s operator now.", user, "an" if is_operator else "no")
 
 
 def _highest(rules: Iterable[GroupRole]) -> Role | None:

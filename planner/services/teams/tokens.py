@@ -48,7 +48,13 @@ def create_token(
     user_id = None if is_service else _person(access)
     own_role = access.roles[team.pk]
     role = role or own_role
-    _check_grant(access, own_role, role, scopes)
+    if role.rank > own_role.rank:
+        raise InvalidInput("role", f"{role.value!r} is above your own, {own_role.value!r}")
+    missing = sorted(set(scopes) - access.scopes)
+    if missing:
+        raise InvalidInput("scopes", f"{', '.join(missing)} is beyond the token you call with")
+    if Scope.REFRESH in scopes and not access.is_operator:
+        raise InvalidInput("scopes", "only operators of this server can grant refresh")
     working = ApiToken.objects.filter(team=team, revoked_at=None, expires_at__gt=timezone.now())
     require_room(working, TOKENS_PER_TEAM, f"a team has at most {TOKENS_PER_TEAM} tokens")
     secret = new_secret(TOKEN_PREFIX)
@@ -66,16 +72,6 @@ def create_token(
     granted = {"scopes": token.scopes, "role": role, "service": is_service}
     record(access, "token.created", token, after=granted)
     return token, secret
-
-
-def _check_grant(access: Access, own_role: Role, role: Role, scopes: Collection[Scope]) -> None:
-    if role.rank > own_role.rank:
-        raise InvalidInput("role", f"{role.value!r} is above your own, {own_role.value!r}")
-    missing = sorted(set(scopes) - access.scopes)
-    if missing:
-        raise InvalidInput("scopes", f"{', '.join(missing)} is beyond the token you call with")
-    if Scope.REFRESH in scopes and not access.is_operator:
-        raise InvalidInput("scopes", "only operators of this server can grant refresh")
 
 
 def _person(access: Access) -> int:
@@ -124,7 +120,9 @@ def access_for_token(secret: str) -> Access | None:
     role = role_of_token(token)
     if role is None:
         return None
-    _note_use(token)
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > _USE_WRITTEN_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return Access(
         user_id=token.user_id,
         name=_display_name(token),
@@ -139,12 +137,6 @@ def _display_name(token: ApiToken) -> str:
     if token.user is None:
         return f"service token {token.name}"
     return f"{token.user.get_username()} (token {token.name})"
-
-
-def _note_use(token: ApiToken) -> None:
-    now = timezone.now()
-    if token.last_used_at is None or now - token.last_used_at > _USE_WRITTEN_EVERY:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
 
 
 TOKEN_PREFIX = "gcp_"  # noqa: S105

@@ -77,7 +77,8 @@ def is_public(address: Address) -> bool:
         carrier = address.ipv4_mapped or _translated(address)
         if carrier is not None:
             return is_public(carrier)
-        inner = _isatap(address)
+        marked = int(address) >> 32 & 0xFCFFFFFF == 0x5EFE
+        inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if marked else None
         if address not in _GLOBAL_UNICAST or (inner is not None and not is_public(inner)):
             return False
     return not any(address in network for network in _NEVER)
@@ -88,12 +89,6 @@ def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.sixtofour if address in _6TO4 else None
-
-
-def _isatap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address in an interface identifier 0000:5efe or 0200:5efe (RFC 5214)."""
-    marked = int(address) >> 32 & 0xFCFFFFFF == 0x5EFE
-    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if marked else None
 
 
 @cache

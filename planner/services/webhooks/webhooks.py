@@ -158,14 +158,46 @@ def deliver_due() -> int:
     while delivery := _claim(taken):
         start = time.monotonic()
         with use_request_id(delivery.request_id):
-            _deliver(delivery)
-            _note(delivery)
+            delivery.response_status, delivery.error = None, ""
+            try:
+                if not delivery.endpoint.active and delivery.event != WebhookEvent.TEST:
+                    raise outbound.ForbiddenTargetError(
+                        "The webhook was switched off before this was sent."
+                    )
+                response = _send(delivery)
+            except outbound.ForbiddenTargetError as refusal:
+                delivery.error = str(refusal)[:300]
+                delivery.state = DeliveryState.FAILED
+            except Exception as failure:
+                if not isinstance(failure, _NETWORK_FAILURES):
+                    logger.exception(
+                        "Delivery %s failed in a way that no network does.", delivery.pk
+                    )
+                _retry(delivery, f"{type(failure).__name__}: {failure}")
+            else:
+                delivery.response_status = response.status
+                if 200 <= response.status < 300:
+                    delivery.state, delivery.delivered_at = DeliveryState.DELIVERED, timezone.now()
+                else:
+                    _retry(delivery, f"The endpoint answered {response.status}.")
+            delivery.error = delivery.error.replace("\0", "")
+            delivery.save()
+            DELIVERY_ATTEMPTS.labels(delivery.state).inc()
+            facts = {"delivery": str(delivery.pk), "event": delivery.event, "state": delivery.state}
+            text = "Delivery %s (%s) %s after %d attempts."
+            logger.info(
+                text, delivery.pk, delivery.event, delivery.state, delivery.attempts, extra=facts
+            )
         attempted += 1
         taken[delivery.team_id] += time.monotonic() - start
         if time.monotonic() - began > ROUND_SECONDS and settings.JOBS_BACKEND != "inline":
             background.submit("deliver_webhooks")
             return attempted
-    _plan_next()
+    pending = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
+    following = pending.order_by("next_attempt_at").values_list("next_attempt_at", flat=True)
+    if first := following.first():
+        wait = max(0.0, (first - timezone.now()).total_seconds())
+        background.submit_later(wait + 0.1, "deliver_webhooks")
     return attempted
 
 
@@ -173,11 +205,6 @@ def is_any_due() -> bool:
     """Whether a delivery waits whose time has come."""
     due = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
     return due.filter(next_attempt_at__lte=timezone.now()).exists()
-
-
-def _skips_locked() -> bool:
-    """Whether a delivery that another worker is claiming can be passed over."""
-    return bool(connection.features.has_select_for_update_skip_locked)
 
 
 @transaction.atomic
@@ -197,44 +224,10 @@ def _claim(taken: Mapping[int, float]) -> WebhookDelivery | None:
 
 
 def _lock_next(due: QuerySet[WebhookDelivery]) -> WebhookDelivery | None:
-    rows = due.select_for_update(of=("self",), skip_locked=_skips_locked())
+    rows = due.select_for_update(
+        of=("self",), skip_locked=bool(connection.features.has_select_for_update_skip_locked)
+    )
     return rows.select_related("endpoint").order_by("next_attempt_at", "created_at").first()
-
-
-def _deliver(delivery: WebhookDelivery) -> None:
-    delivery.response_status, delivery.error = None, ""
-    try:
-        _require_active(delivery)
-        response = _send(delivery)
-    except outbound.ForbiddenTargetError as refusal:
-        delivery.error = str(refusal)[:300]
-        delivery.state = DeliveryState.FAILED
-    except Exception as failure:
-        if not isinstance(failure, _NETWORK_FAILURES):
-            logger.exception("Delivery %s failed in a way that no network does.", delivery.pk)
-        _retry(delivery, f"{type(failure).__name__}: {failure}")
-    else:
-        delivery.response_status = response.status
-        if 200 <= response.status < 300:
-            delivery.state, delivery.delivered_at = DeliveryState.DELIVERED, timezone.now()
-        else:
-            _retry(delivery, f"The endpoint answered {response.status}.")
-    delivery.error = delivery.error.replace("\0", "")
-    delivery.save()
-
-
-def _require_active(delivery: WebhookDelivery) -> None:
-    """Who switches a webhook off wants nothing more sent there, but for a test of their own."""
-    if not delivery.endpoint.active and delivery.event != WebhookEvent.TEST:
-        raise outbound.ForbiddenTargetError("The webhook was switched off before this was sent.")
-
-
-def _note(delivery: WebhookDelivery) -> None:
-    """What came of an attempt; the address, which may hold a key of the receiver, is not logged."""
-    DELIVERY_ATTEMPTS.labels(delivery.state).inc()
-    facts = {"delivery": str(delivery.pk), "event": delivery.event, "state": delivery.state}
-    text = "Delivery %s (%s) %s after %d attempts."
-    logger.info(text, delivery.pk, delivery.event, delivery.state, delivery.attempts, extra=facts)
 
 
 def _send(delivery: WebhookDelivery) -> outbound.Delivery:
@@ -266,11 +259,3 @@ def _retry(delivery: WebhookDelivery, error: str) -> None:
         return
     wait = RETRY_SECONDS[delivery.attempts - 1]
     delivery.next_attempt_at = timezone.now() + dt.timedelta(seconds=wait)
-
-
-def _plan_next() -> None:
-    pending = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
-    following = pending.order_by("next_attempt_at").values_list("next_attempt_at", flat=True)
-    if first := following.first():
-        wait = max(0.0, (first - timezone.now()).total_seconds())
-        background.submit_later(wait + 0.1, "deliver_webhooks")

@@ -134,8 +134,19 @@ def read_log(text: str) -> SmiLog:
             first_broken = first_broken or parsed
             continue
         words, numbers = parsed
-        series = _series(gpus, _gpu(words))
-        _append(series, words, numbers)
+        gpu = _gpu(words)
+        if gpu not in gpus and len(gpus) >= MAX_GPUS:
+            raise InvalidInput(
+                FIELD, f"names more than {MAX_GPUS:,} GPUs; give a log for each cluster"
+            )
+        series = gpus.setdefault(gpu, Series(gpu))
+        series.name = series.name or words.get("name", "")
+        series.times.append(_time(words.get("timestamp", "")))
+        series.reasons.append(_mask(words))
+        for name in {**series.values, **numbers}:
+            values = series.values.setdefault(name, [])
+            values += [math.nan] * (len(series.times) - 1 - len(values))
+            values.append(numbers.get(name, math.nan))
         unread_times += series.times[-1] is None and not _MISSING.match(words.get("timestamp", ""))
     _check_lines(lines, broken_lines, first_broken)
     _check(gpus)
@@ -151,7 +162,10 @@ def _gpu(words: Mapping[str, str]) -> str:
 def _columns(header: Sequence[str]) -> list[str]:
     """Our name of each column, "" for one that is passed over."""
     names = [_HEADER_UNIT.sub("", name.strip()).lower() for name in header]
-    known = [_NUMBERS.get(n) or _WORDS.get(n) or _reason(n) for n in names]
+    known = [
+        _NUMBERS.get(n) or _WORDS.get(n) or (f"reason {_BITS[n]}" if n in _BITS else "")
+        for n in names
+    ]
     if "utilisation_percent" not in known:
         seen = ", ".join(name.strip()[:SHOWN] for name in header[:8]) or "an empty file"
         is_log = any(known)
@@ -202,16 +216,6 @@ def _number(cell: str) -> float | None:
     return value if value >= 0 else None
 
 
-def _append(series: Series, words: dict[str, str], numbers: dict[str, float]) -> None:
-    series.name = series.name or words.get("name", "")
-    series.times.append(_time(words.get("timestamp", "")))
-    series.reasons.append(_mask(words))
-    for name in {**series.values, **numbers}:
-        values = series.values.setdefault(name, [])
-        values += [math.nan] * (len(series.times) - 1 - len(values))
-        values.append(numbers.get(name, math.nan))
-
-
 def _time(text: str) -> dt.datetime | None:
     """nvidia-smi's 2026/11/20 10:00:00.123, ISO 8601, or seconds since 1970; UTC where a zone is
     given."""
@@ -223,11 +227,6 @@ def _time(text: str) -> dt.datetime | None:
         return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
     except (ValueError, OverflowError):
         return None
-
-
-def _reason(column: str) -> str:
-    """Our name of a column of one reason, "" for any other."""
-    return f"reason {_BITS[column]}" if column in _BITS else ""
 
 
 def _mask(words: Mapping[str, str]) -> int | None:
@@ -247,12 +246,6 @@ def _bits(name: str, word: str) -> int | None:
         return int(word, 16) if name == "reasons" and word.startswith("0x") else None
     except ValueError:
         return None
-
-
-def _series(gpus: dict[str, Series], gpu: str) -> Series:
-    if gpu not in gpus and len(gpus) >= MAX_GPUS:
-        raise InvalidInput(FIELD, f"names more than {MAX_GPUS:,} GPUs; give a log for each cluster")
-    return gpus.setdefault(gpu, Series(gpu))
 
 
 def _check_lines(lines: int, broken_lines: int, first_broken: str) -> None:

@@ -34,20 +34,19 @@ def server_powers() -> tuple[ServerPower, ...]:
     True
     """
     with _SERVER_POWER_TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_row(row) for row in csv.DictReader(lines))
-
-
-def _row(row: dict[str, str]) -> ServerPower:
-    return ServerPower(
-        system=row["system"],
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"]),
-        state=row["state"],
-        work=row["work"],
-        watts=float(row["watts"]),
-        is_default=row["mode"] == "default",
-        read_at=row["read_at"],
-    )
+        return tuple(
+            ServerPower(
+                system=row["system"],
+                accelerator=row["accelerator"],
+                accelerators=int(row["accelerators"]),
+                state=row["state"],
+                work=row["work"],
+                watts=float(row["watts"]),
+                is_default=row["mode"] == "default",
+                read_at=row["read_at"],
+            )
+            for row in csv.DictReader(lines)
+        )
 
 
 LEAST_DENSE_SHARE = 0.02

@@ -163,7 +163,13 @@ def checked_training(training: Training) -> Training:
             f"{training.padding:g} is already in measured_accelerator_hours, where the run was of "
             "the same data; leave it out",
         )
-    return _with_input(training)
+    active = training.active_parameters
+    if not training.is_classifier or active is None:
+        return training
+    counted = count_input_at_work(training.model, training.config, active)
+    if counted == active:
+        return training
+    return training.model_copy(update={"active_parameters": counted})
 
 
 def usual_length(training: Training) -> int:
@@ -173,19 +179,6 @@ def usual_length(training: Training) -> int:
         return training.sequence_length
     context = context_of(training.model, training.config)
     return min(TYPICAL_SEQUENCE_LENGTH, context.tokens if context else TYPICAL_SEQUENCE_LENGTH)
-
-
-def _with_input(training: Training) -> Training:
-    """A training whose active parameters hold the input embedding, which a model that classifies
-    looks up and does not multiply, also of families whose published figure leaves it out
-    (gpt-oss, DeepSeek), which lost it twice before."""
-    active = training.active_parameters
-    if not training.is_classifier or active is None:
-        return training
-    counted = count_input_at_work(training.model, training.config, active)
-    if counted == active:
-        return training
-    return training.model_copy(update={"active_parameters": counted})
 
 
 def embedding_parameters(training: Training) -> float:

@@ -198,10 +198,29 @@ def memory_plan(
     gradients = _part(shard.trained * per_gradient, z >= 2, wider)
     optimizer = _part(shard.trained * moments, z >= 1, wider)
     inputs = _quantised_inputs(training, shape) if is_quantised else 0.0
-    layers, at_work, logits = _working(training, shape, grid, inputs)
+    t, k = grid.tensor, grid.checkpointing
+    tokens = shape.sequence / grid.context
+    width = 2.0 if training.precision in ("fp32", "tf32") else 1.0
+    whole = (shape.kept_bytes + inputs) * width
+    stored = SELECTIVE_BYTES * shape.hidden_size + SELECTIVE_WIDTH_BYTES * shape.wider
+    selective = min(whole, stored * width)
+    input_bytes = 2.0 * shape.hidden_size * width
+    per_layer = np.where(k == FULL, input_bytes, np.where(k == SELECTIVE, selective, whole))
+    factor = ADAPTER_LIVE_FACTOR if shape.is_adapter else LIVE_FACTOR
+    live = np.where(k == FULL, factor * whole, 0.0)
+    gathered = np.where(t > 1, GATHERED_BYTES * shape.hidden_size * width, 0.0)
+    chunks = LOSS_CHUNKS if training.chunked_loss else 1
+    layers, at_work, logits = (
+        tokens * per_layer * (shape.layers / grid.pipeline) / t,
+        tokens * (live / t + gathered),
+        tokens * shape.outputs * (LOGIT_BYTES / chunks) / t,
+    )
     layers = layers * shard.fullest
     if shape.is_adapter:
-        logits = _beyond_the_layer(grid, at_work, logits)
+        is_alone = (grid.checkpointing == FULL) & (grid.tensor == 1) & (grid.pipeline == 1)
+        eager = logits * (EAGER_LOGIT_BYTES / LOGIT_BYTES)
+        beyond: Floats = np.where(is_alone, np.maximum(0.0, eager - at_work), logits)
+        logits = beyond
     return MemoryPlan(
         weights=weights,
         gradients=gradients,
@@ -219,15 +238,6 @@ def _part(whole: Floats, is_shared: Mask, wider: Floats) -> Part:
     return Part(np.where(is_shared, 0.0, whole), np.where(is_shared, whole * wider, 0.0))
 
 
-def _beyond_the_layer(grid: Grid, at_work: Floats, logits: Floats) -> Floats:
-    """Bytes of one sequence by which logits exceed the layer at work, under full checkpointing and
-    in one slice: they are gone before the last layer is computed again."""
-    is_alone = (grid.checkpointing == FULL) & (grid.tensor == 1) & (grid.pipeline == 1)
-    eager = logits * (EAGER_LOGIT_BYTES / LOGIT_BYTES)
-    beyond: Floats = np.where(is_alone, np.maximum(0.0, eager - at_work), logits)
-    return beyond
-
-
 def _gathered_quantised(shard: Shard) -> Floats:
     """Bytes that ZeRO stage 3 gathers of 4-bit weights: two layers, or a layer and the embedding
     beside it, which is not quantised."""
@@ -242,27 +252,3 @@ def _quantised_inputs(training: Training, shape: ModelShape) -> float:
     width = training.feed_forward_size or USUAL_EXPANSION * shape.hidden_size
     inner = width * (training.experts_per_token or 1)
     return QUANTISED_INPUT_BYTES * (ATTENTION_INPUTS * shape.hidden_size + shape.wider + inner)
-
-
-def _working(
-    training: Training, shape: ModelShape, grid: Grid, inputs: float
-) -> tuple[Floats, Floats, Floats]:
-    """Bytes of one sequence: kept by the layers of a stage, by the layer at work, by the logits;
-    each layer keeps `inputs` per token beside what its shape says."""
-    t, k = grid.tensor, grid.checkpointing
-    tokens = shape.sequence / grid.context
-    width = 2.0 if training.precision in ("fp32", "tf32") else 1.0
-    whole = (shape.kept_bytes + inputs) * width
-    stored = SELECTIVE_BYTES * shape.hidden_size + SELECTIVE_WIDTH_BYTES * shape.wider
-    selective = min(whole, stored * width)
-    input_bytes = 2.0 * shape.hidden_size * width
-    per_layer = np.where(k == FULL, input_bytes, np.where(k == SELECTIVE, selective, whole))
-    factor = ADAPTER_LIVE_FACTOR if shape.is_adapter else LIVE_FACTOR
-    live = np.where(k == FULL, factor * whole, 0.0)
-    gathered = np.where(t > 1, GATHERED_BYTES * shape.hidden_size * width, 0.0)
-    chunks = LOSS_CHUNKS if training.chunked_loss else 1
-    return (
-        tokens * per_layer * (shape.layers / grid.pipeline) / t,
-        tokens * (live / t + gathered),
-        tokens * shape.outputs * (LOGIT_BYTES / chunks) / t,
-    )

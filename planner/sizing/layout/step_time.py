@@ -235,7 +235,14 @@ def step_time(
     once = _beyond_last_chunk(plan, grid, once, compute, micro_batches) + host_seconds
     exposed = exposed + np.maximum(0.0, gathers) + np.maximum(0.0, once) / micro_batches
     working = compute + exposed
-    idle = _idle(grid.pipeline, plan.chunks, micro_batches)
+    stages = grid.pipeline
+    flying = np.minimum(stages, micro_batches)
+    waiting: Floats = np.where(
+        micro_batches < stages,
+        stages - flying + (flying - 1) / plan.chunks,
+        (stages - 1) / plan.chunks,
+    )
+    idle = waiting / micro_batches
     return StepTime(
         share=ideal / (working * (1 + idle)),
         bubble=idle / (1 + idle),
@@ -254,17 +261,6 @@ def _beyond_last_chunk(
     of_last = once / np.where(grid.pipeline > 1, plan.chunks, 1.0)
     beyond: Floats = np.maximum(of_last, once - STEP_HIDDEN * compute * (flying - 1))
     return beyond
-
-
-def _idle(stages: Floats, chunks: Floats, micro_batches: Floats) -> Floats:
-    """Time that stages idle over the time they work: (p - 1) / (v m). Below one micro-batch a stage
-    only m of p stages work at once, whatever the chunks: (p - m + (m - 1) / v) / m (Narayanan
-    et al., arXiv 2104.04473 section 2.2, 2021)."""
-    flying = np.minimum(stages, micro_batches)
-    waiting: Floats = np.where(
-        micro_batches < stages, stages - flying + (flying - 1) / chunks, (stages - 1) / chunks
-    )
-    return waiting / micro_batches
 
 
 def most_in_stages(

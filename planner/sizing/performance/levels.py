@@ -427,7 +427,22 @@ def throughput_index() -> ThroughputIndex:
 def fit_index(rows: Iterable[Measurement]) -> ThroughputIndex:
     """Least squares for the datasheet terms, then ridge with Huber weights for the rest."""
     groups = comparable(rows)
-    datasheet = np.vstack([_centred(_datasheet(group)) for group in groups])
+    datasheet = np.vstack(
+        [
+            _centred(
+                np.log(
+                    [
+                        [
+                            peak_tflops(get(row.accelerator), row.precision_class) or 1.0,
+                            get(row.accelerator).memory_bandwidth_gb_per_s or 1.0,
+                        ]
+                        for row in group
+                    ]
+                )
+            )
+            for group in groups
+        ]
+    )
     rates = np.concatenate(
         [_centred(np.log([row.rate_per_second for row in group])) for group in groups]
     )
@@ -478,19 +493,6 @@ def _indicators(group: Sequence[Measurement], keys: Sequence[tuple[str, str]]) -
     for i, row in enumerate(group):
         matrix[i, [column[key] for key in _keys(row)]] = 1.0
     return matrix
-
-
-def _datasheet(group: Sequence[Measurement]) -> Floats:
-    """[measurements, 2] ln peak and ln bandwidth."""
-    return np.log(
-        [
-            [
-                peak_tflops(get(row.accelerator), row.precision_class) or 1.0,
-                get(row.accelerator).memory_bandwidth_gb_per_s or 1.0,
-            ]
-            for row in group
-        ]
-    )
 
 
 def _centred(values: Floats) -> Floats:

@@ -309,7 +309,16 @@ def scaling_efficiency(accelerators: float) -> float:
 def scaling_exponent() -> float:
     """e: median of Δ ln rate / Δ ln n over benchmarks measured on several counts of one
     accelerator; time-to-train results are left out, as larger batches need more samples."""
-    slopes = [slope for group in _by_accelerator(measurements()) for slope in _slopes(group)]
+    slopes = [
+        slope
+        for group in _by_accelerator(measurements())
+        for slope in [
+            math.log(b.rate_per_second / a.rate_per_second)
+            / math.log(b.accelerators / a.accelerators)
+            for a, b in itertools.pairwise(group)
+            if b.accelerators > a.accelerators
+        ]
+    ]
     return min(1.0, statistics.median(slopes))
 
 
@@ -319,11 +328,3 @@ def _by_accelerator(rows: Iterable[Measurement]) -> list[list[Measurement]]:
         if row.unit not in ("runs", "model_tflop"):
             groups.setdefault((row.benchmark, row.precision, row.accelerator), []).append(row)
     return [sorted(group, key=lambda m: m.accelerators) for group in groups.values()]
-
-
-def _slopes(group: list[Measurement]) -> list[float]:
-    return [
-        math.log(b.rate_per_second / a.rate_per_second) / math.log(b.accelerators / a.accelerators)
-        for a, b in itertools.pairwise(group)
-        if b.accelerators > a.accelerators
-    ]

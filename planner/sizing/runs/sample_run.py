@@ -177,7 +177,22 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
     if workload.samples_per_second is not None:
         return _user_rate(workload, one)
     if workload.benchmark is None and workload.forward_gflops_per_sample is not None:
-        return _rate_of_flops(workload, workload.forward_gflops_per_sample, one)
+        _ratio(workload, one, get(A100))  # refuses an accelerator without a datasheet
+        facts = (workload.architecture, workload.loader, workload.code)
+        fit = time_fit(*(fact is not None for fact in facts))
+        sample = Sample(
+            forward_flops=workload.forward_gflops_per_sample * 1e9,
+            precision_class=_precision_class(workload),
+            architecture=workload.architecture or "",
+            loader=workload.loader or "",
+            code=workload.code or "",
+        )
+        low, high = fit.log_range
+        return _Rate(
+            1 / fit.seconds(sample, one),
+            "arithmetic, memory and reading of a sample as published teams took them",
+            (math.exp(low), math.exp(high)),
+        )
     measured = benchmark(workload.benchmark or "")
     rows = [m for m in measured if m.precision_class == _precision_class(workload)]
     if not rows:
@@ -234,26 +249,6 @@ def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None
         f"{rate:,.0f} samples/s would be {rate / most:,.0%} of the dense peak of {one.name}, as a "
         f"sample takes {TRAINING_FACTOR:g} times its forward pass; allowed are up to {highest}, or "
         "no forward_gflops_per_sample beside it",
-    )
-
-
-def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator) -> _Rate:
-    """Samples/s from arithmetic, memory and reading, and how far teams differ from that."""
-    _ratio(workload, one, get(A100))  # refuses an accelerator without a datasheet
-    facts = (workload.architecture, workload.loader, workload.code)
-    fit = time_fit(*(fact is not None for fact in facts))
-    sample = Sample(
-        forward_flops=gflops * 1e9,
-        precision_class=_precision_class(workload),
-        architecture=workload.architecture or "",
-        loader=workload.loader or "",
-        code=workload.code or "",
-    )
-    low, high = fit.log_range
-    return _Rate(
-        1 / fit.seconds(sample, one),
-        "arithmetic, memory and reading of a sample as published teams took them",
-        (math.exp(low), math.exp(high)),
     )
 
 

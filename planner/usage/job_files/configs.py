@@ -107,7 +107,17 @@ def read_skypilot(document: dict[str, Any]) -> JobFacts:
     resources = inner(document, "resources")
     facts.nodes = count_of(document.get("num_nodes", 1))
     _read_service(inner(document, "service"), facts)
-    _read_accelerators(resources.get("accelerators"), facts)
+    value = resources.get("accelerators")
+    if isinstance(value, dict) and len(value) == 1:
+        [(name, count)] = value.items()
+        facts.accelerator, facts.per_node = str(name), count_of(count)
+    elif isinstance(value, dict | list) and value:
+        names = ", ".join(str(name)[:30] for name in list(value)[:6])
+        facts.ask("accelerator", f"several may be chosen: {names}")
+        facts.ask_count("it depends on the accelerator that is chosen")
+    elif text := word_of(value):
+        facts.accelerator, count = split_count(text)
+        facts.per_node = 1.0 if count is None and ":" not in text else count
     place = word_of(resources.get("cloud")) or word_of(resources.get("infra")).partition("/")[0]
     facts.provider = place.lower() if place.lower() in _CLOUDS else ""
     facts.region = word_of(resources.get("region"))
@@ -137,19 +147,6 @@ def _read_service(service: dict[str, Any], facts: JobFacts) -> None:
         facts.nodes *= replicas
         return
     facts.nodes = None
-
-
-def _read_accelerators(value: Any, facts: JobFacts) -> None:
-    if isinstance(value, dict) and len(value) == 1:
-        [(name, count)] = value.items()
-        facts.accelerator, facts.per_node = str(name), count_of(count)
-    elif isinstance(value, dict | list) and value:
-        names = ", ".join(str(name)[:30] for name in list(value)[:6])
-        facts.ask("accelerator", f"several may be chosen: {names}")
-        facts.ask_count("it depends on the accelerator that is chosen")
-    elif text := word_of(value):
-        facts.accelerator, count = split_count(text)
-        facts.per_node = 1.0 if count is None and ":" not in text else count
 
 
 # Terraform --------------------------------------------------------------------------------
@@ -273,7 +270,18 @@ def read_training(document: dict[str, Any], name: str = "") -> JobFacts:
     values = {**inner(document, "model"), **training, **document}
     _read_processes(document, trainer, facts)
     _read_model(values, facts)
-    _read_batch(values, trainer, training, facts)
+    sequence = facts.training.get("sequence_length")
+    whole = count_of(values.get("global_batch_size"))
+    each = count_of(values.get("per_device_batch_size"))
+    if whole is None and each is not None and facts.accelerators is not None:
+        whole = each * facts.accelerators
+    if whole and sequence:
+        facts.tokens_per_step = whole * sequence
+        facts.training["global_batch_tokens"] = int(facts.tokens_per_step)
+    steps = count_of(values.get("max_steps") or trainer.get("max_steps") or training.get("steps"))
+    if steps and facts.tokens_per_step:
+        facts.training["tokens"] = steps * facts.tokens_per_step
+        facts.note(f"{steps:,.0f} steps of {facts.tokens_per_step:,.0f} tokens.")
     match = _NEMO_TIME.fullmatch(word_of(inner(document, "run").get("time_limit")))
     if match:
         days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
@@ -323,20 +331,3 @@ def _read_model(values: dict[str, Any], facts: JobFacts) -> None:
     epochs = values.get("num_epochs", values.get("num_train_epochs"))
     if epochs is not None:
         facts.note(f"{epochs} epochs; tokens are those of the data set times the epochs.")
-
-
-def _read_batch(
-    values: dict[str, Any], trainer: dict[str, Any], training: dict[str, Any], facts: JobFacts
-) -> None:
-    sequence = facts.training.get("sequence_length")
-    whole = count_of(values.get("global_batch_size"))
-    each = count_of(values.get("per_device_batch_size"))
-    if whole is None and each is not None and facts.accelerators is not None:
-        whole = each * facts.accelerators
-    if whole and sequence:
-        facts.tokens_per_step = whole * sequence
-        facts.training["global_batch_tokens"] = int(facts.tokens_per_step)
-    steps = count_of(values.get("max_steps") or trainer.get("max_steps") or training.get("steps"))
-    if steps and facts.tokens_per_step:
-        facts.training["tokens"] = steps * facts.tokens_per_step
-        facts.note(f"{steps:,.0f} steps of {facts.tokens_per_step:,.0f} tokens.")

@@ -144,7 +144,16 @@ def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
             for one in items(spec, "replicatedJobs")
         ]
     if kind in ("RayCluster", "RayJob", "RayService"):
-        return _ray(spec, facts)
+        cluster = inner(spec, "rayClusterSpec") or inner(spec, "rayClusterConfig") or spec
+        pods = [Pods(1, inner(cluster, "headGroupSpec", "template", "spec"))]
+        for group in items(cluster, "workerGroupSpecs"):
+            number = group.get("replicas", group.get("minReplicas", 1))
+            low, high = group.get("minReplicas", number), group.get("maxReplicas", number)
+            if cluster.get("enableInTreeAutoscaling") is True and low != high:
+                number = f"{low} to {high}"
+            workers = Pods(number, inner(group, "template", "spec"))
+            pods.append(_times(group.get("numOfHosts", 1), workers))
+        return pods
     plain: dict[str, Callable[[], list[Pods]]] = {
         "Pod": lambda: [Pods(1, spec)],
         "DaemonSet": lambda: [Pods("one for each node", template)],
@@ -187,19 +196,6 @@ def _leader_worker(spec: dict[str, Any]) -> list[Pods]:
     replicas, size = spec.get("replicas", 1), count_of(group.get("size", 1))
     workers = "not stated" if size is None else size - 1
     return [Pods(replicas, leader), _times(replicas, Pods(workers, worker))]
-
-
-def _ray(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
-    cluster = inner(spec, "rayClusterSpec") or inner(spec, "rayClusterConfig") or spec
-    pods = [Pods(1, inner(cluster, "headGroupSpec", "template", "spec"))]
-    for group in items(cluster, "workerGroupSpecs"):
-        number = group.get("replicas", group.get("minReplicas", 1))
-        low, high = group.get("minReplicas", number), group.get("maxReplicas", number)
-        if cluster.get("enableInTreeAutoscaling") is True and low != high:
-            number = f"{low} to {high}"
-        workers = Pods(number, inner(group, "template", "spec"))
-        pods.append(_times(group.get("numOfHosts", 1), workers))
-    return pods
 
 
 def _train_job(spec: dict[str, Any]) -> Pods:

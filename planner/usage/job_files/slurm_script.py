@@ -161,7 +161,16 @@ def _times(option: str, options: dict[str, str]) -> float | str:
         return _nodes(options)
     if option in ("gpus-per-socket", "ntasks-per-gpu"):
         return f"it counts by --{option}, which leaves the number open"
-    return _tasks(options)
+    if "ntasks" in options:
+        number = _number(options["ntasks"])
+        return number if number is not None else _no_number("ntasks", options)
+    if "gpus" in options:
+        return "tasks are not stated"
+    nodes = _nodes(options)
+    if isinstance(nodes, str) or "ntasks-per-node" not in options:
+        return nodes
+    on_each = _number(options["ntasks-per-node"])
+    return _no_number("ntasks-per-node", options) if on_each is None else on_each * nodes
 
 
 def _nodes(options: dict[str, str]) -> float | str:
@@ -173,19 +182,6 @@ def _nodes(options: dict[str, str]) -> float | str:
         return "how many hosts its list names is not counted; say --nodes"
     tasks, on_each = (_number(options.get(key, "")) for key in ("ntasks", "ntasks-per-node"))
     return float(ceil(tasks / on_each)) if tasks and on_each else 1.0
-
-
-def _tasks(options: dict[str, str]) -> float | str:
-    if "ntasks" in options:
-        number = _number(options["ntasks"])
-        return number if number is not None else _no_number("ntasks", options)
-    if "gpus" in options:
-        return "tasks are not stated"
-    nodes = _nodes(options)
-    if isinstance(nodes, str) or "ntasks-per-node" not in options:
-        return nodes
-    on_each = _number(options["ntasks-per-node"])
-    return _no_number("ntasks-per-node", options) if on_each is None else on_each * nodes
 
 
 def _note_one_node(options: dict[str, str], totals: dict[str, float], facts: JobFacts) -> None:

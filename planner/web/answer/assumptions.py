@@ -269,7 +269,7 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     if field is None:
         return AssumptionRow(
             path,
-            _words(path),
+            _FIXED_LABELS.get(path) or path.rpartition(".")[2].replace("_", " ").capitalize(),
             "",
             "",
             plain(row.value),
@@ -287,7 +287,8 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
         name=field.name,
         value=_typed(row.value, field) if row.given else "",
         shown=dict(choices).get(shown, shown),
-        unit=field.unit.replace("money", currency) or _unit(row.unit, field),
+        unit=field.unit.replace("money", currency)
+        or ("" if field.choices else unit_words(row.unit)),
         given=row.given,
         source=row.source,
         choices=choices,
@@ -329,14 +330,6 @@ def _several(row: AnswerRow, field: Field) -> AssumptionRow:
     return AssumptionRow(field.path, field.label, "", "", shown, "", False, row.source)
 
 
-def _unit(unit: str, field: Field) -> str:
-    return "" if field.choices else unit_words(unit)
-
-
-def _words(path: str) -> str:
-    return _FIXED_LABELS.get(path) or path.rpartition(".")[2].replace("_", " ").capitalize()
-
-
 def _scaled(value: Any, field: Field) -> Decimal | None:
     try:
         figure = Decimal(str(value))
@@ -371,15 +364,13 @@ def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str,
         (name, value)
         for name, values in query.lists()
         for value in values
-        if name.partition("~")[0] not in held and not _is_dropped(name) and value.strip()
+        if name.partition("~")[0] not in held
+        and not (name == "explain" or (is_page_only(name) and name not in _STAYING))
+        and value.strip()
     ]
 
 
 _STAYING = ("scenario", "prices", "rates")
-
-
-def _is_dropped(name: str) -> bool:
-    return name == "explain" or (is_page_only(name) and name not in _STAYING)
 
 
 _ASKED = "the request"

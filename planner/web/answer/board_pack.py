@@ -180,7 +180,9 @@ def _rect(x: float, y: float, width: float, height: float, fill: Color) -> Rect:
 class _Frame:
     def __init__(self, chart: Chart, highest: float, lowest: float = 0.0) -> None:
         self.drawing = Drawing(WIDTH, HEIGHT)
-        step = _tick_step((highest - min(lowest, 0.0)) or 1.0)
+        span = (highest - min(lowest, 0.0)) or 1.0
+        power = 10.0 ** floor(log10(span / MOST_TICKS))
+        step = next(one * power for one in (1, 2, 5, 10) if span / (one * power) <= MOST_TICKS)
         self.low = floor(min(lowest, 0.0) / step) * step
         self.high = max(ceil(highest / step) * step, self.low + step)
         for index in range(round((self.high - self.low) / step) + 1):
@@ -207,11 +209,6 @@ class _Frame:
         every = -(-len(labels) // MOST_MONTHS)
         for label, x in list(zip(labels, places, strict=True))[::every]:
             self.write(x, BOTTOM - 10, str(label), anchor="middle")
-
-
-def _tick_step(span: float) -> float:
-    power = 10.0 ** floor(log10(span / MOST_TICKS))
-    return next(one * power for one in (1, 2, 5, 10) if span / (one * power) <= MOST_TICKS)
 
 
 def _short(value: float) -> str:

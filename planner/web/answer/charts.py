@@ -14,7 +14,6 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import (
     BreakEvenRow,
     CostCurveSeries,
-    Crossing,
     SensitivityRow,
     name_paying_use,
 )
@@ -201,7 +200,7 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
     if plan is None:
         return None
     rivals = list_rivals(answer)
-    if all(_is_paid_at_once(answer, one) for one in (plan, *rivals)):
+    if all(len(set(cumulative_totals(one, answer.horizon_months))) == 1 for one in (plan, *rivals)):
         return None
     series = [_line(answer, plan, f"Advised: {SCENARIO_TITLES[plan.key]}", "advised")]
     roles = ("next_best", "rented")
@@ -232,19 +231,11 @@ def list_rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
     plan = answer.recommended
     next_best = answer.recommendation.next_best
     rivals = [answer.by_key[next_best]] if next_best else []
-    rented = _best_rented(answer)
+    renting = [s for s in answer.feasible if s.allowed and not s.buys_or_leases]
+    rented = min(renting, key=ScenarioAnswer.require_present_cost, default=None)
     if plan and plan.buys_or_leases and rented and all(rented.lines != one.lines for one in rivals):
         rivals.append(rented)
     return rivals
-
-
-def _best_rented(answer: ComparisonAnswer) -> ScenarioAnswer | None:
-    renting = [s for s in answer.feasible if s.allowed and not s.buys_or_leases]
-    return min(renting, key=ScenarioAnswer.require_present_cost, default=None)
-
-
-def _is_paid_at_once(answer: ComparisonAnswer, plan: ScenarioAnswer) -> bool:
-    return len(set(cumulative_totals(plan, answer.horizon_months))) == 1
 
 
 def _line(answer: ComparisonAnswer, plan: ScenarioAnswer, name: str, role: str) -> Series:
@@ -267,7 +258,7 @@ def _mark(answer: ComparisonAnswer, advised: Series) -> Mark | None:
 def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[ScenarioAnswer]) -> str:
     if not rivals:
         return "No scenario with another plan may be advised."
-    against = _name(rivals[-1].key)
+    against = SCENARIO_NAMES[rivals[-1].key]
     if not plan.buys_or_leases:
         return f"The advised plan and the next best, {against}."
     if answer.verdict is None:
@@ -281,10 +272,6 @@ def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[Scenar
         f"Counted when bills are paid, the advised plan has cost less than {against} from "
         f"{parse_month(month):%B %Y} on."
     )
-
-
-def _name(key: ScenarioKey) -> str:
-    return SCENARIO_NAMES[key]
 
 
 def hours_curve(answer: ComparisonAnswer) -> Chart | None:
@@ -317,7 +304,8 @@ def hours_curve(answer: ComparisonAnswer) -> Chart | None:
                 one.hours_per_month,
                 float(one.cost),
                 f"{one.hours_per_month:,.0f} h",
-                in_picture={one.one, one.other} <= drawn and _is_answer(one, owned),
+                in_picture={one.one, one.other} <= drawn
+                and (owned is None or owned.key in (one.one, one.other)),
             )
             for one in curve.crossings
         ],
@@ -360,10 +348,6 @@ def _held_against(answer: ComparisonAnswer, options: frozenset[str]) -> BreakEve
         and row.term_months <= answer.horizon_months
     ]
     return min(rows, key=lambda row: row.rent_per_hour, default=None)
-
-
-def _is_answer(crossing: Crossing, owned: CostCurveSeries | None) -> bool:
-    return owned is None or owned.key in (crossing.one, crossing.other)
 
 
 def _hours_chart_name(answer: ComparisonAnswer, one: CostCurveSeries) -> str:

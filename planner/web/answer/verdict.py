@@ -39,14 +39,14 @@ def payback_words(answer: ComparisonAnswer) -> str:
     if verdict is None or plan is None or not plan.buys_or_leases:
         return ""
     if verdict.payback is None:
-        return "not within the plan" if _can_rent(answer) else "nothing rented to compare with"
+        return (
+            "not within the plan"
+            if any(one.allowed and not one.buys_or_leases for one in answer.feasible)
+            else "nothing rented to compare with"
+        )
     if verdict.payback not in answer.months and verdict.resale:
         return "only with the resale at the end"
     return f"{parse_month(verdict.payback):%B %Y}"
-
-
-def _can_rent(answer: ComparisonAnswer) -> bool:
-    return any(one.allowed and not one.buys_or_leases for one in answer.feasible)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,11 @@ def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
     """What to do, by money."""
     amounts = _whole_amounts(answer)
     shares = format_named_shares({part.source: part.share_of_hours for part in _parts(answer)})
-    rented = _machine_hours(answer)
+    plan = answer.recommended
+    rented: dict[str, float] = {}
+    for row in plan.costs_by_source if plan else ():
+        if row.category is Category.COMPUTE and row.unit == "node-hours":
+            rented[row.source] = rented.get(row.source, 0.0) + row.quantity
     return [
         ShownPart(
             part, amount, shares[part.source], rented.get(part.source), _price_day(part, answer)
@@ -98,15 +102,6 @@ def _whole_amounts(answer: ComparisonAnswer) -> list[int]:
     total = answer.verdict.total if answer.verdict else None
     rest = Decimal(0) if total is None else total - sum(amounts)
     return whole_parts([*amounts, rest])
-
-
-def _machine_hours(answer: ComparisonAnswer) -> dict[str, float]:
-    plan = answer.recommended
-    rented: dict[str, float] = {}
-    for row in plan.costs_by_source if plan else ():
-        if row.category is Category.COMPUTE and row.unit == "node-hours":
-            rented[row.source] = rented.get(row.source, 0.0) + row.quantity
-    return rented
 
 
 _DOING: Mapping[str, str] = {"reserve": "reserve ahead", "keep": "keep what is there"}

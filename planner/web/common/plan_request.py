@@ -130,7 +130,13 @@ def find_price_update(query: QueryDict, outcome: ComparisonOutcome) -> PriceUpda
     revisions = pinned_revisions(query)
     if revisions is None:
         return None
-    providers = tuple(_updated_providers(revisions))
+    providers = tuple(
+        [
+            ProviderUpdate(provider_title(newest.provider), revisions[newest.provider], newest)
+            for newest in catalog.revisions_in_force()
+            if revisions.get(newest.provider, newest.number) != newest.number
+        ]
+    )
     if not providers:
         return PriceUpdate(())
     request = {**outcome.resolved_request, "start": outcome.answer.start, "sensitivity": False}
@@ -141,24 +147,16 @@ def find_price_update(query: QueryDict, outcome: ComparisonOutcome) -> PriceUpda
         return PriceUpdate(providers, refusal=f"{find_label(refusal.field)}: {refusal.message}")
     return PriceUpdate(
         providers,
-        tuple(_total_changes(outcome.answer, now)),
+        tuple(
+            [
+                TotalChange(
+                    SCENARIO_TITLES[one.key], one.total_cost, now.by_key[one.key].total_cost
+                )
+                for one in outcome.answer.scenarios
+            ]
+        ),
         _changed_advice(outcome.answer, now),
     )
-
-
-def _updated_providers(revisions: Mapping[str, int]) -> list[ProviderUpdate]:
-    return [
-        ProviderUpdate(provider_title(newest.provider), revisions[newest.provider], newest)
-        for newest in catalog.revisions_in_force()
-        if revisions.get(newest.provider, newest.number) != newest.number
-    ]
-
-
-def _total_changes(before: ComparisonAnswer, after: ComparisonAnswer) -> list[TotalChange]:
-    return [
-        TotalChange(SCENARIO_TITLES[one.key], one.total_cost, after.by_key[one.key].total_cost)
-        for one in before.scenarios
-    ]
 
 
 def _changed_advice(before: ComparisonAnswer, after: ComparisonAnswer) -> str:

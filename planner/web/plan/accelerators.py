@@ -65,7 +65,7 @@ def accelerators(request: HttpRequest) -> HttpResponse:
         else:
             market = catalog.current()
             rows = [_row(one, rents, market, query) for one in estimate.candidates]
-            chosen = _chosen(workload)
+            chosen = str(workload.get("accelerator", ""))
             context |= {
                 "first_warnings": [
                     with_labels(one) for one in estimate.warnings if comes_first(one)
@@ -88,10 +88,6 @@ def _estimate(plan_request: dict[str, Any], open_workload: dict[str, Any]) -> Es
         return estimate_plan({**plan_request, "workload": open_workload}).answer
     except InvalidInput:
         return estimate_plan(plan_request).answer
-
-
-def _chosen(workload: dict[str, Any]) -> str:
-    return str(workload.get("accelerator", ""))
 
 
 def _sort_out(rows: Sequence[Row], chosen: str) -> dict[str, Any]:

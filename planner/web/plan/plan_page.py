@@ -237,7 +237,12 @@ def plan(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(_page_url(named))
     outcome = answer_plan(query, team, brief=shows_form)
     if is_update:
-        return _render_update(request, query, outcome)
+        if outcome.has_answer:
+            answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
+            if not _follows_total(request):  # which moved the address already
+                answer["HX-Push-Url"] = _page_url(query)
+            return answer
+        return _refuse_update(request, outcome.errors) if outcome.errors else _to_whole_page(query)
     if outcome.has_answer and not shows_form:
         context = answer_context(query, outcome) | {"missing_rates": missing_rates}
         return render(request, "web/plan/answer.html", context)
@@ -291,17 +296,6 @@ def _is_update(request: HttpRequest) -> bool:
 
 def _page_url(query: QueryDict) -> str:
     return f"{reverse('plan')}?{query.urlencode()}"
-
-
-def _render_update(
-    request: HttpRequest, query: QueryDict, outcome: ComparisonOutcome
-) -> HttpResponse:
-    if outcome.has_answer:
-        answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
-        if not _follows_total(request):  # which moved the address already
-            answer["HX-Push-Url"] = _page_url(query)
-        return answer
-    return _refuse_update(request, outcome.errors) if outcome.errors else _to_whole_page(query)
 
 
 def _follows_total(request: HttpRequest) -> bool:

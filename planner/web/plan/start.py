@@ -18,7 +18,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.amounts import add_months, format_month, next_month
-from planner.contract.answer.estimate import ServingPlan
 from planner.contract.models.known_models import model_names
 from planner.models import Team
 from planner.services.projects.comparisons import estimate_request
@@ -261,7 +260,23 @@ def serving(request: HttpRequest) -> HttpResponse:
     """Sends on to the plan of the hours that serving takes; back with the refusal otherwise."""
     query = drop_empty(request.GET)
     try:
-        plan = _plan_serving({name: query.get(name, "") for name in _QUESTIONS})
+        answers = {name: query.get(name, "") for name in _QUESTIONS}
+        hours_a_day = number(answers["hours_a_day"] or str(HOURS_A_DAY))
+        if not isinstance(hours_a_day, int | float) or not 0 < hours_a_day <= HOURS_A_DAY:
+            raise InvalidInput("serving.busy_share", "must be more than 0 and at most 24")
+        answer = estimate_request(
+            {
+                "workload": {"kind": "training", "model": answers["model"], "tokens": 1},
+                "accelerator": answers["accelerator"] or USUAL_ACCELERATOR,
+                "serving": {
+                    "tokens_per_second": number(answers["tokens_per_second"]),
+                    "busy_share": hours_a_day / HOURS_A_DAY,
+                },
+            }
+        )
+        if answer.serving is None:
+            raise InvalidInput("workload.model", "is not a language model that can be served")
+        plan = answer.serving
     except InvalidInput as refusal:
         field = _WORDS.get(refusal.field, "Serving")
         context = start_context(SERVE, query, current_team(request), f"{field}: {refusal.message}")
@@ -276,22 +291,3 @@ def serving(request: HttpRequest) -> HttpResponse:
     }
     address = write(drop_empty(query, *_QUESTIONS), **changes)
     return HttpResponseRedirect(f"{reverse('plan')}?{address}")
-
-
-def _plan_serving(answers: dict[str, str]) -> ServingPlan:
-    hours_a_day = number(answers["hours_a_day"] or str(HOURS_A_DAY))
-    if not isinstance(hours_a_day, int | float) or not 0 < hours_a_day <= HOURS_A_DAY:
-        raise InvalidInput("serving.busy_share", "must be more than 0 and at most 24")
-    answer = estimate_request(
-        {
-            "workload": {"kind": "training", "model": answers["model"], "tokens": 1},
-            "accelerator": answers["accelerator"] or USUAL_ACCELERATOR,
-            "serving": {
-                "tokens_per_second": number(answers["tokens_per_second"]),
-                "busy_share": hours_a_day / HOURS_A_DAY,
-            },
-        }
-    )
-    if answer.serving is None:
-        raise InvalidInput("workload.model", "is not a language model that can be served")
-    return answer.serving

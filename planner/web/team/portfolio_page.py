@@ -351,15 +351,11 @@ def _charts(page: PortfolioPage) -> Iterator[Flowable]:
 def _of_few(chart: Chart) -> Chart:
     if len(chart.series) <= len(GREYS):
         return chart
-    largest = sorted(chart.series, key=lambda one: -_size(one))
+    largest = sorted(chart.series, key=lambda one: -sum(value or 0.0 for value in one.values))
     first, others = largest[: len(GREYS) - 1], largest[len(GREYS) - 1 :]
     sums = [sum(value or 0.0 for value in month)
             for month in zip(*(one.values for one in others), strict=True)]  # fmt: skip
     return replace(chart, series=[*first, Series(OTHERS, sums)])
-
-
-def _size(series: Series) -> float:
-    return sum(value or 0.0 for value in series.values)
 
 
 def _purchases(page: PortfolioPage) -> Iterator[Flowable]:

@@ -77,7 +77,13 @@ _OURS = frozenset((*SECTIONS, *LISTS))
 
 def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[str, Any]:
     """The form's boxes with what was typed and what was refused."""
-    form = PlanForm(query, [_rename_field(refusal) for refusal in refusals])
+    form = PlanForm(
+        query,
+        [
+            InvalidInput(refusal.field.removeprefix(_PREFIX), refusal.message)
+            for refusal in refusals
+        ],
+    )
     return {
         "form": form,
         "owning": _fold(form.build_fields("owning")),
@@ -90,16 +96,10 @@ def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dic
 
 
 def _fold(fields: list[FormField]) -> dict[str, list[FormField]]:
-    in_view = [one for one in fields if _is_in_view(one)]
+    in_view = [
+        one for one in fields if one.field.path in OFTEN_SET or bool(one.error or one.bound.initial)
+    ]
     return {"in_view": in_view, "folded": [one for one in fields if one not in in_view]}
-
-
-def _is_in_view(one: FormField) -> bool:
-    return one.field.path in OFTEN_SET or bool(one.error or one.bound.initial)
-
-
-def _rename_field(refusal: InvalidInput) -> InvalidInput:
-    return InvalidInput(refusal.field.removeprefix(_PREFIX), refusal.message)
 
 
 def wants_another_row(query: Mapping[str, Any]) -> bool:

@@ -229,7 +229,9 @@ def save(request: HttpRequest) -> HttpResponse:
     """The address holds the plan's request, as on the plan page."""
     teams = [t for t in my_teams(request) if get_access(request).has_role(t.pk, Role.EDITOR)]
     if not teams:
-        return _without_a_team(request)
+        if my_teams(request):
+            raise PermissionDenied("Saving requires the editor role in one of your teams.")
+        return redirect("team-new")
     current = current_team(request)
     teams.sort(key=lambda team: team != current)
     projects = _projects(teams)
@@ -259,12 +261,6 @@ def _start(plan_request: dict[str, Any]) -> dict[str, Any]:
     name = plan_request.get("name", "")
     budget = plan_request.get("constraints", {}).get("total_budget", "")
     return {"name": name, "new_project": name, "budget": unseparated(budget) if budget else ""}
-
-
-def _without_a_team(request: HttpRequest) -> HttpResponse:
-    if my_teams(request):
-        raise PermissionDenied("Saving requires the editor role in one of your teams.")
-    return redirect("team-new")
 
 
 def _projects(teams: list[Team]) -> list[Project]:

@@ -168,11 +168,11 @@ def history_line(saved: SavedComparison) -> str:
         ("submitted", saved.submitted_at, saved.submitter),
         ("approved", saved.approved_at, saved.approver),
     )
-    return " · ".join(_step(verb, day, person) for verb, day, person in steps if day)
-
-
-def _step(verb: str, day: dt.date, person: object) -> str:
-    return f"{verb} {name_day(day)}" + (f" by {person}" if person else "")
+    return " · ".join(
+        f"{verb} {name_day(day)}" + (f" by {person}" if person else "")
+        for verb, day, person in steps
+        if day
+    )
 
 
 @register.filter

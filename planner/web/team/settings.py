@@ -94,16 +94,16 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         "roles": list(ROLE_WORDS.items()),
         "may_own": may_own,
         "form": InviteForm() if created else form,
-        "invitations": _invitations(team) if may_own else [],
+        "invitations": Invitation.objects.filter(team=team, revoked_at=None).select_related(
+            "invited_by"
+        )
+        if may_own
+        else [],
     }
     if created is not None:
         context["link"] = link_of(created[1])
         context["sent_to"] = created[0].email
     return render(request, "team/members.html", context, status=400 if form.errors else 200)
-
-
-def _invitations(team: Team) -> Any:
-    return Invitation.objects.filter(team=team, revoked_at=None).select_related("invited_by")
 
 
 def _invite(
@@ -171,21 +171,17 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
             request.session[INVITED] = invitation.digest
         return sign_in_first(request)
     if request.method == "POST":
-        return _accept(request, secret)
+        try:
+            member = teams.accept(get_access(request), secret)
+        except REFUSALS as refusal:
+            messages.error(request, describe_refusal(refusal))
+            return redirect("team")
+        clear_cached_access(request)
+        remember_team(request, member.team)
+        messages.success(request, f"Welcome to {member.team.name}: you are {member.role}.")
+        return redirect("dashboard", member.team.slug)
     status = 200 if invitation else 404
     return render(request, "team/join.html", {"invitation": invitation}, status=status)
-
-
-def _accept(request: HttpRequest, secret: str) -> HttpResponse:
-    try:
-        member = teams.accept(get_access(request), secret)
-    except REFUSALS as refusal:
-        messages.error(request, describe_refusal(refusal))
-        return redirect("team")
-    clear_cached_access(request)
-    remember_team(request, member.team)
-    messages.success(request, f"Welcome to {member.team.name}: you are {member.role}.")
-    return redirect("dashboard", member.team.slug)
 
 
 @team_page()
@@ -291,7 +287,18 @@ def tokens(request: HttpRequest, team: Team) -> HttpResponse:
     """Owners see all of the team's tokens, others their own."""
     access = get_access(request)
     form = TokenForm(request.POST or None, own=access.roles[team.pk])
-    created = submit_form(form, lambda values: _create_token(access, team, values))
+    created = submit_form(
+        form,
+        lambda values: token_service.create_token(
+            access,
+            team,
+            name=values["name"],
+            scopes=[Scope(scope) for scope in values["scopes"]],
+            days=values["days"],
+            is_service=values["kind"] == "service",
+            role=Role(values["role"]) if values["role"] else None,
+        ),
+    )
     context = {
         "team": team,
         "form": TokenForm(own=access.roles[team.pk]) if created else form,
@@ -307,18 +314,6 @@ def _tokens(access: Access, team: Team) -> QuerySet[ApiToken]:
     rows = ApiToken.objects.filter(team=team).select_related("user")
     is_owner = access.has_role(team.pk, Role.OWNER)
     return rows if is_owner else rows.filter(user_id=access.user_id)
-
-
-def _create_token(access: Access, team: Team, values: dict[str, Any]) -> tuple[ApiToken, str]:
-    return token_service.create_token(
-        access,
-        team,
-        name=values["name"],
-        scopes=[Scope(scope) for scope in values["scopes"]],
-        days=values["days"],
-        is_service=values["kind"] == "service",
-        role=Role(values["role"]) if values["role"] else None,
-    )
 
 
 @team_page()

@@ -259,7 +259,18 @@ def read_savings_plans(
     )
     for page in pages:
         for row in page:
-            machine = _find_machine(row, region, machines_by_type)
+            properties = {item["name"]: item["value"] for item in row.get("properties", ())}
+            is_linux_rate = (
+                properties.get("region", region) == region
+                and properties.get("productDescription", "Linux/UNIX") == "Linux/UNIX"
+                and properties.get("tenancy", "shared") == "shared"
+                and row.get("unit", "Hrs") in ("Hrs", "Hours")
+                and is_linux_use(row.get("usageType", ""), row.get("operation", ""))
+                and row.get("savingsPlanOffering", {}).get("planType") in _PLANS
+            )
+            machine = (
+                machines_by_type.get(properties.get("instanceType", "")) if is_linux_rate else None
+            )
             if machine is not None:
                 is_sold = sold_types is None or machine.instance_type in sold_types
                 yield _parse_rate(row, machine, region, is_sold)
@@ -315,21 +326,6 @@ def is_linux_use(usage_type: str, operation: str) -> bool:
     """
     usage = usage_type.partition(":")[0].rpartition("-")[2]
     return usage == "BoxUsage" and operation == "RunInstances"
-
-
-def _find_machine(
-    row: Mapping[str, Any], region: str, machines_by_type: Mapping[str, Machine]
-) -> Machine | None:
-    properties = {item["name"]: item["value"] for item in row.get("properties", ())}
-    is_linux_rate = (
-        properties.get("region", region) == region
-        and properties.get("productDescription", "Linux/UNIX") == "Linux/UNIX"
-        and properties.get("tenancy", "shared") == "shared"
-        and row.get("unit", "Hrs") in ("Hrs", "Hours")
-        and is_linux_use(row.get("usageType", ""), row.get("operation", ""))
-        and row.get("savingsPlanOffering", {}).get("planType") in _PLANS
-    )
-    return machines_by_type.get(properties.get("instanceType", "")) if is_linux_rate else None
 
 
 def _parse_rate(

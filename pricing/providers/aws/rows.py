@@ -344,7 +344,12 @@ class MachineLookup:
         return _infer_from_family(instance_type, attributes or {})
 
     def _parse_description(self, name: str, info: Mapping[str, Any]) -> Machine | SkippedRow | None:
-        devices = _list_devices(info)
+        devices = (
+            info.get("GpuInfo", {}).get("Gpus")
+            or info.get("NeuronInfo", {}).get("NeuronDevices")
+            or info.get("InferenceAcceleratorInfo", {}).get("Accelerators")
+            or []
+        )
         if not devices:
             return _skip_other_accelerators(name, info)
         if len({device.get("Name") for device in devices}) > 1:
@@ -394,15 +399,6 @@ def looks_accelerated(attributes: Mapping[str, str]) -> bool:
         or "GPU" in family
         or "Machine Learning" in family
         or "Accelerat" in family
-    )
-
-
-def _list_devices(info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return (
-        info.get("GpuInfo", {}).get("Gpus")
-        or info.get("NeuronInfo", {}).get("NeuronDevices")
-        or info.get("InferenceAcceleratorInfo", {}).get("Accelerators")
-        or []
     )
 
 

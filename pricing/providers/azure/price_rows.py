@@ -83,20 +83,16 @@ def _read_prices(row: Row) -> Iterator[Price | SkippedRow]:
     if _text(row, "type").lower() == "reservation":
         yield _reservation(row)
         return
-    price = _pay_as_you_go(row)
-    yield price
-    if price.option is PurchaseOption.ON_DEMAND:
-        yield from _savings_plans(row, price)
-
-
-def _pay_as_you_go(row: Row) -> Price:
     words = f"{_text(row, 'skuName')} | {_text(row, 'meterName')}".lower()
     option = PurchaseOption.ON_DEMAND
     if re.search(r"\bspot\b", words):
         option = PurchaseOption.SPOT
     elif re.search(r"\blow priority\b", words):
         option = PurchaseOption.LOW_PRIORITY
-    return _price(row, option, per_hour=parse_amount(row.get("retailPrice")) or Decimal(0))
+    price = _price(row, option, per_hour=parse_amount(row.get("retailPrice")) or Decimal(0))
+    yield price
+    if price.option is PurchaseOption.ON_DEMAND:
+        yield from _savings_plans(row, price)
 
 
 def _reservation(row: Row) -> Price | SkippedRow:

@@ -93,7 +93,13 @@ def skus(http: ProviderHttpClient, service: str) -> Iterator[dict[str, Any]]:
             page_token=token,
         )
         pager = clients[0].list_skus(request, retry=None, timeout=CALL_TIMEOUT_S)
-        page = _to_plain_json(next(pager.pages))
+        message = next(pager.pages)
+        page = type(message).to_dict(
+            message,
+            use_integers_for_enums=False,
+            preserving_proto_field_name=False,
+            always_print_fields_with_no_presence=False,
+        )
         if not page.get("skus"):
             empty_tokens.add(token)
             raise RetryableError("an empty page of a list that has none")
@@ -241,15 +247,6 @@ def _pin_session(session: Any, http: ProviderHttpClient, endpoint: Endpoint) -> 
     return session
 
 
-def _to_plain_json(message: Any) -> Any:
-    return type(message).to_dict(
-        message,
-        use_integers_for_enums=False,
-        preserving_proto_field_name=False,
-        always_print_fields_with_no_presence=False,
-    )
-
-
 def translate_error(error: Exception, hint: str) -> RetryableError | ProviderUnavailable | None:
     """What an error of a Google client means for the run; None: a bug of ours."""
     import json
@@ -260,7 +257,15 @@ def translate_error(error: Exception, hint: str) -> RetryableError | ProviderUna
     from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
 
     if isinstance(error, api.GoogleAPICallError):
-        return _translate_status(error, hint)
+        status = int(error.code or 0)
+        what = f"Google answered {status} {error.message}".strip()
+        if status in _RETRYABLE:
+            headers = getattr(error.response, "headers", None) or {}
+            return RetryableError(what, parse_retry_after_s(headers.get("Retry-After")))
+        if status in (401, 403) or "API key" in str(error.message):
+            return AccessDenied("gcp", what, hint)
+        settings = "Check GCP_PROJECT, GCP_BILLING_URL and GCP_COMPUTE_URL."
+        return (AccessDenied if status == 404 else ProviderUnavailable)("gcp", what, settings)
     if isinstance(error, requests.TooManyRedirects):
         return ProviderUnavailable(
             "gcp",
@@ -274,18 +279,6 @@ def translate_error(error: Exception, hint: str) -> RetryableError | ProviderUna
     if isinstance(error, (ParseError, json.JSONDecodeError)):
         return RetryableError(f"the answer cannot be read ({error})")
     return None
-
-
-def _translate_status(error: Any, hint: str) -> RetryableError | ProviderUnavailable:
-    status = int(error.code or 0)
-    what = f"Google answered {status} {error.message}".strip()
-    if status in _RETRYABLE:
-        headers = getattr(error.response, "headers", None) or {}
-        return RetryableError(what, parse_retry_after_s(headers.get("Retry-After")))
-    if status in (401, 403) or "API key" in str(error.message):
-        return AccessDenied("gcp", what, hint)
-    settings = "Check GCP_PROJECT, GCP_BILLING_URL and GCP_COMPUTE_URL."
-    return (AccessDenied if status == 404 else ProviderUnavailable)("gcp", what, settings)
 
 
 LOCAL_SSD_PARTITION_GIB = 375

@@ -329,7 +329,10 @@ def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
     infos = sku.get("pricingInfo") or ()
     if not infos:
         return "no price"
-    expression = _select_latest(infos).get("pricingExpression") or {}
+    expression = (
+        max(infos, key=lambda info: str(info.get("effectiveTime") or "")).get("pricingExpression")
+        or {}
+    )
     base = [
         r
         for r in expression.get("tieredRates") or ()
@@ -349,10 +352,6 @@ def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
         _parse_decimal(unit_price.get("units")) + _parse_decimal(unit_price.get("nanos")) / _NANOS
     )
     return amount * factor / divisor if amount > 0 else "price is zero"
-
-
-def _select_latest(infos: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    return max(infos, key=lambda info: str(info.get("effectiveTime") or ""))
 
 
 def _list_regions(sku: Sku) -> list[str]:
@@ -478,7 +477,13 @@ def parse_component(text: str, group: str) -> Component | None:
         return Component(_host_component(n1[1], "N1"))
     if _SSD.search(text):
         return None if _SSD_OF_OTHERS.search(text) else Component("ssd")
-    return _parse_gpu(text)
+    name = next((name for name, pattern in _GPU_PATTERNS if pattern.search(text)), None)
+    if name is None:
+        return None
+    if not name.startswith("slice:"):
+        return Component(name)
+    slices = _SLICE.search(text)
+    return Component(name, Fraction(int(slices[1]) if slices else 1))
 
 
 def find_exclusion(text: str) -> str:
@@ -494,7 +499,13 @@ def parse_terms(text: str, usage_type: str) -> Terms | str:
     """
     usage = usage_type.lower()
     if text.startswith("commitment"):
-        return _parse_commitment(text, usage)
+        term_match = _YEARS.search(text)
+        months = 12 * int(term_match[1]) if term_match else _USAGE_MONTHS.get(usage, 0)
+        if not months:
+            return "commitment without a known term"
+        if _USAGE_MONTHS.get(usage, months) != months:
+            return "usage type contradicts the description"
+        return Terms(PurchaseOption.COMMITTED_USE, months)
     if usage.startswith("commit"):
         return "usage type contradicts the description"
     if "calendar mode" in text:
@@ -508,26 +519,6 @@ def parse_terms(text: str, usage_type: str) -> Terms | str:
     if usage in ("ondemand", ""):
         return Terms(PurchaseOption.ON_DEMAND)
     return "usage type contradicts the description"
-
-
-def _parse_commitment(text: str, usage: str) -> Terms | str:
-    term_match = _YEARS.search(text)
-    months = 12 * int(term_match[1]) if term_match else _USAGE_MONTHS.get(usage, 0)
-    if not months:
-        return "commitment without a known term"
-    if _USAGE_MONTHS.get(usage, months) != months:
-        return "usage type contradicts the description"
-    return Terms(PurchaseOption.COMMITTED_USE, months)
-
-
-def _parse_gpu(text: str) -> Component | None:
-    name = next((name for name, pattern in _GPU_PATTERNS if pattern.search(text)), None)
-    if name is None:
-        return None
-    if not name.startswith("slice:"):
-        return Component(name)
-    slices = _SLICE.search(text)
-    return Component(name, Fraction(int(slices[1]) if slices else 1))
 
 
 def _parse_tpu(text: str) -> Component | None:
