@@ -31,7 +31,6 @@ from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.costing.advice.verdict import choose
 from planner.costing.analysis.simulation import Report, nobody_waits
 from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
-from planner.sizing.demand import refuse_job_above_peak
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -63,7 +62,6 @@ def compare(
     and say so, and a request that leaves no room for a first plan raises `TooMuchWork`.
     """
     results = solve(request, catalog, today, work, report)
-    refuse_job_above_peak(results.request.workload)
     with _refuse_large(results.request):
         return build_answer(finish_early(results))
 
@@ -100,7 +98,6 @@ def find_total(
     """The total of the plan that `compare` advises, to the cent, without the rest of its answer:
     a quarter of the time. Raises as `compare` does, with what only the rest refuses left out."""
     results = solve(request, catalog, today, work)
-    refuse_job_above_peak(results.request.workload)
     with _refuse_large(results.request):
         plan = choose(finish_early(results).allowed_scenarios)
     return PlanTotal(plan.total_cost if plan else None, results.request.currency)

@@ -29,7 +29,6 @@ from planner.contract.request.rules import (
     PlanRules,
     read_place_limits,
 )
-from planner.contract.request.workload import AcceleratorHours
 from planner.contract.validation import with_value
 from planner.costing.advice.decision import describe_choice, describe_parts, list_parts
 from planner.costing.advice.idle_instruments import JOB_FIELD, filling_size
@@ -279,8 +278,9 @@ def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
         )
     job = request.workload.accelerators_per_job or 1
     fills = filling_size(job)
-    peaks = getattr(request.workload, "peak_accelerators", None) or (fills,)
-    if job < fills <= min(filter(None, peaks), default=fills):
+    demand = results.demand
+    peaks = demand.peak_accelerators if demand.has_stated_peak else np.zeros(0)
+    if job < fills <= min(peaks[peaks > 0], default=fills):
         yield RelaxableLimit(
             JOB_FIELD,
             fills,
@@ -295,9 +295,7 @@ def _other_cards_of_a_name(results: ComparisonResults) -> Iterator[RelaxableLimi
     request, name = results.request, results.request.workload.accelerator or ""
     offers = results.preparation.catalog.offers
     sold = offers.accelerator.names if request.use_catalog else ()
-    is_open = (
-        isinstance(request.workload, AcceleratorHours) and request.constraints.accelerators is None
-    )
+    is_open = not results.demand.is_sized and request.constraints.accelerators is None
     usual = find(name)
     others = [card for card in other_meanings(name) if card.slug in sold]
     if is_open and usual is not None and others:
@@ -437,7 +435,7 @@ def _try(
                 lifted.inputs,
                 results.preparation.name_place,
                 results.request.currency,
-                choice=describe_choice(lifted.request),
+                choice=describe_choice(lifted.request, lifted.demand),
             )
             yield Alternative(
                 field=limit.field,

@@ -72,7 +72,6 @@ from planner.costing.advice.explanation import (
 from planner.costing.advice.idle_instruments import warn_of_unfilled_machines
 from planner.costing.advice.verdict import best_without_buying
 from planner.costing.advice.warnings import (
-    warn_of_few_cores,
     warn_of_foreign_power,
     warn_past_start,
     warn_undated_servers,
@@ -204,7 +203,6 @@ def _warnings(
         yield caveats.warning
     yield from _warn_of_even_payments(results)
     yield from warn_of_unfilled_machines(request, inputs, verdict.decision, alternatives)
-    yield from warn_of_few_cores(request, inputs, verdict.decision)
     rests_on = (verdict.exception, _short_reservation(verdict, results), *verdict.unknown_prices)
     yield from dict.fromkeys((*results.warnings, *filter(None, rests_on)))
     if not results.is_small:

@@ -27,7 +27,7 @@ from planner.comparison.preparation import Preparation
 from planner.comparison.results import PREPARATION_UNITS, ComparisonResults, EarlyFinish
 from planner.contract.amounts import add_months, count_months
 from planner.contract.answer.scenario import Relaxation, least_changes
-from planner.contract.request.workload import AcceleratorHours, Run
+from planner.contract.request.workload import Run
 from planner.costing.advice.verdict import choose
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import Floats, ModelInputs
@@ -130,10 +130,7 @@ def _budget_needed(results: ComparisonResults) -> Relaxation | None:
 
 def runs_to_lay(preparation: Preparation) -> tuple[Run, ...]:
     """The runs of a question; none where they cannot finish early, or have no deadline."""
-    workload = preparation.request.workload
-    if isinstance(workload, AcceleratorHours):
-        return ()
-    runs = workload.runs or ()
+    runs = preparation.demand.runs
     return runs if any(run.deadline and run.deadline > run.start for run in runs) else ()
 
 

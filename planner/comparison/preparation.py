@@ -60,7 +60,7 @@ class Preparation:
         check_server_life(self.request, self.assumptions)
         check_contract(self.request, self.assumptions)
         check_fiscal_years(self.request)
-        check_minimum_duration(self.request, self.demand)
+        check_minimum_duration(self.demand)
 
     @cached_property
     def units_per_usd(self) -> float:

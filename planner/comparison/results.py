@@ -17,7 +17,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import COMMITTED, OWNED, SPOT
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
-from planner.contract.request.workload import AcceleratorHours, Run
+from planner.contract.request.workload import Run
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.idle_instruments import warn_of_data_prices, warn_of_idle_instruments
 from planner.costing.advice.verdict import (
@@ -103,8 +103,7 @@ class EarlyFinish:
     @property
     def runs(self) -> tuple[Run, ...]:
         """The runs as they were asked for."""
-        workload = self.preparation.request.workload
-        return () if isinstance(workload, AcceleratorHours) else workload.runs or ()
+        return self.preparation.demand.runs
 
 
 @dataclass(frozen=True)
@@ -240,11 +239,11 @@ class ComparisonResults:
         preparation, allowed = self.preparation, self.allowed_scenarios
         offers, advised = preparation.offers, choose(allowed)
         collected = (
-            *warn_of_purchases(advised, self.inputs, self.request),
+            *warn_of_purchases(advised, self.inputs, self.request, self.demand),
             *warn_of_sizing(advised, self.inputs, self.demand),
             *warn_of_split_runs(advised, self.inputs, self.demand, preparation.name_place),
-            *warn_of_uneven_hours(advised, self.inputs, self.request),
-            *warn_without_deadline(self.request.workload, self.demand, self.calendar),
+            *warn_of_uneven_hours(advised, self.inputs, self.demand),
+            *warn_without_deadline(self.demand, self.calendar),
             *offers.warnings(),
             *preparation.servers.warnings(self.calendar, preparation.assumptions),
             *warn_of_idle_instruments(self.request, self.inputs, self.scenarios, advised),

@@ -41,7 +41,6 @@ from planner.contract.answer.verdict import (
 )
 from planner.contract.labels import COMMITTED, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED, traits
 from planner.contract.request.rules import NOWHERE
-from planner.contract.request.workload import AcceleratorHours
 from planner.costing.advice.decision import (
     EACH_AT_ANY_TIME,
     describe_beside,
@@ -64,7 +63,7 @@ from planner.costing.advice.verdict import (
     name_rival,
     obligation_to_sign,
 )
-from planner.costing.advice.warnings import describe_owed, has_no_deadline
+from planner.costing.advice.warnings import describe_owed
 from planner.costing.analysis.plan_costs import may_rent
 from planner.costing.analysis.simulation import cost_of_late_servers
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -143,7 +142,7 @@ class _Facts:
             results.inputs,
             results.preparation.name_place,
             results.request.currency,
-            choice=describe_choice(results.request),
+            choice=describe_choice(results.request, results.demand),
         )
         return Verdict(
             headline=f"{describe_parts(parts)}.",
@@ -375,7 +374,7 @@ class VerdictWords:
         paid = sorted({line.month for line in self.plan.lines})
         if is_done_at_any_time(self.results, self.plan):
             return "in all"
-        if paid and (self.facts.is_small or has_no_deadline(self.results.request.workload)):
+        if paid and (self.facts.is_small or self.results.demand.has_no_deadline):
             months = min(months, paid[-1] - paid[0] + 1)
         if months == 1 < horizon:
             return "in all"
@@ -610,8 +609,7 @@ class VerdictWords:
             return ""
         hint = " An accelerator that is offered in smaller machines may cost less."
         text = f"Machines are rented whole: {use:.0%} of the accelerator-hours paid for are used."
-        is_given = self.results.request.workload.kind == "accelerator_hours"
-        return f"{text}{hint if is_given else ''}"
+        return text if self.results.demand.is_sized else f"{text}{hint}"
 
     def contested(self) -> str:
         """Another plan that is the cheapest in more outcomes, and why it is not advised."""
@@ -653,7 +651,7 @@ class VerdictWords:
 
 def is_done_at_any_time(results: ComparisonResults, plan: Scenario) -> bool:
     """Whether the plan's months are those in which its work may be done, in any one of them."""
-    if describe_choice(results.request) in ("", EACH_AT_ANY_TIME):
+    if describe_choice(results.request, results.demand) in ("", EACH_AT_ANY_TIME):
         return False
     sources = (results.inputs.by_key[key] for key in plan.used_hours)
     return any(fits_any_month(plan, results.inputs, source) for source in sources)
@@ -805,10 +803,8 @@ def _find_late(results: ComparisonResults) -> _Late | None:
 def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, str, bool]]:
     """Months of each run that has a deadline, the last of them in words; where none has, all the
     months of the work, which it need not be done in."""
-    workload, calendar = results.request.workload, results.calendar
-    runs = () if isinstance(workload, AcceleratorHours) else workload.runs or ()
-    if results.early_finish is not None:
-        runs = results.early_finish.runs
+    calendar, early = results.calendar, results.early_finish
+    runs = early.runs if early is not None else results.demand.runs
     dated = [(run.start, run.deadline) for run in runs if run.deadline is not None]
     for start, deadline in dated:
         months = slice(calendar.index(start), calendar.index(deadline) + 1)

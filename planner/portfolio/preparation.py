@@ -26,7 +26,7 @@ from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
 from planner.costing.solve_by_kind import rent_in_parts
 from planner.portfolio.joint_model import JointProblem, MovableWork, ProjectProblem
-from planner.sizing.demand import Demand, compute_demand, refuse_job_above_peak
+from planner.sizing.demand import Demand, compute_demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -45,7 +45,7 @@ _SHARED_FIELDS = (
 """Fields that a comparison of one project takes from the portfolio as they are."""
 
 
-Key = tuple[str, tuple[Run, ...] | None]
+Key = tuple[str, tuple[Run, ...]]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PreparedProject:
     @property
     def key(self) -> Key:
         """Its name and its runs, by which the same project laid otherwise is told apart."""
-        return self.name, getattr(self.project.workload, "runs", None)
+        return self.name, self.alone.demand.runs
 
     def lay_out(self, alone: Preparation) -> PreparedProject:
         """The same project with its work laid as in another comparison of it."""
@@ -115,7 +115,6 @@ class PortfolioPreparation:
         for prepared in self.projects:
             try:
                 prepared.alone.check()
-                refuse_job_above_peak(prepared.project.workload)
             except InvalidInput as refusal:
                 raise refusal.under(prepared.field) from None
             _ = prepared.movable

@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.workload import RATES, AcceleratorHours, Samples, Training
+from planner.contract.request.workload import RATES, AcceleratorHours, Run, Samples, Training
 from planner.sizing.candidates.candidates import (
     assign_accelerator,
     choose_reference,
@@ -75,6 +74,8 @@ class Demand:
     """FLOPs of all runs together; None where the workload gives no FLOPs."""
     is_sized: bool = False
     """Whether the hours come from a model or samples rather than from the team."""
+    runs: tuple[Run, ...] = ()
+    """The runs that the team dates; empty for hours that were given."""
     is_level: bool = False
     """Whether the work is taken to go on evenly for lack of a peak, so that the peak is a mean."""
     runs_at_once: tuple[float, ...] = ()
@@ -82,6 +83,16 @@ class Demand:
     job_width: float | None = None
     """Reference accelerators of the largest job, as runs and the trials of a search are jobs of
     their own; None where the hours were given."""
+
+    @property
+    def has_stated_peak(self) -> bool:
+        """Whether the team gives the peak with its hours."""
+        return not self.is_sized and not self.is_level
+
+    @property
+    def has_no_deadline(self) -> bool:
+        """Whether sized work has no run that must be done by a month."""
+        return self.is_sized and all(run.deadline is None for run in self.runs)
 
     def warnings_on(self, kinds: Collection[str]) -> tuple[str, ...]:
         """What to know of the work as some kinds of accelerators do it; as the reference does where
@@ -119,6 +130,7 @@ def compute_demand(
     """
     try:
         if isinstance(workload, AcceleratorHours):
+            _refuse_job_above_peak(workload)
             hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
             slug = resolve(workload.accelerator).slug
             is_level = workload.peak_accelerators is None
@@ -173,6 +185,22 @@ def _hours_of_each_month(hours: tuple[float, ...], horizon_months: int) -> Float
     return np.broadcast_to(np.asarray(hours, dtype=np.float64), horizon_months).copy()
 
 
+def _refuse_job_above_peak(workload: AcceleratorHours) -> None:
+    """Raises `InvalidInput` for a job of more accelerators than the peak of a month with hours."""
+    job, peaks = workload.accelerators_per_job or 0, workload.peak_accelerators or ()
+    hours = workload.hours_per_month
+    for month in range(max(len(peaks), len(hours)) if peaks else 0):
+        peak = peaks[min(month, len(peaks) - 1)]
+        if peak < job and hours[min(month, len(hours) - 1)]:
+            where = f" of month {month + 1}" if len(peaks) > 1 else ""
+            raise InvalidInput(
+                "accelerators_per_job",
+                f"a job of {job:,} accelerators at once is more than the peak of {peak:,}{where} "
+                f"(peak_accelerators); allowed are at most {peak:,}, or give a peak of at least "
+                f"{job:,}",
+            )
+
+
 def _peaks(hours: Floats, stated: tuple[int, ...] | None) -> Floats:
     """Peak of each month: as given, else ⌈H / 730⌉; 0 where there is no work."""
     least = np.ceil(hours / HOURS_PER_MONTH)
@@ -224,6 +252,7 @@ def _size_workload(
         sizes=sizes,
         training_flops=_flops(workload, windows),
         is_sized=True,
+        runs=workload.runs or (),
         runs_at_once=tuple(schedule.runs.tolist()),
         job_width=_job_width(workload, schedule),
     )
@@ -322,63 +351,6 @@ def _rollout_words(size: PlacedSize) -> str:
         f"; of {size.hours:,.4g} h {beside.writing:,.4g} write answers and "
         f"{beside.scoring:,.4g} judge them"
     )
-
-
-FIELD = "workload.accelerators_per_job"
-
-
-def refuse_job_above_peak(workload: AcceleratorHours | Training | Samples) -> None:
-    """Raise `InvalidInput` for a job of more accelerators than the stated peak of a month with
-    hours; asked of new questions only, as answers of before have to replay.
-
-    >>> work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730}
-    >>> job = work | {"peak_accelerators": 4, "accelerators_per_job": 8}
-    >>> refuse_job_above_peak(AcceleratorHours.model_validate(job))
-    Traceback (most recent call last):
-    pricing.common.invalid_input.InvalidInput: workload.accelerators_per_job: a job of 8
-        accelerators at once is more than the peak of 4 (peak_accelerators); allowed are at most 4,
-        or give a peak of at least 8
-    """
-    if not isinstance(workload, AcceleratorHours):
-        return
-    job, peaks = workload.accelerators_per_job, workload.peak_accelerators
-    if job is None or peaks is None:
-        return
-    hours, months = workload.hours_per_month, max(len(peaks), len(workload.hours_per_month))
-    for month in range(months):
-        peak = peaks[min(month, len(peaks) - 1)]
-        if peak < job and hours[min(month, len(hours) - 1)]:
-            raise InvalidInput(FIELD, _message(job, peak, month if len(peaks) > 1 else None))
-
-
-def _message(job: int, peak: int, month: int | None) -> str:
-    where = "" if month is None else f" of month {month + 1}"
-    return (
-        f"a job of {job:,} accelerators at once is more than the peak of {peak:,}{where} "
-        f"(peak_accelerators); allowed are at most {peak:,}, or give a peak of at least {job:,}"
-    )
-
-
-def raise_peak_to_job(workload: Mapping[str, Any]) -> dict[str, Any]:
-    """A workload as an earlier request has it, with no stated peak below what one job takes at
-    once: what its answer of before rested on, as its machines held the whole job.
-
-    >>> raise_peak_to_job({"peak_accelerators": 4, "accelerators_per_job": 8})
-    {'peak_accelerators': 8, 'accelerators_per_job': 8}
-    >>> raise_peak_to_job({"peak_accelerators": [4, 0, 16], "accelerators_per_job": 8})
-    {'peak_accelerators': [8, 0, 16], 'accelerators_per_job': 8}
-    """
-    job, peaks = workload.get("accelerators_per_job"), workload.get("peak_accelerators")
-    if not isinstance(job, int) or peaks is None:
-        return dict(workload)
-    if isinstance(peaks, list | tuple):
-        return {**workload, "peak_accelerators": [_at_least(one, job) for one in peaks]}
-    return {**workload, "peak_accelerators": _at_least(peaks, job)}
-
-
-def _at_least(peak: Any, job: int) -> Any:
-    """A peak of a month with work, raised to a job; anything else as it is."""
-    return job if isinstance(peak, int) and 0 < peak < job else peak
 
 
 WORKLOAD_CLASS = "nlp"

@@ -45,7 +45,7 @@ from planner.sizing.candidates.candidates import (
 )
 from planner.sizing.candidates.other_chips import cpu_note, list_other_chips
 from planner.sizing.candidates.ranking import TIERS, Ranked, cards_of, rank, tier_of, weights_gb
-from planner.sizing.demand import compute_demand, describe_method, refuse_job_above_peak
+from planner.sizing.demand import compute_demand, describe_method
 from planner.sizing.footprint.memory import serving
 from planner.sizing.layout.shapes import state_bytes
 from planner.sizing.performance.confidence import has_user_throughput, warn_never_built
@@ -207,7 +207,6 @@ def _stated_hours(
     request: EstimateRequest, workload: AcceleratorHours, accelerator: Accelerator | None
 ) -> Estimate:
     hours = workload.hours_per_month
-    refuse_job_above_peak(workload)
     demand = compute_demand(workload, OPEN_START, len(hours))
     least = math.ceil(max(hours) / HOURS_PER_MONTH)
     if request.accelerators and request.accelerators < least:

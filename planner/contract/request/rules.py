@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import ceil
 from typing import Literal
 
 from planner.contract.amounts import decimals_of
 from planner.contract.labels import LIMIT_TITLES, join_place
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
-from planner.contract.request.workload import AcceleratorHours
 from pricing.market.accelerators import find_software
-from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
+from pricing.market.offers import PurchaseOption
 from pricing.market.places import CLOUD_PARTITIONS, COMMERCIAL, COUNTRY_GROUPS, find_partition
 from pricing.market.snapshot import Region
 
@@ -95,7 +93,6 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     ('full', ('commercial',), 'cuda', False, True)
     """
     limits, workload, own = request.constraints, request.workload, request.on_prem
-    is_sized = not isinstance(workload, AcceleratorHours)
     software = workload.software or _implied_software(request)
     margin = limits.undated_price_margin
     return PlanRules(
@@ -108,11 +105,11 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         if workload.interruptible is None
         else workload.interruptible,
         whole_nodes=not limits.allow_partial_nodes,
-        one_accelerator=is_sized and not limits.allow_mixed_accelerators,
+        one_accelerator=workload.is_sized and not limits.allow_mixed_accelerators,
         needs_payback=not _counts_on_resale(request),
         smallest_cents=10 ** (2 - decimals_of(request.currency)),
         all_break_even=request.break_even == "all",
-        is_sized=is_sized,
+        is_sized=workload.is_sized,
         any_node=bool(limits.allow_any_node),
         consumer_in_datacentre=bool(limits.allow_consumer_in_datacentre),
         undated_price_margin=UNDATED_PRICE_MARGIN if margin is None else margin,
@@ -129,12 +126,9 @@ def _counts_on_resale(request: ComparisonRequest) -> bool:
 def _joined_accelerators(request: ComparisonRequest) -> int:
     """Accelerators that an interconnect asked for joins: those of the peak, up to a node of
     `LARGEST_NODE`; 1 where none is asked for."""
-    workload = request.workload
-    if request.constraints.interconnect is None or not isinstance(workload, AcceleratorHours):
+    if request.constraints.interconnect is None:
         return 1
-    least = ceil(max(workload.hours_per_month) / HOURS_PER_MONTH)
-    peak = max(workload.peak_accelerators) if workload.peak_accelerators else least
-    return max(1, min(peak, LARGEST_NODE))
+    return max(1, min(request.workload.given_peak, LARGEST_NODE))
 
 
 def _default_partitions(request: ComparisonRequest) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, model_validator
 
@@ -18,6 +19,7 @@ from planner.contract.models.config import MOST_CHARACTERS
 from planner.contract.models.known_models import fill_from_model
 from planner.contract.validation import Month, Number, RequestModel, Slug, Whole
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.offers import HOURS_PER_MONTH
 
 ParallelSize = Annotated[Whole, Field(ge=1, le=65_536)]
 
@@ -154,12 +156,20 @@ Software = Literal["cuda", "rocm", "xla", "neuron", "any"]
 class _Work(RequestModel):
     """What every kind of work may say of itself."""
 
+    is_sized: ClassVar[bool] = False
+    """Whether its hours are estimated from a model or samples rather than given."""
+
     software: Software | None = None
     """Software that the code runs on; absent: as the rules say."""
     interruptible: bool | None = None
     """Whether the work survives losing its machines; absent: as the rules say."""
     accelerators_per_job: Count | None = None
     """Accelerators that one job takes at once; absent: what the sizing needs, 1 for given hours."""
+
+    @property
+    def given_peak(self) -> int:
+        """Most accelerators at once as far as the team gives them; 1 for work that is sized."""
+        return 1
 
 
 class AcceleratorHours(_Work):
@@ -174,6 +184,12 @@ class AcceleratorHours(_Work):
     peak_accelerators: PeakList | None = None
     """Most accelerators at once; one value counts for every month with hours; absent: hours / 730,
     rounded up."""
+
+    @property
+    def given_peak(self) -> int:
+        """The highest peak; absent: the accelerators that the hours keep busy."""
+        least = math.ceil(max(self.hours_per_month) / HOURS_PER_MONTH)
+        return max(self.peak_accelerators) if self.peak_accelerators else least
 
     @model_validator(mode="after")
     def _has_peak(self) -> AcceleratorHours:
@@ -213,6 +229,8 @@ SAMPLE_FACTS = ("loader", "architecture", "code")
 
 class _SizedWork(_Work):
     """Work whose hours are estimated."""
+
+    is_sized: ClassVar[bool] = True
 
     experiments_factor: ExperimentsFactor = 1.0
     """Hours of all attempts over those of the final runs."""

@@ -26,7 +26,6 @@ from planner.contract.answer.verdict import Action, DecisionPart
 from planner.contract.labels import rented_how, savings_plan_label, traits
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import NOWHERE
-from planner.contract.request.workload import AcceleratorHours
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.cost_model.rental import reserved_days
@@ -36,6 +35,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import Floats, nodes_at_once
+from planner.sizing.demand import Demand
 from pricing.common.pluralize import capitalize_first, pluralize
 from pricing.market.accelerators import get
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
@@ -460,10 +460,10 @@ def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
     return capitalize_first(text)
 
 
-def describe_choice(request: ComparisonRequest) -> str:
+def describe_choice(request: ComparisonRequest, demand: Demand) -> str:
     """When sized work that a plan lays evenly over the months to its deadlines may be done, as
     people do it when they like; empty where anything else of the request goes by the month."""
-    workload, existing, data = request.workload, request.existing, request.data
+    runs, existing, data = demand.runs, request.existing, request.data
     by_month = (
         request.constraints.monthly_budget is not None
         or existing.credits
@@ -472,15 +472,15 @@ def describe_choice(request: ComparisonRequest) -> str:
         or data.storage_gib
         or data.egress_gib_per_month
     )
-    if isinstance(workload, AcceleratorHours) or by_month:
+    if by_month:
         return ""
-    months = {(run.start, run.deadline) for run in workload.runs or ()}
+    months = {(run.start, run.deadline) for run in runs}
     has_choice = any(start != end for start, end in months)
     if not has_choice or any(end is None for _, end in months):
         return ""
     if len(months) > 1:
         return EACH_AT_ANY_TIME
-    is_one_run = sum(run.count for run in workload.runs or ()) == 1
+    is_one_run = sum(run.count for run in runs) == 1
     return AT_ANY_TIME if is_one_run else IN_TURN
 
 

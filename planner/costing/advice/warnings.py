@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.verdict import DecisionPart
 from planner.contract.labels import BEFORE_TODAY, COMMITTED, NOT_COUNTED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import Existing, OwnedServer
 from planner.contract.request.rules import limit_places
-from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -34,10 +32,7 @@ from planner.costing.run_machines import peak_hours_of, peak_of
 from planner.costing.run_peaks import nodes_at_once
 from planner.sizing.demand import Demand
 from planner.sizing.performance.confidence import warn_never_built
-from planner.sizing.runs.sample_run import rate_on
 from pricing.common.pluralize import as_sentence, pluralize
-from pricing.market import machine_types
-from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 from pricing.market.places import EU
@@ -212,21 +207,12 @@ def _warn_many_machines(
             )
 
 
-def has_no_deadline(workload: AcceleratorHours | Training | Samples) -> bool:
-    """Whether sized work has no run that must be done by a month."""
-    return not isinstance(workload, AcceleratorHours) and all(
-        run.deadline is None for run in workload.runs or ()
-    )
-
-
-def warn_without_deadline(
-    workload: AcceleratorHours | Training | Samples, demand: Demand, calendar: Calendar
-) -> Iterator[str]:
+def warn_without_deadline(demand: Demand, calendar: Calendar) -> Iterator[str]:
     """That runs without a deadline are done as soon as the usual number of accelerators can,
     where fewer might do them within the horizon."""
-    if isinstance(workload, AcceleratorHours) or not demand.candidates:
+    if not demand.is_sized or not demand.candidates:
         return
-    runs, last = workload.runs or (), calendar.months - 1
+    runs, last = demand.runs, calendar.months - 1
     without_deadline = [
         run for run in runs if run.deadline is None and calendar.index(run.start) < last
     ]
@@ -271,13 +257,13 @@ def warn_beyond_horizon(scenario: Scenario, inputs: ModelInputs, currency: str) 
 
 
 def warn_of_purchases(
-    plan: Scenario | None, inputs: ModelInputs, request: ComparisonRequest
+    plan: Scenario | None, inputs: ModelInputs, request: ComparisonRequest, demand: Demand
 ) -> Iterator[str]:
     """Warnings on what the advised plan needs at once, signs and buys."""
     if plan is None:
         return
     yield from warn_never_built(_count_at_once(plan, inputs))
-    yield from _warn_idle_parts(plan, inputs, request.workload)
+    yield from _warn_idle_parts(plan, inputs, demand, request.workload.accelerators_per_job)
     yield from _warn_prorated(plan, inputs, request.currency)
     for key, server in inputs.servers.unsure.items():
         if key in plan.units_started:
@@ -300,13 +286,12 @@ def _count_at_once(plan: Scenario, inputs: ModelInputs) -> float:
 
 
 def _warn_idle_parts(
-    plan: Scenario, inputs: ModelInputs, workload: AcceleratorHours | Training | Samples
+    plan: Scenario, inputs: ModelInputs, demand: Demand, job: int | None
 ) -> Iterator[str]:
-    is_given = isinstance(workload, AcceleratorHours)
     sources = [inputs.by_key[key] for key in {*plan.used_hours, *plan.units_started}]
     kinds = {source.accelerator for source in sources}
     has_own = any(source.existing is not None for source in sources)
-    if len(kinds) != 1 or has_own or not (is_given or workload.accelerators_per_job):
+    if len(kinds) != 1 or has_own or not (job or not demand.is_sized):
         return
     rented = np.zeros(inputs.calendar.months)
     for source in sources:
@@ -330,7 +315,7 @@ def _warn_idle_parts(
         f"{whole} whole. If the work can use them all, "
         + (
             f"a peak of {paid:,} accelerators (peak_accelerators) ends it sooner and may cost less."
-            if is_given
+            if not demand.is_sized
             else "leave out accelerators_per_job, or state as many as a machine has: it ends "
             "sooner and costs less."
         )
@@ -403,17 +388,18 @@ from all at once; planning choices, 2026."""
 
 
 def warn_of_uneven_hours(
-    plan: Scenario | None, inputs: ModelInputs, request: ComparisonRequest
+    plan: Scenario | None, inputs: ModelInputs, demand: Demand
 ) -> Iterator[str]:
     """That a stated peak is taken to do all hours of a month, where several machines are paid for
     all month: those that only a part of the day needs may be rented for it."""
-    workload = request.workload
-    if not isinstance(workload, AcceleratorHours) or workload.peak_accelerators is None:
-        return
-    if plan is None or not (
-        any(
-            inputs.by_key[key].units_in_service(started.astype(np.float64)).max() > 1
-            for key, started in plan.units_started.items()
+    if (
+        plan is None
+        or not demand.has_stated_peak
+        or not (
+            any(
+                inputs.by_key[key].units_in_service(started.astype(np.float64)).max() > 1
+                for key, started in plan.units_started.items()
+            )
         )
     ):
         return
@@ -463,56 +449,6 @@ def _name(source: CapacitySource, name_place: NamePlace) -> str:
     if source.is_owned or not source.provider:
         return "your own premises"
     return name_place(source.provider, source.region)
-
-
-CORE_SECONDS: Mapping[str, float] = {"usual": 3e-3, "hand_tuned": 5e-4}
-"""s of a core to read and decode one image, with a framework's loader and with one written for
-speed: the values that the sizing of images begins with (`sample_times.FIRST`, of ten cores);
-planning values, 2026."""
-WORTH_SAYING = 1.05
-"""Times the cores of a machine that reading takes from which hours are said to grow; a choice of
-this project, 2026."""
-VCPUS_PER_CORE = 2.0
-"""Hardware threads that clouds sell of a core of x86 (EC2 and Compute Engine documentation,
-2025)."""
-
-
-def warn_of_few_cores(
-    request: ComparisonRequest, inputs: ModelInputs, decision: Iterable[DecisionPart]
-) -> Iterator[str]:
-    """Machines of the plan whose processors cannot read as many images as it counts on."""
-    workload = request.workload
-    if not isinstance(workload, Samples) or workload.samples_per_second is not None:
-        return
-    for part in decision:
-        source = inputs.by_key[part.source]
-        cores = _cores_per_accelerator(source)
-        if cores is None:
-            continue
-        rate = rate_on(workload, get(source.accelerator)).samples_per_second
-        needed = rate * CORE_SECONDS[workload.loader or "usual"]
-        if needed >= cores * WORTH_SAYING:
-            yield _describe(source, cores, rate, needed, workload.loader)
-
-
-def _cores_per_accelerator(source: CapacitySource) -> float | None:
-    machine = machine_types.find(source.provider, source.instance_type) if source.provider else None
-    if machine is None or machine.vcpus is None or source.accelerators <= 0:
-        return None
-    return machine.vcpus / VCPUS_PER_CORE / source.accelerators
-
-
-def _describe(
-    source: CapacitySource, cores: float, rate: float, needed: float, loader: str | None
-) -> str:
-    which = "a loader tuned for speed" if loader == "hand_tuned" else "a framework's own loader"
-    return (
-        f"Loading images: {source.instance_type} has {cores:,.3g} cores per "
-        f"{get(source.accelerator).name}, and {which} needs about {needed:,.1f} to read the "
-        f"{rate:,.0f} images a second that the hours assume, so the work may take up to "
-        f"{needed / cores:.1f} times as many hours. A machine with more vCPUs per accelerator "
-        "avoids this, as do images decoded beforehand or on the accelerator."
-    )
 
 
 AMERICAN = "US"

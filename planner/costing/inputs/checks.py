@@ -12,7 +12,6 @@ import numpy as np
 from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import ON_PREMISES
-from planner.contract.request.workload import AcceleratorHours
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
@@ -267,9 +266,9 @@ def check_fiscal_years(request: ComparisonRequest) -> None:
             )
 
 
-def check_minimum_duration(request: ComparisonRequest, demand: Demand) -> None:
+def check_minimum_duration(demand: Demand) -> None:
     """Raise `InvalidInput` for given hours that are over in seconds at their peak."""
-    if not isinstance(request.workload, AcceleratorHours):
+    if demand.is_sized:
         return
     has_work = demand.hours_per_month > 0
     min_hours = (demand.hours_per_month[has_work] / demand.peak_accelerators[has_work]).min()

@@ -34,7 +34,6 @@ from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose
 from planner.services.projects.saved_comparisons import list_changed_rows, shown_rows
 from planner.services.work_budget import current_budget
-from planner.sizing.demand import raise_peak_to_job
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput, check_known_day
 from pricing.market.snapshot import Catalog
@@ -91,15 +90,9 @@ def catalog_on_date(as_of: dt.date | None) -> Catalog:
 def reprice(
     saved: SavedComparison, catalog: Catalog, request: Mapping[str, Any] | None = None
 ) -> Repriced:
-    """`saved` at the prices of `catalog`, with the variant's request of today (or `request`).
-
-    A stated peak below what one job takes, which is refused of new questions, is raised to it and
-    stands among the changes of the request.
-    """
+    """`saved` at the prices of `catalog`, with the variant's request of today (or `request`)."""
     new_request = _request_now(saved) if request is None else dict(request)
     new_request.setdefault("start", saved.request["start"])
-    if request is None:
-        new_request["workload"] = raise_peak_to_job(new_request["workload"])
     final = compare_for_team(new_request, saved.team, catalog)
     original = saved.read_plan()
     steps: list[SavedPlan] = [
@@ -132,11 +125,9 @@ def _intermediate_answers(
 ) -> Iterator[ComparisonAnswer]:
     """The old request at new prices, then with everything new but its demand."""
     old = saved.request
-    old = {**old, "workload": raise_peak_to_job(old["workload"])}
     yield compare_for_team(old | _TOTALS_ALONE, None, catalog).answer
     mixed = {k: v for k, v in final.items() if k not in _DEMAND}
     mixed |= {k: old[k] for k in _DEMAND if k in old}
-    mixed["workload"] = raise_peak_to_job(mixed["workload"])
     yield compare_for_team(mixed | _TOTALS_ALONE, None, catalog).answer
 
 

@@ -9,7 +9,7 @@ import pytest
 from planner.comparison import compare
 from planner.contract.request.workload import AcceleratorHours
 from planner.portfolio.portfolio import plan_portfolio
-from planner.sizing.demand import refuse_job_above_peak
+from planner.sizing.demand import compute_demand
 from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import H100, TODAY, catalog, offer
@@ -58,9 +58,9 @@ def test_every_month_with_hours_holds_a_job(
 ) -> None:
     asked = AcceleratorHours.model_validate(work(job, peak, hours))
     if month is None:
-        refuse_job_above_peak(asked)
+        assert compute_demand(asked, TODAY, 3).peak_accelerators.max() == 8
         return
-    _, message = refusal_of(lambda: refuse_job_above_peak(asked))
+    _, message = refusal_of(lambda: compute_demand(asked, TODAY, 3))
     assert message.startswith(
         f"a job of 8 accelerators at once is more than the peak of 4{month} (peak_accelerators); "
     )
