@@ -13,6 +13,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from planner.sizing.calibration.smi_log import MIB_PER_GIB, Series, SmiLog, read_log, samples
 from planner.sizing.footprint.memory import usable_gib
 from planner.sizing.performance.goodput import SERVER_POWER_FACTOR
@@ -74,8 +76,8 @@ def _use(series: Series) -> GpuUse:
         gap_hours=gaps,
         busy_share=sum(u >= IDLE_PERCENT for u in utilisation) / len(utilisation),
         sustained_utilisation=statistics.fmean(job) / 100,
-        utilisation_p10=_quantile(job, 0.1) / 100,
-        utilisation_p90=_quantile(job, 0.9) / 100,
+        utilisation_p10=float(np.quantile(job, 0.1)) / 100,
+        utilisation_p90=float(np.quantile(job, 0.9)) / 100,
         memory_peak_gib=peak,
         memory_total_gib=total,
         memory_headroom=max(0.0, 1 - peak / total) if peak is not None and total else None,
@@ -143,15 +145,6 @@ def _gib(series: Series, name: str) -> float | None:
 
 def _most(series: Series, name: str) -> float | None:
     return max(samples(series, name), default=None)
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    """Linear interpolation between the ordered values."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 STARVED_SHARE = 0.7

@@ -1,30 +1,22 @@
 """Every form in which the use of GPUs is logged, as the rows of one: nvidia-smi's own CSV. PURE.
 
-Read are `nvidia-smi --query-gpu` with and without its header, `nvidia-smi dmon`, `nvidia-smi -q -x`
-(XML, repeated), what nvidia-smi and dcgmi show on a screen (`shown_forms`), the text of DCGM's and
-of the nvidia-smi exporter for Prometheus, and what Prometheus answers to a range query.
+Read are `nvidia-smi --query-gpu` with its header, `nvidia-smi dmon`, `dcgmi dmon`, the text of
+DCGM's and of the nvidia-smi exporter for Prometheus, and what Prometheus answers to a range query.
 """
 
 from __future__ import annotations
 
 import csv
+import json
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 
-from planner.sizing.calibration.shown_forms import (
-    is_dcgm,
-    is_prometheus,
-    is_query,
-    is_table,
-    read_dcgm,
-    read_prometheus,
-    read_query,
-    read_table,
-    shown_time,
-)
 from pricing.common.invalid_input import InvalidInput
 
+Rows = list[list[str]]
 FIELD = "log"
 SHOWN = 40
 """Characters of a value that a message shows; a choice of this project, 2026."""
@@ -45,60 +37,66 @@ DMON = {
     "fb": "memory.used",
 }
 """Columns of `nvidia-smi dmon` by the names of the query."""
-XML_TAGS = {
-    "name": ("product_name",),
-    "uuid": ("uuid",),
-    "utilization.gpu": ("utilization/gpu_util",),
-    "utilization.memory": ("utilization/memory_util",),
-    "memory.used": ("fb_memory_usage/used",),
-    "memory.total": ("fb_memory_usage/total",),
-    "temperature.gpu": ("temperature/gpu_temp",),
-    "power.draw": (
-        "gpu_power_readings/average_power_draw",
-        "gpu_power_readings/power_draw",
-        "gpu_power_readings/instant_power_draw",
-        "power_readings/power_draw",
-    ),
-    "power.limit": (
-        "gpu_power_readings/current_power_limit",
-        "power_readings/power_limit",
-        "power_readings/enforced_power_limit",
-    ),
-    "clocks.sm": ("clocks/sm_clock",),
-    "clocks.max.sm": ("max_clocks/sm_clock",),
+DCGM_FIELDS = {
+    "GRACT": ("utilization.gpu", 100.0),
+    "GPUTL": ("utilization.gpu", 1.0),
+    "MCUTL": ("utilization.memory", 1.0),
+    "FBUSD": ("memory.used", 1.0),
+    "FBTTL": ("memory.total", 1.0),
+    "POWER": ("power.draw", 1.0),
+    "TMPTR": ("temperature.gpu", 1.0),
+    "SMCLK": ("clocks.sm", 1.0),
 }
-"""Names of the query → tags of the XML within one GPU, by the drivers' versions 10 to 13."""
-REASONS = (
-    "sw_power_cap",
-    "hw_slowdown",
-    "sw_thermal_slowdown",
-    "hw_thermal_slowdown",
-    "hw_power_brake_slowdown",
+"""Short names of `dcgmi dmon` → column of the query, and the factor to its unit; the share of time
+in which the engine works stands before that in which any kernel ran (NVIDIA DCGM, dcgm_fields.cpp,
+2024)."""
+METRICS = {
+    "DCGM_FI_PROF_GR_ENGINE_ACTIVE": ("utilization.gpu", 100.0),
+    "DCGM_FI_DEV_GPU_UTIL": ("utilization.gpu", 1.0),
+    "DCGM_FI_DEV_MEM_COPY_UTIL": ("utilization.memory", 1.0),
+    "DCGM_FI_DEV_FB_USED": ("memory.used", 1.0),
+    "DCGM_FI_DEV_FB_FREE": ("memory.free", 1.0),
+    "DCGM_FI_DEV_FB_TOTAL": ("memory.total", 1.0),
+    "DCGM_FI_DEV_POWER_USAGE": ("power.draw", 1.0),
+    "DCGM_FI_DEV_POWER_MGMT_LIMIT": ("power.limit", 1.0),
+    "DCGM_FI_DEV_GPU_TEMP": ("temperature.gpu", 1.0),
+    "DCGM_FI_DEV_SM_CLOCK": ("clocks.sm", 1.0),
+    "nvidia_smi_utilization_gpu_ratio": ("utilization.gpu", 100.0),
+    "nvidia_smi_utilization_memory_ratio": ("utilization.memory", 100.0),
+    "nvidia_smi_memory_used_bytes": ("memory.used", 2.0**-20),
+    "nvidia_smi_memory_total_bytes": ("memory.total", 2.0**-20),
+    "nvidia_smi_power_draw_watts": ("power.draw", 1.0),
+    "nvidia_smi_enforced_power_limit_watts": ("power.limit", 1.0),
+    "nvidia_smi_temperature_gpu": ("temperature.gpu", 1.0),
+    "nvidia_smi_clocks_current_sm_clock_hz": ("clocks.sm", 1e-6),
+    "nvidia_smi_clocks_max_sm_clock_hz": ("clocks.max.sm", 1e-6),
+}
+"""Metrics of NVIDIA's DCGM exporter and of the nvidia-smi exporter → column of the query, and the
+factor to its unit (NVIDIA/dcgm-exporter default-counters.csv, utkuozdemir/nvidia_gpu_exporter,
+2024). An engine that is active tells more than one that any kernel used, so it comes first."""
+COLUMNS = (
+    "utilization.gpu",
+    "utilization.memory",
+    "memory.used",
+    "memory.total",
+    "power.draw",
+    "power.limit",
+    "temperature.gpu",
+    "clocks.sm",
+    "clocks.max.sm",
 )
+BLANK = 1e18
+"""Values from which DCGM means nothing: 9223372036854775794 and its neighbours (NVIDIA DCGM
+dcgm_structs.h, 2024)."""
 _LINE = re.compile(r"[^\r\n]+")
 _DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)(?![\d,])")
-_USE = (
-    "log nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used --format=csv, or "
-    "nvidia-smi dmon -o DT"
-)
-_NO_LOGS = (
-    (
-        re.compile(r"^#\s*(Date\s+Time\s+|Time\s+)?gpu\s+pid\s", re.I),
-        f"is nvidia-smi pmon, which tells the shares of processes and not those of GPUs; {_USE}",
-    ),
-    (
-        re.compile(
-            r"^NVIDIA-SMI has failed|^Failed to initialize NVML|^No devices were found", re.I
-        ),
-        f"is nvidia-smi's message that it reached no GPU; where it does, {_USE}",
-    ),
-)
-"""What nvidia-smi writes that tells nothing of GPUs → why it is refused."""
-_XML_TIME = re.compile(r"<timestamp>([^<]*)</timestamp>")
-_HOST = re.compile(r"<hostname>([^<]*)</hostname>")
+_ENTITY = re.compile(r"^(GPU(?:-C?I)?) +(\d+)\s+(.*)$")
+_METRIC = re.compile(r"^([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}\s+(\S+)(?:\s+(\d{9,14}))?\s*$")
+_LABEL = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)\s*=\s*\"((?:[^\"\\]|\\.)*)\"")
+_KNOWN = re.compile(r"\b(DCGM_FI_[A-Z]|nvidia_smi_[a-z])")
 
 
-def read_rows(text: str) -> list[list[str]]:
+def read_rows(text: str) -> Rows:
     """Header and rows of a log, whatever its form.
 
     >>> read_rows("# gpu   pwr    sm\\n# Idx     W     %\\n    0   631   100\\n")
@@ -106,38 +104,13 @@ def read_rows(text: str) -> list[list[str]]:
     """
     text = text.removeprefix("\ufeff").replace("\x00", "")
     start = text.lstrip()[:2000]
-    if "<nvidia_smi_log" in start or start.startswith("<?xml"):
-        return _xml(text)
-    if is_prometheus(start):
-        return read_prometheus(text)
-    for is_form, read in _SHOWN_FORMS:
-        if is_form(start):
-            return read(text)
-    for pattern, words in _NO_LOGS:
-        if pattern.search(start):
-            raise InvalidInput(FIELD, words)
-    rows = _from_header(list(_csv(text)))
-    return [_guessed(rows), *rows] if rows and is_headless(first_values(rows)) else rows
-
-
-def _guessed(rows: list[list[str]]) -> list[str]:
-    """The header that a log without one would have; refused where nothing tells which share is the
-    use of a GPU."""
-    names = guess_header(rows)
-    if not is_header(names):
-        raise InvalidInput(
-            FIELD,
-            "has no header, and nothing tells which of its shares in % is the use of a GPU, as one "
-            "may be a fan's speed; log it with its header, or with utilization.gpu and, after it, "
-            "utilization.memory as the only shares",
-        )
-    return names
-
-
-def _from_header(rows: list[list[str]]) -> list[list[str]]:
-    """Rows without what a terminal or a script wrote before the header."""
-    if rows and is_headless(first_values(rows)):
-        return rows
+    if _KNOWN.search(start) and any(mark in start for mark in ("{", "# HELP", "# TYPE")):
+        return _prometheus(text)
+    if _is_dmon(start):
+        return _dmon(text)
+    if re.match(r"#\s*Entity\s", start):
+        return _dcgmi(text)
+    rows = list(_csv(text))
     places = (i for i, row in enumerate(rows[:PREAMBLE]) if is_header(row))
     return rows[next(places, 0) :]
 
@@ -147,18 +120,12 @@ def is_header(row: Sequence[str]) -> bool:
     return any(cell.strip().lower().startswith("utilization.gpu") for cell in row)
 
 
-def _separator(text: str) -> str:
-    """What parts the cells of the header, or of the first line: a spreadsheet may write semicolons
-    or tabs."""
-    lines = [line for line in text[:MAX_LINE].splitlines() if line.strip()]
-    line = next((one for one in lines if "utilization.gpu" in one), lines[0] if lines else "")
-    return max((",", ";", "\t"), key=line.count)
-
-
 def _csv(text: str) -> Iterator[list[str]]:
     """Cells of each line that holds any; a stray quotation mark ends with its line, and what no
     log of a GPU has, a line or a cell too long, is shown by its beginning."""
-    separator = _separator(text)
+    lines = [line for line in text[:MAX_LINE].splitlines() if line.strip()]
+    header = next((line for line in lines if "utilization.gpu" in line), "".join(lines[:1]))
+    separator = max((",", ";", "\t"), key=header.count)  # a spreadsheet's may be another
     for match in _LINE.finditer(text):
         line = match[0]
         row = [f"{line[:SHOWN]}…"]
@@ -179,7 +146,7 @@ def _is_dmon(start: str) -> bool:
     return first.startswith("#") and {"gpu", "sm"} <= set(words) and "pid" not in words
 
 
-def _dmon(text: str) -> list[list[str]]:
+def _dmon(text: str) -> Rows:
     """Rows of `nvidia-smi dmon`, whose headers come again every page, parted by blanks or (with
     `--format csv`) commas."""
     lines = [line.replace(",", " ").split() for line in text.splitlines() if line.strip()]
@@ -191,196 +158,153 @@ def _dmon(text: str) -> list[list[str]]:
         if not cells or cells[0].startswith("#"):
             continue
         row = ["N/A" if cell == "-" else cell for cell in cells]
-        rows.append([_dmon_time(row), *row[2:]] if is_timed else row)
+        if is_timed:
+            day = re.sub(r"^(\d{4})(\d\d)(\d\d)$", r"\1-\2-\3", row[0])
+            row = [" ".join((day, *row[1:2])), *row[2:]]
+        rows.append(row)
     return rows
 
 
-def _dmon_time(row: Sequence[str]) -> str:
-    day = row[0]
-    if len(day) == 8 and day.isdigit():
-        day = f"{day[:4]}-{day[4:6]}-{day[6:]}"
-    return f"{day} {row[1] if len(row) > 1 else ''}"
+def _dcgmi(text: str) -> Rows:
+    """Rows of `dcgmi dmon`, whose header comes again every page; parts of a split GPU (MIG) stand
+    as GPU-I and GPU-CI.
 
-
-def _xml(text: str) -> list[list[str]]:
-    """A row for each GPU of each log; tags are looked up by their names, no document is built."""
-    header = ["timestamp", "hostname", *XML_TAGS]
-    header += [f"clocks_event_reasons.{name}" for name in REASONS]
-    rows = [header]
-    for log in text.split("<nvidia_smi_log")[1:]:
-        moment = _XML_TIME.search(log)
-        host = _HOST.search(log)
-        stamp = shown_time(moment[1].strip()) if moment else ""
-        for part in log.split('<gpu id="')[1:]:
-            block, end, _ = part.partition("</gpu>")
-            if not end:
-                continue
-            cells = [_tag(block, paths) for paths in XML_TAGS.values()]
-            cells += [_reason(block, name) for name in REASONS]
-            rows.append([stamp, host[1].strip() if host else "", *cells])
+    >>> _dcgmi("#Entity  GRACT  POWER\\nID           W\\nGPU 3    0.970  631.2")
+    [['index', 'utilization.gpu', 'power.draw'], ['3', '97', '631.2']]
+    """
+    header = next(line for line in text.splitlines() if line.strip()).lstrip("# ").split()[1:]
+    fields = [DCGM_FIELDS.get(word, (f"column {i}", 1.0)) for i, word in enumerate(header)]
+    order = sorted(range(len(fields)), key=lambda i: header[i] != "GRACT")
+    rows = [["index", *(fields[i][0] for i in order)]]
+    for line in text.splitlines():
+        match = _ENTITY.match(line.strip())
+        if match is None:
+            continue
+        cells = match[3].split()
+        if len(cells) != len(fields):
+            rows.append(cells)
+            continue
+        index = match[2] if match[1] == "GPU" else f"{match[1]} {match[2]}"
+        values = [_scaled(cells[i], fields[i][1]) for i in order]
+        rows.append([index, *_first_stated(values, rows[0][1:])])
     return rows
 
 
-def _tag(block: str, paths: Sequence[str]) -> str:
-    """Text of the first of the tags that is there, "N/A" where none is."""
-    for path in paths:
-        inner = block
-        for name in path.split("/"):
-            inner, end, _ = inner.partition(f"<{name}>")[2].partition(f"</{name}>")
-            inner = inner if end else ""
-        value = inner.strip()
-        if value and "<" not in value and value.upper() != "N/A":
-            return value
-    return "N/A"
+def _first_stated(values: list[str], names: list[str]) -> list[str]:
+    # Not everyone may profile a GPU: where the engine's share is missing the driver's stands.
+    same = (v for v, name in zip(values, names, strict=True) if name == names[0] and v != "N/A")
+    return [next(same, values[0]), *values[1:]] if values else values
 
 
-def _reason(block: str, name: str) -> str:
-    match = re.search(rf"<clocks_(?:throttle|event)_reason_{name}>([^<]*)<", block)
-    return match[1].strip() if match else "N/A"
+def _scaled(cell: str, factor: float) -> str:
+    try:
+        return f"{float(cell) * factor:.6g}"
+    except ValueError:
+        return cell
 
 
-_SHOWN_FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], list[list[str]]]], ...] = (
-    (_is_dmon, _dmon),
-    (is_query, read_query),
-    (is_table, read_table),
-    (is_dcgm, read_dcgm),
-)
-"""Whether a text begins like a form, and what reads it."""
+@dataclass
+class _Gpu:
+    """What was scraped of one GPU: by moment, or by turn where no moment is given."""
+
+    host: str
+    gpu: str
+    name: str = ""
+    samples: dict[tuple[float, int], dict[str, float]] = field(default_factory=dict)
+    turns: dict[str, int] = field(default_factory=dict)
 
 
-_STAMP = re.compile(r"^\d{4}[/-]\d\d[/-]\d\d[ T]")
-_UUID = re.compile(r"^(GPU|MIG)-[0-9a-f-]{8,}", re.I)
-_BUS = re.compile(r"^([0-9a-f]{4}){1,2}:[0-9a-f]{2}:[0-9a-f]{2}\.\d$", re.I)
-_CARD = re.compile(r"nvidia|tesla|geforce|quadro|rtx|[ahlvbt]\d", re.I)
-_STATE = re.compile(r"^(P\d{1,2}|0x[0-9a-f]+)$", re.I)
-_UNITS = {
-    "%": ("utilization.gpu", "utilization.memory"),
-    "mib": ("memory.used", "memory.total"),
-    "w": ("power.draw", "power.limit"),
-    "mhz": ("clocks.sm", "clocks.max.sm"),
-}
-_UNIT = re.compile(r"^-?[\d.]+ ?(%|mib|w|mhz)$", re.I)
-_NUMBER = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)")
-_MISSING = re.compile(r"^\s*(\[.*\]?|n/?a|not supported|unknown error|err!?)\s*$", re.I)
-ROWS_LOOKED_AT = 1000
-"""Rows in which a value is looked for where the first has none; a choice of this project, 2026."""
-MOST_IN_A_HOST = 64
-"""GPUs of one host, above which a number is no index; a choice of this project, 2026."""
-IN_TURN = 0.9
-"""Share of an index's values that come again after one of every GPU, at least: a line that is lost
-breaks the turn; a choice of this project, 2026."""
+def _prometheus(text: str) -> Rows:
+    """Header and a row for each GPU and moment.
 
-
-def is_headless(row: Sequence[str]) -> bool:
-    """Whether the first line is values: one of them a share in %."""
-    return any(_unit(cell) == "%" for cell in row)
-
-
-def first_values(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The first line, with the first value of each column where it has none.
-
-    >>> first_values([["0", "[N/A]", "12 %"], ["0", "97 %", "60 %"]])
-    ['0', '97 %', '12 %']
+    >>> _prometheus('DCGM_FI_DEV_GPU_UTIL{gpu="0",Hostname="a"} 97')[1][:4]
+    ['', 'a', '0', '']
     """
-    first = list(rows[0])
-    for i, cell in enumerate(first):
-        if _MISSING.match(cell):
-            below = (row[i] for row in rows[1:ROWS_LOOKED_AT] if i < len(row))
-            first[i] = next((value for value in below if not _MISSING.match(value)), cell)
-    return first
+    gpus: dict[tuple[str, str], _Gpu] = {}
+    values = _range(text) if text.lstrip().startswith("{") else _exposition(text)
+    for metric, labels, value, moment in values:
+        host, gpu = _host(labels), _gpu(labels)
+        one = gpus.setdefault((host, gpu), _Gpu(host, gpu))
+        one.name = one.name or labels.get("modelName", "") or labels.get("name", "")
+        if metric in METRICS:
+            _add(one, metric, value, moment)
+    rows = [["timestamp", "hostname", "uuid", "name", *COLUMNS]]
+    for one in gpus.values():
+        rows += [_row(one, moment, seen) for (moment, _), seen in one.samples.items()]
+    return rows
 
 
-def guess_header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The header that the values tell. Of two amounts of memory the larger is the total; which of
-    three is used and which free nothing tells.
-
-    >>> guess_header([["0", "97 %", "700.00 W", "612.10 W"], ["0", "98 %", "700.00 W", "598.20 W"]])
-    ['index', 'utilization.gpu', 'power.limit', 'power.draw']
-    """
-    first = first_values(rows)
-    names = [_word(cell) for cell in first]
-    values = _values(
-        rows,
-        [
-            i
-            for i, cell in enumerate(first)
-            if not names[i] and (bool(_unit(cell)) or cell.strip().isdigit())
-        ],
-    )
-    for unit, wanted in _UNITS.items():
-        places = [i for i, cell in enumerate(first) if _unit(cell) == unit]
-        for i, name in _in_order(values, unit, places, wanted):
-            names[i] = name
-    if not {"uuid", "pci.bus_id"} & set(names):
-        bare = [i for i, cell in enumerate(first) if not names[i] and cell.strip().isdigit()]
-        turns = {i: count for i in bare if (count := _gpus_in_turn(values[i]))}
-        if turns:
-            names[max(turns, key=lambda i: turns[i])] = "index"
-    return [name or f"column {i}" for i, name in enumerate(names)]
+def _exposition(text: str) -> Iterator[tuple[str, Mapping[str, str], float, float]]:
+    """Metric, labels, value and moment (0 where none is given) of each line."""
+    for line in text.splitlines():
+        match = _METRIC.match(line.strip())
+        if match is None:
+            continue
+        stamp = float(match[4]) if match[4] else 0.0
+        seconds = stamp / 1000 if stamp > 1e11 else stamp
+        yield match[1], dict(_LABEL.findall(match[2])), _value(match[3]), seconds
 
 
-def _unit(cell: str) -> str:
-    match = _UNIT.match(cell.strip())
-    return match[1].lower() if match else ""
+def _range(text: str) -> Iterator[tuple[str, Mapping[str, str], float, float]]:
+    """The same of an answer to a range query: one series, many values."""
+    try:
+        results = json.loads(text)["data"]["result"]
+        for series in results:
+            labels = {str(k): str(v).encode().decode() for k, v in series["metric"].items()}
+            for moment, value in series.get("values") or [series["value"]]:
+                yield labels.get("__name__", ""), labels, _value(str(value)), float(moment)
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as e:
+        raise InvalidInput("log", "is no answer of Prometheus to a query of a range") from e
 
 
-def _in_order(
-    values: Mapping[int, list[float]], unit: str, places: list[int], wanted: Sequence[str]
-) -> Iterator[tuple[int, str]]:
-    """Columns of a unit with their names: shares in the usual order of the query, memory by its
-    size, and of power and clocks first what changes. Shares that are not those of a GPU and, below
-    it, of its memory have no name: one may be a fan's speed."""
-    if len(places) < 2:
-        return zip(places, wanted, strict=False)
-    if unit == "%":
-        is_usual = len(places) == 2 and sum(values[places[0]]) >= sum(values[places[1]])
-        return zip(places if is_usual else (), wanted, strict=False)
-    if unit == "mib":
-        places.sort(key=lambda i: max(values[i], default=0.0))
-        used = [places[0]] if len(places) == 2 else []
-        return iter([*((i, wanted[0]) for i in used), (places[-1], wanted[1])])
-    places.sort(key=lambda i: (-len(set(values[i])), max(values[i], default=0.0)))
-    return zip(places, wanted, strict=False)
+def _value(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) and abs(value) < BLANK else math.nan
 
 
-def _word(cell: str) -> str:
-    """What a cell of words is: a time, an id, a card's name; "" for a number or nothing."""
-    text = cell.strip()
-    if _STAMP.match(text):
-        return "timestamp"
-    if _UUID.match(text):
-        return "uuid"
-    if _BUS.match(text):
-        return "pci.bus_id"
-    is_card = _CARD.search(text) and not _unit(text) and not _STATE.match(text)
-    return "name" if is_card else ""
+def _host(labels: Mapping[str, str]) -> str:
+    names = ("Hostname", "hostname", "node", "exported_instance", "instance")
+    return next((labels[name] for name in names if labels.get(name)), "")
 
 
-def _gpus_in_turn(values: list[float]) -> int:
-    """GPUs that a column of numbers counts, 0 where it is something else, such as a temperature: it
-    goes up through them and begins again."""
-    count = len(set(values))
-    turn = values[:count]
-    if not values or max(values) >= MOST_IN_A_HOST or turn != sorted(set(values)):
-        return 0
-    again = [a == b for a, b in zip(values, values[count:], strict=False)]
-    if not again:
-        return count if turn == list(range(count)) else 0
-    return count if sum(again) >= IN_TURN * len(again) else 0
+def _gpu(labels: Mapping[str, str]) -> str:
+    """A GPU's number or id, and that of its part where it is split (MIG)."""
+    names = ("gpu", "UUID", "uuid", "device")
+    gpu = next((labels[name] for name in names if labels.get(name)), "0")
+    part = labels.get("GPU_I_ID", "")
+    return f"{gpu}/{part}" if part else gpu
 
 
-def _values(rows: Sequence[Sequence[str]], places: Sequence[int]) -> dict[int, list[float]]:
-    """Numbers of each of the columns, those that are missing left out; each cell is seen once, as
-    one line may have many more than the others."""
-    values: dict[int, list[float]] = {i: [] for i in places}
-    for row in rows:
-        for i in places:
-            if i >= len(row):
-                break
-            match = _NUMBER.match(row[i])
-            if match:
-                values[i].append(float(match[1]))
-    return values
+def _add(one: _Gpu, metric: str, value: float, moment: float) -> None:
+    """A value to its moment; without one, the n-th value of a metric belongs to the n-th scrape."""
+    turn = 0
+    if not moment:
+        turn = one.turns[metric] = one.turns.get(metric, -1) + 1
+    column, factor = METRICS[metric]
+    seen = one.samples.setdefault((moment, turn), {})
+    is_better = metric == "DCGM_FI_PROF_GR_ENGINE_ACTIVE" and math.isfinite(value)
+    if is_better or not math.isfinite(seen.get(column, math.nan)):
+        seen[column] = value * factor
+
+
+def _row(one: _Gpu, moment: float, seen: Mapping[str, float]) -> list[str]:
+    values = dict(seen)
+    if "memory.total" not in values and "memory.free" in values and "memory.used" in values:
+        values["memory.total"] = values["memory.free"] + values["memory.used"]
+    stamp = f"{moment:.0f}" if moment else ""
+    numbers = [values.get(column, math.nan) for column in COLUMNS]
+    cells = [f"{number:.6g}" if math.isfinite(number) else "N/A" for number in numbers]
+    return [stamp, one.host, one.gpu, one.name, *cells]
 
 
 MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))

@@ -60,7 +60,7 @@ class CalibrationRequest(RequestModel):
     """A log, a pilot, or both."""
 
     log: Annotated[str, Field(min_length=1, max_length=MOST_LOG_CHARACTERS)] | None = None
-    """Text of nvidia-smi, dmon, its XML, DCGM or Prometheus."""
+    """Text of nvidia-smi, dmon, DCGM or Prometheus."""
     pilot: Pilot | None = None
     """What was run, and how fast."""
 

@@ -12,6 +12,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 from planner.sizing.calibration.log_forms import FIELD, MAX_CELL, SHOWN, is_header, read_rows
 from pricing.common.bounded import number_problem
@@ -170,19 +172,10 @@ def _columns(header: Sequence[str]) -> list[str]:
         seen = ", ".join(name.strip()[:SHOWN] for name in header[:8]) or "an empty file"
         is_log = any(known)
         wrong = "lacks the column utilization.gpu" if is_log else "is no log of nvidia-smi"
-        others = "" if is_log else "; dmon, -q -x, DCGM and Prometheus are read too"
+        others = "" if is_log else "; dmon, DCGM and Prometheus are read too"
         raise InvalidInput(FIELD, f"{wrong}: found {seen}; log with {SHORT_COMMAND}{others}")
-    return _first_of_each(known)
-
-
-def _first_of_each(known: Sequence[str]) -> list[str]:
-    """The same with later columns of one meaning passed over (index and uuid: index)."""
-    seen: set[str] = set()
-    columns = []
-    for name in known:
-        columns.append("" if name in seen else name)
-        seen.add(name)
-    return columns
+    # Later columns of one meaning are passed over (index and uuid: index).
+    return ["" if name in known[:i] else name for i, name in enumerate(known)]
 
 
 def _parsed(
@@ -231,21 +224,13 @@ def _time(text: str) -> dt.datetime | None:
 
 def _mask(words: Mapping[str, str]) -> int | None:
     """Bits of the reasons that held the clocks back, from the mask or single columns."""
-    mask = None
+    masks = []
     for name, word in words.items():
-        bits = _bits(name, word.lower())
-        mask = mask if bits is None else bits | (mask or 0)
-    return mask
-
-
-def _bits(name: str, word: str) -> int | None:
-    """What one column says of the reasons; None where it says nothing."""
-    if name in _SINGLE:
-        return {"active": _SINGLE[name], "not active": 0}.get(word)
-    try:
-        return int(word, 16) if name == "reasons" and word.startswith("0x") else None
-    except ValueError:
-        return None
+        if name in _SINGLE and word.lower() in ("active", "not active"):
+            masks.append(_SINGLE[name] if word.lower() == "active" else 0)
+        elif name == "reasons" and re.fullmatch("0x[0-9a-f]{1,16}", word.lower()):
+            masks.append(int(word, 16))
+    return reduce(or_, masks) if masks else None
 
 
 def _check_lines(lines: int, broken_lines: int, first_broken: str) -> None:
