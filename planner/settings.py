@@ -124,7 +124,6 @@ MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_ADAPTER = "planner.web.common.adapters.TwoFactorAdapter"
 ACCOUNT_ADAPTER = "planner.web.common.adapters.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "planner.web.common.adapters.CompanyAdapter"
-CSRF_FAILURE_VIEW = "planner.web.common.views.csrf_failure"
 MESSAGE_TAGS = {message_levels.ERROR: "danger"}
 OIDC_ORIGINS = [
     f"{url.scheme}://{url.netloc}"

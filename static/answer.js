@@ -6,11 +6,12 @@
   let open = [];
 
   const openFolds = () => [...document.querySelectorAll("details[id][open]")].map((one) => one.id);
+  const isFigures = (event) => event.detail.target?.id === "figures";
+  const isRefused = (event) => event.detail.xhr.getResponseHeader("HX-Reswap") === "none";
   function remember(event) {
-    const id = event.detail.target?.id;
-    if (id !== "answer-total" && id !== "figures") return;
+    if (!isFigures(event)) return;
     first ??= text("total");
-    if (id === "figures") open = openFolds();
+    open = openFolds();
   }
 
   function reopen() {
@@ -30,84 +31,11 @@
     document.querySelector("[data-undo]").hidden = false;
   }
 
-  /* After a change the total comes first: all that is still from before it is marked, until what the total waits for
-     (#rest) takes its place. A reader of the screen hears of the total once. */
-  const REST = "#figures, #fold-why, #fold-time, #fold-basis, #fold-numbers, #plan-title, #since > *, .answer-actions";
-  let heard = "";
+  /* A reader of the screen hears of each new total once. */
   function announce() {
-    heard = text("total");
-    const was = text("was");
-    document.getElementById("announced").textContent = `Total ${heard}, ${was}`;
-  }
-  function takeTotal() {
     tellWas();
-    announce();
-    for (const one of document.querySelectorAll(REST)) one.classList.add("stale");
-    document.querySelector(".answer-actions").inert = true;
-    document.getElementById("refused").replaceChildren();
+    document.getElementById("announced").textContent = `Total ${text("total")}, ${text("was")}`;
   }
-  function takeRest() {
-    tellWas();
-    if (text("total") !== heard) announce();
-  }
-
-  /* Where the rest does not come, the total stands alone and says so. A change that is refused while the rest of the
-     one before is on its way has ended its request, which is asked again. */
-  function tellUnanswered(event) {
-    const rest = document.getElementById("rest");
-    if (!rest) return;
-    if (event.detail.elt !== rest) return void setTimeout(() => window.htmx.trigger(rest, "again"));
-    const link = document.createElement("a");
-    link.href = window.location.href;
-    link.textContent = "Load the whole answer";
-    rest.setAttribute("role", "alert");
-    rest.replaceChildren(
-      "Only the total is new: the server did not answer for all else, ",
-      "and what is framed in dashes is from before the change. ",
-      link,
-    );
-  }
-  for (const name of ["responseError", "sendError", "timeout"]) {
-    document.addEventListener(`htmx:${name}`, tellUnanswered);
-  }
-  const isRefused = (event) => event.detail.xhr.getResponseHeader("HX-Reswap") === "none";
-  document.addEventListener("htmx:afterOnLoad", (event) => {
-    if (event.detail.elt.id === "assumption-boxes" && isRefused(event)) tellUnanswered(event);
-  });
-
-  /* A request that a later change overtakes is ended on purpose: the console hears of no error. */
-  let isEnding = false;
-  const end = (isStarting) => () => {
-    isEnding = isStarting;
-  };
-  document.addEventListener("htmx:abort", end(true), true);
-  document.addEventListener("htmx:abort", end(false));
-  window.htmx.logger = (_, name, detail) => {
-    if (isEnding) delete detail.error;
-  };
-
-  /* A press outlives no element that is replaced under it: the rest that comes during one is asked again after it. */
-  let isPressed = false;
-  let isHeld = false;
-  function release() {
-    isPressed = false;
-    if (!isHeld) return;
-    isHeld = false;
-    setTimeout(() => {
-      const rest = document.getElementById("rest");
-      if (rest) window.htmx.trigger(rest, "again");
-    });
-  }
-  document.addEventListener("pointerdown", (event) => {
-    isPressed = event.button === 0;
-  });
-  for (const name of ["pointerup", "pointercancel"]) document.addEventListener(name, release);
-  window.addEventListener("blur", release);
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (!isPressed || event.detail.requestConfig.elt.id !== "rest") return;
-    isHeld = true;
-    event.preventDefault();
-  });
 
   /* Beside each box of the assumptions whether its value is given; messages about former changes go. */
   function writeStates() {
@@ -129,14 +57,12 @@
 
   document.addEventListener("htmx:beforeSwap", remember);
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (isRefused(event)) return;
-    if (event.detail.target.id === "answer-total") return void takeTotal();
-    reopen();
+    if (!isRefused(event)) reopen();
   });
   document.addEventListener("htmx:oobAfterSwap", (event) => {
     const { id } = event.detail.target;
     if (id === "box-states") writeStates();
-    if (id === "answer-bar") { foldActions(); takeRest(); }
+    if (id === "answer-bar") { foldActions(); announce(); }
     if (id.startsWith("fold-")) reopen();
   });
 

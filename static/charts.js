@@ -173,7 +173,6 @@
   const DRAW = {
     line: drawLine, bar: drawBar, hbar: drawHorizontalBar, tornado: drawTornado, fan: drawFan, points: drawPoints,
   };
-  const TOOLS = { base, withoutLegend, theme, short, money, valueAxisBelow, rowAxis, longNames };
   const getInstance = (element) => window.echarts?.getInstanceByDom(element);
 
   /* A tall legend makes the chart taller, not the plot lower. */
@@ -196,7 +195,7 @@
     if (!document.getElementById(element.dataset.chart) || !window.echarts) return;
     getInstance(element)?.dispose();
     const doc = read(element, paper ? paper.width : element.clientWidth);
-    const option = { ...DRAW, ...window.chartKinds }[doc.kind](doc, TOOLS);
+    const option = DRAW[doc.kind](doc);
     const height = heightOf(element, option, paper);
     const size = paper && { width: paper.width, height };
     const chart = window.echarts.init(element, null, { renderer: "canvas", ...size });

@@ -128,11 +128,8 @@
     panel.firstElementChild?.classList.add("stale");
     panel.prepend(note);
   };
-  /* Of what follows a new total (#rest) the answer's own script says it. */
   for (const name of ["responseError", "sendError", "timeout"]) {
-    document.addEventListener(`htmx:${name}`, (event) => {
-      if (event.detail.elt.id !== "rest") unanswered(event);
-    });
+    document.addEventListener(`htmx:${name}`, unanswered);
   }
 
   /* Empty fields stay out of the address. */

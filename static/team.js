@@ -28,10 +28,7 @@
     const box = place.querySelector("input[type=file]");
     if (!box) return;
     box.files = form.querySelector("input[type=file]").files;
-    for (const one of place.querySelectorAll("[data-until-restored]")) {
-      one.after(...(one.contains(box) ? [box.closest("[data-file-box]")] : []));
-      one.remove();
-    }
+    for (const one of place.querySelectorAll("[data-until-restored]")) one.remove();
   }
 
   /* The eye and the keyboard go on where the answer is: what was refused, the columns to agree to, the result. */

@@ -23,7 +23,6 @@ from planner.contract.request.comparison import read_request
 from planner.contract.validation import parse
 from planner.environment import VARIABLES
 from planner.sizing.estimate import EstimateRequest
-from planner.web.plan.usage import LOG_COMMAND
 from planner.web.team.sentences import TAB_TITLES
 
 ROOT = Path(settings.BASE_DIR)
@@ -189,7 +188,3 @@ def test_a_tab_of_the_team_that_a_page_names_is_there(written: str) -> None:
     assert len(named) >= 6
     assert set(named) <= TAB_TITLES
     assert "Settings → " not in written.replace("Project Settings → ", "")
-
-
-def test_the_command_that_the_guide_logs_with_is_the_page_s() -> None:
-    assert f"\n{LOG_COMMAND} > run.csv\n" in (ROOT / "docs/guides/calibrate.md").read_text()

@@ -19,8 +19,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from decimal import Decimal
 
 from planner.comparison.answer import build_answer
 from planner.comparison.early_finish import finish_early
@@ -28,7 +26,6 @@ from planner.comparison.preparation import Preparation
 from planner.comparison.results import ComparisonResults
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import ComparisonRequest, read_request
-from planner.costing.advice.verdict import choose
 from planner.costing.analysis.simulation import Report, nobody_waits
 from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
 from pricing.common.invalid_input import InvalidInput
@@ -78,29 +75,6 @@ def solve(
     preparation = Preparation(read_request(request), catalog, today)
     preparation.check()
     return ComparisonResults(preparation, work or WorkMeter(DEFAULT_WORK_UNITS), report=report)
-
-
-@dataclass(frozen=True)
-class PlanTotal:
-    """What the advised plan costs in all, undiscounted; None where no plan keeps to the limits."""
-
-    total: Decimal | None
-    currency: str
-
-
-def find_total(
-    request: Mapping[str, object] | ComparisonRequest,
-    catalog: Catalog,
-    *,
-    today: dt.date | None = None,
-    work: WorkMeter | None = None,
-) -> PlanTotal:
-    """The total of the plan that `compare` advises, to the cent, without the rest of its answer:
-    a quarter of the time. Raises as `compare` does, with what only the rest refuses left out."""
-    results = solve(request, catalog, today, work)
-    with _refuse_large(results.request):
-        plan = choose(finish_early(results).allowed_scenarios)
-    return PlanTotal(plan.total_cost if plan else None, results.request.currency)
 
 
 @contextmanager

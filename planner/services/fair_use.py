@@ -74,9 +74,6 @@ def _network(text: str) -> str:
 
 
 WINDOW_SECONDS = 60
-STORED_CHARACTERS = 200_000
-"""What visitors of one address may leave in their visits within a minute. Visits lie in the
-database for two weeks: without a limit one address fills 60 GB a day."""
 
 
 class Use(NamedTuple):
@@ -123,11 +120,6 @@ def count_work(who: str, units: int) -> None:
     """Adds work that was computed for a caller."""
     if units > 0:
         count("work", who, units)
-
-
-def may_store(who: str, characters: int) -> bool:
-    """Whether a visitor may leave so much more in their visit within this minute."""
-    return not wait_for_requests("stored", who, STORED_CHARACTERS, characters)
 
 
 MOST_IN_LINE = 6

@@ -12,7 +12,6 @@ urlpatterns = [
     path("plan/", plan_page.plan, name="plan"),
     path("plan/pack/", plan_page.pack, name="plan-pack"),
     path("plan/serving/", start.serving, name="plan-serving"),
-    path("plan/total/", plan_page.total, name="plan-total"),
     path("plan/live/", plan_page.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
     path("plan/samples/", plan_page.start, name="samples-start"),

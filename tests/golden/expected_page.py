@@ -7,7 +7,7 @@ from typing import Any
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.web.common.fields import ALL, find_label, with_labels
+from planner.web.common.fields import with_labels
 from pricing.market.accelerators import get
 from tests.golden.expected_finance import fiscal_years, leases, returns
 from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
@@ -52,8 +52,6 @@ def tables(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, list[li
         "What to buy, and when": purchases(answer, shown),
         "How sure is it": risk(answer),
         "Break-even": break_even(answer),
-        "Owning against renting by use and price of renting": grid(answer),
-        "Which side each default favours": default_effects(answer),
         "Offers and servers used": sources(answer, shown),
         "Energy and carbon": energy(answer),
         "Fiscal years": fiscal_years(shown),
@@ -162,26 +160,6 @@ def risk(answer: ComparisonAnswer) -> list[list[str]]:
     return rows
 
 
-def default_effects(answer: ComparisonAnswer) -> list[list[str]]:
-    side = {"own": "owning", "rent": "renting"}
-    units = {field.path: field.unit.replace("money", answer.currency) for field in ALL}
-    labels = {"on_prem.staff_accelerators_per_fte": "Accelerators that one person runs"}
-    rows = []
-    for one in answer.default_effects:
-        times = 100 if units.get(one.field, "").startswith("%") else 1
-        rows.append(
-            [
-                labels.get(one.field) or find_label(one.field),
-                plain(round(one.value * times, 9)),
-                plain(round(one.neutral * times, 9)),
-                units.get(one.field) or one.unit,
-                number(one.effect),
-                side[one.gains],
-            ]
-        )
-    return rows
-
-
 def break_even(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
     for one in answer.break_even:
@@ -204,17 +182,6 @@ def _paying_use(when: str, share: float | None) -> str:
     at = f"{number(share * 730)} h of use a month ({percent(share)})"
     words = {"from": f"from {at}", "up_to": f"up to {at}"}
     return {"always": "at any use"}.get(when) or words.get(when) or f"{percent(share)} of its hours"
-
-
-def grid(answer: ComparisonAnswer) -> list[list[str]]:
-    if answer.price_grid is None:
-        return []
-    pairs = zip(answer.price_grid.utilisations, answer.price_grid.difference, strict=True)
-    return [[percent(use), *map(_grid_cell, costs)] for use, costs in pairs]
-
-
-def _grid_cell(difference: Any) -> str:
-    return f"{'own' if difference < 0 else 'rent'} {number(abs(difference))}"
 
 
 def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
@@ -289,11 +256,6 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
             words.append(
                 f"{number(answer.risk.samples)} samples, seed {answer.risk.seed}, in today's money"
             )
-        if answer.price_grid:
-            own, rent = (answer.labels[answer.price_grid.server],
-                         with_region(answer.labels[answer.price_grid.against], answer))  # fmt: skip
-            words.append(f"{own} against {rent}: which of the two is cheaper")
-            words.append(" ".join(f"rent × {plain(f)}" for f in answer.price_grid.price_factors))
     return [" ".join(with_labels(one).replace("\u00a0", " ").split()) for one in words]
 
 

@@ -15,7 +15,6 @@ from planner.contract.labels import comes_first
 from planner.web.common.fields import with_labels
 from tests.golden import expected_verdict as expected
 from tests.golden.answers import REQUESTS, answered
-from tests.golden.expected_page import advice
 from tests.golden.page import (
     ON_HOVER,
     drop,
@@ -179,20 +178,6 @@ def test_a_plan_that_only_buys_pays_no_rental_price() -> None:
     root = drop(render_answer(answer.model_copy(update={"verdict": alone})), ON_HOVER)
     assert bought
     assert figures(root)[-1] == ["Oldest rental price paid", "nothing is rented"]
-
-
-@pytest.mark.one_in(3)
-@requests
-def test_an_answer_kept_before_there_were_verdicts_shows_what_it_has(name: str) -> None:
-    answer = answered(name).model_copy(update={"verdict": None, "cheaper_if": ()})
-    root = drop(render_answer(answer), ON_HOVER)
-    told = text(root)
-    assert figures(root) == []
-    assert find_all(root, "decision") == []
-    for sentence in advice(answer):
-        assert with_labels(sentence) in told
-    if answer.recommended:
-        assert expected.old_headline(answer) in told
 
 
 @pytest.mark.one_in(3)

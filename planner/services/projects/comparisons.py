@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from planner.comparison import PlanTotal, TooLarge, TooMuchWork, compare, find_total
+from planner.comparison import TooLarge, TooMuchWork, compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer, EstimateCandidate
 from planner.contract.request.comparison import ComparisonRequest, read_request
@@ -88,16 +88,6 @@ def compare_for_team(
     if team:
         result = with_sources(result, inherited)
     return ComparisonOutcome(dict(request), resolved, inherited, result)
-
-
-def find_total_for_team(
-    request: Mapping[str, Any], team: Team | None = None, catalog: Catalog | None = None
-) -> PlanTotal:
-    """The total that `compare_for_team` comes to, without the rest. Raises `InvalidInput`."""
-    market = catalogs.current() if catalog is None else catalog
-    resolved, _ = _resolve(request, team, market)
-    with _spend() as meter:
-        return find_total(resolved, market, work=meter)
 
 
 def _resolve(

@@ -19,9 +19,7 @@ from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.web.answer import charts, tables
 from planner.web.answer.assumptions import (
     AssumptionRow,
-    DefaultRow,
     Driver,
-    default_rows,
     kept_address,
     list_assumption_rows,
     list_drivers,
@@ -205,14 +203,6 @@ class AnswerPage:
     @cached_property
     def energy(self) -> list[tables.EnergyRow]:
         return tables.energy_rows(self.possible)
-
-    @cached_property
-    def grid(self) -> tables.Grid | None:
-        return tables.price_grid(self.answer)
-
-    @property
-    def default_effects(self) -> list[DefaultRow]:
-        return default_rows(self.answer)
 
     @property
     def limits_and_switches(self) -> tuple[str, ...]:

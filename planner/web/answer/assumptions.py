@@ -14,7 +14,7 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import AssumptionRow as AnswerRow
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.answer.risk import DefaultEffect, SensitivityRow
+from planner.contract.answer.risk import SensitivityRow
 from planner.contract.request.workload import DEFAULT_MONTHS
 from planner.web.common.choices import Choice, list_choices
 from planner.web.common.fields import (
@@ -176,7 +176,6 @@ def _round_step(step: Decimal) -> Decimal:
 _FIELDS = {field.path: field for field in ALL}
 _EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
 """Assumptions that are changed by giving another field instead."""
-_DERIVED_LABELS = {"on_prem.staff_accelerators_per_fte": "Accelerators that one person runs"}
 _FIXED_LABELS = {
     "risk.demand_half_life_months": "Months in which a change of demand halves",
     "risk.spot_waiting_hours_training": "Mean wait for a spot machine with stacked memory",
@@ -295,35 +294,6 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     )
 
 
-@dataclass(frozen=True)
-class DefaultRow:
-    """Who gains by a default, in the unit of its box."""
-
-    label: str
-    value: str
-    neutral: str
-    unit: str
-    effect: Decimal
-    gains: str
-
-
-def default_rows(answer: ComparisonAnswer) -> list[DefaultRow]:
-    return [_default_row(row, answer.currency) for row in answer.default_effects]
-
-
-def _default_row(row: DefaultEffect, currency: str) -> DefaultRow:
-    field = _FIELDS.get(row.field)
-    gains = "owning" if row.gains == "own" else "renting"
-    if field is None:
-        label = _DERIVED_LABELS.get(row.field) or find_label(row.field)
-        return DefaultRow(label, plain(row.value), plain(row.neutral), row.unit, row.effect, gains)
-    unit = field.unit.replace("money", currency) or row.unit
-    value, neutral = (
-        _rounded(_scaled(one, field) or Decimal(0)) for one in (row.value, row.neutral)
-    )
-    return DefaultRow(field.label, plain(value), plain(neutral), unit, row.effect, gains)
-
-
 def _several(row: AnswerRow, field: Field) -> AssumptionRow:
     titles = dict(list_choices(field.choices))
     shown = _BETWEEN.join(titles.get(one, one) for one in str(row.value).split(_BETWEEN))
@@ -341,15 +311,6 @@ def _scaled(value: Any, field: Field) -> Decimal | None:
 def _in_unit(value: Any, field: Field) -> str:
     figure = _scaled(value, field)
     return str(value) if figure is None else plain(figure)
-
-
-def _rounded(figure: Decimal) -> Decimal:
-    """To six significant digits, whole units in any case.
-
-    >>> _rounded(Decimal("0.10666666666666667")), _rounded(Decimal("1234567.25"))
-    (Decimal('0.106667'), Decimal('1234567'))
-    """
-    return round(figure, max(0, 5 - figure.adjusted())) if figure else figure
 
 
 def _typed(value: Any, field: Field) -> str:

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from io import BytesIO
-from math import ceil, floor, log10
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any
 from xml.sax.saxutils import escape
 
 import reportlab
 from django.conf import settings
-from reportlab.graphics.shapes import Circle, Drawing, Line, PolyLine, Rect, String
+from reportlab.graphics.charts.barcharts import VerticalBarChart
+from reportlab.graphics.charts.legends import Legend
+from reportlab.graphics.charts.linecharts import HorizontalLineChart
+from reportlab.graphics.shapes import Drawing, String
 from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
@@ -36,12 +38,13 @@ from reportlab.platypus import (
 
 from planner.contract.amounts import name_day, name_month
 from planner.contract.answer.common import Category
+from planner.contract.answer.comparison import PlanRecord
 from planner.contract.labels import NO_RANGE_HERE, category_title
 from planner.exports.csv_export import Context, Step
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumptions import AssumptionRow
-from planner.web.answer.tables import PurchaseRow, ScenarioRow, SourceRow, with_spans
-from planner.web.common.chart import Chart, Series
+from planner.web.answer.tables import PurchaseRow, ScenarioRow, SourceRow
+from planner.web.common.chart import Chart
 from planner.web.common.formatting import (
     money,
     money_short,
@@ -160,55 +163,43 @@ def print_pages(story: list[Flowable], title: str, author: str, foot: str) -> by
 
 
 HEIGHT = 150.0
-LEFT, RIGHT, BOTTOM, TOP = 46.0, 112.0, 24.0, 14.0
 MOST_MONTHS = 9
 """Names of so many months stand below a chart."""
-Anchor = Literal["start", "middle", "end"]
 GREYS = tuple(HexColor(one) for one in ("#30363d", "#7a838c", "#b8bfc7", "#dfe3e8", "#545d68"))
-DASHES: tuple[Sequence[float], ...] = ((), (5, 2), (1, 2))
-MOST_TICKS = 6
-LEAST_GAP = 9.0
-"""Points between the names of two lines."""
 
 
-def _rect(x: float, y: float, width: float, height: float, fill: Color) -> Rect:
-    rect = Rect(x, y, width, height)
-    rect.fillColor, rect.strokeColor, rect.strokeWidth = fill, LINE, 0.3
-    return rect
-
-
-class _Frame:
-    def __init__(self, chart: Chart, highest: float, lowest: float = 0.0) -> None:
-        self.drawing = Drawing(WIDTH, HEIGHT)
-        span = (highest - min(lowest, 0.0)) or 1.0
-        power = 10.0 ** floor(log10(span / MOST_TICKS))
-        step = next(one * power for one in (1, 2, 5, 10) if span / (one * power) <= MOST_TICKS)
-        self.low = floor(min(lowest, 0.0) / step) * step
-        self.high = max(ceil(highest / step) * step, self.low + step)
-        for index in range(round((self.high - self.low) / step) + 1):
-            value = self.low + index * step
-            y = self.y(value)
-            self.drawing.add(Line(LEFT, y, WIDTH - RIGHT, y, strokeColor=LINE, strokeWidth=0.4))
-            self.write(LEFT - 4, y - 2.4, f"{_short(value)} {chart.unit}".strip(), anchor="end")
-        self.write(0, HEIGHT - 7, chart.y_label)
-
-    def y(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low)
-        return BOTTOM + share * (HEIGHT - BOTTOM - TOP)
-
-    def write(
-        self, x: float, y: float, words: str, *, anchor: Anchor = "start", bold: bool = False,
-        colour: Color = GREY,
-    ) -> None:  # fmt: skip
-        font = BOLD if bold else REGULAR
-        self.drawing.add(
-            String(x, y, words, fontName=font, fontSize=6.6, fillColor=colour, textAnchor=anchor)
-        )
-
-    def write_months(self, labels: Sequence[str | float], places: Sequence[float]) -> None:
-        every = -(-len(labels) // MOST_MONTHS)
-        for label, x in list(zip(labels, places, strict=True))[::every]:
-            self.write(x, BOTTOM - 10, str(label), anchor="middle")
+def draw(chart: Chart) -> Drawing:
+    """Lines, or stacked bars, by month in greys; what is dashed over bars is left to the words."""
+    is_bars = chart.kind == "bar"
+    series = [one for one in chart.series if not (is_bars and one.dashed)]
+    plot = VerticalBarChart() if is_bars else HorizontalLineChart()
+    plot.x, plot.y, plot.width, plot.height = 52, 18, WIDTH - 190, HEIGHT - 32
+    plot.data = [[value or 0.0 for value in one.values] for one in series]
+    if is_bars:
+        plot.categoryAxis.style = "stacked"
+    every = -(-len(chart.x) // MOST_MONTHS)
+    plot.categoryAxis.categoryNames = [
+        str(label) if index % every == 0 else "" for index, label in enumerate(chart.x)
+    ]
+    plot.valueAxis.forceZero = 1
+    plot.valueAxis.labelTextFormat = lambda value: f"{_short(value)} {chart.unit}".strip()
+    for axis in (plot.valueAxis, plot.categoryAxis):
+        axis.labels.fontName, axis.labels.fontSize, axis.strokeColor = REGULAR, 6.6, LINE
+    legend = Legend()
+    legend.x, legend.y, legend.fontName, legend.fontSize = WIDTH - 130, HEIGHT - 20, REGULAR, 6.6
+    legend.columnMaximum, legend.deltay, legend.dx, legend.dy = len(GREYS), 12, 8, 8
+    legend.alignment, legend.colorNamePairs = "right", []
+    for index, (one, grey) in enumerate(zip(series, GREYS, strict=False)):
+        if is_bars:
+            plot.bars[index].fillColor, plot.bars[index].strokeColor = grey, LINE
+        else:
+            plot.lines[index].strokeColor, plot.lines[index].strokeWidth = grey, 2 - index / 2
+        legend.colorNamePairs.append((grey, one.name))
+    drawing = Drawing(WIDTH, HEIGHT)
+    drawing.add(plot)
+    drawing.add(legend)
+    drawing.add(String(0, HEIGHT - 7, chart.y_label, fontName=REGULAR, fontSize=6.6))
+    return drawing
 
 
 def _short(value: float) -> str:
@@ -216,94 +207,6 @@ def _short(value: float) -> str:
         if abs(value) >= limit:
             return f"{plain(round(value / limit, 2))}{suffix}"
     return plain(round(value, 2))
-
-
-def draw_lines(chart: Chart) -> Drawing:
-    """Lines named at their ends, with the chart's marks."""
-    values = [value for one in chart.series for value in one.values if value is not None]
-    frame = _Frame(chart, max(values, default=1.0), min(values, default=0.0))
-    step = (WIDTH - LEFT - RIGHT) / max(len(chart.x) - 1, 1)
-    places = [LEFT + step * i for i in range(len(chart.x))]
-    frame.write_months(chart.x, places)
-    ends: list[tuple[float, Series]] = []
-    for one, dash in zip(chart.series, DASHES, strict=False):
-        points = [(x, frame.y(y)) for x, y in zip(places, one.values, strict=True) if y is not None]
-        flat = [coordinate for point in points for coordinate in point]
-        width = 1.0 if dash else 1.8
-        line = PolyLine(flat, strokeColor=INK, strokeWidth=width)
-        if dash:
-            line.strokeDashArray = dash
-        frame.drawing.add(line)
-        ends.append((points[-1][1], one))
-    lowest = 0.0
-    for y, one in sorted(ends, key=lambda end: end[0]):
-        lowest = max(y - 2.4, lowest)
-        frame.write(WIDTH - RIGHT + 5, lowest, one.name, bold=not one.dashed, colour=INK)
-        lowest += LEAST_GAP
-    for mark in chart.marks:
-        x, y = places[list(chart.x).index(mark.x)], frame.y(mark.y)
-        frame.drawing.add(Circle(x, y, 2.6, fillColor=INK, strokeColor=None))
-        frame.write(x, y + 6, mark.label, anchor="middle", bold=True, colour=INK)
-    return frame.drawing
-
-
-def draw_bars(chart: Chart) -> Drawing:
-    """Stacked bars by month in greys named at the side; dashed series are lines over them."""
-    bars = [one for one in chart.series if not one.dashed]
-    heights = [sum(one.values[i] or 0.0 for one in bars) for i in range(len(chart.x))]
-    over = [value or 0.0 for one in chart.series if one.dashed for value in one.values]
-    frame = _Frame(chart, max([*heights, *over], default=1.0))
-    step = (WIDTH - LEFT - RIGHT) / max(len(chart.x), 1)
-    places = [LEFT + step * i for i in range(len(chart.x))]
-    bases = [0.0] * len(chart.x)
-    for one, grey in zip(bars, GREYS, strict=False):
-        for i, value in enumerate(one.values):
-            low, high = frame.y(bases[i]), frame.y(bases[i] + (value or 0.0))
-            frame.drawing.add(_rect(places[i], low, step * 0.84, high - low, grey))
-            bases[i] += value or 0.0
-    for one in (one for one in chart.series if one.dashed):
-        flat = [c for x, y in zip(places, one.values, strict=True) if y is not None
-                for c in (x, frame.y(y), x + step, frame.y(y))]  # fmt: skip
-        frame.drawing.add(PolyLine(flat, strokeColor=INK, strokeWidth=1, strokeDashArray=(3, 2)))
-    _name_greys(frame, bars, [one.name for one in chart.series if one.dashed])
-    frame.write_months(chart.x, [x + step * 0.42 for x in places])
-    return frame.drawing
-
-
-def _name_greys(frame: _Frame, bars: Sequence[Series], lines: Sequence[str]) -> None:
-    x, y = WIDTH - RIGHT + 8, HEIGHT - TOP - 12
-    for one, grey in zip(bars, GREYS, strict=False):
-        frame.drawing.add(_rect(x, y, 8, 8, grey))
-        frame.write(x + 12, y + 1.4, one.name, colour=INK)
-        y -= 13
-    for name in lines:
-        frame.drawing.add(Line(x, y + 4, x + 8, y + 4, strokeColor=INK, strokeDashArray=(3, 2)))
-        frame.write(x + 12, y + 1.4, name, colour=INK)
-        y -= 13
-
-
-def draw_scenarios(rows: Sequence[ScenarioRow], currency: str) -> Drawing:
-    """A line for each plan: its total as a mark, the range of 8 of 10 cases as a bar."""
-    height, left, right = 15.0, 150.0, 150.0
-    drawing = Drawing(WIDTH, height * len(rows))
-    scale = (WIDTH - left - right) / 100
-    for index, row in enumerate(rows):
-        y = height * (len(rows) - index) - 10
-        font = BOLD if row.is_best else REGULAR
-        drawing.add(String(2, y, row.title, fontName=font, fontSize=7, fillColor=INK))
-        x = WIDTH - right
-        drawing.add(Line(left, y + 2.5, x, y + 2.5, strokeColor=LINE, strokeWidth=0.5))
-        if row.span:
-            start, at = left + row.span.left * scale, left + row.span.at * scale
-            shade = GREYS[1] if row.is_best else GREYS[2]
-            drawing.add(_rect(start, y - 0.5, row.span.width * scale, 6, shade))
-            drawing.add(Line(at, y - 2.5, at, y + 7.5, strokeColor=INK, strokeWidth=1.4))
-        words = money(row.scenario.total_cost, currency)
-        if row.range and row.has_range:
-            low, high = row.range.total_p10, row.range.total_p90
-            words += f" ({money_short(low, '').strip()} – {money_short(high, currency)})"
-        drawing.add(String(WIDTH - right + 6, y, words, fontName=font, fontSize=7, fillColor=INK))
-    return drawing
 
 
 WHOLE_FROM = Decimal(1000)
@@ -326,29 +229,18 @@ class PackFacts:
         return self.context.name or "What the accelerators should cost"
 
 
-class Span(Protocol):
-    """What an answer says of its months and its money."""
-
-    @property
-    def start(self) -> str: ...
-    @property
-    def horizon_months(self) -> int: ...
-    @property
-    def currency(self) -> str: ...
-
-
 def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
     foot = f"{facts.title} · {name_day(facts.printed)} · amounts in {currency}"
     return print_pages(parts, facts.title, facts.author, foot)
 
 
-def head(answer: Span, facts: PackFacts) -> Iterator[Flowable]:
+def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[Flowable]:
     yield text(facts.title, TITLE)
     yield text(" · ".join(_about(answer, facts)), SMALL)
     yield Spacer(1, 8)
 
 
-def _about(answer: Span, facts: PackFacts) -> Iterator[str]:
+def _about(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[str]:
     context = facts.context
     yield from filter(None, (context.team, context.project))
     yield f"from {name_month(answer.start)}, {pluralize(answer.horizon_months, 'month')}"
@@ -374,9 +266,9 @@ def bullets(title: str, sentences: Sequence[str]) -> Iterator[Flowable]:
         )  # fmt: skip
 
 
-def picture(title: str, drawing: Drawing, summary: str = "") -> Iterator[Flowable]:
-    parts = [text(title, HEADING), Spacer(1, 3), drawing]
-    yield KeepTogether([*parts, text(summary, SMALL)] if summary else parts)
+def picture(chart: Chart) -> Flowable:
+    parts = [text(chart.title, HEADING), Spacer(1, 3), draw(chart), text(chart.summary, SMALL)]
+    return KeepTogether(parts)
 
 
 def more(count: int, shown: int, what: str) -> Iterator[Flowable]:
@@ -509,16 +401,25 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield from bullets(
         "What would change it", [turn.sentence for turn in page.verdict.switch_points]
     )
-    drawing = draw_scenarios(
-        with_spans([row for row in page.possible if row.scenario.allowed]), page.currency
-    )
     risk = page.answer.risk
     holds = risk is None or risk.holds
-    which = "of 8 of 10 cases" if holds else f"of published runs, which {NO_RANGE_HERE}"
-    yield from picture(f"What each way costs, with the range {which}", drawing)
+    which = "In 8 of 10 cases" if holds else f"Of published runs, which {NO_RANGE_HERE}"
+    yield text("What each way costs", HEADING)
+    ways = [
+        (row.title, money(row.scenario.total_cost, page.currency), _range(row, page.currency))
+        for row in page.possible
+        if row.scenario.allowed
+    ]
+    yield table([("Scenario", "Total", which), *ways], (0.4, 0.25, 0.35), (1, 2))
     if page.first_chart:
-        lines = draw_lines(page.first_chart)
-        yield from picture(page.first_chart.title, lines, page.first_chart.summary)
+        yield picture(page.first_chart)
+
+
+def _range(row: ScenarioRow, currency: str) -> str:
+    if not row.range or not row.has_range:
+        return ""
+    low, high = money_short(row.range.total_p10, ""), money_short(row.range.total_p90, currency)
+    return f"{low.strip()} – {high}"
 
 
 def _idle(row: PurchaseRow) -> str:
@@ -539,7 +440,7 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
     if page.shown:
         yield from spending(page.shown.cost_by_category, page.shown.total_cost, page.currency)
     for chart in page.time_charts[:1]:
-        yield from picture(chart.title, draw_bars(chart), chart.summary)
+        yield picture(chart)
     yield from what_is_paid_for(page.sources, page.currency)
 
 

@@ -1,4 +1,4 @@
-"""Tables of an answer: what to buy and when, outcomes, energy, owning against renting by two.
+"""Tables of an answer: what to buy and when, outcomes, energy.
 
 Plain arrangements of the answer's own figures, so that a table never disagrees with a chart.
 """
@@ -132,34 +132,6 @@ class EnergyRow:
         return list(dict.fromkeys(name for name in names if name))
 
 
-@dataclass(frozen=True)
-class GridCell:
-    """Owning less renting at one utilisation and price."""
-
-    difference: Decimal | None
-
-    @property
-    def winner(self) -> str:
-        if self.difference is None:
-            return "not known"
-        return "own" if self.difference < 0 else "rent"
-
-    @property
-    def saving(self) -> Decimal | None:
-        return None if self.difference is None else abs(self.difference)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """When owning is the cheaper: a row for each utilisation, a column for each price."""
-
-    server: str
-    against: str
-    factors: tuple[float, ...]
-    rows: tuple[tuple[float, tuple[tuple[float, GridCell], ...]], ...]
-    """Utilisation, and a cell with the factor of the price for each column."""
-
-
 def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[PurchaseRow]:
     """What a plan buys, commits to and reserves, in order of months."""
 
@@ -239,25 +211,6 @@ def cost_rows(
 
 def energy_rows(rows: Iterable[ScenarioRow]) -> list[EnergyRow]:
     return [EnergyRow(r.title, r.scenario.energy) for r in rows if r.scenario.energy]
-
-
-def price_grid(answer: ComparisonAnswer) -> Grid | None:
-    """The two-way grid with the names of what is compared in it."""
-    grid = answer.price_grid
-    if grid is None:
-        return None
-    rows = zip(grid.utilisations, grid.difference, strict=True)
-    return Grid(
-        server=answer.labels.get(grid.server, grid.server),
-        against=with_place(
-            grid.against, answer.labels.get(grid.against, grid.against), answer.region_names
-        ),
-        factors=grid.price_factors,
-        rows=tuple(
-            (use, tuple(zip(grid.price_factors, map(GridCell, costs), strict=True)))
-            for use, costs in rows
-        ),
-    )
 
 
 def name_place(provider: str, region: str, names: Mapping[str, str]) -> str:

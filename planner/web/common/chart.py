@@ -40,7 +40,7 @@ class Chart:
     key: str
     title: str
     kind: str
-    """line, bar (stacked), hbar (stacked, sideways), tornado, fan, points, waterfall."""
+    """line, bar (stacked), hbar (stacked, sideways), tornado, fan, points."""
     x_label: str
     y_label: str
     x: Sequence[str | float]

@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
 
-from planner.comparison import PlanTotal, TooLarge, TooMuchWork
+from planner.comparison import TooLarge, TooMuchWork
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Team
 from planner.services.projects.comparisons import (
     ComparisonOutcome,
     compare_for_team,
-    find_total_for_team,
 )
 from planner.services.teams.team_rates import inherit
 from planner.web.common import fields, query_codec
 from planner.web.common.choices import provider_title
-from planner.web.common.fields import SAMPLES, TRAINING, find_label
+from planner.web.common.fields import SAMPLES, TRAINING
 from planner.web.common.query_codec import drop_empty, flatten
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
@@ -98,71 +95,16 @@ class ProviderUpdate:
     newest: Revision
 
 
-@dataclass(frozen=True)
-class TotalChange:
-    """The total of a scenario then and at today's prices; None where it is not possible."""
-
-    title: str
-    before: Decimal | None
-    after: Decimal | None
-
-    @property
-    def change(self) -> Decimal | None:
-        if self.before is None or self.after is None:
-            return None
-        return self.after - self.before
-
-
-@dataclass(frozen=True)
-class PriceUpdate:
-    """What has changed since a link was made."""
-
-    providers: tuple[ProviderUpdate, ...]
-    totals: tuple[TotalChange, ...] = ()
-    new_advice: str = ""
-    """What is advised at today's prices; empty where the advice is the same."""
-    refusal: str = ""
-    """Why today's prices give no answer."""
-
-
-def find_price_update(query: QueryDict, outcome: ComparisonOutcome) -> PriceUpdate | None:
-    """What has changed since the link was made; None for an address that names no prices."""
+def find_newer_prices(query: QueryDict) -> tuple[ProviderUpdate, ...] | None:
+    """Providers with later prices than the link names; None for an address that names none."""
     revisions = pinned_revisions(query)
     if revisions is None:
         return None
-    providers = tuple(
-        [
-            ProviderUpdate(provider_title(newest.provider), revisions[newest.provider], newest)
-            for newest in catalog.revisions_in_force()
-            if revisions.get(newest.provider, newest.number) != newest.number
-        ]
+    return tuple(
+        ProviderUpdate(provider_title(newest.provider), revisions[newest.provider], newest)
+        for newest in catalog.revisions_in_force()
+        if revisions.get(newest.provider, newest.number) != newest.number
     )
-    if not providers:
-        return PriceUpdate(())
-    request = {**outcome.resolved_request, "start": outcome.answer.start, "sensitivity": False}
-    request.pop("risk", None)
-    try:
-        now = compare_for_team(request).answer
-    except InvalidInput as refusal:
-        return PriceUpdate(providers, refusal=f"{find_label(refusal.field)}: {refusal.message}")
-    return PriceUpdate(
-        providers,
-        tuple(
-            [
-                TotalChange(
-                    SCENARIO_TITLES[one.key], one.total_cost, now.by_key[one.key].total_cost
-                )
-                for one in outcome.answer.scenarios
-            ]
-        ),
-        _changed_advice(outcome.answer, now),
-    )
-
-
-def _changed_advice(before: ComparisonAnswer, after: ComparisonAnswer) -> str:
-    if before.headline == after.headline:
-        return ""
-    return after.headline
 
 
 def unpin_prices(query: QueryDict) -> str:
@@ -244,29 +186,6 @@ def answer_plan(
         needs_job = may_be_job and not brief
         return ComparisonOutcome(request, errors=refusal.all(), needs_job=needs_job)
     return replace(outcome, request=request)
-
-
-@dataclass(frozen=True)
-class TotalOutcome:
-    """The total of a plan, or the reasons why there is none; neither where only the whole page
-    can say what to do."""
-
-    plan: PlanTotal | None = None
-    errors: tuple[InvalidInput, ...] = ()
-
-
-def find_plan_total(query: QueryDict, team: Team | None = None) -> TotalOutcome:
-    """The total that `answer_plan` comes to, in a quarter of its time."""
-    request = read_plan_request(query)
-    if "workload" not in request or _sample_count(request) > MAX_SAMPLES_AT_ONCE:
-        return TotalOutcome()
-    try:
-        catalog = pinned_catalog(query)
-        return TotalOutcome(
-            find_total_for_team(request, team if catalog is None else None, catalog)
-        )
-    except InvalidInput as refusal:
-        return TotalOutcome(errors=refusal.all())
 
 
 def _sample_count(request: Mapping[str, Any]) -> float:

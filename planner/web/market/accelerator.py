@@ -1,20 +1,15 @@
-"""Who sells an accelerator and how: the cheapest of each provider by way of paying, over time."""
+"""Who sells an accelerator and how: the cheapest of each provider by way of paying."""
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from planner.contract.amounts import add_months
 from planner.costing.assumptions.reference_servers import all_servers
-from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import provider_title
 from planner.web.common.formatting import arrange_coverage
 from planner.web.common.views import open_page
@@ -25,11 +20,7 @@ from pricing.market.accelerators import Accelerator, get
 from pricing.market.offer_filters import OfferSearch
 from pricing.market.offer_table import Rows
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.market.snapshot import Catalog, DatedPrice
-
-MONTHS = 24
-"""Of the chart of past prices."""
-MOST_LINES = 6
+from pricing.market.snapshot import Catalog
 
 
 @dataclass(frozen=True)
@@ -114,51 +105,6 @@ def _cheapest(known: Catalog, slug: str, provider: str, way: WayToPay) -> Cell:
     return Cell(offer, usd, name_place(offer, known))
 
 
-def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:
-    """The offers in US dollars that are cheapest today, on demand and spot, over two years."""
-    months = [add_months(today, -count) for count in range(MONTHS, -1, -1)]
-    named = [
-        (f"{row.title}, {WAYS[index].title.lower()}", offer, index > 0)
-        for index in (0, 1)
-        for row in rows
-        if (offer := row.cells[index].offer) and offer.currency == "USD"
-    ]
-    histories = catalog.price_histories(offer.id for _, offer, _ in named)
-    lines = [
-        Series(name, values, dashed=is_dashed)
-        for name, offer, is_dashed in named
-        if any(values := _prices_on(months, histories[offer.id]))
-    ][:MOST_LINES]
-    if not lines:
-        return None
-    return Chart(
-        key="past-prices",
-        title="How have these prices moved?",
-        kind="line",
-        x_label="month",
-        y_label="USD per accelerator-hour",
-        unit="USD",
-        x=[f"{month:%Y-%m}" for month in months],
-        series=lines,
-        digits=2,
-        summary="Today's cheapest offer of each provider as it was priced at the start of each "
-        "month; a line begins where the first price is known.",
-    )
-
-
-def _prices_on(days: list[dt.date], past: Sequence[DatedPrice]) -> list[float | None]:
-    values: list[float | None] = []
-    for day in days:
-        known = [entry.offer for entry in past if entry.date <= day]
-        offer = known[-1] if known else None
-        values.append(
-            float(offer.effective_price_per_hour) / float(offer.accelerator_count)
-            if offer
-            else None
-        )
-    return values
-
-
 DATASHEET = (
     ("bf16, dense TFLOP/s", "bf16_tflops"),
     ("fp16, dense TFLOP/s", "fp16_tflops"),
@@ -191,7 +137,6 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         "ways": WAYS,
         "rows": rows,
         "count": sum(row.count for row in rows),
-        "chart": draw_past_prices(rows, timezone.now().date()),
         "servers": sorted(
             (one for one in all_servers() if one.accelerator == device.slug),
             key=lambda one: not one.on_sale,

@@ -41,7 +41,6 @@ from planner.web.common.fields import MEASURED, in_field_unit, with_labels
 from planner.web.common.plan_request import (
     MAX_SAMPLES_AT_ONCE,
     answer_plan,
-    find_plan_total,
     pinned_revisions,
     read_plan_request,
 )
@@ -50,22 +49,6 @@ from planner.web.common.views import current_team, get_access, my_teams, open_pa
 from planner.web.plan.forms import PlanForm
 from planner.web.plan.start import list_presets
 from pricing.common.invalid_input import InvalidInput
-
-PICTURE_WIDTH, PICTURE_HEIGHT = 240, 60
-"""Size of the small picture of the demand, in its own units."""
-
-
-@dataclass(frozen=True)
-class DemandMonth:
-    """One month of the demand, and its bar in the small picture."""
-
-    label: str
-    hours: float
-    peak: float
-    x: float
-    y: float
-    width: float
-    height: float
 
 
 @dataclass(frozen=True)
@@ -83,12 +66,10 @@ class Live:
 
     refusals: tuple[InvalidInput, ...] = ()
     answer: ComparisonAnswer | None = None
-    months: tuple[DemandMonth, ...] = ()
     fit: Fit | None = None
     """Of a training, where it can be sized."""
     month_by_month: str = ""
     """Address of the same plan with its hours given month by month."""
-    view_box: str = f"0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}"
 
     @property
     def first_warnings(self) -> list[str]:
@@ -96,8 +77,15 @@ class Live:
         return [*map(with_labels, filter(comes_first, sentences))]
 
     @property
-    def highest(self) -> float:
-        return max((month.hours for month in self.months), default=0.0)
+    def months(self) -> list[tuple[str, float, float]]:
+        """Month, hours and peak of the demand."""
+        if self.answer is None:
+            return []
+        demand = self.answer.demand
+        rows = zip(
+            self.answer.months, demand.hours_per_month, demand.peak_accelerators, strict=True
+        )
+        return list(rows)
 
 
 def build_live_panel(query: QueryDict, outcome: ComparisonOutcome) -> Live:
@@ -106,29 +94,9 @@ def build_live_panel(query: QueryDict, outcome: ComparisonOutcome) -> Live:
     answer = outcome.answer
     return Live(
         answer=answer,
-        months=tuple(demand_months(answer)),
         month_by_month=month_by_month(query, answer),
         fit=_fit(outcome.request, answer.demand.accelerator),
     )
-
-
-def demand_months(answer: ComparisonAnswer) -> list[DemandMonth]:
-    """Hours and peak of each month; the tallest bar fills the picture."""
-    hours = answer.demand.hours_per_month
-    highest, step = max(hours, default=0) or 1, PICTURE_WIDTH / max(len(hours), 1)
-    bars = [round(PICTURE_HEIGHT * value / highest, 2) for value in hours]
-    return [
-        DemandMonth(
-            label=label,
-            hours=hours[i],
-            peak=answer.demand.peak_accelerators[i],
-            x=round(i * step, 2),
-            y=PICTURE_HEIGHT - bars[i],
-            width=round(step * 0.8, 2),
-            height=bars[i],
-        )
-        for i, label in enumerate(answer.months)
-    ]
 
 
 def month_by_month(query: QueryDict, answer: ComparisonAnswer) -> str:
@@ -239,8 +207,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     if is_update:
         if outcome.has_answer:
             answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
-            if not _follows_total(request):  # which moved the address already
-                answer["HX-Push-Url"] = _page_url(query)
+            answer["HX-Push-Url"] = _page_url(query)
             return answer
         return _refuse_update(request, outcome.errors) if outcome.errors else _to_whole_page(query)
     if outcome.has_answer and not shows_form:
@@ -251,31 +218,6 @@ def plan(request: HttpRequest) -> HttpResponse:
     status = 400 if outcome.errors else 200
     context = _form_context(query, outcome) | {"missing_rates": missing_rates}
     return render(request, "web/plan/form_page.html", context, status=status)
-
-
-@open_page
-@require_safe
-def total(request: HttpRequest) -> HttpResponse:
-    """The new total after a change in place; what comes with it asks for everything else."""
-    query = with_start(drop_empty(request.GET))
-    if not _is_update(request):
-        return HttpResponseRedirect(_page_url(query))
-    team = current_team(request)
-    if plan_request.find_missing_rates(query, team):
-        return _to_whole_page(query)
-    outcome = find_plan_total(query, team)
-    if outcome.errors:
-        return _refuse_update(request, outcome.errors)
-    if outcome.plan is None:
-        return _to_whole_page(query)
-    context = {
-        "total": outcome.plan.total,
-        "currency": outcome.plan.currency,
-        "rest": _page_url(query),
-    }
-    answer = render(request, "web/answer/total.html", context)
-    answer["HX-Push-Url"] = _page_url(query)
-    return answer
 
 
 @open_page
@@ -298,15 +240,10 @@ def _page_url(query: QueryDict) -> str:
     return f"{reverse('plan')}?{query.urlencode()}"
 
 
-def _follows_total(request: HttpRequest) -> bool:
-    return bool(request.htmx.target == "figures" and request.htmx.trigger == "rest")  # type: ignore[attr-defined]
-
-
 def _refuse_update(request: HttpRequest, errors: Sequence[InvalidInput]) -> HttpResponse:
     context = {
         "rows": messages_of(request.GET, errors),
         "refusals": [Message(one.field, in_field_unit(one.field, one.message)) for one in errors],
-        "follows_total": _follows_total(request),
     }
     answer = render(request, "web/answer/refused.html", context)
     answer["HX-Reswap"] = "none"
@@ -328,7 +265,7 @@ def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
         "share": f"{reverse('plan')}?{plan_request.build_share_query(outcome)}",
         "inherited": outcome.inherited,
         "share_at_list_prices": f"{reverse('plan')}?{plan_request.build_list_price_query(outcome)}",
-        "since": plan_request.find_price_update(query, outcome),
+        "newer_prices": plan_request.find_newer_prices(query),
         "todays": plan_request.unpin_prices(query),
         "titles": SCENARIO_TITLES,
     }

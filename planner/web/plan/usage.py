@@ -1,15 +1,10 @@
-"""Usage: bills, logs and job files, a log of GPUs, the rate of a pilot, and the plans that start
+"""Usage: bills, logs and job files, the rate of a pilot, and the plans that start
 from them. Files are read and forgotten.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import datetime as dt
-import io
-import statistics
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import urlencode
@@ -25,9 +20,6 @@ from planner.contract.labels import TRAITS
 from planner.services.projects.comparisons import calibrate_run
 from planner.services.teams.team_rates import rules_of
 from planner.services.work_budget import stop_where_nobody_waits
-from planner.sizing.calibration.calibration import Calibration, GpuUse
-from planner.sizing.calibration.calibration import calibrate as calibrate_log
-from planner.sizing.calibration.log_forms import decode_log
 from planner.sizing.calibration.pilot import replaced_by_rate
 from planner.usage.demand import Demand, list_accelerators
 from planner.usage.forecast import MAX_MONTHS
@@ -52,37 +44,26 @@ from planner.web.common.query_codec import drop_empty, number, write
 from planner.web.common.views import current_team, open_page, submit_form
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
-from pricing.market.accelerators import get
-from pricing.market.offers import HOURS_PER_MONTH
 
-SMI = "nvidia-smi"
-"""Names the logs that state no hours and that the second form reads."""
 MAX_MAPPED = 50
 """Most columns that may be mapped."""
 
 
 @open_page
 def usage(request: HttpRequest) -> HttpResponse:
-    """One page with three forms: files of usage, a log of GPUs, the rate of a pilot."""
+    """One page with two forms: files of usage, the rate of a pilot."""
     forms_of_page: dict[str, Form] = {
         "form": UsageForm(),
-        "log_form": LogForm(),
         "pilot_form": PilotForm(plan=request.GET),
     }
     context: dict[str, Any] = {
         "most_mb": MAX_BYTES // 1_000_000,
-        "most_log_mb": MAX_LOG_BYTES // 1_000_000,
         "rules_team": current_team(request),
-        "log_command": LOG_COMMAND,
     }
     bound_form: Form | None = None
     if request.method == "POST" and "per_second" in request.POST:
         bound_form = forms_of_page["pilot_form"] = PilotForm(request.POST, plan=request.GET)
         context["pilot"] = submit_form(bound_form, lambda v: measure_pilot(v, request.GET))
-    elif request.method == "POST" and ("log" in request.FILES or "log" in request.POST):
-        bound_form = forms_of_page["log_form"] = LogForm(request.POST, request.FILES)
-        use = submit_form(bound_form, lambda values: calibrate_log(read_log_text(values["log"])))
-        context |= {"found": use, "carried_plans": suggest_plans(use) if use else []}
     elif request.method == "POST":
         bound_form = forms_of_page["form"] = UsageForm(request.POST, request.FILES)
         context |= _read_files(request, bound_form)
@@ -92,41 +73,27 @@ def usage(request: HttpRequest) -> HttpResponse:
 
 def _read_files(request: HttpRequest, form: UsageForm) -> dict[str, Any]:
     mapping = request.POST.getlist("mapping")[:MAX_MAPPED]
-    is_of_gpus = False
 
     def read(values: dict[str, Any]) -> dict[str, Any]:
-        nonlocal is_of_gpus
-        upload = Uploads(values)
+        upload = Uploads(values["file"])
         question = read_question(values, mapping, rules_of(current_team(request)))
         try:
             answer = upload.answer(question, timezone.now().date())
         except UnmappedColumns as refusal:
-            return {
-                "columns": column_choices(refusal),
-                "carried": upload.carry(),
-                "carried_name": upload.name[:200],
-            }
+            return {"columns": column_choices(refusal)}
         except InvalidInput as refusal:
             facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
             if facts is None:
-                is_of_gpus = SMI in refusal.message
                 raise upload.beside_the_box(refusal) from None
             return {"job": describe_job(facts)}
         return {"answer": describe_answer(answer)}
 
-    shown = submit_form(form, read) or {"is_of_gpus": is_of_gpus}
-    if shown.get("carried"):
-        carried = {name: shown[name] for name in ("carried", "carried_name")}
-        form.data = {**request.POST.dict(), **carried}
-    return shown
+    return submit_form(form, read) or {}
 
 
 MAX_BYTES = 64_000_000
 """Most that the page reads at once: about a million lines of a bill, compressed. The command reads
 more."""
-MAX_CARRIED_BYTES = 600_000
-"""Largest file that the page carries along while its columns are settled; a larger one has to be
-chosen again."""
 MAX_JOB_FILE_BYTES = 1_000_000
 SHOWN_LINES, SHOWN_PROBLEMS = 200, 10
 MAX_TAKEN_OVER = 20
@@ -208,8 +175,6 @@ class UsageForm(Form):
     fields_in_order = forms.CharField(
         label="Columns of a Slurm log without a header", required=False, max_length=2_000
     )
-    carried = forms.CharField(required=False, widget=forms.HiddenInput, max_length=900_000)
-    carried_name = forms.CharField(required=False, widget=forms.HiddenInput, max_length=200)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -246,47 +211,30 @@ def read_question(
 
 
 class Uploads:
-    """The files that were bound_form, or the one that was carried along."""
+    """The files that were uploaded."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
-        files = values["file"]
-        if files:
-            self._size = sum(file.size for file in files)
-            if self._size > MAX_BYTES:
-                raise InvalidInput(
-                    "file",
-                    f"has {self._size / 1e6:,.1f} MB; at most {MAX_BYTES / 1e6:,.0f} MB are read "
-                    "here, more by the command usage",
-                )
-            if len(files) > WAITING_FILES:
-                problem = f"are {len(files)}; at most {WAITING_FILES} are read here"
-                raise InvalidInput("file", problem)
-            self._files: list[tuple[str, BinaryIO]] = [(f.name or "", f.file) for f in files]
-        elif values["carried"]:
-            try:
-                content = base64.b64decode(values["carried"], validate=True)
-            except (binascii.Error, ValueError):
-                raise InvalidInput("file", "was lost on the way; choose it again") from None
-            self._files = [(values["carried_name"], io.BytesIO(content))]
-            self._size = len(content)
-        else:
+    def __init__(self, files: list[Any]) -> None:
+        if not files:
             raise InvalidInput("file", "is missing; choose a bill or a log")
-
-    @property
-    def name(self) -> str:
-        return self._files[0][0]
-
-    def carry(self) -> str:
-        if self._size > MAX_CARRIED_BYTES or len(self._files) > 1:
-            return ""
-        return base64.b64encode(self._content()).decode("ascii")
+        self._size = sum(file.size for file in files)
+        if self._size > MAX_BYTES:
+            raise InvalidInput(
+                "file",
+                f"has {self._size / 1e6:,.1f} MB; at most {MAX_BYTES / 1e6:,.0f} MB are read "
+                "here, more by the command usage",
+            )
+        if len(files) > WAITING_FILES:
+            raise InvalidInput("file", f"are {len(files)}; at most {WAITING_FILES} are read here")
+        self._files: list[tuple[str, BinaryIO]] = [(f.name or "", f.file) for f in files]
 
     def job_file(self) -> JobFacts | None:
         """The facts of a job file; None where the file is none."""
         if self._size > MAX_JOB_FILE_BYTES or len(self._files) > 1:
             return None
         try:
-            return read_job_file(self._content().decode("utf-8-sig"), self.name)
+            name, stream = self._files[0]
+            stream.seek(0)
+            return read_job_file(stream.read().decode("utf-8-sig"), name)
         except (InvalidInput, UnicodeDecodeError):
             return None
 
@@ -302,11 +250,6 @@ class Uploads:
                 where = name if place == "file" else f"{name}, {place}"
                 return InvalidInput("file", f"{where}: {refusal.message}")
         return refusal
-
-    def _content(self) -> bytes:
-        stream = self._files[0][1]
-        stream.seek(0)
-        return stream.read()
 
 
 def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
@@ -389,84 +332,6 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "no_demand_because": answer.no_demand_because,
         "notes": [*figures["notes"], *(demand.notes if demand else ())],
     }
-
-
-LOG_COMMAND = (
-    "nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used,memory.total,"
-    "power.draw,power.limit,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5"
-)
-"""Records a run every five seconds, with every column that the calibration reads."""
-MAX_LOG_BYTES = 32_000_000
-"""Largest log that the page reads: two days of one line a second from eight GPUs. The command
-reads larger ones."""
-
-
-class LogForm(Form):
-    """A log of nvidia-smi."""
-
-    log = forms.FileField(
-        label="Log",
-        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.log,text/csv,text/plain"}),
-        allow_empty_file=True,
-    )
-
-
-@dataclass(frozen=True)
-class SuggestedPlans:
-    """The GPUs of one kind, and the plans that start from what was measured on them."""
-
-    accelerator: str
-    count: int
-    busy: float
-    """Mean share of the log in which they were not idle."""
-    hours_address: str
-    goodput_address: str
-    ceiling_address: str
-
-    @property
-    def hours_per_month(self) -> float:
-        return self.count * HOURS_PER_MONTH * self.busy
-
-
-def read_log_text(file: Any) -> str:
-    """The uploaded log; refused on `log` where it is too large or no text."""
-    if file.size > MAX_LOG_BYTES:
-        raise InvalidInput(
-            "log",
-            f"has {file.size / 1e6:,.1f} MB; at most {MAX_LOG_BYTES / 1e6:,.0f} MB are read here, "
-            "more by the command calibrate",
-        )
-    return decode_log(file.read())
-
-
-def suggest_plans(calibration: Calibration) -> list[SuggestedPlans]:
-    """One entry for each accelerator that the log names and we know."""
-    uses_by_accelerator: dict[str, list[GpuUse]] = defaultdict(list)
-    for use in calibration.gpus:
-        if use.accelerator:
-            uses_by_accelerator[use.accelerator].append(use)
-    return [_suggest_plans(slug, uses) for slug, uses in uses_by_accelerator.items()]
-
-
-def _suggest_plans(slug: str, uses: list[GpuUse]) -> SuggestedPlans:
-    busy = statistics.fmean(use.busy_share for use in uses)
-    hours = len(uses) * HOURS_PER_MONTH * busy
-    at_hours = {
-        "workload.kind": "accelerator_hours",
-        "workload.accelerator": slug,
-        "workload.hours_per_month": f"{hours:.0f}",
-        "workload.peak_accelerators": str(len(uses)),
-    }
-    percent = f"{busy * 100:.1f}"
-    of_model = {"workload.kind": "training", "workload.accelerator": slug}
-    return SuggestedPlans(
-        accelerator=get(slug).name,
-        count=len(uses),
-        busy=busy,
-        hours_address=urlencode(at_hours),
-        goodput_address=urlencode(of_model | {"workload.goodput~pct": percent}),
-        ceiling_address=urlencode(at_hours | {"on_prem.utilisation_ceiling~pct": percent}),
-    )
 
 
 _SIZES = ("parameters", "tokens")

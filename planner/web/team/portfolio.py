@@ -7,16 +7,13 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.exports import FORMATS
-from planner.exports.csv_export import Context
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.exports.saved_context import context_of_portfolio
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
@@ -24,7 +21,6 @@ from planner.services.portfolio import portfolios as visibility
 from planner.services.portfolio.portfolios import reprice_portfolio
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.teams.access import EDIT, require
-from planner.web.answer.board_pack import PackFacts
 from planner.web.common.views import (
     describe_refusal,
     get_access,
@@ -35,13 +31,11 @@ from planner.web.common.views import (
     submit_form,
     team_page,
 )
-from planner.web.plan.plan_page import as_download, author_of
 from planner.web.team.forms import SavePortfolioForm, WatchForm
 from planner.web.team.portfolio_page import (
     PortfolioPage,
     ProjectRow,
     describe_portfolio_refusal,
-    portfolio_pack,
 )
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
@@ -267,39 +261,6 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     ):
         return redirect("portfolio", saved.team.slug)
     return redirect("saved-portfolio", pk)
-
-
-@team_page()
-@require_safe
-def pack(request: HttpRequest, team: Team) -> HttpResponse:
-    """The board pack of the plan for the ticked projects; its page where there is no plan."""
-    page_address = f"{reverse('portfolio', args=[team.slug])}?{request.GET.urlencode()}"
-    page = _plan(request, team).get("page")
-    if page is None:
-        return redirect(page_address)
-    return _as_paper(
-        request, page, page_address, Context(name="One plan for all projects", team=team.name)
-    )
-
-
-@signed_in
-@require_safe
-def saved_pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved = _saved_or_404(request, pk)
-    page, address = _page_of(get_access(request), saved), reverse("saved-portfolio", args=[pk])
-    return _as_paper(request, page, address, context_of_portfolio(saved))
-
-
-def _as_paper(
-    request: HttpRequest, page: PortfolioPage, address: str, context: Context
-) -> HttpResponse:
-    facts = PackFacts(
-        printed=timezone.now().date(),
-        author=author_of(request),
-        address=request.build_absolute_uri(address),
-        context=context,
-    )
-    return as_download(portfolio_pack(page, facts), facts)
 
 
 @signed_in

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
-
-from reportlab.platypus import Flowable, Spacer
 
 from planner.contract.amounts import NOISE, shorten_month
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
@@ -17,30 +15,8 @@ from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES, describe_range
 from planner.services.portfolio.team_request import Window
-from planner.web.answer.assumptions import list_assumption_rows
-from planner.web.answer.board_pack import (
-    GREYS,
-    HEADING,
-    SMALL,
-    STRONG,
-    PackFacts,
-    assumptions,
-    close_pack,
-    draw_bars,
-    draw_lines,
-    head,
-    more,
-    picture,
-    print_pack,
-    register_fonts,
-    spending,
-    table,
-    text,
-    what_is_paid_for,
-)
 from planner.web.answer.tables import SourceRow, cost_rows, sum_fittings
 from planner.web.common.chart import Chart, Series
-from planner.web.common.fields import with_labels
 from planner.web.common.formatting import money, percent
 from planner.web.common.views import describe_refusal
 from pricing.common.invalid_input import InvalidInput
@@ -303,80 +279,3 @@ class PortfolioPage:
 
     def _month(self, index: int) -> str:
         return f"{self.answer.month(index):%B %Y}"
-
-
-MOST_PURCHASES, MOST_PROJECTS, MOST_ASSUMPTIONS = 12, 20, 10
-OTHERS = "all others"
-
-
-def portfolio_pack(page: PortfolioPage, facts: PackFacts) -> bytes:
-    register_fonts()
-    parts = [*_advice(page, facts), *_shares(page), *_charts(page), *_purchases(page),
-             *_rests_on(page, facts)]  # fmt: skip
-    return print_pack(parts, facts, page.answer.currency)
-
-
-def _advice(page: PortfolioPage, facts: PackFacts) -> Iterator[Flowable]:
-    yield from head(page.answer, facts)
-    yield text(page.answer.headline, STRONG)
-    for sentence in filter(None, (page.next_order, *page.answer.why_not)):
-        yield text(with_labels(sentence))
-    if page.figures:
-        yield Spacer(1, 5)
-        yield table(page.figures, (0.45, 0.55), header=False)
-
-
-def _shares(page: PortfolioPage) -> Iterator[Flowable]:
-    shares, currency = page.shares, page.answer.currency
-    if not shares:
-        return
-    yield text("What each project pays, and why", HEADING)
-    rows: list[tuple[object, ...]] = [("Project", "Alone", "Pays here", "Saves", "Why")]
-    for share in shares[:MOST_PROJECTS]:
-        one = share.row
-        amounts = (money(amount, currency) for amount in (one.alone, one.share, one.saving))
-        name = f"{one.name} ({share.state})" if share.state else one.name
-        rows.append((name, *amounts, text(one.explanation, SMALL)))
-    yield table(rows, (0.13, 0.14, 0.14, 0.14, 0.45), (1, 2, 3))
-    yield from more(len(shares), MOST_PROJECTS, "projects")
-    yield text(page.shares_note, SMALL)
-
-
-def _charts(page: PortfolioPage) -> Iterator[Flowable]:
-    for chart in page.charts:
-        drawn = draw_bars(_of_few(chart)) if chart.kind == "bar" else draw_lines(chart)
-        yield from picture(chart.title, drawn, chart.summary)
-
-
-def _of_few(chart: Chart) -> Chart:
-    if len(chart.series) <= len(GREYS):
-        return chart
-    largest = sorted(chart.series, key=lambda one: -sum(value or 0.0 for value in one.values))
-    first, others = largest[: len(GREYS) - 1], largest[len(GREYS) - 1 :]
-    sums = [sum(value or 0.0 for value in month)
-            for month in zip(*(one.values for one in others), strict=True)]  # fmt: skip
-    return replace(chart, series=[*first, Series(OTHERS, sums)])
-
-
-def _purchases(page: PortfolioPage) -> Iterator[Flowable]:
-    answer = page.answer
-    if page.timeline:
-        yield text("What to buy or sign, and when", HEADING)
-        rows = [
-            (one.ordered, f"{one.units}: {one.row.label}", f"{one.first} to {one.last}",
-             money(one.due_with_fittings, answer.currency) if one.due_with_fittings else "")
-            for one in page.timeline[:MOST_PURCHASES]
-        ]  # fmt: skip
-        titles = ("Ordered", "What", "In service", "Due at start")
-        yield table([titles, *rows], (0.12, 0.5, 0.22, 0.16), (3,))
-        yield from more(len(page.timeline), MOST_PURCHASES, "purchases")
-    if answer.cost_by_category:
-        yield from spending(answer.cost_by_category, answer.total_cost, answer.currency)
-    yield from what_is_paid_for(page.sources, answer.currency)
-
-
-def _rests_on(page: PortfolioPage, facts: PackFacts) -> Iterator[Flowable]:
-    yield text("What it rests on", HEADING)
-    rows = sorted(list_assumption_rows(page.answer), key=lambda row: not row.given)
-    assumed = assumptions(rows[:MOST_ASSUMPTIONS], len(rows))
-    yield from close_pack(assumed, [with_labels(one) for one in page.answer.warnings], facts)

@@ -171,7 +171,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "completion": completion,
         "headroom": spending.headroom_sentence(room) if room else "",
         "burn_chart": spending.burn_chart(burn(variance), room, currency),
-        "cause_chart": spending.cause_chart(variance),
         "spend_chart": spending.spend_chart(variance),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),

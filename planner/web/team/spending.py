@@ -7,17 +7,11 @@ from decimal import Decimal
 
 from planner.contract.amounts import name_month, shorten_month
 from planner.models import BudgetPeriod
-from planner.services.actuals.actuals import CAUSES, Variance
+from planner.services.actuals.actuals import Variance
 from planner.services.actuals.completion import BurnMonth, Headroom
 from planner.web.common.chart import Chart, Series
-from planner.web.common.formatting import money, number
+from planner.web.common.formatting import money
 
-CAUSE_WORDS = {
-    "price": "Price of an hour",
-    "usage": "Hours used",
-    "unplanned": "Not planned",
-    "other": "Not attributable",
-}
 _PERIOD_WORDS = {
     BudgetPeriod.TOTAL: "",
     BudgetPeriod.YEARLY: " for all months, set by the year",
@@ -94,54 +88,6 @@ def headroom_sentence(room: Headroom) -> str:
 
 def _left(amount: Decimal, currency: str) -> str:
     return f"{money(abs(amount), currency)} {'left' if amount >= 0 else 'over'}"
-
-
-def cause_chart(variance: Variance) -> Chart | None:
-    """From the planned to the actual cost, cause by cause, hours named beside the money."""
-    if variance.plan is None or not variance.cells:
-        return None
-    total = variance.as_dict()["total"]
-    causes = {name: float(total["causes"][name]) for name in CAUSES}
-    hours = variance.compared_hours()
-    names = dict(CAUSE_WORDS)
-    if hours is not None:
-        names["usage"] += f" ({_more_hours(hours.actual - hours.planned)})"
-    shown = [name for name in CAUSES if causes[name]]
-    difference = Decimal(total["difference"])
-    return Chart(
-        key="causes",
-        title="From plan to actual, by cause",
-        kind="waterfall",
-        x_label="cause",
-        y_label=variance.currency,
-        unit=variance.currency,
-        x=["Planned", *(names[name] for name in shown), "Paid"],
-        series=[
-            Series(
-                "Cost",
-                [float(total["planned"]), *(causes[one] for one in shown), float(total["actual"])],
-            )
-        ],
-        summary=_cause_summary(difference, variance, len({month for month, _ in variance.cells})),
-    )
-
-
-def _more_hours(more: float) -> str:
-    return f"{number(abs(more))} accelerator-hours {'more' if more >= 0 else 'fewer'}"
-
-
-def _cause_summary(difference: Decimal, variance: Variance, months: int) -> str:
-    words = "more" if difference >= 0 else "less"
-    span = f"{months} month{'s' if months > 1 else ''}"
-    amount = money(abs(difference), variance.currency)
-    summary = f"In {span} with an upload {amount} {words} than planned was paid."
-    hours = variance.compared_hours()
-    if hours is None:
-        return f"{summary} Hours are not known on both sides, so use and price stay one."
-    return (
-        f"{summary} Where hours are known, {number(hours.actual)} accelerator-hours were used and "
-        f"{number(hours.planned)} planned."
-    )
 
 
 def spend_chart(variance: Variance) -> Chart | None:

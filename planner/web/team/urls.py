@@ -7,7 +7,6 @@ from django.urls import URLPattern, URLResolver, include, path, register_convert
 from planner.exports import FORMATS
 from planner.exports.address_format import address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.web.common import views
 from planner.web.team import operator, portfolio, projects, saved, settings
 
 Routes = list[URLPattern | URLResolver]
@@ -52,7 +51,6 @@ _settings = [
 _team: Routes = [
     path("", projects.dashboard, name="dashboard"),
     path("portfolio/", portfolio.portfolio, name="portfolio"),
-    path("portfolio/pack/", portfolio.pack, name="portfolio-pack"),
     path("portfolio/save/", portfolio.save, name="portfolio-save"),
     path("projects/new/", projects.new, name="project-new"),
     path("projects/<uuid:pk>/", include(_project)),
@@ -79,7 +77,6 @@ _saved_portfolio = [
     path("watch/", portfolio.watch, name="saved-portfolio-watch"),
     path("approve/", portfolio.approve, name="saved-portfolio-approve"),
     path("delete/", portfolio.delete, name="saved-portfolio-delete"),
-    path("pack/", portfolio.saved_pack, name="saved-portfolio-pack"),
     path("export/<page_portfolio_export:form>/", portfolio.export, name="saved-portfolio-export"),
 ]
 
@@ -89,7 +86,6 @@ urlpatterns = [
     path("team/<slug:slug>/", include(_team)),
     path("account/", settings.account, name="account"),
     path("join/<str:secret>/", settings.join, name="join"),
-    path("resume/", views.resume, name="resume"),
     path("save/", saved.save, name="save"),
     path("c/<uuid:pk>/", include(_comparison)),
     path("portfolios/<uuid:pk>/", include(_saved_portfolio)),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.comparison import find_total
+from planner.comparison import compare
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.costing.results.scenario_result import is_of_resale
 from planner.portfolio.portfolio import plan_portfolio
@@ -70,8 +70,8 @@ def check(seed: int) -> None:
     assert answer.net_present_cost <= answer.apart
     for one, project in zip(answer.projects, request["projects"], strict=True):
         shared = {name: request[name] for name in ("start", "horizon_months", "on_prem")}
-        by_itself = find_total({**shared, "workload": project["workload"]}, PRICES, today=TODAY)
-        assert one.alone_total == by_itself.total
+        by_itself = compare({**shared, "workload": project["workload"]}, PRICES, today=TODAY)
+        assert one.alone_total == by_itself.recommended.total_cost
         assert one.share is not None
         assert one.alone is not None
         assert one.share <= one.alone

@@ -188,7 +188,7 @@ def test_closed_pages_ask_for_signing_in_and_keep_the_address(client, prices, se
 
 def test_every_open_page_can_be_closed(client, prices, settings):
     settings.LOGIN_REQUIRED = True
-    plan = ("plan", "plan-live", "plan-total", "plan-accelerators")
+    plan = ("plan", "plan-live", "plan-accelerators")
     for name in ("start", *plan, "usage", "market", "method"):
         assert get(client, name).status_code == 302
 

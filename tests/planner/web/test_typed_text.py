@@ -8,12 +8,10 @@ from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from planner.models import Project, Role
 from planner.services.projects.projects import compose
-from planner.sizing.calibration.smi_log import MAX_GPUS
 from planner.web.common.query_codec import flatten
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import Workspace
@@ -67,24 +65,6 @@ def test_a_nul_in_a_cookie_or_a_form_is_refused(client: Any) -> None:
     assert client.post("/plan/samples/", {"plan": "name=%00"}).status_code == 400
     client.cookies["sessionid"] = "\0abcdefghijk"
     assert client.get("/").status_code == 400
-
-
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"a," * 1_000_000,
-        b"9" * 5_000_000,
-        b"utilization.gpu [%]\n" + (b"1" + b" " * 9_000 + b"x\n") * 500,
-        b"index,utilization.gpu [%]\n" + b"".join(b"%d,5\n" % i for i in range(MAX_GPUS + 1)),
-    ],
-    ids=["cells", "digits", "spaces", "GPUs"],
-)
-def test_a_hostile_log_is_refused_at_once(client: Any, content: bytes) -> None:
-    began = time.process_time()
-    log = SimpleUploadedFile("log.csv", content)
-    assert client.post("/usage/", {"log": log}).status_code == 400
-    assert time.process_time() - began < 5
 
 
 def test_what_cannot_be_seen_is_refused_in_an_address_and_in_a_form(client: Any) -> None:

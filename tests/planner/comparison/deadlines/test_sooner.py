@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planner.comparison import compare, find_total
+from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.costing.optimizer.work import WorkMeter
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
@@ -52,9 +52,13 @@ def test_a_run_is_reserved_in_one_go_rather_than_in_parts_of_every_month() -> No
     )
 
 
+def total(answer: ComparisonAnswer) -> Decimal | None:
+    return answer.recommended.total_cost if answer.recommended else None
+
+
 def test_a_later_deadline_never_costs_more() -> None:
     totals = [
-        find_total(asked(f"2027-{month:02d}"), PRICES, today=TODAY).total for month in range(1, 5)
+        total(compare(asked(f"2027-{month:02d}"), PRICES, today=TODAY)) for month in range(1, 5)
     ]
     assert totals == [Decimal("20160.00")] * 4
 
@@ -71,8 +75,8 @@ def test_prices_are_compared_after_tax() -> None:
     mode = replace(MODE, price_per_hour=Decimal("45.86"))
     request = asked("2027-02", finance={"tax_rate": 0.25})
     request["workload"]["measured_accelerator_hours"] = 2844.5
-    found = find_total(request, catalog(offer("54.81"), mode), today=TODAY)
-    assert found.total == Decimal("12382.20")
+    answer = compare(request, catalog(offer("54.81"), mode), today=TODAY)
+    assert total(answer) == Decimal("12382.20")
 
 
 def test_other_months_are_tried_while_more_than_a_fiftieth_may_be_saved() -> None:
@@ -80,7 +84,7 @@ def test_other_months_are_tried_while_more_than_a_fiftieth_may_be_saved() -> Non
     a fifth a year, 14,136.33. Before, the first was within a tenth of the least and stood."""
     request = asked(finance={"cloud_price_trend_per_year": -0.2})
     request["workload"]["measured_accelerator_hours"] = 8 * 24 * 15
-    assert find_total(request, PRICES, today=TODAY).total == Decimal("14136.33")
+    assert total(compare(request, PRICES, today=TODAY)) == Decimal("14136.33")
 
 
 def test_what_is_not_done_by_then_has_until_the_deadline() -> None:
@@ -183,11 +187,11 @@ def test_runs_that_are_alike_are_told_as_several() -> None:
 def test_what_is_tried_sooner_takes_no_more_work_than_is_left() -> None:
     """What has just enough work as it is asked is answered all the same."""
     for limit in (25_000, 30_000, 60_000):
-        assert find_total(asked(), PRICES, today=TODAY, work=WorkMeter(limit)).total is not None
+        assert total(compare(asked(), PRICES, today=TODAY, work=WorkMeter(limit))) is not None
 
 
 def test_questions_of_one_meter_are_answered_as_those_of_one_each() -> None:
     """A batch of some shares a budget; what others took of it is no reason to try less."""
     work = WorkMeter(400_000)
     work.charge(300_000)
-    assert find_total(asked(), PRICES, today=TODAY, work=work).total == Decimal("20160.00")
+    assert total(compare(asked(), PRICES, today=TODAY, work=work)) == Decimal("20160.00")

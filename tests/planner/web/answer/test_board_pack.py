@@ -8,7 +8,6 @@ import re
 import pytest
 from django.urls import reverse
 from django.utils.text import slugify
-from reportlab.graphics.shapes import Drawing
 
 from planner.contract.amounts import name_month
 from planner.contract.answer.comparison import ComparisonAnswer
@@ -44,27 +43,6 @@ def pack(answer: ComparisonAnswer, **facts) -> tuple[list[str], str]:
     return read_paper(board_pack(AnswerPage(answer), PackFacts(TODAY, **facts)))
 
 
-def test_a_plan_that_is_left_out_does_not_stretch_the_axis(monkeypatch):
-    """A server for a job of 44 USD left its range no wider than the mark."""
-    answer = answered("servers bought in several months, sensitivity")
-    dearest = max(answer.feasible, key=lambda one: one.total_cost)
-    assert dearest.key is not answer.recommendation.scenario
-    scenarios = [
-        one.model_copy(update={"allowed": one.total_cost != dearest.total_cost})
-        for one in answer.scenarios
-    ]
-    drawn = []
-    monkeypatch.setattr(
-        "planner.web.answer.board_pack.draw_scenarios",
-        lambda rows, _: drawn.extend(rows) or Drawing(1, 1),
-    )
-    pack(answer.model_copy(update={"scenarios": tuple(scenarios)}))
-    assert drawn
-    assert max(
-        max(one.at, one.left + one.width) for one in (row.span for row in drawn)
-    ) == pytest.approx(100)
-
-
 def test_purchases_on_paper_are_told_apart_from_how_they_are_paid():
     answer = answered("servers bought in several months, sensitivity")
     _, text = pack(answer)
@@ -76,9 +54,7 @@ def test_purchases_on_paper_are_told_apart_from_how_they_are_paid():
 
 def test_a_range_on_paper_names_its_currency():
     _, text = pack(answered("training in euros"))
-    ranges = re.findall(r"EUR \(([^()]* – [^()]*)\)", text.replace("\u00a0", " "))
-    assert ranges
-    assert all(one.endswith(" EUR") for one in ranges)
+    assert re.findall(r"[\d.,]+(?: M)? – [\d.,]+(?: M)? EUR", text.replace("\u00a0", " "))
 
 
 GOLDEN = ("servers bought in several months, sensitivity", "training in euros",
@@ -133,7 +109,7 @@ def test_it_says_who_approved_what_and_leaves_lines_to_sign_where_nobody_did():
     assert all(f"page {number}" in page for number, page in enumerate(pages, 1))
 
 
-@pytest.mark.parametrize("lines", range(50, 72, 2))
+@pytest.mark.parametrize("lines", range(50, 72, 4))
 @pytest.mark.parametrize("warnings", [["The oldest price is from July."], []])
 def test_approvals_never_stand_alone_on_a_page(lines, warnings):
     """However far the pages are filled before, the last list stays with the lines to sign."""
@@ -146,7 +122,7 @@ def test_approvals_never_stand_alone_on_a_page(lines, warnings):
     assert (warnings or ["assumed"])[-1] in signed
 
 
-@pytest.mark.parametrize("lines", range(50, 75))
+@pytest.mark.parametrize("lines", range(50, 75, 3))
 def test_no_heading_is_the_last_line_of_a_page(lines):
     facts = PackFacts(TODAY)
     register_fonts()

@@ -6,9 +6,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from planner.comparison import compare
-from planner.contract.answer.risk import DefaultEffect
 from planner.contract.answer.verdict import Alternative, BudgetUse
-from planner.web.answer.assumptions import default_rows
 from planner.web.answer.verdict import figure_rows, saving_words, short_title
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.bench_compare import TODAY
@@ -102,15 +100,6 @@ def test_what_is_paid_ahead_is_what_the_decision_says_to_sign() -> None:
     (words,) = [row.words for row in figure_rows(answer) if row.title == "Reserved by date"]
     shown = words.replace("\xa0", " ")
     assert f"({shown} under contract, " in answer.headline
-
-
-def test_a_default_is_shown_without_the_digits_of_a_float() -> None:
-    effect = DefaultEffect(field="on_prem.staff_fte_per_server", value=0.16 / 1.5, neutral=0.01,
-                           unit="FTE", effect=Decimal(1), gains="rent")  # fmt: skip
-    answer = answered("samples with a range, risk").model_copy(
-        update={"default_effects": (effect,)}
-    )
-    assert [row.value for row in default_rows(answer)] == ["0.106667"]
 
 
 def test_without_a_plan_that_has_a_range_no_range_is_announced(client: Any, prices: Any) -> None:

@@ -1,12 +1,10 @@
-"""One accelerator: the cheapest of each provider in each way of paying, and how prices moved."""
+"""One accelerator: the cheapest of each provider in each way of paying."""
 
 from __future__ import annotations
 
-import datetime as dt
-
 from django.urls import reverse
 
-from planner.web.market.accelerator import WAYS, draw_past_prices, list_providers
+from planner.web.market.accelerator import WAYS, list_providers
 from pricing import catalog
 from pricing.market.accelerators import get
 from tests.planner.costing.market_of import CATALOG, H100
@@ -56,22 +54,6 @@ def test_one_provider_is_marked_in_each_way_that_has_a_price(client, prices):
             least = min(cell.usd_per_accelerator_hour for cell in priced)
             marked = next(cell for cell in cells if cell.is_cheapest)
             assert marked.usd_per_accelerator_hour == least
-
-
-def test_a_line_of_the_past_ends_at_today_s_price(client, prices):
-    rows = list_providers(get(H100), catalog.current())
-    chart = draw_past_prices(rows, dt.date(2030, 1, 15))
-    assert chart is not None
-    today = {cell.usd_per_accelerator_hour for row in rows for cell in row.cells[:2]}
-    for line in chart.series:
-        assert any(abs(line.values[-1] - price) < 1e-9 for price in today if price)
-    assert chart.x[-1] == "2030-01"
-    assert len(chart.x) == 25
-
-
-def test_before_the_first_known_price_there_is_none(client, prices):
-    rows = list_providers(get(H100), catalog.current())
-    assert draw_past_prices(rows, dt.date(2001, 1, 1)) is None
 
 
 def test_the_page_says_what_is_not_known_and_never_that_it_is_not_sold(client, prices):

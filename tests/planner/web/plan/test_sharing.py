@@ -48,12 +48,8 @@ def test_the_link_says_what_has_changed_since(client, prices):
     market("70.00", as_of=LATER)
     response = client.get(link)
     page = text(response)
-    assert "Prices have changed since this link was made" in page
     assert "this answer uses" in page
-    row = next(row for row in response.context["since"].totals if row.title == "On demand")
-    # Rent of 165,120 and 210,000 USD, 5 % of support plan on it, 604.24 USD of people.
-    assert (row.before, row.after) == (Decimal("173980.24"), Decimal("221104.24"))
-    assert "+47,124" in page
+    assert [(one.title, one.used) for one in response.context["newer_prices"]] == [("AWS", 1)]
 
 
 def test_one_click_answers_with_todays_prices(client, prices):

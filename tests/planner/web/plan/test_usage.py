@@ -35,28 +35,11 @@ def test_the_page_opens_without_an_account(client, db):
 def test_the_first_look_asks_for_a_file_and_folds_the_rest(client, db):
     page = client.get("/usage/").content.decode().partition("<main")[2].partition("</main>")[0]
     folded = re.sub(r"(<summary.*?</summary>).*?</details>", r"\1", page, flags=re.DOTALL)
-    assert folded.count("<summary") == 4
+    assert folded.count("<summary") == 3
     assert len(re.sub(r"<[^>]+>", " ", folded).split()) <= 80
     for word in ("FOCUS", "sacct", "Kubernetes", "64 MB"):
         assert word in page
         assert word not in folded
-
-
-@pytest.mark.parametrize(
-    "log",
-    [
-        b"timestamp, index, utilization.gpu [%]\n2026/01/01 00:00:00.000, 0, 50 %\n",
-        b"GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n",
-    ],
-)
-def test_a_log_of_nvidia_smi_leads_to_the_form_that_reads_it(log, client, db):
-    page = text(send(client, log))
-    assert "nvidia-smi" in page
-    assert '<a href="#log">form below</a> reads it' in page
-
-
-def test_other_files_without_hours_lead_nowhere_else(client, db):
-    assert "form below</a>" not in text(send(client, b"# HELP gpu_busy\n"))
 
 
 def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
@@ -89,11 +72,8 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
     page = text(send(client, rows))
     assert "Read them as these?" in page
     assert "GPU hours as accelerator hours" in page
-    assert "<strong>usage.csv</strong> is still here: press Read." in page
-    assert "Read another file instead" in page
-    carried = re.search(r'name="carried" value="([^"]+)"', page)[1]
     agreed = ["Month=month", "GPU hours=accelerator_hours"]
-    page = text(send(client, None, mapping=agreed, carried=carried, carried_name="a.csv"))
+    page = text(send(client, rows, mapping=agreed))
     assert "Table of months, 4 rows" in page
     assert "400.00" not in page
     assert page.count("100.00") == 4
@@ -104,7 +84,6 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
     ("content", "fields", "words"),
     [
         (None, {}, "choose a bill or a log"),
-        (None, {"carried": "%%%"}, "was lost on the way"),
         (b"", {}, "is empty"),
         (b"PAR1", {}, "is damaged Parquet"),
         (sacct({}), {"start": "soon"}, "is not a month like 2027-01"),
@@ -126,7 +105,7 @@ def test_a_refused_file_says_what_to_do_and_unfolds_nothing_else(client, db):
         in page
     )
     folds = re.findall(r"<details[^>]*>", page.partition("<main")[2])
-    assert len(folds) == 4
+    assert len(folds) == 3
     assert not any("open" in fold for fold in folds)
     assert '<details class="mt-3" open>' in text(send(client, table(MONTHS), start="soon"))
 
