@@ -206,7 +206,18 @@ def _find_price_inversions(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]
     series: dict[tuple[object, ...], list[Offer]] = defaultdict(list)
     for offer in offers:
         if offer.sold_now and offer.vcpus and not offer.purchase_option.is_interruptible:
-            series[_series_key(offer)].append(offer)
+            series[
+                (
+                    instance_family(offer.instance_type),
+                    offer.region,
+                    offer.purchase_option,
+                    offer.term_months,
+                    offer.payment_option,
+                    offer.accelerator,
+                    offer.accelerator_count,
+                    offer.currency,
+                )
+            ].append(offer)
     for offers_in_series in series.values():
         for offer in offers_in_series:
             smaller = next(
@@ -215,19 +226,6 @@ def _find_price_inversions(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]
             )
             if smaller is not None:
                 yield offer.id, f"cheaper than {smaller.instance_type}: {offer.id}"
-
-
-def _series_key(offer: Offer) -> tuple[object, ...]:
-    return (
-        instance_family(offer.instance_type),
-        offer.region,
-        offer.purchase_option,
-        offer.term_months,
-        offer.payment_option,
-        offer.accelerator,
-        offer.accelerator_count,
-        offer.currency,
-    )
 
 
 def _is_cheaper_though_bigger(offer: Offer, other: Offer) -> bool:

@@ -44,18 +44,14 @@ def compact(table: pd.DataFrame) -> pd.DataFrame:
         last=("date", "max"),
         source=("source", "last"),
     )
-    ends = _longest(ends)
-    rows = [_row(one) for _, one in ends.groupby(_KEY)]
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _longest(ends: pd.DataFrame) -> pd.DataFrame:
     sizes = ends.groupby(_KEY, as_index=False).agg(months=("month", "size"))
     sizes["size_family"] = sizes.machine.map(instance_family)
     sizes["family"] = [read_family(text).name for text in sizes.accelerator]
     by_length = sizes.sort_values(["months", "machine"], ascending=[False, True], kind="stable")
     same = ["kind", "provider", "place", "size_family", "family", "option"]
-    return ends.merge(by_length.drop_duplicates(same)[_KEY], on=_KEY)
+    ends = ends.merge(by_length.drop_duplicates(same)[_KEY], on=_KEY)
+    rows = [_row(one) for _, one in ends.groupby(_KEY)]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _row(one: pd.DataFrame) -> dict[str, object]:

@@ -358,8 +358,8 @@ def _figures(answer: ComparisonAnswer) -> Iterator[Row]:
     if verdict.oldest_price:
         yield "Oldest rental price paid", name_day(verdict.oldest_price), ""
     for row in answer.catalog:
-        day = f", {name_day(row.as_of)}" if row.as_of else ""
-        yield f"Price list of {row.provider}", f"{row.revision}{day}", "revision"
+        day = f" of {name_day(row.as_of)}" if row.as_of else ""
+        yield f"Price list of {row.provider}", f"revision {row.revision}{day}", ""
     if answer.exchange_rate:
         yield "Exchange rate", answer.exchange_rate.units_per_usd, f"{currency} per USD"
 
@@ -416,16 +416,17 @@ def _months(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[R
 def _fiscal_years(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Row]:
     for year in best.finance.fiscal_years if best and best.finance else ():
         for label, amount in (("cost", year.cost), ("paid", year.cash), ("capital", year.capital)):
-            yield f"{year.fiscal_year}, {label}", *_money(amount, answer.currency)
+            yield f"Fiscal year {year.fiscal_year}: {label}", *_money(amount, answer.currency)
 
 
 def _work(answer: ComparisonAnswer) -> Iterator[Row]:
     work = answer.demand
-    unit = f"{accelerator_name(work.accelerator)} hours"
+    name = accelerator_name(work.accelerator)
+    unit = f"{name} hours"
     yield "Hours", f"{work.total_hours:,.0f}", unit
     if work.range.holds:
         yield "In 8 of 10 cases", f"{work.total_hours_p10:,.0f} – {work.total_hours_p90:,.0f}", unit
-    yield "Most at once", f"{work.highest_peak:,.6g}", accelerator_name(work.accelerator)
+    yield f"{name} at work at once, at most", f"{work.highest_peak:,.6g}", "accelerators"
     yield "How the hours were worked out", work.method, ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.http import HttpRequest
@@ -58,17 +57,3 @@ def follow_groups(user: Any, sociallogin: Any = None, **_: Any) -> None:
     """Receiver of allauth's `user_logged_in`: the roles that the company's groups give."""
     if sociallogin is not None and settings.OIDC_GROUPS:
         apply_groups(user, read_groups(sociallogin.account.extra_data or {}))
-
-
-class TwoFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """The key as a picture where `qrcode` is installed, else as text and link alone."""
-
-    error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": REFUSALS["incorrect_code"]
-    }
-
-    def build_totp_svg(self, url: str) -> str:
-        try:
-            return str(super().build_totp_svg(url))
-        except ImportError:
-            return ""

@@ -16,6 +16,7 @@ _MONTH = (
 _UNITS = (
     r"MHz|cores|USD|EUR|GBP|CHF|k|M|bn|h|hours?|days?|months?|years?|weeks?|minutes?|seconds?|s|GiB|GB|TB|MB|kW|W|"
     r"kWh|U|TFLOPs?|GFLOPs?|FLOPs?|kg|t|FTE|billion|million|tokens?|parameters?|samples?|epochs?|"
+    r"(?:useful )?fractions?|share of|standard deviation of|choice|"
     r"layers|runs?|jobs?|times|characters|digits"
 )
 _THINGS = (
@@ -41,7 +42,8 @@ _DATES = (
     r"\((?:19|20)\d\d(?:, assumption)?\)"
 )
 _NUMBERING = (
-    r"\b[Pp]age \d+ of \d+|^\d · |\b(?:[Ee]dition|[Rr]evision|[Vv]ersion|[Rr]un|[Ss]erver|"
+    r"\b[Pp]age \d+ of \d+|\brevision \d+|"
+    r"^\d · |\b(?:[Ee]dition|[Rr]evision|[Vv]ersion|[Rr]un|[Ss]erver|"
     r"[Dd]iscount|[Oo]ffer|[Bb]udget|[Rr]ow|[Qq]uota|[Cc]ommitment|[Cc]redit|[Ss]pend|[Ll]ease|"
     r"[Cc]ost) \d+$"
 )
