@@ -286,13 +286,11 @@ class ProjectPreparation(Preparation):
         if not hours.any():
             raise InvalidInput("workload", "is over before the plan begins; leave the project out")
         peak = _shift_row(demand.peak_accelerators, over)
-        flops = demand.training_flops if over <= 0 else None
         runs = tuple(_shift_row(np.array(demand.runs_at_once), over).tolist())
         return replace(
             demand,
             hours_per_month=hours,
             peak_accelerators=peak,
-            training_flops=flops,
             runs_at_once=runs if demand.runs_at_once else (),
         )
 

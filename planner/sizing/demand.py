@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.workload import RATES, AcceleratorHours, Run, Samples, Training
+from planner.contract.request.workload import (
+    AcceleratorHours,
+    Run,
+    SizedWorkload,
+)
 from planner.sizing.candidates.candidates import (
+    Placement,
     assign_accelerator,
     choose_reference,
-    lay_out_everywhere,
-    lay_out_on,
     list_accelerators,
     notes_on,
     nothing_fits,
 )
 from planner.sizing.evidence.sample_runs import MIXED
-from planner.sizing.footprint.training_flops import checked_training, compute_work
 from planner.sizing.performance.levels import throughput_index
-from planner.sizing.runs.placed_run import PlacedSize
-from planner.sizing.runs.sample_run import SampleSize
-from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_windows
+from planner.sizing.runs.run_size import RunSize
+from planner.sizing.runs.schedule import Schedule, schedule_windows
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get, resolve
@@ -70,8 +71,6 @@ class Demand:
     """What to know of the work as the reference does it."""
     sizes: Mapping[str, tuple[RunSize, ...]] = field(default_factory=dict, compare=False)
     """accelerator → each window's run on it; empty for hours that were given."""
-    training_flops: float | None = None
-    """FLOPs of all runs together; None where the workload gives no FLOPs."""
     is_sized: bool = False
     """Whether the hours come from a model or samples rather than from the team."""
     runs: tuple[Run, ...] = ()
@@ -113,7 +112,7 @@ class Demand:
 
 
 def compute_demand(
-    workload: AcceleratorHours | Training | Samples,
+    workload: AcceleratorHours | SizedWorkload,
     start: dt.date,
     horizon_months: int,
     accelerators: Sequence[str] | None = None,
@@ -128,27 +127,38 @@ def compute_demand(
     >>> compute_demand(hours, dt.date(2027, 1, 1), 2).peak_accelerators.round(2).tolist()
     [1.1, 1.1]
     """
+    build = DEMANDS.get(workload.kind, _size_workload)
     try:
-        if isinstance(workload, AcceleratorHours):
-            _refuse_job_above_peak(workload)
-            hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
-            slug = resolve(workload.accelerator).slug
-            is_level = workload.peak_accelerators is None
-            at_once = float(workload.accelerators_per_job or 1)
-            evenly = ", evenly over the month as no peak is given" if is_level else ""
-            return Demand(
-                accelerator=slug,
-                hours_per_month=hours,
-                peak_accelerators=_level(hours, at_once)
-                if is_level
-                else _peaks(hours, workload.peak_accelerators),
-                candidates=(Candidate(slug, 1.0),),
-                method=f"accelerator-hours as given{evenly}",
-                is_level=is_level,
-            )
-        return _size_workload(workload, start, horizon_months, accelerators)
+        return build(workload, start, horizon_months, accelerators)
     except InvalidInput as error:
         raise error.under("workload") from error
+
+
+def _given_hours(
+    workload: AcceleratorHours,
+    start: dt.date,
+    horizon_months: int,
+    accelerators: Sequence[str] | None,
+) -> Demand:
+    del start, accelerators
+    _refuse_job_above_peak(workload)
+    hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
+    slug, stated = resolve(workload.accelerator).slug, workload.peak_accelerators
+    is_level = stated is None
+    level = _level(hours, float(workload.accelerators_per_job or 1))
+    return Demand(
+        accelerator=slug,
+        hours_per_month=hours,
+        peak_accelerators=level if stated is None else _peaks(hours, stated),
+        candidates=(Candidate(slug, 1.0),),
+        method="accelerator-hours as given"
+        + (", evenly over the month as no peak is given" if is_level else ""),
+        is_level=is_level,
+    )
+
+
+DEMANDS: dict[str, Callable[..., Demand]] = {"accelerator_hours": _given_hours}
+"""Kinds of work of which the team gives the hours → their demand; the others are sized."""
 
 
 def _level(hours: Floats, at_once: float) -> Floats:
@@ -201,11 +211,9 @@ def _refuse_job_above_peak(workload: AcceleratorHours) -> None:
             )
 
 
-def _peaks(hours: Floats, stated: tuple[int, ...] | None) -> Floats:
-    """Peak of each month: as given, else ⌈H / 730⌉; 0 where there is no work."""
+def _peaks(hours: Floats, stated: tuple[int, ...]) -> Floats:
+    """Peak of each month as given, at least ⌈H / 730⌉; 0 where there is no work."""
     least = np.ceil(hours / HOURS_PER_MONTH)
-    if stated is None:
-        return least
     if len(stated) not in (1, hours.size):
         raise InvalidInput(
             "peak_accelerators",
@@ -226,15 +234,15 @@ def _peaks(hours: Floats, stated: tuple[int, ...] | None) -> Floats:
 
 
 def _size_workload(
-    workload: Training | Samples,
+    workload: SizedWorkload,
     start: dt.date,
     horizon: int,
     accelerators: Sequence[str] | None,
 ) -> Demand:
     workload = assign_accelerator(workload, accelerators)
     windows = schedule_windows(workload.runs, start, horizon)
-    one_run = workload.model_copy(update={"runs": None})
-    eligible, excluded = _laid_out(one_run, windows, horizon, accelerators)
+    placement = Placement(workload.model_copy(update={"runs": None}), windows, horizon)
+    eligible, excluded = _laid_out(placement, accelerators)
     named = workload.accelerator
     reference = resolve(named).slug if named is not None else choose_reference(eligible)
     sizes = {slug: laid.sizes for slug, laid in eligible.items()}
@@ -245,12 +253,11 @@ def _size_workload(
         hours_per_month=schedule.hours,
         peak_accelerators=schedule.peak,
         candidates=(_candidate(reference, schedule, schedule), *others),
-        method=describe_method(schedule.largest),
+        method=schedule.largest.method,
         range_p10_p90=schedule.largest.range_p10_p90,
         excluded=excluded,
         warnings=_warnings_of(schedule.sizes),
         sizes=sizes,
-        training_flops=_flops(workload, windows),
         is_sized=True,
         runs=workload.runs or (),
         runs_at_once=tuple(schedule.runs.tolist()),
@@ -258,7 +265,7 @@ def _size_workload(
     )
 
 
-def _job_width(workload: Training | Samples, schedule: Schedule) -> float:
+def _job_width(workload: SizedWorkload, schedule: Schedule) -> float:
     """Accelerators of the largest run, less those of its trials: n · attempts ÷ (attempts +
     trials · share), as the hours of all of them are spread over the months of the run."""
     own = workload.experiments_factor / workload.attempts_factor
@@ -270,86 +277,39 @@ def _warnings_of(sizes: Sequence[RunSize]) -> tuple[str, ...]:
 
 
 def _laid_out(
-    workload: Training | Samples,
-    windows: Sequence[Window],
-    horizon: int,
-    accelerators: Sequence[str] | None,
+    placement: Placement, accelerators: Sequence[str] | None
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
     """Schedules of the accelerators that fit, at least one, and the reasons of the others. Beside a
-    named one those of servers and offers in hand are sized too, each by the
-    memory that it has, unless hours go by a rate measured on the named one."""
+    named one those of servers and offers in hand are sized too, each by the memory that it has,
+    unless hours go by a rate of the team's own, which holds for one accelerator."""
+    workload = placement.workload
     if workload.accelerator is not None:
         one = resolve(workload.accelerator)
-        own = {one.slug: lay_out_on(workload, windows, horizon, one)}
-        if accelerators is None or _has_own_rate(workload):
+        own = {one.slug: placement.on(one)}
+        has_rate = any(getattr(workload, name) is not None for name in workload.rate_fields)
+        if accelerators is None or has_rate:
             return own, {}
-        free = workload.model_copy(update={"accelerator": None})
+        free = replace(placement, workload=workload.model_copy(update={"accelerator": None}))
         others = [other for other in list_accelerators(accelerators) if other.slug != one.slug]
-        schedules, excluded = lay_out_everywhere(free, windows, horizon, others)
+        schedules, excluded = free.everywhere(others)
         return own | schedules, excluded
-    schedules, excluded = lay_out_everywhere(
-        workload, windows, horizon, list_accelerators(accelerators)
-    )
+    schedules, excluded = placement.everywhere(list_accelerators(accelerators))
     if not schedules:
         raise InvalidInput("accelerator", nothing_fits(excluded))
     return schedules, excluded
 
 
-def _has_own_rate(workload: Training | Samples) -> bool:
-    """Whether the hours go by a rate of the team's own, which holds for one accelerator."""
-    fields = RATES if isinstance(workload, Training) else ("samples_per_second",)
-    return any(getattr(workload, name) is not None for name in fields)
-
-
 def _candidate(slug: str, laid: Schedule, reference: Schedule) -> Candidate:
-    """r = hours of the whole work on the reference over its hours here."""
+    """r = hours of the whole work on the reference over its hours here; the least number is what
+    memory asks for, or the larger one that its hours hold for."""
+    size = laid.largest
     return Candidate(
         accelerator=slug,
         relative_throughput=float(reference.hours.sum() / laid.hours.sum()),
-        min_accelerators=_least_counted_on(laid.largest),
-        notes=notes_on(laid.largest.accelerator),
-        range_p10_p90=laid.largest.range_p10_p90,
-        tensor_parallel=1
-        if isinstance(laid.largest, SampleSize)
-        else laid.largest.layout.parallelism.tensor,
-    )
-
-
-def _least_counted_on(size: RunSize) -> int:
-    """Least number that its hours hold for: what memory asks for, or the larger one taken."""
-    is_larger = isinstance(size, PlacedSize) and size.count_words
-    return size.accelerators if is_larger else size.min_accelerators
-
-
-def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | None:
-    if isinstance(workload, Samples):
-        return None
-    runs = sum(window.count for window in windows)
-    return compute_work(checked_training(workload)).model_flops * runs * workload.attempts_factor
-
-
-def describe_method(size: RunSize) -> str:
-    """How the hours of one run came about, in one sentence."""
-    if not isinstance(size, SampleSize):
-        return (
-            f"{size.work.model_flops:.3g} FLOPs a run over {size.precision} peak, MFU "
-            f"{size.mfu:.1%} ({size.mfu_source}) and goodput {size.goodput:.1%} "
-            f"({size.goodput_source}){_rollout_words(size)}"
-        )
-    return (
-        f"{size.samples_per_second:,.4g} samples/s of one accelerator ({size.rate_source}), "
-        f"scaling efficiency {size.scaling_efficiency:.1%} and goodput {size.goodput:.1%}"
-    )
-
-
-def _rollout_words(size: PlacedSize) -> str:
-    """What writing and judging answers takes of the hours; empty without."""
-    if size.rollouts is None:
-        return ""
-    beside = size.rollouts
-    return (
-        f"; of {size.hours:,.4g} h {beside.writing:,.4g} write answers and "
-        f"{beside.scoring:,.4g} judge them"
+        min_accelerators=size.accelerators if size.count_words else size.min_accelerators,
+        notes=notes_on(size.accelerator),
+        range_p10_p90=size.range_p10_p90,
+        tensor_parallel=size.tensor_parallel,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 from planner.contract.amounts import count_months
@@ -16,8 +16,6 @@ from planner.contract.answer.estimate import (
     CpuNote,
     EstimateAnswer,
     HoursRange,
-    MemoryBreakdown,
-    RolloutFigures,
     RunFigures,
     ServingMemory,
     ServingPlan,
@@ -29,37 +27,29 @@ from planner.contract.request.workload import (
     Run,
     Samples,
     Serving,
+    SizedWorkload,
     Training,
     Workload,
 )
 from planner.contract.validation import RequestModel, Slug, parse
 from planner.sizing.candidates.candidates import (
     PREFERRED,
+    Placement,
     assign_accelerator,
     choose_reference,
-    lay_out_everywhere,
-    lay_out_on,
     notes_on,
     nothing_fits,
-    size_run,
+    task_on,
 )
 from planner.sizing.candidates.other_chips import cpu_note, list_other_chips
-from planner.sizing.candidates.ranking import TIERS, Ranked, cards_of, rank, tier_of, weights_gb
-from planner.sizing.demand import compute_demand, describe_method
+from planner.sizing.candidates.ranking import TIERS, Ranked, cards_of, rank, tier_of
+from planner.sizing.demand import compute_demand
 from planner.sizing.footprint.memory import serving
-from planner.sizing.layout.shapes import state_bytes
 from planner.sizing.performance.confidence import has_user_throughput, warn_never_built
-from planner.sizing.performance.goodput import (
-    CHECKPOINT_HOURS,
-    daly_interval,
-    goodput_by_band,
-    job_mtbf,
-    saving_hours,
-)
-from planner.sizing.runs.placed_run import PlacedSize
+from planner.sizing.runs.placed_run import weights_gb
+from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.run_warnings import served_beyond_context
-from planner.sizing.runs.sample_run import SampleSize
-from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
+from planner.sizing.runs.schedule import Window, schedule_windows
 from planner.sizing.serving.serving_plan import fewer_at_once, plan_serving, refuse_unserved
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
@@ -97,7 +87,7 @@ class EstimateRequest(RequestModel):
 class Estimate:
     """A workload sized on one accelerator; `answer` is what page, API and command give."""
 
-    workload: AcceleratorHours | Training | Samples
+    workload: AcceleratorHours | SizedWorkload
     accelerator: Accelerator
     runs: int
     """Runs of all kinds together."""
@@ -121,7 +111,8 @@ class Estimate:
         known = (self.accelerator,) if is_bound else all_accelerators()
         start, horizon = _span(self.workload.runs)
         windows = schedule_windows(self.workload.runs, start, horizon)
-        return rank(*lay_out_everywhere(self.workload, windows, horizon, known, True))
+        placement = Placement(self.workload, windows, horizon, is_whole=True)
+        return rank(*placement.everywhere(known))
 
     @property
     def cpu(self) -> CpuNote:
@@ -136,7 +127,7 @@ class Estimate:
         chips = list_other_chips(self.workload, self.size, self.hours, self.serving)
         candidates = tuple(ranked.answer for ranked in self.candidates)
         return EstimateAnswer(
-            **dict(figures(self.size)),
+            **dict(self.size.figures if self.size else RunFigures()),
             accelerator=self.accelerator.slug,
             accelerators=self.size.accelerators if self.size else self.peak,
             runs=self.runs,
@@ -228,16 +219,16 @@ def _stated_hours(
 
 
 def _size_workload(
-    request: EstimateRequest, workload: Training | Samples, accelerator: Accelerator | None
+    request: EstimateRequest, workload: SizedWorkload, accelerator: Accelerator | None
 ) -> Estimate:
     workload = assign_accelerator(workload, [accelerator.slug] if accelerator else None)
     start, horizon = _span(workload.runs)
     windows = schedule_windows(workload.runs, start, horizon)
-    chosen = accelerator or _reference(workload, windows, horizon)
-    schedule = lay_out_on(workload, windows, horizon, chosen, True)
+    chosen = accelerator or _reference(Placement(workload, windows, horizon))
+    schedule = Placement(workload, windows, horizon, is_whole=True).on(chosen)
     size = schedule.largest
     if request.accelerators:
-        size = size_run(workload, chosen, request.accelerators)
+        size = task_on(workload, chosen).at(request.accelerators)
     runs = sum(window.count for window in windows)
     plan = _serve(request, chosen)
     same_count = schedule.hours.sum() if size is schedule.largest else None
@@ -246,7 +237,7 @@ def _size_workload(
         accelerator=chosen,
         runs=runs,
         hours=float(same_count or size.hours * runs * workload.attempts_factor),
-        method=describe_method(size) + _times_over(runs, workload.attempts_factor),
+        method=size.method + _times_over(runs, workload.attempts_factor),
         size=size,
         serving=plan,
         warnings=(
@@ -291,15 +282,11 @@ def _served_words(request: EstimateRequest, plan: ServingPlan | None) -> tuple[s
     return (*beyond, *fewer_at_once(wanted, plan))
 
 
-def _reference(
-    workload: Training | Samples, windows: Sequence[Window], horizon: int
-) -> Accelerator:
+def _reference(placement: Placement) -> Accelerator:
     """A usual accelerator where one fits, else the one with the fewest hours."""
-    usual = (get(slug) for slug in PREFERRED)
-    eligible, _ = lay_out_everywhere(workload, windows, horizon, tuple(usual))
-    excluded: dict[str, str] = {}
+    eligible, excluded = placement.everywhere([get(slug) for slug in PREFERRED])
     if not eligible:
-        eligible, excluded = lay_out_everywhere(workload, windows, horizon, all_accelerators())
+        eligible, excluded = placement.everywhere(all_accelerators())
     if not eligible:
         raise InvalidInput("accelerator", nothing_fits(excluded))
     return get(choose_reference(eligible))
@@ -332,70 +319,3 @@ def _prefix_field(error: InvalidInput) -> InvalidInput:
     own = ("accelerator", "accelerators", "serving")
     is_own = error.field in own or error.field.startswith("workload.")
     return error if is_own else error.under("workload")
-
-
-def figures(size: RunSize | None) -> RunFigures:
-    """Figures of one run; None where one has no meaning for the kind of work."""
-    if size is None:
-        return RunFigures()
-    own = (
-        (
-            RunFigures(
-                samples_per_second_per_accelerator=size.samples_per_second,
-                scaling_efficiency=size.scaling_efficiency,
-            )
-        )
-        if isinstance(size, SampleSize)
-        else _training_figures(size)
-    )
-    mtbf = job_mtbf(size.accelerators)
-    return own.model_copy(
-        update={
-            "wall_clock_hours": size.wall_clock_hours,
-            "goodput": size.goodput,
-            "goodput_source": size.goodput_source,
-            "goodput_on_spot": goodput_by_band(size.accelerators),
-            "hours_between_failures": mtbf,
-            "checkpoint_interval_hours": daly_interval(_saving_hours(size), mtbf),
-            "min_accelerators": size.min_accelerators,
-            "energy_kwh": size.energy_kwh,
-        }
-    )
-
-
-def _saving_hours(size: RunSize) -> float:
-    """Hours to save a checkpoint of a run."""
-    if not isinstance(size, PlacedSize):
-        return CHECKPOINT_HOURS
-    states = state_bytes(size.training, size.precision)
-    return saving_hours(states, size.accelerators)
-
-
-def _training_figures(size: PlacedSize) -> RunFigures:
-    memory = size.layout.memory
-    return RunFigures(
-        precision=size.precision,
-        training_flops=size.work.model_flops,
-        hardware_flops=size.hardware_flops,
-        mfu=size.mfu,
-        mfu_source=size.mfu_source,
-        hfu=size.hfu,
-        memory_per_accelerator_gib=memory.total_gib,
-        memory_breakdown=MemoryBreakdown(**asdict(memory)),
-        parallelism=size.layout.parallelism,
-        scaling_efficiency=size.scaling_efficiency,
-        tokens_per_second_per_accelerator=size.step_tokens_per_second,
-        rollouts=_rollouts(size),
-    )
-
-
-def _rollouts(size: PlacedSize) -> RolloutFigures | None:
-    if size.rollouts is None:
-        return None
-    beside = size.rollouts
-    return RolloutFigures(
-        steps=beside.steps,
-        writing_hours=beside.writing,
-        scoring_hours=beside.scoring,
-        critic_hours=beside.critic,
-    )

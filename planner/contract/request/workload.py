@@ -231,6 +231,12 @@ class _SizedWork(_Work):
     """Work whose hours are estimated."""
 
     is_sized: ClassVar[bool] = True
+    rate_fields: ClassVar[tuple[str, ...]]
+    """Fields that hold a rate of the team's own; at most one is given."""
+    measured_fields: ClassVar[tuple[str, ...]]
+    """Those of them that were measured on one kind of accelerator."""
+    replaced_fields: ClassVar[tuple[str, ...]]
+    """Fields that a measured rate replaces, as it holds what they say."""
 
     experiments_factor: ExperimentsFactor = 1.0
     """Hours of all attempts over those of the final runs."""
@@ -246,6 +252,10 @@ class _SizedWork(_Work):
 
 class Training(_SizedWork):
     """A transformer trained on tokens; fine-tuning by optimizer `lora` or `qlora`."""
+
+    rate_fields: ClassVar[tuple[str, ...]] = RATES
+    measured_fields: ClassVar[tuple[str, ...]] = MEASURED
+    replaced_fields: ClassVar[tuple[str, ...]] = (*RATES, "mfu_of")
 
     kind: Literal["training"]
     """A transformer trained on tokens."""
@@ -389,6 +399,10 @@ class Training(_SizedWork):
 class Samples(_SizedWork):
     """Sample-based work (vision, diffusion, GANs, detection): epochs over samples."""
 
+    rate_fields: ClassVar[tuple[str, ...]] = ("samples_per_second",)
+    measured_fields: ClassVar[tuple[str, ...]] = rate_fields
+    replaced_fields: ClassVar[tuple[str, ...]] = (*rate_fields, *SAMPLE_FACTS)
+
     kind: Literal["samples"]
     """Epochs over samples: vision, diffusion, detection, speech."""
     samples: Annotated[Number, Field(ge=1, le=1e15)]
@@ -437,7 +451,9 @@ class Samples(_SizedWork):
         return self
 
 
-Workload = Annotated[AcceleratorHours | Training | Samples, Field(discriminator="kind")]
+SizedWorkload = Training | Samples
+"""Kinds of work whose hours are estimated."""
+Workload = Annotated[AcceleratorHours | SizedWorkload, Field(discriminator="kind")]
 """Exactly one kind of workload, told apart by `kind`."""
 
 

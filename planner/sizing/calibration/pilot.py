@@ -19,10 +19,8 @@ from planner.contract.answer.estimate import (
     PlanChange,
 )
 from planner.contract.request.workload import (
-    RATES,
-    SAMPLE_FACTS,
     Count,
-    Samples,
+    SizedWorkload,
     Training,
     Workload,
 )
@@ -94,13 +92,13 @@ def calibrate_request(request: Mapping[str, object]) -> CalibrationAnswer:
 
 def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
     workload = pilot.workload
-    if not isinstance(workload, Training | Samples):
+    if not isinstance(workload, SizedWorkload):
         raise InvalidInput("pilot.workload", "are known hours; allowed is a training or samples")
     slug = _accelerator(pilot, workload, calibration)
     rate = pilot.per_second / pilot.accelerators
     field = MEASURED_RATES[isinstance(workload, Training)]
     measured = {field: rate, "accelerator": slug}
-    cleared = dict.fromkeys(replaced_by_rate(workload.kind))
+    cleared = dict.fromkeys(workload.replaced_fields)
     plain = _estimate(_without_rate(workload), slug, pilot.accelerators)
     sized = _estimate_with_rate(workload.model_copy(update=cleared | measured), pilot, slug)
     before, after = plain.answer.accelerator_hours, sized.answer.accelerator_hours
@@ -149,25 +147,16 @@ def _beside_log(slug: str, accelerators: int, calibration: Calibration | None) -
         )
 
 
-def replaced_by_rate(kind: str) -> tuple[str, ...]:
-    """Fields of a kind of work that its measured rate replaces, as it holds what they say.
-
-    >>> replaced_by_rate("samples")
-    ('samples_per_second', 'loader', 'architecture', 'code')
-    """
-    return ("samples_per_second", *SAMPLE_FACTS) if kind == "samples" else (*RATES, "mfu_of")
-
-
-def _without_rate(workload: Training | Samples) -> Training | Samples:
+def _without_rate(workload: SizedWorkload) -> SizedWorkload:
     """The work as it is estimated without a rate; samples that have nothing but a rate keep it."""
     if isinstance(workload, Training):
-        return workload.model_copy(update=dict.fromkeys(replaced_by_rate(workload.kind)))
+        return workload.model_copy(update=dict.fromkeys(workload.replaced_fields))
     if workload.benchmark is None and workload.forward_gflops_per_sample is None:
         return workload
     return workload.model_copy(update={"samples_per_second": None})
 
 
-def _estimate(workload: Training | Samples, slug: str, count: int) -> Estimate:
+def _estimate(workload: SizedWorkload, slug: str, count: int) -> Estimate:
     request = {"workload": workload, "accelerator": slug, "accelerators": count}
     try:
         return estimate(parse(EstimateRequest, request))
@@ -175,7 +164,7 @@ def _estimate(workload: Training | Samples, slug: str, count: int) -> Estimate:
         raise error.under("pilot") from error
 
 
-def _estimate_with_rate(workload: Training | Samples, pilot: Pilot, slug: str) -> Estimate:
+def _estimate_with_rate(workload: SizedWorkload, pilot: Pilot, slug: str) -> Estimate:
     """The same with the rate, which is refused where it was given."""
     try:
         return _estimate(workload, slug, pilot.accelerators)
@@ -188,9 +177,7 @@ def _estimate_with_rate(workload: Training | Samples, pilot: Pilot, slug: str) -
         raise InvalidInput("pilot.per_second", message) from refusal
 
 
-def _accelerator(
-    pilot: Pilot, workload: Training | Samples, calibration: Calibration | None
-) -> str:
+def _accelerator(pilot: Pilot, workload: SizedWorkload, calibration: Calibration | None) -> str:
     """As given; else the one kind of accelerator that the log names."""
     named = pilot.accelerator or workload.accelerator
     if named:
@@ -203,7 +190,7 @@ def _accelerator(
     return str(logged.pop())
 
 
-def _as_json(workload: Training | Samples, changes: Mapping[str, object]) -> dict[str, Any]:
+def _as_json(workload: SizedWorkload, changes: Mapping[str, object]) -> dict[str, Any]:
     """The workload as requested, with what was measured in it."""
     stated = workload.model_dump(mode="json", exclude_unset=True)
     left = {name: value for name, value in stated.items() if changes.get(name, value) is not None}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
-from planner.contract.request.workload import MEASURED, Samples, Training
+from planner.contract.request.workload import SizedWorkload
 from planner.sizing.footprint.memory import fast_domain
-from planner.sizing.runs.placed_run import PlacedTask, on_whole_machines, placed_on
-from planner.sizing.runs.sample_run import size_samples
-from planner.sizing.runs.schedule import RunSize, Schedule, SizeAt, Window, lay_out
+from planner.sizing.runs.placed_run import placed_on
+from planner.sizing.runs.run_size import RunTask
+from planner.sizing.runs.sample_run import SampleTask
+from planner.sizing.runs.schedule import Schedule, Window, lay_out
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
@@ -20,15 +23,14 @@ OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision", "layout")
 
 
 def assign_accelerator(
-    workload: Training | Samples, accelerators: Sequence[str] | None
-) -> Training | Samples:
+    workload: SizedWorkload, accelerators: Sequence[str] | None
+) -> SizedWorkload:
     """The workload with the accelerator that its measured rate belongs to.
 
     A rate without a place is that of the only accelerator there is to choose from; with several
     it is refused.
     """
-    fields = MEASURED if isinstance(workload, Training) else ("samples_per_second",)
-    measured = [field for field in fields if getattr(workload, field) is not None]
+    measured = [name for name in workload.measured_fields if getattr(workload, name) is not None]
     if not measured or workload.accelerator is not None:
         return workload
     if accelerators is None or len(accelerators) != 1:
@@ -36,97 +38,69 @@ def assign_accelerator(
     return workload.model_copy(update={"accelerator": accelerators[0]})
 
 
-def lay_out_everywhere(
-    workload: Training | Samples,
-    windows: Sequence[Window],
-    horizon: int,
-    accelerators: Sequence[Accelerator],
-    is_whole: bool = False,
-) -> tuple[dict[str, Schedule], dict[str, str]]:
-    """slug → schedule, and slug → reason for those that cannot do the work; `is_whole` on machines
-    as they are rented, which a comparison looks for itself."""
-    eligible: dict[str, Schedule] = {}
-    excluded: dict[str, str] = {}
-    for one in accelerators:
-        outcome = _try(workload, windows, horizon, one, is_whole)
-        if isinstance(outcome, Schedule):
-            eligible[one.slug] = outcome
-        else:
-            excluded[one.slug] = outcome
-    return eligible, excluded
+@dataclass(frozen=True)
+class Placement:
+    """The runs of a workload, to be laid over their windows on any kind of accelerator."""
+
+    workload: SizedWorkload
+    windows: Sequence[Window]
+    horizon: int
+    is_whole: bool = False
+    """Whether on machines as they are rented, which a comparison looks for itself."""
+
+    def on(self, one: Accelerator) -> Schedule:
+        """The runs on one kind of accelerator; refuses where it cannot do the work."""
+        return self._laid(task_on(self.workload, one))
+
+    def everywhere(
+        self, accelerators: Sequence[Accelerator]
+    ) -> tuple[dict[str, Schedule], dict[str, str]]:
+        """slug → schedule, and slug → reason for those that cannot do the work."""
+        eligible: dict[str, Schedule] = {}
+        excluded: dict[str, str] = {}
+        for one in accelerators:
+            outcome = exclusion(one) or self._try(one)
+            if isinstance(outcome, Schedule):
+                eligible[one.slug] = outcome
+            else:
+                excluded[one.slug] = outcome
+        return eligible, excluded
+
+    def _laid(self, task: RunTask) -> Schedule:
+        factor = self.workload.attempts_factor
+        return lay_out(self.windows, self.horizon, task, factor, self.is_whole)
+
+    def _try(self, one: Accelerator) -> Schedule | str:
+        """The schedule, or the reason why there is none."""
+        try:
+            task = task_on(self.workload, one)
+            return exclusion(one, task.min_accelerators) or self._laid(task)
+        except InvalidInput as error:
+            if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
+                return error.message
+            raise
 
 
-def lay_out_on(
-    workload: Training | Samples,
-    windows: Sequence[Window],
-    horizon: int,
-    one: Accelerator,
-    is_whole: bool = False,
-) -> Schedule:
-    """The runs on one kind of accelerator; refuses where it cannot do the work."""
-    factor = workload.attempts_factor
-    if isinstance(workload, Training):
-        return _lay_out_task(task_on(workload, one), windows, horizon, factor, is_whole)
-    sized = partial(size_samples, workload, one)
-    return lay_out(windows, horizon, sized, 1, factor)
-
-
-def _lay_out_task(
-    task: PlacedTask,
-    windows: Sequence[Window],
-    horizon: int,
-    factor: float,
-    is_whole: bool,
-) -> Schedule:
-    size_at: SizeAt = partial(on_whole_machines, task) if is_whole else task.at_least
-    return lay_out(windows, horizon, size_at, task.min_accelerators, factor, task.fewest_hours)
+TASKS: dict[str, Callable[[Any, Accelerator], RunTask]] = {
+    "training": placed_on,
+    "samples": SampleTask,
+}
+"""Kind of work → its run on one kind of accelerator."""
 
 
 @lru_cache(maxsize=256)
-def task_on(training: Training, one: Accelerator) -> PlacedTask:
+def task_on(workload: SizedWorkload, one: Accelerator) -> RunTask:
     """A run on one kind of accelerator: the same task for the same run, which keeps each number of
     accelerators that it was sized on: runs over fewer months, or under other limits, are sized on
     many of the same numbers."""
-    return placed_on(training, one)
+    return TASKS[workload.kind](workload, one)
 
 
-def choose_reference(eligible: dict[str, Schedule]) -> str:
+def choose_reference(eligible: Mapping[str, Schedule]) -> str:
     """The accelerator in whose hours the demand is stated: an A100 or H100 where one fits, the
     one with the fewest hours else."""
     preferred = (slug for slug in PREFERRED if slug in eligible)
     return next(preferred, None) or min(eligible, key=lambda slug: eligible[slug].hours.sum())
-
-
-def size_run(workload: Training | Samples, one: Accelerator, count: int | None) -> RunSize:
-    """One run on n accelerators, or on the usual number for None."""
-    if isinstance(workload, Training):
-        return task_on(workload, one).at(count)
-    return size_samples(workload, one, count)
-
-
-def _try(
-    workload: Training | Samples,
-    windows: Sequence[Window],
-    horizon: int,
-    one: Accelerator,
-    is_whole: bool,
-) -> Schedule | str:
-    """The schedule, or the reason why there is none."""
-    reason = exclusion(one)
-    if reason:
-        return reason
-    try:
-        if isinstance(workload, Training):
-            task = task_on(workload, one)
-            reason = exclusion(one, task.min_accelerators)
-            factor = workload.attempts_factor
-            return reason or _lay_out_task(task, windows, horizon, factor, is_whole)
-        schedule = lay_out_on(workload, windows, horizon, one)
-    except InvalidInput as error:
-        if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
-            return error.message
-        raise
-    return exclusion(one, schedule.largest.min_accelerators) or schedule
 
 
 INFERENCE_ONLY = ("aws-inferentia", "aws-inferentia2", "qualcomm-ai100", "nvidia-p4")

@@ -13,11 +13,11 @@ from planner.contract.answer.estimate import (
     EstimateCandidate,
     ServingPlan,
 )
-from planner.contract.request.workload import AcceleratorHours, Samples, Training
+from planner.contract.request.workload import AcceleratorHours, SizedWorkload, Training
 from planner.sizing.evidence.sample_runs import TRAINING_FACTOR
 from planner.sizing.footprint.training_flops import checked_training, compute_work
+from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.sample_run import rate_on
-from planner.sizing.runs.schedule import RunSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 
@@ -107,7 +107,7 @@ def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> Chi
 def _fpga(workload: object) -> ChipAdvice:
     """By whether a fixed model of this size could be served on one; whether it then is the better
     choice hangs on a latency and a lifetime that no request says."""
-    size = workload.parameters if isinstance(workload, Training | Samples) else None
+    size = workload.parameters if isinstance(workload, SizedWorkload) else None
     is_small = size is not None and size <= FPGA_PARAMETERS
     purpose = "unchanged for years at latencies below a millisecond, or beside a sensor"
     if is_small:
@@ -264,7 +264,7 @@ ENOUGH_HOURS = 12.0
 """h of one CPU machine up to which a GPU is not worth its set-up; planning value, 2026."""
 
 
-def cpu_hours(workload: Training | Samples) -> float | None:
+def cpu_hours(workload: SizedWorkload) -> float | None:
     """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
     A100's rate, whatever their loader; None where that is not known.
 
@@ -290,7 +290,7 @@ def cpu_hours(workload: Training | Samples) -> float | None:
 
 
 def cpu_note(
-    workload: AcceleratorHours | Training | Samples,
+    workload: AcceleratorHours | SizedWorkload,
     runs: int,
     accelerator_hours: float = 0.0,
 ) -> CpuNote:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.contract.answer.estimate import EstimateCandidate
-from planner.contract.request.workload import Training
 from planner.sizing.candidates.candidates import (
     CURRENT,
     market_status_of,
@@ -19,13 +18,12 @@ from planner.sizing.candidates.candidates import (
     restrictions_on,
 )
 from planner.sizing.evidence.sample_runs import MIXED
-from planner.sizing.footprint.memory import RACK_DOMAIN, fast_domain, weight_bytes
+from planner.sizing.footprint.memory import RACK_DOMAIN, fast_domain
 from planner.sizing.layout.shapes import usable_gib
 from planner.sizing.layout.step_time import links_of
 from planner.sizing.performance.levels import peak_tflops
-from planner.sizing.runs.placed_run import PlacedSize
-from planner.sizing.runs.sample_run import SampleSize
-from planner.sizing.runs.schedule import RunSize, Schedule
+from planner.sizing.runs.run_size import RunSize
+from planner.sizing.runs.schedule import Schedule
 from pricing.market.accelerators import Accelerator, get
 
 CLASS_ORDER = {"data_center": 0, "tpu": 0, "workstation": 1, "consumer": 2}
@@ -59,14 +57,14 @@ class Ranked:
             cores=one.cores,
             base_clock_mhz=one.base_clock_mhz,
             boost_clock_mhz=one.boost_clock_mhz,
-            dense_tflops=dense_tflops(one, size),
+            dense_tflops=size.dense_tflops if size else peak_tflops(one, MIXED),
             interconnect=one.interconnect,
             interconnect_gb_per_s=one.interconnect_gb_per_s,
             accelerators=size and size.accelerators,
             min_accelerators=size and size.min_accelerators,
             accelerator_hours=size and size.hours,
             wall_clock_hours=size and size.wall_clock_hours,
-            memory_headroom=size and headroom(size),
+            memory_headroom=size and size.headroom,
             energy_kwh=size and size.energy_kwh,
             notes=tuple(notes_on(one)),
             restrictions=restrictions_on(one),
@@ -105,19 +103,12 @@ def describe_system(one: Accelerator, count: int) -> str:
     return "single card" if count == 1 else "cards in PCIe servers"
 
 
-def headroom(size: RunSize) -> float | None:
-    """Share of memory left free; None for work whose memory is not known."""
-    if isinstance(size, SampleSize):
-        return None
-    return 1 - size.layout.memory.total_gib / size.accelerator.memory_gib
-
-
 def _order(size: RunSize) -> tuple[float, ...]:
     one = size.accelerator
     return (
         size.accelerators,
         size.wall_clock_hours,
-        -(headroom(size) or 0.0),
+        -(size.headroom or 0.0),
         -(one.memory_bandwidth_gb_per_s or 0.0),
         -fast_domain(one),
         size.energy_kwh or 0.0,
@@ -176,22 +167,14 @@ def tier_of(size: RunSize) -> str:
     """
     if size.accelerators > ONE_NODE:
         return "very_demanding"
-    held = 0.0 if isinstance(size, SampleSize) else _least_gib(size)
-    is_light = size.accelerators == 1 and held <= LIGHT_GIB and size.hours <= LIGHT_HOURS
-    return "light" if is_light else "complex"
-
-
-def _least_gib(size: PlacedSize) -> float:
-    """GiB of one sequence at a time: a larger micro-batch only fills what is free."""
-    memory = size.layout.memory
-    sequences = size.layout.micro_batch
-    working = memory.activations_gib + memory.logits_gib
-    return memory.total_gib - working * (1 - 1 / sequences)
+    is_small = size.least_gib <= LIGHT_GIB and size.hours <= LIGHT_HOURS
+    return "light" if size.accelerators == 1 and is_small else "complex"
 
 
 def reasons_for(one: Accelerator, size: RunSize | None) -> tuple[str, ...]:
     """What speaks for and against a card, in the order in which it is decided."""
-    reasons = [*_memory(one, size), *_rates(one, size), *_links(one, size)]
+    memory = f"memory: {usable_gib(one):,.1f} of {one.memory_gib:g} GiB can be used"
+    reasons = [(size and size.memory_reason) or memory, *_rates(one, size), *_links(one, size)]
     restrictions = restrictions_on(one)
     reasons += [
         restrictions[name] for name in ("error_correction", "cooling") if name in restrictions
@@ -201,24 +184,11 @@ def reasons_for(one: Accelerator, size: RunSize | None) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _memory(one: Accelerator, size: RunSize | None) -> list[str]:
-    usable = usable_gib(one)
-    if size is None or isinstance(size, SampleSize):
-        return [f"memory: {usable:,.1f} of {one.memory_gib:g} GiB can be used"]
-    weights = weights_gb(size.training)
-    full, half = weights["fp32"], weights["fp16"]
-    held = size.layout.memory.total_gib
-    return [
-        f"memory: weights are {full:,.4g} GB in fp32 and {half:,.4g} GB in half precision; "
-        f"training holds {held:,.1f} of {usable:,.1f} GiB that can be used on each"
-    ]
-
-
 def _rates(one: Accelerator, size: RunSize | None) -> list[str]:
     reasons = []
     if one.memory_bandwidth_gb_per_s:
         reasons.append(f"bandwidth: {one.memory_bandwidth_gb_per_s:,.0f} GB/s of memory")
-    tflops = dense_tflops(one, size)
+    tflops = size.dense_tflops if size else peak_tflops(one, MIXED)
     if tflops:
         reasons.append(f"arithmetic: {tflops:,.0f} TFLOP/s dense from {_cores(one)}")
     return reasons
@@ -231,27 +201,6 @@ def _cores(one: Accelerator) -> str:
     return f"{one.cores:,} cores at {clocks}"
 
 
-def dense_tflops(one: Accelerator, size: RunSize | None) -> float | None:
-    """Dense rate of a card at the precision of a work, in the next best where it lacks that.
-
-    >>> from pricing.market.accelerators import get
-    >>> dense_tflops(get("nvidia-v100-16gb-sxm"), None)
-    125.0
-    """
-    if size is None or isinstance(size, SampleSize):
-        return peak_tflops(one, size.precision_class if size else MIXED)
-    return one.dense_tflops(size.precision) or one.dense_tflops("fp32")
-
-
-def weights_gb(training: Training) -> dict[str, float]:
-    """Weights of a model in fp32 and in half precision, decimal GB.
-
-    >>> weights_gb(Training(kind="training", parameters=7e9, tokens=1e12))
-    {'fp32': 28.0, 'fp16': 14.0}
-    """
-    return {name: weight_bytes(training.parameters, name) / 1e9 for name in ("fp32", "fp16")}
-
-
 def _links(one: Accelerator, size: RunSize | None) -> list[str]:
     """What joins several cards, and what their traffic costs where the layout says."""
     if size is None or size.accelerators == 1:
@@ -259,7 +208,4 @@ def _links(one: Accelerator, size: RunSize | None) -> list[str]:
     links = links_of(one)
     kind = "fast links" if links.domain > 1 else "PCIe or the network"
     within = "within a server" if links.node > 1 else "between servers of one each"
-    reason = f"links: {kind}, {links.inside:,.0f} GB/s {within}"
-    if isinstance(size, PlacedSize):
-        reason += f"; traffic takes {size.layout.exposed_communication:.0%} of the working time"
-    return [reason]
+    return [f"links: {kind}, {links.inside:,.0f} GB/s {within}{size.links_reason}"]

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 
+from planner.contract.answer.estimate import MemoryBreakdown, RolloutFigures, RunFigures
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.training_runs import cluster_share
-from planner.sizing.footprint.memory import check_precision, supported_precisions
+from planner.sizing.footprint.memory import check_precision, supported_precisions, weight_bytes
 from planner.sizing.footprint.training_flops import (
     RECOMPUTE_FACTOR,
     Work,
@@ -26,7 +27,7 @@ from planner.sizing.footprint.training_flops import (
 )
 from planner.sizing.layout.refusals import check_split, refuse_nowhere, refuse_too_few
 from planner.sizing.layout.search import LayoutTask, PlacedLayout, judge_with_idle
-from planner.sizing.layout.shapes import CHECKPOINTING, FULL
+from planner.sizing.layout.shapes import CHECKPOINTING, FULL, state_bytes, usable_gib
 from planner.sizing.layout.step_time import is_lone_chip, is_tpu
 from planner.sizing.performance.confidence import (
     has_user_rate,
@@ -35,7 +36,7 @@ from planner.sizing.performance.confidence import (
     placed_warnings,
     user_mfu,
 )
-from planner.sizing.performance.goodput import energy_kwh, goodput_of, start_hours
+from planner.sizing.performance.goodput import goodput_of, saving_hours, start_hours
 from planner.sizing.performance.levels import (
     MFU_CEILING,
     default_accelerators,
@@ -54,6 +55,7 @@ from planner.sizing.runs.counts import (
     whole_count,
     within_job,
 )
+from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.run_warnings import (
     above_peak,
     another_number,
@@ -81,30 +83,36 @@ ATTENTION_SHOWS, MOST_MFU = 0.9, 0.95
 the most that such an MFU is taken for; planning choices, 2026."""
 
 
-@dataclass(frozen=True)
-class PlacedSize:
-    """One run on `accelerators` of one kind, with its layout."""
+@dataclass(frozen=True, kw_only=True)
+class PlacedSize(RunSize):
+    """One run of a training with its layout."""
 
     training: Training
-    accelerator: Accelerator
     precision: str
-    accelerators: int
-    min_accelerators: int
     work: Work
     mfu: float
     mfu_source: str
-    goodput: float
-    goodput_source: str
-    hours: float
-    """Accelerator-hours, p50."""
     layout: PlacedLayout
     peak_flops: float
     seconds_per_token: float
     """Of one accelerator at its level."""
     rollouts: RolloutHours | None = None
     """Hours of answers written and judged for the training, among `hours`."""
-    count_words: tuple[str, ...] = ()
-    """Why it is on more accelerators than would do, where it is."""
+
+    @property
+    def method(self) -> str:
+        beside = self.rollouts
+        answers = (
+            f"; of {self.hours:,.4g} h {beside.writing:,.4g} write answers and "
+            f"{beside.scoring:,.4g} judge them"
+            if beside
+            else ""
+        )
+        return (
+            f"{self.work.model_flops:.3g} FLOPs a run over {self.precision} peak, MFU "
+            f"{self.mfu:.1%} ({self.mfu_source}) and goodput {self.goodput:.1%} "
+            f"({self.goodput_source}){answers}"
+        )
 
     @cached_property
     def range_p10_p90(self) -> tuple[float, float]:
@@ -138,8 +146,72 @@ class PlacedSize:
         return (*high_mfu(self.mfu, training), *about, *uncertain)
 
     @property
-    def wall_clock_hours(self) -> float:
-        return self.hours / self.accelerators
+    def unused(self) -> int:
+        return self.layout.unused
+
+    @property
+    def at_once(self) -> int:
+        return self.layout.at_once
+
+    @property
+    def tensor_parallel(self) -> int:
+        return self.layout.tensor
+
+    @property
+    def memory_gib(self) -> float:
+        return self.layout.memory.total_gib
+
+    @property
+    def least_gib(self) -> float:
+        memory = self.layout.memory
+        working = memory.activations_gib + memory.logits_gib
+        return memory.total_gib - working * (1 - 1 / self.layout.micro_batch)
+
+    @property
+    def memory_reason(self) -> str:
+        weights = weights_gb(self.training)
+        return (
+            f"memory: weights are {weights['fp32']:,.4g} GB in fp32 and {weights['fp16']:,.4g} GB "
+            f"in half precision; training holds {self.memory_gib:,.1f} of "
+            f"{usable_gib(self.accelerator):,.1f} GiB that can be used on each"
+        )
+
+    @property
+    def links_reason(self) -> str:
+        return f"; traffic takes {self.layout.exposed_communication:.0%} of the working time"
+
+    @property
+    def dense_tflops(self) -> float | None:
+        one = self.accelerator
+        return one.dense_tflops(self.precision) or one.dense_tflops("fp32")
+
+    @property
+    def saving_hours(self) -> float:
+        return saving_hours(state_bytes(self.training, self.precision), self.accelerators)
+
+    @property
+    def own_figures(self) -> RunFigures:
+        beside = self.rollouts
+        return RunFigures(
+            precision=self.precision,
+            training_flops=self.work.model_flops,
+            hardware_flops=self.hardware_flops,
+            mfu=self.mfu,
+            mfu_source=self.mfu_source,
+            hfu=self.hfu,
+            memory_per_accelerator_gib=self.memory_gib,
+            memory_breakdown=MemoryBreakdown(**asdict(self.layout.memory)),
+            parallelism=self.layout.parallelism,
+            scaling_efficiency=cluster_share(self.accelerators),
+            tokens_per_second_per_accelerator=self.step_tokens_per_second,
+            rollouts=beside
+            and RolloutFigures(
+                steps=beside.steps,
+                writing_hours=beside.writing,
+                scoring_hours=beside.scoring,
+                critic_hours=beside.critic,
+            ),
+        )
 
     @property
     def executed_factor(self) -> float:
@@ -159,11 +231,6 @@ class PlacedSize:
         return self.mfu * self.hardware_flops / self.work.model_flops
 
     @property
-    def scaling_efficiency(self) -> float:
-        """Rate of one accelerator in this cluster over its rate within one node."""
-        return cluster_share(self.accelerators)
-
-    @property
     def step_tokens_per_second(self) -> float:
         """Tokens of a step over its time on one accelerator: the team's rate as measured or the
         step model's, lost hours not counted; by code and kind of model."""
@@ -174,18 +241,8 @@ class PlacedSize:
         if training.rollouts:
             return rate
         excess = excess_beside_standard(training, self.accelerator, self.precision)
-        return min(rate * math.exp(-excess), self._most_tokens_per_second)
-
-    @property
-    def _most_tokens_per_second(self) -> float:
-        """Tokens of which a step executes as much as it can."""
         most = most_executed(self.accelerator, self.precision) * self.peak_flops
-        return most * self.training.tokens / self.hardware_flops
-
-    @property
-    def energy_kwh(self) -> float | None:
-        """Energy of the run's servers, without the data centre's overhead."""
-        return energy_kwh(self.accelerator, self.hours)
+        return min(rate * math.exp(-excess), most * training.tokens / self.hardware_flops)
 
 
 @dataclass(frozen=True)
@@ -242,6 +299,27 @@ class PlacedTask:
         except InvalidInput:
             return size
         return replace(sliced, count_words=(*size.count_words, of_slices(one, chips, count)))
+
+    def on_whole_machines(self, accelerators: int | None = None) -> PlacedSize:
+        """The run on n accelerators or a few more, on machines that can be rented, where its hours
+        are about the same; no more than a request says that a job takes."""
+        size = self.at_least(accelerators)
+        rented = accelerators_rented(size.accelerator, size.accelerators)
+        job = size.training.accelerators_per_job
+        if rented == size.accelerators or (job and rented > job):
+            return size
+        try:
+            whole = self.at(rented)
+        except InvalidInput:
+            return size
+        if whole.hours > NEAR_THE_FEWEST * size.hours:
+            return size
+        named = pluralize(size.accelerators, "accelerator")
+        words = (
+            f"{named} would do: {rented} are counted on, as machines are rented whole; stating "
+            f"jobs of {named} asks for fewer"
+        )
+        return replace(whole, count_words=(words,))
 
     def at(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators, or on the usual number for its work."""
@@ -437,26 +515,10 @@ def accelerators_rented(one: Accelerator, count: int) -> int:
     return next((size for size in sizes if size >= count), count)
 
 
-def on_whole_machines(task: PlacedTask, count: int | None) -> PlacedSize:
-    """The run on n accelerators or a few more, on machines that can be rented, where its hours
-    are about the same; no more than a request says that a job takes."""
-    size = task.at_least(count)
-    rented = accelerators_rented(size.accelerator, size.accelerators)
-    job = size.training.accelerators_per_job
-    if rented == size.accelerators or (job and rented > job):
-        return size
-    try:
-        whole = task.at(rented)
-    except InvalidInput:
-        return size
-    if whole.hours > NEAR_THE_FEWEST * size.hours:
-        return size
-    return replace(whole, count_words=(_words(size.accelerators, rented),))
+def weights_gb(training: Training) -> dict[str, float]:
+    """Weights of a model in fp32 and in half precision, decimal GB.
 
-
-def _words(needed: int, rented: int) -> str:
-    named = pluralize(needed, "accelerator")
-    return (
-        f"{named} would do: {rented} are counted on, as machines are rented whole; stating jobs of "
-        f"{named} asks for fewer"
-    )
+    >>> weights_gb(Training(kind="training", parameters=7e9, tokens=1e12))
+    {'fp32': 28.0, 'fp16': 14.0}
+    """
+    return {name: weight_bytes(training.parameters, name) / 1e9 for name in ("fp32", "fp16")}

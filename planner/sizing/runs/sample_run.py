@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from planner.contract.answer.estimate import RunFigures
 from planner.contract.request.workload import Samples
 from planner.sizing.evidence.sample_runs import (
     FULL,
@@ -28,7 +29,7 @@ from planner.sizing.evidence.sample_runs import (
 from planner.sizing.footprint.memory import check_precision
 from planner.sizing.layout.shapes import MARGIN, usable_gib
 from planner.sizing.performance.confidence import FAR, ROUGH_GUESS, Largest, describe_far
-from planner.sizing.performance.goodput import energy_kwh, estimate_goodput
+from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.levels import (
     USUAL_WALL_CLOCK_HOURS,
     peak_tflops,
@@ -37,6 +38,7 @@ from planner.sizing.performance.levels import (
 )
 from planner.sizing.performance.sample_times import A100, Sample, scaling_efficiency, time_fit
 from planner.sizing.runs.counts import within_job
+from planner.sizing.runs.run_size import RunSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get, resolve
 
@@ -57,43 +59,72 @@ STATE_BYTES = 16.0
 
 
 @dataclass(frozen=True)
-class SampleSize:
-    """One run on `accelerators` of one kind."""
+class Rate:
+    """Samples/s of one accelerator alone, and what is known of it."""
 
-    accelerator: Accelerator
-    accelerators: int
     samples_per_second: float
-    """Of one accelerator alone."""
-    rate_source: str
-    scaling_efficiency: float
-    goodput: float
-    goodput_source: str
-    hours: float
+    source: str
     range_p10_p90: tuple[float, float]
-    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleSize(RunSize):
+    """One run of epochs over samples."""
+
+    rate: Rate
+    scaling_efficiency: float
+    reservations: tuple[str, ...]
     precision_class: str = MIXED
     """Of the numbers that are multiplied."""
 
     @property
-    def wall_clock_hours(self) -> float:
-        return self.hours / self.accelerators
+    def samples_per_second(self) -> float:
+        return self.rate.samples_per_second
 
     @property
-    def min_accelerators(self) -> int:
-        """One: the model of a benchmark fits the accelerators it is trained on."""
-        return 1
+    def range_p10_p90(self) -> tuple[float, float]:
+        return self.rate.range_p10_p90
 
     @property
-    def energy_kwh(self) -> float | None:
-        """Energy of the run's servers, without the data centre's overhead."""
-        return energy_kwh(self.accelerator, self.hours)
+    def warnings(self) -> tuple[str, ...]:
+        return self.reservations
+
+    @property
+    def method(self) -> str:
+        return (
+            f"{self.samples_per_second:,.4g} samples/s of one accelerator ({self.rate.source}), "
+            f"scaling efficiency {self.scaling_efficiency:.1%} and goodput {self.goodput:.1%}"
+        )
+
+    @property
+    def dense_tflops(self) -> float | None:
+        return peak_tflops(self.accelerator, self.precision_class)
+
+    @property
+    def own_figures(self) -> RunFigures:
+        return RunFigures(
+            samples_per_second_per_accelerator=self.samples_per_second,
+            scaling_efficiency=self.scaling_efficiency,
+        )
 
 
 @dataclass(frozen=True)
-class _Rate:
-    samples_per_second: float
-    source: str
-    range_p10_p90: tuple[float, float]
+class SampleTask:
+    """Epochs over samples on one kind of accelerator, before it is known on how many."""
+
+    workload: Samples
+    accelerator: Accelerator
+    min_accelerators: int = 1
+    """One: the model of a benchmark fits the accelerators it is trained on."""
+
+    def fewest_hours(self, accelerators: int) -> float:
+        return 0.0
+
+    def at(self, accelerators: int | None = None) -> SampleSize:
+        return size_samples(self.workload, self.accelerator, accelerators)
+
+    at_least = at
+    on_whole_machines = at
 
 
 def size_samples(
@@ -118,14 +149,12 @@ def size_samples(
     return SampleSize(
         accelerator=one,
         accelerators=count,
-        samples_per_second=rate.samples_per_second,
-        rate_source=rate.source,
+        rate=rate,
         scaling_efficiency=efficiency,
         goodput=goodput,
         goodput_source="given" if workload.goodput else "failures and operations",
         hours=single / (efficiency * goodput),
-        range_p10_p90=rate.range_p10_p90,
-        warnings=(
+        reservations=(
             *_far(workload, count),
             *warn_tiny(workload),
             *_beyond_memory(workload, one),
@@ -172,7 +201,7 @@ def _largest() -> tuple[Largest, Largest]:
     return Largest.of(models, "run on samples"), Largest.of(clusters, "run on samples")
 
 
-def rate_on(workload: Samples, one: Accelerator) -> _Rate:
+def rate_on(workload: Samples, one: Accelerator) -> Rate:
     """Samples/s of one accelerator, its source and the range of hours it leaves."""
     if workload.samples_per_second is not None:
         return _user_rate(workload, one)
@@ -188,7 +217,7 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
             code=workload.code or "",
         )
         low, high = fit.log_range
-        return _Rate(
+        return Rate(
             1 / fit.seconds(sample, one),
             "arithmetic, memory and reading of a sample as published teams took them",
             (math.exp(low), math.exp(high)),
@@ -206,7 +235,7 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
     if own:
         best = min(own, key=lambda m: m.accelerators)
         source = f"measured on {best.accelerators} {one.name}: {best.source}, {best.year}"
-        return _Rate(_single(best), source, MEASURED_RANGE)
+        return Rate(_single(best), source, MEASURED_RANGE)
     return _scaled_rate(workload, rows, one)
 
 
@@ -219,16 +248,16 @@ def _precision_class(workload: Samples) -> str:
     return _CLASSES.get(workload.precision or "", MIXED)
 
 
-def _user_rate(workload: Samples, one: Accelerator) -> _Rate:
+def _user_rate(workload: Samples, one: Accelerator) -> Rate:
     rate = workload.samples_per_second or 0.0
     if workload.benchmark:
         benchmark(workload.benchmark)
     there = resolve(workload.accelerator or "")
     _refuse_above_peak(workload, rate, there)
     if there.slug == one.slug:
-        return _Rate(rate, "given", USER_RANGE)
+        return Rate(rate, "given", USER_RANGE)
     source = f"given on {there.name}, adjusted by the throughput index"
-    return _Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
+    return Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
 
 
 def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None:
@@ -252,10 +281,10 @@ def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None
     )
 
 
-def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:
+def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> Rate:
     """Geometric mean over the accelerators that were measured, each moved to this one."""
     scaled = [math.log(_single(m) * _ratio(workload, one, get(m.accelerator))) for m in rows]
-    return _Rate(
+    return Rate(
         math.exp(statistics.fmean(scaled)),
         f"{workload.benchmark} on other accelerators, adjusted by the throughput index",
         SCALED_RANGE,

@@ -14,8 +14,7 @@ from planner.contract.amounts import count_months, format_month, shift_month
 from planner.contract.request.workload import Run
 from planner.sizing.performance.confidence import LARGEST_CLUSTER
 from planner.sizing.runs.counts import round_counts
-from planner.sizing.runs.placed_run import PlacedSize
-from planner.sizing.runs.sample_run import SampleSize
+from planner.sizing.runs.run_size import RunSize, RunTask
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH
@@ -23,11 +22,8 @@ from pricing.market.offers import HOURS_PER_MONTH
 Floats = NDArray[np.float64]
 
 
-RunSize = PlacedSize | SampleSize
 SizeAt = Callable[[int | None], RunSize]
 """Size of one run on n accelerators, or on the usual number for None."""
-FewestHours = Callable[[int], float]
-"""Hours that one run takes at least on n accelerators."""
 
 
 @dataclass(frozen=True)
@@ -74,22 +70,20 @@ def schedule_windows(
 def lay_out(
     windows: Sequence[Window],
     horizon: int,
-    size_at: SizeAt,
-    least: int = 1,
+    task: RunTask,
     experiments_factor: float = 1.0,
-    fewest_hours: FewestHours | None = None,
+    is_whole: bool = False,
 ) -> Schedule:
-    """Hours and peak of each month.
+    """Hours and peak of each month; `is_whole` on machines as they are rented.
 
     A run with a deadline gets the fewest accelerators that finish it in time, one without gets
     the usual number and as many months as it then takes. Its hours are spread evenly over its
-    months; runs of the same month add up, peaks too. `least` accelerators hold one run, which takes
-    at least `fewest_hours` on a number of them, where that is known.
+    months; runs of the same month add up, peaks too.
     """
     hours, peak, runs = np.zeros((3, horizon))
     sized = []
     for window in windows:
-        one = _fit(window, size_at, least, experiments_factor, fewest_hours)
+        one = _fit(window, task, experiments_factor, is_whole)
         total = one.hours * experiments_factor
         months = window.months
         if not window.has_deadline:
@@ -103,23 +97,17 @@ def lay_out(
     return Schedule(hours, peak, largest, tuple(sized), runs)
 
 
-def _fit(
-    window: Window,
-    size_at: SizeAt,
-    least: int,
-    experiments_factor: float,
-    fewest_hours: FewestHours | None,
-) -> RunSize:
+def _fit(window: Window, task: RunTask, experiments_factor: float, is_whole: bool) -> RunSize:
     """The run on the fewest accelerators that finish it in its months (fixed point of
     n = ⌈H(n) / (730 · months)⌉, from the least n upwards; of numbers passed over, the even ones).
 
     Where the fewest hours are known as a function of n, each step allows for their growth.
     """
-    deadline_hours = window.months * HOURS_PER_MONTH
-    per_hour = experiments_factor / deadline_hours
-    if fewest_hours is not None:
-        least = max(least, math.ceil(fewest_hours(least) * per_hour))
-        least = max(least, math.ceil(fewest_hours(least) * per_hour))
+    size_at = task.on_whole_machines if is_whole else task.at_least
+    per_hour = experiments_factor / (window.months * HOURS_PER_MONTH)
+    least = task.min_accelerators
+    for _ in range(2):
+        least = max(least, math.ceil(task.fewest_hours(least) * per_hour))
     first = one = size_at(least if window.has_deadline else None)
     while True:
         need = math.ceil(one.hours * per_hour)
@@ -127,17 +115,14 @@ def _fit(
             return _without_idle(size_at, _fewer_in_time(size_at, first, one, per_hour), per_hour)
         if need > LARGEST_CLUSTER:
             raise InvalidInput(window.field, _too_late(first, one, window, experiments_factor))
-        if fewest_hours is not None:
-            growth = fewest_hours(need) / max(fewest_hours(one.accelerators), 1e-9)
-            need = max(need, math.ceil(need * growth))
+        growth = task.fewest_hours(need) / max(task.fewest_hours(one.accelerators), 1e-9)
+        need = max(need, math.ceil(need * growth))
         one = size_at(need)
 
 
 def _fewer_in_time(size_at: SizeAt, first: RunSize, settled: RunSize, per_hour: float) -> RunSize:
     """The run on a number between `first` and `settled` that is in time too with no more hours:
     hours fall again where a split is even."""
-    if not _is_whole(settled) or settled is first:
-        return settled
     for count in round_counts(first.accelerators, settled.accelerators - 1):
         try:
             one = size_at(count)
@@ -153,10 +138,8 @@ def _without_idle(size_at: SizeAt, settled: RunSize, per_hour: float) -> RunSize
     """The run without the accelerators that its split leaves idle, where that is in time too, or on
     as many more as the split has a use for; as it is where neither takes fewer
     hours. A deadline asks for any number, and layers are split over multiples of some."""
-    if not isinstance(settled, PlacedSize) or not _is_whole(settled) or not settled.layout.unused:
-        return settled
-    at_work = settled.accelerators - settled.layout.unused
-    for count in (at_work, at_work + settled.layout.at_once):
+    at_work = settled.accelerators - settled.unused
+    for count in (at_work, at_work + settled.at_once) if settled.unused else ():
         try:
             one = size_at(count)
         except InvalidInput:
@@ -168,7 +151,7 @@ def _without_idle(size_at: SizeAt, settled: RunSize, per_hour: float) -> RunSize
 
 def _too_late(first: RunSize, one: RunSize, window: Window, experiments_factor: float) -> str:
     """Why no number of accelerators finishes a run in its months."""
-    if not _is_whole(one) or one is first:
+    if one is first:
         return (
             f"{one.hours * experiments_factor:,.0f} accelerator-hours in "
             f"{pluralize(window.months, 'month')} would need more than {LARGEST_CLUSTER:,} "
@@ -180,10 +163,6 @@ def _too_late(first: RunSize, one: RunSize, window: Window, experiments_factor: 
         f"up to {LARGEST_CLUSTER:,}, the hours grow faster than their number; allowed is a later "
         "deadline, a longer horizon or less work"
     )
-
-
-def _is_whole(size: RunSize) -> bool:
-    return isinstance(size, PlacedSize)
 
 
 def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:

@@ -32,7 +32,7 @@ from planner.services.jobs.jobs import (
 )
 from planner.services.projects.comparisons import ComparisonOutcome, read_job_outcome
 from planner.services.teams.access import WrongStateError
-from planner.sizing.estimate import Estimate, estimate, figures
+from planner.sizing.estimate import Estimate, estimate
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumptions import Message, messages_of
 from planner.web.answer.board_pack import PackFacts, board_pack
@@ -126,10 +126,11 @@ def _fit(request: Mapping[str, Any], accelerator: str) -> Fit | None:
         estimated = estimate_plan(request, accelerator)
     except InvalidInput:
         return None
-    sized = figures(estimated.size)
+    if estimated.size is None:
+        return None
     return Fit(
-        memory_gib=sized.memory_per_accelerator_gib,
-        min_accelerators=sized.min_accelerators,
+        memory_gib=estimated.size.memory_gib,
+        min_accelerators=estimated.size.min_accelerators,
         cpu_is_enough=bool(estimated.cpu.is_enough),
     )
 

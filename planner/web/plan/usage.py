@@ -17,10 +17,10 @@ from django.utils import timezone
 from planner.contract.amounts import shift_month
 from planner.contract.answer.estimate import PilotFigures
 from planner.contract.labels import TRAITS
+from planner.contract.request.workload import Samples, Training
 from planner.services.projects.comparisons import calibrate_run
 from planner.services.teams.team_rates import rules_of
 from planner.services.work_budget import stop_where_nobody_waits
-from planner.sizing.calibration.pilot import replaced_by_rate
 from planner.usage.demand import Demand, list_accelerators
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.job_files import read_job_file
@@ -399,9 +399,10 @@ def measure_pilot(values: dict[str, Any], plan: QueryDict) -> MeasuredPilot:
 
 
 def _address(values: dict[str, Any], plan: QueryDict, figures: PilotFigures) -> str:
-    kind = str(figures.workload["kind"])
+    kind = figures.workload["kind"]
+    fields = (Samples if kind == "samples" else Training).replaced_fields
     rate = "samples_per_second" if kind == "samples" else "tokens_per_second_per_accelerator"
-    replaced = {"edit", *(f"workload.{name}" for name in replaced_by_rate(kind))}
+    replaced = {"edit", *(f"workload.{name}" for name in fields)}
     changes: dict[str, Any] = {name: None for name in plan if name.partition("~")[0] in replaced}
     changes |= {f"workload.{name}~bn": values[name] for name in _SIZES if name in values}
     changes |= {

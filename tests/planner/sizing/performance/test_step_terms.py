@@ -11,6 +11,7 @@ import pytest
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
+from planner.sizing.evidence.training_runs import cluster_share
 from planner.sizing.performance.goodput import start_hours
 from planner.sizing.performance.levels import rates_on
 from planner.sizing.performance.teams import TeamFit, TeamRun, range_of, team_fit
@@ -103,7 +104,7 @@ def test_hours_are_those_of_the_step_model_times_the_team_s(stage, code):
     asked = {"sequence_length": 4096, "stage": stage, "code": code, "optimizer": "adamw_bf16"}
     sized, fit = size(**asked), team_fit()
     per_token = sized.seconds_per_token / sized.layout.share_of_level
-    seconds = 1e9 * per_token / sized.scaling_efficiency
+    seconds = 1e9 * per_token / cluster_share(sized.accelerators)
     of_code = fit.codes[stage][code] if code else 0.0
     hours = seconds / 3600 * math.exp(fit.stages[stage] + of_code) / sized.goodput
     starting = start_hours(sized.training)
