@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -93,34 +91,3 @@ def test_a_workbook_asks_for_columns_that_the_answer_has() -> None:
         assert set(names) <= set(scenario)
     assert "Answer[recommendation][scenario]" in query
     assert answer["recommendation"]["scenario"] in [one["key"] for one in answer["scenarios"]]
-
-
-def test_a_pull_request_is_told_what_its_change_costs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plan = tmp_path / "plan.toml"
-    plan.write_text((ROOT / "tests" / "examples" / "finetune.toml").read_text())
-    script = tmp_path / "cost_change.py"
-    script.write_text(fences("python")[1])
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for command in (["init", "-q"], ["add", "plan.toml"], ["commit", "-qm", "Plan"]):
-        subprocess.run([*git, *command], cwd=tmp_path, check=True)
-
-    plan.write_text(plan.read_text().replace("horizon_months = 24", "horizon_months = 12"))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(script), "plan.toml", "HEAD"])
-    runpy.run_path(str(script), run_name="__main__")
-    match = re.search(
-        r"([-+][\d,.]+) USD .*: ([\d,.]+) before, ([\d,.]+) now\.", capsys.readouterr().out
-    )
-    assert match
-    change, before, now = (float(text.replace(",", "")) for text in match.groups())
-    assert change == pytest.approx(now - before)
-    assert change < -1000
-
-
-def test_the_workflow_runs_the_script_on_the_plan_that_it_watches() -> None:
-    workflow = fences("yaml")[0]
-    assert "paths: [plan.toml]" in workflow
-    assert ".github/cost_change.py plan.toml" in workflow
-    assert "fetch-depth: 0" in workflow

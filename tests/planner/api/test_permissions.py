@@ -6,11 +6,8 @@ import uuid
 from typing import Any
 
 import pytest
-from django.db import models, transaction
+from django.db import transaction
 
-from planner.api.base import TeamViewSet
-from planner.api.views.operations import OperatorViewSet
-from planner.models import ANONYMOUS, Role, Team, TeamOwned, access_of
 from planner.models.team import TeamQuerySet
 from tests.planner.api.routes import OPERATIONS, PRINCIPALS, Operation, routes_of_the_api
 from tests.planner.api.world import World
@@ -97,21 +94,6 @@ def test_lists_hold_nothing_of_another_team(operation: Operation, world: World) 
     assert called(operation, world, "stranger").json()["results"] == []
 
 
-def team_models() -> list[type[models.Model]]:
-    return [Team, *TeamOwned.__subclasses__()]
-
-
-@pytest.mark.parametrize("model", team_models(), ids=lambda m: m.__name__)
-def test_every_model_is_filtered_by_team(model: Any, world: World) -> None:
-    """Fails for the model whose filter is deleted."""
-    stranger = access_of(world.beta.users[Role.OWNER])
-    ours = model.objects.filter(**{f"{model.objects.all().team_lookup}": world.alpha.team.pk})
-    assert ours.exists()
-    seen = model.objects.for_access(stranger)
-    assert not seen.filter(pk__in=ours.values("pk")).exists()
-    assert not model.objects.for_access(ANONYMOUS).exists()
-
-
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("operation", [*OF_OBJECTS, *LISTS], ids=str)
 def test_no_view_reads_past_the_filter(
@@ -148,28 +130,6 @@ def test_a_deleted_filter_is_noticed(
 
 
 NESTED = [o for o in OF_OBJECTS if {"team", "pk"} <= set(o.where or {})]
-
-
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("operation", NESTED, ids=str)
-def test_a_member_of_two_teams_finds_each_thing_under_its_own_team_alone(
-    operation: Operation, world: World
-) -> None:
-    with transaction.atomic():
-        world.beta.users[Role.OWNER].memberships.create(team=world.alpha.team, role=Role.OWNER)
-        response = operation.call(world, "stranger", team="beta")
-        transaction.set_rollback(True)
-    assert response.status_code == 404
-
-
-def test_every_team_view_is_one_of_ours() -> None:
-    """A view of team things that is no TeamViewSet would go around the filter."""
-    from planner.api import urls
-
-    for view in (pattern.callback.cls for pattern in urls.router.urls):
-        assert issubclass(view, TeamViewSet)
-        if not issubclass(view, OperatorViewSet):  # prices are no team's
-            assert view.get_queryset is TeamViewSet.get_queryset
 
 
 @pytest.mark.one_in(5)

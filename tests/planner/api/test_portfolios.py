@@ -1,11 +1,10 @@
 """Portfolios over the API: planned at once, kept, and seen by whoever may."""
 
 import pytest
-from rest_framework.test import APIClient
 
 from planner.exports import FORMATS
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.models import Alert, Role, Scope
+from planner.models import Alert
 from tests.planner.api.routes import PORTFOLIO
 from tests.planner.api.world import World
 
@@ -83,36 +82,6 @@ def test_a_job_plans_what_takes_longer(world):
     assert readers == {"editor": 200, "approver": 200, "owner": 200, "viewer": 404}
     listed = world.clients["viewer"].get("/api/v1/jobs/?kind=portfolio").json()["results"]
     assert listed == []
-
-
-def test_a_job_of_a_service_is_for_that_service_and_approvers(world):
-    """Tokens of services have no person behind them: one is not another."""
-    own, other = (client_of(world.alpha.token(*Scope, role=Role.EDITOR)) for _ in range(2))
-    body = {**PORTFOLIO, "inherits": False}
-    address = "/api/v1/portfolios/?team=alpha"
-    job = own.post(address, body, format="json", HTTP_PREFER="respond-async").json()["id"]
-    assert own.get(f"/api/v1/jobs/{job}/").status_code == 200
-    assert world.clients["owner"].get(f"/api/v1/jobs/{job}/").status_code == 200
-    assert other.get(f"/api/v1/jobs/{job}/").status_code == 404
-    listed = other.get("/api/v1/jobs/?kind=portfolio").json()["results"]
-    assert listed == []
-
-
-def client_of(secret):
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    return client
-
-
-def test_the_editor_sees_the_share_of_the_project_that_they_made(world):
-    project = world.alpha.project(name="vision")
-    project.created_by = world.alpha.users[Role.EDITOR]
-    project.save()
-    body = {"team": "alpha", "name": "Everything"}
-    made = world.clients["owner"].post("/api/v1/saved-portfolios/", body, format="json").json()
-    seen = world.clients["editor"].get(f"/api/v1/saved-portfolios/{made['id']}/").json()
-    assert [one["name"] for one in seen["answer"]["projects"]] == ["vision"]
-    assert seen["answer"]["total_cost"] is None
 
 
 def test_the_watch_of_a_plan_is_changed_and_read(world):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
-from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 
 from planner.api.schema import read_meanings
-from planner.api.views import documents
 from planner.api.views.documents import document
 from planner.exports import FORMATS
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
@@ -96,22 +91,6 @@ def test_it_is_openapi_3_1_in_yaml_and_json() -> None:
     assert as_json.json()["openapi"] == "3.1.0"
 
 
-def test_what_the_readme_posts_is_what_the_document_takes() -> None:
-    """A generated client that checks its requests must not refuse what the server accepts."""
-    told = document()
-    comparison = {"$ref": "#/components/schemas/ComparisonRequest", **told}
-    hours = {"kind": "accelerator_hours", "accelerator": "H100"}
-    rates = {"exchange_rates": {"EUR": 0.86}}
-    for request, valid in (
-        ({"workload": hours | {"hours_per_month": 5840}} | rates, True),
-        ({"workload": hours | {"hours_per_month": [1.5, 2]}}, True),
-        ({"workload": hours | {"hours_per_month": "5840"}}, False),
-        ({"workload": hours | {"hours_per_month": [1] * 121}}, False),
-        ({"workload": hours | {"hours_per_month": []}}, False),
-    ):
-        assert Draft202012Validator(comparison).is_valid(request) is valid, request
-
-
 def test_every_operation_says_what_it_is_and_how_it_fails() -> None:
     for path, methods in document()["paths"].items():
         for method, operation in methods.items():
@@ -163,14 +142,6 @@ def test_what_has_an_etag_is_said_to_answer_304(world: World) -> None:
     assert "304" in told["/api/v1/servers/{slug}/"]["get"]["responses"]
 
 
-def test_a_project_without_a_plan_answers_within_the_document(world: World) -> None:
-    path = f"/api/v1/projects/{world.ids['empty_project']}/completion/"
-    answer = world.clients["owner"].get(path)
-    (operation,) = document()["paths"]["/api/v1/projects/{id}/completion/"].values()
-    assert answer.status_code == 409
-    assert str(answer.status_code) in operation["responses"]
-
-
 def test_what_is_open_to_anyone_asks_for_no_credentials() -> None:
     paths = document()["paths"]
     for path, method, is_open in (
@@ -180,32 +151,6 @@ def test_what_is_open_to_anyone_asks_for_no_credentials() -> None:
         ("/api/v1/held-batches/", "get", False),
     ):
         assert ({} in paths[path][method]["security"]) is is_open, path
-
-
-def test_operations_have_names_of_their_own_that_read_well() -> None:
-    operations = [one for methods in document()["paths"].values() for one in methods.values()]
-    names = [one["operationId"] for one in operations]
-    assert len(set(names)) == len(names)
-    assert not [name for name in names if name.endswith(("_create", "_retrieve", "_update"))]
-    assert {"list_offers", "compare", "approve_saved_comparison"} <= set(names)
-
-
-def test_the_document_is_made_once_for_all_that_ask_first(monkeypatch) -> None:
-    """Its generator gave a broken document to calls that came while it was at work."""
-    made: list[int] = []
-
-    class SlowGenerator:
-        def get_schema(self, **_: Any) -> dict[str, Any]:
-            made.append(1)
-            time.sleep(0.05)
-            return {"openapi": "3.1.0"}
-
-    monkeypatch.setattr(documents, "SchemaGenerator", SlowGenerator)
-    fresh = cache(documents._make_document.__wrapped__)  # The document of other tests stays.
-    monkeypatch.setattr(documents, "_make_document", fresh)
-    with ThreadPoolExecutor(4) as callers:
-        list(callers.map(lambda _: document(), range(4)))
-    assert made == [1]
 
 
 def owners_token(world: World) -> str:
@@ -300,15 +245,6 @@ def settings_for_fuzz(settings):
     yield
     for signal in kept:
         signal.connect(close_old_connections)
-
-
-@pytest.mark.sweep
-def test_making_the_document_warns_of_nothing() -> None:
-    """Two parts of one name would make one of them stand for both."""
-    GENERATOR_STATS.reset()
-    SchemaGenerator().get_schema(request=None, public=True)
-    assert dict(GENERATOR_STATS._warn_cache) == {}
-    assert dict(GENERATOR_STATS._error_cache) == {}
 
 
 def test_every_field_says_what_it_means_and_every_meaning_has_a_field() -> None:

@@ -10,7 +10,6 @@ import pytest
 from rest_framework.test import APIClient
 
 from planner.models import ActualLine, ActualsUpload, Role
-from tests.planner.usage.make import focus_row, table
 from tests.planner.workspace import Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -77,12 +76,6 @@ def test_a_body_that_goes_on_beyond_what_it_said_is_cut_off(
     assert send(client, address, body).status_code == 413
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd"])
-def test_a_compressed_body_is_not_taken(client: APIClient, address: str, encoding: str) -> None:
-    done = send(client, address, b"\x1f\x8b", HTTP_CONTENT_ENCODING=encoding)
-    assert done.status_code == 415
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -116,26 +109,6 @@ def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:
     assert send(client, address, body).status_code == 409
 
 
-def test_months_that_an_earlier_upload_counts_too_are_warned_of(
-    client: APIClient, address: str
-) -> None:
-    first = send(client, address, b"month,cost\n2027-01,5\n").json()
-    assert first["warnings"] == []
-    done = send(client, address, b"month,cost\n2027-01,6\n").json()
-    assert f"DELETE {address}{first['id']}/" in done["warnings"][0]
-
-
-def test_a_file_sent_again_with_its_key_gives_the_first_answer(
-    client: APIClient, address: str
-) -> None:
-    body, key = b"month,cost\n2027-01,5\n", {"HTTP_IDEMPOTENCY_KEY": "june"}
-    first, again = (send(client, address, body, **key) for _ in range(2))
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert first.json() == again.json()
-    assert send(client, address, b"month,cost\n2027-01,6\n", **key).status_code == 409
-    assert ActualsUpload.objects.count() == 1
-
-
 def test_a_body_of_unknown_length_is_refused_rather_than_overlooked(
     client: APIClient, address: str
 ) -> None:
@@ -143,16 +116,3 @@ def test_a_body_of_unknown_length_is_refused_rather_than_overlooked(
     done = send(client, address, b"month,cost\n2027-01,5\n", **meta)
     assert done.status_code == 411
     assert "Content-Length" in done.json()["detail"]
-
-
-def test_a_doubtful_row_of_a_bill_is_named_in_the_answer(client: APIClient, address: str) -> None:
-    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge", ResourceId="i-1", ConsumedQuantity="48")
-    done = send(client, address, table([row]))
-    assert done.status_code == 201
-    assert "row 2 with 384 accelerator-hours in 1.00 h" in done.json()["warnings"][0]
-
-
-def test_an_empty_body_is_refused(client: APIClient, address: str) -> None:
-    done = send(client, address, b"")
-    assert done.status_code == 400
-    assert done.json()["errors"][0]["field"] == "file"

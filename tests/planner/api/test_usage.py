@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from planner.models import Role
-from tests.planner.usage.make import cur_row, sacct, table
+from tests.planner.usage.make import cur_row, table
 from tests.planner.workspace import Workspace
 
 BILL = table([cur_row(1), cur_row(2, usage_amount="0.5")])
@@ -76,22 +76,6 @@ def test_parts_that_are_no_files_are_refused(client, parts, words):
 
 
 @pytest.mark.django_db
-def test_files_together_are_no_larger_than_a_body_may_be(client, settings):
-    settings.API_MAX_UPLOAD_BYTES = 10_000
-    files = [named(f"{n}.csv", BILL * 10) for n in range(4)]
-    refused = post_parts(client, {"file": files})
-    assert refused.status_code == 413
-    assert "send the file compressed (gzip), or fewer months of it." in refused.json()["detail"]
-
-
-@pytest.mark.django_db
-def test_demand_follows(client):
-    answer = post(client, sacct({}), start="2026-01", forecast_months="2").json()
-    assert answer["demand"]["start"] == "2026-01"
-    assert answer["demand"]["hours_per_month"] == [8.0, 8.0]
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("content", "kind", "query", "status", "words"),
     [
@@ -132,23 +116,6 @@ def test_idle_and_signed_stand_beside_the_use(client):
     assert answer["existing"] == []
     refused = post(client, unused, commitment_end="x=2027-01")
     assert refused.json()["errors"][0]["field"] == "commitment_end"
-
-
-@pytest.mark.django_db
-def test_the_limits_are_those_of_a_request_and_not_of_each_file(client, monkeypatch):
-    """Sixty small files that each unpack to all that a request may have."""
-    monkeypatch.setattr("planner.api.views.comparisons.WAITING_ROWS", 3_000)
-    files = [
-        named(f"{n}.gz", gzip.compress(table([cur_row(n * 3_000 + i) for i in range(2_900)])))
-        for n in range(3)
-    ]
-    assert post_parts(client, {"file": files[:1]}).status_code == 200
-    for file in files:
-        file.seek(0)
-    done = post_parts(client, {"file": files})
-    [error] = done.json()["errors"]
-    assert (done.status_code, error["field"]) == (400, "1.gz.file")
-    assert "more than 3,000 rows together with the files before it" in error["message"]
 
 
 @pytest.mark.django_db

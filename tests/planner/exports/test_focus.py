@@ -11,7 +11,6 @@ from decimal import Decimal
 
 import pytest
 
-from planner.exports import FORMATS, export
 from planner.exports.csv_export import Context, Step
 from planner.exports.focus import (
     ADDED_COLUMNS,
@@ -63,15 +62,6 @@ def test_rows_are_billed_to_a_team_and_a_project() -> None:
     assert (nobody["BillingAccountId"], nobody["BillingAccountName"]) == ("none", "none")
     assert (nobody["SubAccountId"], nobody["SubAccountType"]) == (None, None)
     assert nobody["Tags"] == "{}"
-
-
-def test_what_is_rented_beside_machines_is_a_service_of_its_own() -> None:
-    names = {(row["x_Category"], row["ServiceName"]) for row in rows("cloud_mix")}
-    machines = {name for category, name in names if category in ("compute", "commitment")}
-    assert len(machines) == 1
-    (machine,) = machines
-    assert ("storage", f"{machine} storage") in names
-    assert ("egress", f"{machine} egress") in names
 
 
 def test_a_write_off_books_a_cost_and_prices_nothing() -> None:
@@ -179,27 +169,6 @@ def test_the_recommended_scenario_is_exported_by_default() -> None:
 def test_an_unknown_scenario_is_refused_with_those_there_are() -> None:
     with pytest.raises(InvalidInput, match="scenario: 'cheapest' is no feasible one: on_demand"):
         list(focus_rows(typed(), Context(scenario="cheapest")))
-
-
-@pytest.mark.parametrize("length", [40, 90])
-def test_a_scenario_that_is_none_is_refused_with_its_first_forty_letters(length: int) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        list(focus_rows(typed(), context("x" * length)))
-    assert refusal.value.message.startswith(f"{'x' * 40!r} is no feasible one: on_demand, ")
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_every_form_refuses_an_unknown_scenario_in_the_same_words(form: str) -> None:
-    with pytest.raises(InvalidInput, match="scenario: 'zzz' is no feasible one: on_demand, "):
-        export(typed(), Context(scenario="zzz"), form)
-    assert export(typed(), context("on_demand"), form)
-
-
-def test_without_a_scenario_the_recommended_one_is_written() -> None:
-    recommended = typed().recommendation.scenario
-    assert {row["x_ScenarioId"] for row in focus_rows(typed(), Context())} == {recommended}
-    nothing = typed().model_copy(update={"scenarios": ()})
-    assert list(focus_rows(nothing, Context())) == []
 
 
 def test_all_rows_of_a_commitment_call_it_by_its_machine_and_terms() -> None:

@@ -81,11 +81,6 @@ def test_a_plan_is_clean_in_every_version(key: str, tmp_path: Path) -> None:
         assert_clean(make(typed(), context(key)), version, tmp_path)
 
 
-def test_the_columns_of_1_4_break_no_rule_of_before(tmp_path: Path) -> None:
-    for version in versions():
-        assert_clean(as_focus14(typed(), context("committed")), version, tmp_path)
-
-
 def test_a_portfolio_is_clean_in_every_version(tmp_path: Path) -> None:
     answer = plan_portfolio(
         read_portfolio(relay(3, 24, what_if=False)), bundled_catalog(), today=TODAY

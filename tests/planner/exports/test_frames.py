@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
-import subprocess
-import sys
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -18,7 +16,6 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.frames import (
     FRAMES,
     assumptions_frame,
-    break_even_frame,
     capacity_frame,
     convert_money,
     format_csv,
@@ -127,13 +124,6 @@ def test_scenarios_tell_the_feasible_and_the_recommended_ones() -> None:
     assert refused["why_not"].str.len().min() > 0
 
 
-def test_break_even_that_is_never_reached_is_not_a_number() -> None:
-    row = typed().break_even[0].model_copy(update={"hours": None})
-    frame = break_even_frame(changed(typed(), break_even=(row,)))
-    assert frame["hours"].isna().tolist() == [True]
-    assert frame["rent_per_hour"].tolist() == [row.rent_per_hour]
-
-
 def test_assumptions_keep_their_value_and_give_its_number() -> None:
     frame = assumptions_frame(typed())
     assert frame["value"].tolist() == [row.value for row in typed().assumptions]
@@ -183,16 +173,6 @@ def test_the_verdict_is_one_row_with_what_to_approve_and_to_sign() -> None:
     assert row["currency"] == "USD"
 
 
-def test_a_day_is_written_as_a_date() -> None:
-    verdict = analysed().verdict
-    assert verdict is not None
-    assert verdict.oldest_price is not None
-    undated = changed(analysed(), verdict=verdict.model_copy(update={"oldest_price": None}))
-    for answer, day in ((analysed(), str(verdict.oldest_price)), (undated, "")):
-        (row,) = csv.DictReader(io.StringIO(format_csv(verdict_frame(answer))))
-        assert row["oldest_price"] == day
-
-
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_table_without_rows_has_the_same_columns_and_types(name: str) -> None:
     bare, full = FRAMES[name](empty()), FRAMES[name](analysed())
@@ -234,13 +214,3 @@ def test_a_price_history_is_null_from_the_day_on_which_the_offer_was_gone() -> N
 
 def test_the_command_offers_every_frame() -> None:
     assert tuple(FRAMES) == TABLES
-
-
-@pytest.mark.sweep
-def test_a_comparison_and_its_exports_load_no_pandas() -> None:
-    code = (
-        "import sys, django; django.setup(); import planner.comparison, planner.exports, "
-        "planner.urls, planner.management.commands.compare; print('pandas' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import io
 from decimal import Decimal
 from types import SimpleNamespace
@@ -21,17 +20,12 @@ from planner.exports.workbook import (
     Cell,
     Column,
     _facts,
-    _fields,
-    _first,
-    _length,
     _source,
     as_workbook,
     discount_rate,
     discount_rate_cell,
-    number,
     verdict_facts,
 )
-from pricing.market.accelerators import get
 from tests.planner.exports.answers import KEYS, plain_book, typed
 
 
@@ -60,38 +54,12 @@ def test_a_cell_is_what_was_written(written: Cell, read: Any) -> None:
     assert found.hyperlink is None
 
 
-def test_a_month_is_a_day_with_the_format_of_months() -> None:
-    found = cell(dt.date(2027, 3, 1), "month")
-    assert (found.value, found.number_format) == (dt.datetime(2027, 3, 1), "yyyy-mm")
-
-
-def test_text_is_cut_where_a_cell_could_not_hold_it() -> None:
-    assert len(cell("x" * 40_000).value) == 32_000
-    assert len(cell("x" * 32_000).value) == 32_000
-
-
 def test_a_sheet_has_its_head_its_rows_and_a_filter_over_both() -> None:
     sheet = read_back([["a", 1], ["b", 2]])
     assert [[c.value for c in row] for row in sheet.rows] == [["A", "B"], ["a", 1], ["b", 2]]
     assert sheet.auto_filter.ref == "A1:B3"
     assert sheet["A1"].font.bold
     assert read_back([]).auto_filter.ref == "A1:B2"
-
-
-def test_a_number_as_text_counts_and_other_text_stays() -> None:
-    assert (number("1.50"), number("x"), number(None), number(2)) == (Decimal("1.50"), "x", None, 2)
-
-
-def test_a_range_is_as_long_as_its_rows_and_can_be_cut() -> None:
-    assert _length("Demand!$B$2:$B$25") == 24
-    assert _first("'Cash flow'!$C$2:$C$40", 12) == "'Cash flow'!$C$2:$C$13"
-
-
-def test_a_request_is_listed_field_by_field() -> None:
-    request = {"a": {"b": [1, 2], "c": []}, "d": [{"e": 1}, {"f": None}], "g": [[1], [2]], "h": 0}
-    assert [pair for name, value in request.items() for pair in _fields(name, value)] == [
-        ("a.b", "1, 2"), ("a.c", "none"), ("d.0.e", 1), ("g.0", "1"), ("g.1", "2"), ("h", 0),
-    ]  # fmt: skip
 
 
 def test_a_field_comes_from_the_nearest_whole_that_the_team_gave() -> None:
@@ -108,13 +76,6 @@ def test_the_discount_rate_is_found_where_it_is_written() -> None:
     assert discount_rate(typed()) == float(rows[at].value) > 0
     without = typed().model_copy(update={"assumptions": ()})
     assert (discount_rate_cell(without), discount_rate(without)) == ("", 0.0)
-
-
-def test_facts_name_the_prices_and_what_is_recommended() -> None:
-    facts = dict(_facts(typed(), Context(team="Alpha", project="Model A")))
-    assert (facts["Team"], facts["Project"], facts["State"]) == ("Alpha", "Model A", "not saved")
-    assert facts["Recommended"] == SCENARIO_TITLES[typed().recommendation.scenario]
-    assert facts["Months"] == 24
 
 
 def test_what_is_left_of_each_budget_is_a_fact() -> None:
@@ -168,24 +129,6 @@ def test_the_summary_is_its_name_its_facts_and_below_the_scenarios_its_advice(
     assert [written[starts[0] + 100 + i, 0] for i in range(len(texts))] == texts
 
 
-def test_a_scenario_that_is_not_feasible_says_why_beside_the_others() -> None:
-    """Titles in row 5, a scenario in each row below, and a row left free after the last."""
-    written: dict[tuple[int, int], Any] = {}
-    book: Any = SimpleNamespace(
-        write=lambda sheet, row, column, value, style="": written.update({(row, column): value})
-    )
-    none = typed().scenarios[0].model_copy(update={"feasible": False, "why_not": ("a", "b")})
-    answer = typed().model_copy(update={"scenarios": (none, none)})
-    unused: Any = None
-    assert workbook._scenarios(book, unused, 5, answer, unused) == 9
-    assert [written[5, i] for i in range(5)] == [
-        "Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Advice",
-    ]  # fmt: skip
-    for row in (6, 7):
-        assert (written[row, 0], written[row, 4]) == ("On demand", "not possible: a; b")
-    assert len(written) == 9
-
-
 def test_the_summary_says_which_total_is_advised_and_which_may_not_be() -> None:
     answer = typed()
     sheet = openpyxl.load_workbook(io.BytesIO(as_workbook(answer, Context())))["Summary"]
@@ -197,23 +140,6 @@ def test_the_summary_says_which_total_is_advised_and_which_may_not_be() -> None:
     for title, scenario in barred.items():
         assert advice[title] == f"not advised: {scenario.why_not_allowed}"
     assert [*advice.values()].count("advised") == 1
-
-
-def test_what_is_known_of_the_prices_stands_on_a_sheet() -> None:
-    answer = typed()
-    assert answer.coverage
-    sheet = openpyxl.load_workbook(io.BytesIO(as_workbook(answer, Context())))["Price coverage"]
-    head, *rows = ([cell.value for cell in row] for row in sheet.iter_rows())
-    assert head[:4] == ["Accelerator", "Provider", "Option", "Known"]
-    assert len(rows) == len(answer.coverage)
-    for row, known in zip(rows, answer.coverage, strict=True):
-        assert row[10:] == [known.accelerator, known.provider, known.purchase_option]
-        assert row[0] == get(known.accelerator).name
-        assert row[3] == {"priced": "priced", "not_sold": "not sold", "unknown": "not known"}.get(
-            known.state, "sold, price not known"
-        )
-        assert row[4] == known.count
-    assert {"AWS", "Azure"} <= {row[1] for row in rows}
 
 
 def test_the_sheets_call_scenarios_by_their_titles_and_never_by_their_keys() -> None:

@@ -10,13 +10,9 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.contract.request.comparison import read_request
-from planner.models import Role
 from planner.services.projects.comparisons import estimate_request
 from planner.web.common.fields import FIELD_TYPES
 from planner.web.common.query_codec import read, with_start
-from planner.web.market.offers import find_lowest_price
-from pricing.market.offers import PurchaseOption
-from tests.planner.costing.market_of import catalog, offer
 
 _INPUT = re.compile(r'<input[^>]*?name="([^"]+)"[^>]*?>')
 _VALUE = re.compile(r'value="([^"]*)"')
@@ -47,16 +43,6 @@ def asked(client: Any, work: str = "train", **changes: str) -> Any:
     return read_request(read(with_start(query), FIELD_TYPES))
 
 
-def test_as_it_stands_it_asks_for_one_run_of_a_7b_within_a_year(client, prices) -> None:
-    request = asked(client)
-    workload: Any = request.workload
-    assert (workload.parameters, workload.tokens) == (7e9, 140e9)
-    assert [run.count for run in workload.runs] == [1]
-    assert (request.start, request.horizon_months) == (workload.runs[0].start, 12)
-    assert request.constraints.total_budget is None
-    assert workload.interruptible is None
-
-
 def test_the_plan_begins_with_the_work_where_no_other_start_is_named(client, prices) -> None:
     runs = {"workload.runs.0.start": "2028-01", "workload.runs.0.deadline": "2028-12"}
     request = asked(client, **runs)
@@ -81,25 +67,12 @@ def test_twice_in_the_eu_with_a_budget(client, prices) -> None:
     assert workload.interruptible
 
 
-def test_an_equal_price_is_shown_in_the_region_rather_than_a_zone_beside_it() -> None:
-    market = catalog(offer("40", region="us-east-1-atl-1"), offer("40"), offer("50"))
-    slug, option = "nvidia-h100-80gb-sxm", PurchaseOption.ON_DEMAND
-    found, usd = find_lowest_price(market.offers, slug, option)
-    assert found is not None
-    assert (found.region, usd) == ("us-east-1", 5)
-
-
 def test_known_hours_are_asked_for_in_hours(client, prices) -> None:
     request = asked(client, "hours", **{"workload.hours_per_month": "1460"})
     workload: Any = request.workload
     assert (workload.kind, workload.accelerator) == ("accelerator_hours", "nvidia-h100-80gb-sxm")
     assert set(workload.hours_per_month) == {1460}
     assert request.horizon_months == 12
-
-
-def test_a_fine_tuning_is_by_lora_unless_another_way_is_chosen(client, prices) -> None:
-    workload: Any = asked(client, "fine_tune").workload
-    assert (workload.optimizer, workload.tokens) == ("lora", 50e6)
 
 
 def test_servers_at_hand_are_named_with_how_many_there_are(client, prices) -> None:
@@ -135,35 +108,8 @@ def test_what_cannot_be_served_comes_back_with_the_answers_and_the_reason(client
         assert f'value="{next(iter(wrong.values()))}"' in text
 
 
-def test_no_abbreviation_meets_somebody_who_names_a_model(client, prices) -> None:
-    """What few have measured is folded away, on the plan form too, until it holds a value."""
-    assert "MFU" not in client.get("/").content.decode()
-    form = client.get("/plan/", {"workload.kind": "training", "edit": "1"}).content.decode()
-    fold = '<details class="mt-3">\n          <summary>What you measured'
-    assert fold in form
-    assert form.index(fold) < form.index("workload.mfu")
-    given = client.get(
-        "/plan/", {"workload.kind": "training", "workload.mfu~pct": "40", "edit": "1"}
-    )
-    assert fold not in given.content.decode()
-
-
 def test_the_budget_is_in_the_currency_that_is_chosen(client, prices) -> None:
     budget = {"constraints.total_budget": "300.000,50"}
     assert asked(client, **budget).currency == "USD"
     request = asked(client, **budget, currency="EUR")
     assert (request.currency, request.constraints.total_budget) == ("EUR", Decimal("300000.50"))
-
-
-def test_a_team_is_asked_in_its_own_currency(client, work) -> None:
-    work.team.currency = "EUR"
-    work.team.save()
-    client.force_login(work.users[Role.EDITOR])
-    page = client.get("/").content.decode()
-    chosen = page[page.index('name="currency"') :]
-    assert re.findall(r'value="(\w*)">(\w+)<', chosen)[:2] == [("", "EUR"), ("USD", "USD")]
-
-
-def test_the_pages_come_before_the_rest_of_the_header_for_a_keyboard(client, prices):
-    page = client.get("/").content.decode()
-    assert page.index('aria-label="Main"') < page.index('aria-label="Dark colours"')

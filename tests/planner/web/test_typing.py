@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.planner.web.browser import visit
 from tests.planner.web.test_browser import PAGES
@@ -50,39 +49,3 @@ def test_the_form_keeps_it_and_the_answer_beside_it_follows(chromium, base):
         with page.expect_response(lambda response: "/live/" in response.url):
             page.reload(wait_until="load")
         assert name.input_value() == "Spring"
-
-
-def test_a_sign_turns_beside_the_form_until_the_figures_are_there(chromium, base):
-    with visit(chromium, base) as here:
-        page = here.open(PAGES["answer"] + "&edit=1")
-        waiting = []
-        page.route("**/plan/live/**", lambda route: waiting.append(route))
-        page.locator("[name='horizon_months']").fill("12")
-        sign = page.locator("#live .busy")
-        expect(sign).to_have_css("opacity", "1")
-        waiting.pop().continue_()
-        expect(sign).to_have_css("opacity", "0")
-
-
-def test_figures_that_nobody_answered_are_marked_until_somebody_does(chromium, base):
-    with visit(chromium, base) as here:
-        page = here.open(PAGES["answer"] + "&edit=1")
-        panel = page.locator("#live")
-        page.route("**/plan/live/**", lambda route: route.abort())
-        page.locator("[name='horizon_months']").fill("12")
-        expect(panel.get_by_role("alert")).to_contain_text("still those from before the change")
-        expect(panel.locator(".stale")).to_be_visible()
-        page.unroute("**/plan/live/**")
-        page.locator("[name='horizon_months']").fill("13")
-        expect(panel.get_by_role("alert")).to_have_count(0)
-        expect(panel.locator(".stale")).to_have_count(0)
-
-
-@pytest.mark.parametrize("kind", ["training", "accelerator_hours"])
-def test_enter_in_a_box_of_the_form_compares(chromium, base, kind):
-    with visit(chromium, base) as here:
-        page = here.open(PAGES["change"])
-        page.locator(f"label:has(#kind-{kind})").click()
-        page.get_by_label("Name of this plan").press("Enter")
-        page.wait_for_url("**/plan/?*")
-        assert f"workload.kind={kind}" in page.url

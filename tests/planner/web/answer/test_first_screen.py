@@ -24,17 +24,6 @@ def test_a_plan_without_a_name_is_called_by_what_to_do(client: Any, prices: Any)
     assert "<title>Rent, 5 months from February 2031 · GPU cost planner</title>" in page
 
 
-def test_a_plan_that_there_is_none_of_says_so_in_its_title(client: Any, prices: Any) -> None:
-    asked = UNNAMED | {"start": "2031-02", "constraints.total_budget": "1"}
-    page = text(get(client, "plan", asked))
-    assert '<h1 class="h2" id="plan-title">No plan within these limits, ' in page
-
-
-def test_a_name_stands_as_it_was_given(client: Any, prices: Any) -> None:
-    page = text(get(client, "plan", UNNAMED | {"name": "Spring"}))
-    assert '<h1 class="h2" id="plan-title">Spring</h1>' in page
-
-
 def test_months_that_are_over_are_said_before_the_advice(client: Any, prices: Any) -> None:
     page = text(get(client, "plan", HOURS | {"start": "2019-01"}))
     said = page.index("The plan begins in January 2019, before today: ")
@@ -107,14 +96,6 @@ def test_without_a_plan_that_has_a_range_no_range_is_announced(client: Any, pric
     page = text(get(client, "plan", asked))
     assert "8 of 10" not in page
     assert "8 of 10" in text(get(client, "plan", HOURS | {"risk.samples": "200"}))
-
-
-def test_machines_and_cases_have_one_word_on_a_page(client: Any, prices: Any) -> None:
-    page = text(get(client, "plan", HOURS | {"risk.samples": "200"}))
-    assert "per machine-hour" in page
-    assert "<td>simulated cases</td>" in page
-    assert "node-hour" not in page
-    assert "futures" not in page
 
 
 def test_a_range_that_does_not_hold_is_not_called_8_of_10_cases_below_the_table(

@@ -76,18 +76,5 @@ def test_chart_and_table_say_the_same_of_the_same_server_and_rent() -> None:
         assert row.use_within_plan in summary
 
 
-def test_an_answer_of_older_rules_keeps_its_share_of_the_life() -> None:
-    row = (
-        answered(BUYS)
-        .break_even[0]
-        .model_copy(update={"over_life": "", "within_plan": "", "utilisation_over_life": 0.49})
-    )
-    assert (row.use_over_life, row.use_within_plan) == ("49% of its hours", "")
-
-
 def test_the_caption_says_where_owning_is_never_cheaper() -> None:
     assert "it never costs less than a3-highgpu-8g" in chart_of(NEVER_PAYS).summary
-
-
-def test_the_caption_of_rents_alone_says_that_no_server_pays_for_itself() -> None:
-    assert chart_of(RENTS).summary.startswith("No server that could be bought at the start")

@@ -9,16 +9,13 @@ from typing import Any
 
 import pytest
 from django import forms
-from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.template.loader import render_to_string
 from django.utils.datastructures import MultiValueDict
 
 from planner.models import Role
 from planner.web import urls  # noqa: F401 - every page, and with it every form
 from planner.web.common.forms import Form, describe_refusals
 from planner.web.team.forms import InviteForm, NoteForm, TokenForm, WebhookForm
-from tests.planner.web.team.texts import text
 
 _OF_DJANGO = re.compile(
     "(This |Ensure |Enter |Select |The submitted |No file was|Upload |List of|Null|Date |Value )"
@@ -70,28 +67,3 @@ def test_no_box_answers_in_the_words_of_the_framework(form: type[Form]) -> None:
 def test_a_refusal_names_box_value_and_remedy(form: Form, name: str, told: str) -> None:
     (words,) = describe_refusals(form[name])
     assert told in words
-
-
-def test_a_refusal_of_ours_stays_as_it_is() -> None:
-    form = NoteForm({"name": "x"})
-    form.add_error("name", ValidationError("is taken; choose another", code="invalid"))
-    assert list(describe_refusals(form["name"])) == ["is taken; choose another"]
-
-
-def test_a_form_that_does_not_say_what_it_changes_is_refused_visibly() -> None:
-    form = NoteForm({"name": "x", "version": "later"})
-    shown = render_to_string("team/parts/fields.html", {"form": form})
-    assert "Open this page again and repeat the change." in " ".join(shown.split())
-
-
-@pytest.mark.django_db
-def test_accounts_are_refused_in_the_same_words(client, settings) -> None:
-    settings.SIGNUP_OPEN = True
-    page = text(client.post("/accounts/login/", {}))
-    assert "“Password” is empty; fill it in." in page
-    typed = {"username": "a b", "password1": "12345678", "password2": "12345678", "email": "x"}
-    page = text(client.post("/accounts/signup/", typed))
-    assert "“Username” was given as 'a b'; use letters, digits, @ . + - and _ alone." in page
-    assert "“Password” has digits alone; add letters." in page
-    assert "was given as 'x', which is not an address of mail" in page
-    assert "12345678" not in page

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from planner.web.common.fields import GROUP_TITLES, with_labels
-from planner.web.plan.plan_page import _REPEATED_GROUPS
-from tests.planner.web.asking import HOURS, get, text
+from planner.web.common.fields import with_labels
+from tests.planner.web.asking import HOURS, get
 
 ENDS = "“Commitments that outlast the plan” set to"
 
@@ -32,18 +29,6 @@ ENDS = "“Commitments that outlast the plan” set to"
 )
 def test_fields_are_told_as_the_form_labels_them(said: str, shown: str) -> None:
     assert with_labels(said) == shown
-
-
-def test_groups_of_rows_have_the_titles_of_the_form() -> None:
-    titles = {path: title for path, title, *_ in _REPEATED_GROUPS.values()}
-    assert titles == titles | GROUP_TITLES
-
-
-@pytest.mark.parametrize("name", ["start", "plan"])
-def test_owned_servers_have_one_name_on_every_form(client: Any, prices: None, name: str) -> None:
-    page = text(get(client, name))
-    assert GROUP_TITLES["on_prem.already_owned"] in page
-    assert "you own already" not in page
 
 
 def test_a_page_names_no_field_in_its_warnings(client, prices) -> None:

@@ -6,7 +6,6 @@ import datetime as dt
 from dataclasses import replace
 
 import pytest
-from django.urls import reverse
 
 from planner.web.market.market_pages import draw_history
 from pricing import catalog
@@ -37,8 +36,3 @@ def test_what_is_no_longer_sold_ends_with_its_last_price(known):
     last = past[-1].date.isoformat()
     assert draw_history(replace(offer, sold_now=False), past, today=LATER).x[-1] == last
     assert draw_history(offer, past, today=past[-1].date).x[-1] == last
-
-
-def test_the_page_of_an_offer_draws_it_until_today(client, known):
-    page = client.get(reverse("market-offer"), {"id": OFFER}).context["chart"]
-    assert page.x[-1] == dt.datetime.now(dt.UTC).date().isoformat()

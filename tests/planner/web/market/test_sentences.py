@@ -12,7 +12,6 @@ import pytest
 from planner.web.market import sentences
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.market.snapshot import Region
 from pricing.models import Revision
 
 ACCELERATOR = Accelerator(
@@ -46,13 +45,6 @@ def test_the_interconnect_names_its_bandwidth_where_known() -> None:
     )
 
 
-def test_the_source_names_what_nobody_verified() -> None:
-    sheet = replace(ACCELERATOR, source="Datasheet.")
-    assert sentences.source_note(sheet) == "Datasheet."
-    unsure = replace(sheet, unverified=("tdp_w", "year"))
-    assert sentences.source_note(unsure) == "Datasheet. Not verified: tdp_w, year."
-
-
 @pytest.mark.parametrize(
     ("months", "payment", "term"),
     [(0, "", ""), (12, "", "12 months"), (36, "all_upfront", "36 months, all upfront")],
@@ -62,32 +54,11 @@ def test_a_commitment_says_its_term_and_payment(months: int, payment: str, term:
     assert sentences.commitment_term(offer) == term
 
 
-def test_the_list_price_adds_what_is_due_upfront() -> None:
-    assert sentences.list_price(OFFER) == "55.04 USD/h"
-    upfront = replace(OFFER, price_per_hour=Decimal(0), upfront=Decimal(120000))
-    assert sentences.list_price(upfront) == "0 USD/h and 120,000 USD upfront"
-
-
-def test_a_region_is_its_city_and_country() -> None:
-    assert sentences.place(Region("europe", city="Dublin")) == "Dublin"
-    assert sentences.place(Region("europe", "IE", "Dublin")) == "Dublin IE"
-    assert sentences.place(None) == "not known"
-
-
 def test_the_oldest_price_counts_those_without_a_date() -> None:
     day = dt.date(2026, 11, 1)
     assert sentences.oldest_price(Revision(oldest_price_as_of=day)) == "1 November 2026."
     undated = Revision(oldest_price_as_of=None, undated_prices=1200)
     assert sentences.oldest_price(undated) == "not known; 1,200 prices carry no date."
-
-
-def test_an_offer_without_a_region_is_said_to_name_none(client, db) -> None:
-    other = replace(OFFER, provider="denvr", region="all-regions")
-    assert sentences.sold_at(other) == "Denvr (no region named)"
-    assert (
-        sentences.sold_at(replace(OFFER, region="eu-x-9", zone="eux9-az2"))
-        == "AWS eu-x-9, eux9-az2"
-    )
 
 
 @pytest.mark.parametrize(

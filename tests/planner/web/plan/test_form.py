@@ -12,10 +12,8 @@ from django.urls import reverse
 
 from planner.models import Job
 from planner.services.jobs import jobs
-from planner.sizing.candidates.candidates import INFERENCE_ONLY
 from planner.web.common.fields import find_label
 from planner.web.common.plan_request import read_plan_request
-from planner.web.plan.accelerators import OPEN_ROWS
 from planner.web.plan.forms import PlanForm
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
@@ -33,14 +31,6 @@ def test_an_answer_can_be_changed_in_the_form(client, prices):
     assert 'id="plan-form"' in page
     assert 'value="4000"' in page or "> 4000</textarea>" in page
     assert 'name="edit"' not in page
-
-
-def test_enter_in_a_box_compares_as_the_first_button_of_the_form_does(client, prices):
-    form = text(get(client, "plan", HOURS | {"edit": "1"})).partition('id="plan-form"')[2]
-    first = re.search(r"<button[^>]*>[^<]*", form)
-    assert first is not None
-    assert "formaction" not in first[0]
-    assert first[0].endswith(">Compare")
 
 
 def test_the_form_keeps_what_it_has_no_box_for(client, prices):
@@ -68,13 +58,6 @@ def test_the_panel_shows_hours_memory_and_fit(client, prices):
     assert live.fit.min_accelerators >= 1
 
 
-def test_the_panel_lists_the_demand_that_the_runs_give(client, prices):
-    months = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"].months
-    assert [month for month, _, _ in months][:2] == ["2027-01", "2027-02"]
-    assert months[0][1] > 0
-    assert months[2][1] == 0
-
-
 def test_the_demand_of_the_runs_becomes_a_grid_of_months(client, prices):
     live = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"]
     given = parse_qs(live.month_by_month)
@@ -82,13 +65,6 @@ def test_the_demand_of_the_runs_becomes_a_grid_of_months(client, prices):
     hours = [float(one) for one in given["workload.hours_per_month"][0].split()]
     assert hours == pytest.approx([hours for _, hours, _ in live.months], rel=1e-5)
     assert not [name for name in given if name.startswith(("workload.runs", "workload.tokens"))]
-
-
-def test_the_grid_of_months_has_its_way_without_scripts(client, prices):
-    live = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"]
-    page = text(client.get(f"{reverse('plan')}?{live.month_by_month}"))
-    assert re.search(r'<textarea name="workload.hours_per_month"[^>]*>\s*\d', page)
-    assert 'data-month-grid="id_workload.hours_per_month"' in page
 
 
 def test_the_chooser_ranks_what_fits_and_says_why_the_rest_does_not(client, prices):
@@ -108,12 +84,6 @@ def test_choosing_fills_the_accelerator_of_the_form(client, prices):
     assert re.search(r'value="nvidia-h100-80gb-sxm" selected', page)
 
 
-def test_what_stands_in_an_empty_box_of_a_job_is_short_enough_to_read(client, prices):
-    page = text(get(client, "plan", {**TRAINING, "edit": "1"}))
-    box = re.search(r'<input[^>]*name="workload.accelerators_per_job"[^>]*>', page)[0]
-    assert 'placeholder="from the model"' in box
-
-
 def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
     response = get(client, "plan-accelerators", TRAINING)
     rows = {row.candidate.accelerator: row for row in response.context["rows"]}
@@ -131,13 +101,6 @@ def test_the_chooser_names_who_rents_at_the_price(client, prices):
     assert "none that this plan may take" in text(shown)
 
 
-@pytest.mark.sweep
-def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, prices):
-    small = {**TRAINING, "workload.parameters~bn": "0.001", "workload.tokens~bn": "0.1"}
-    assert "A CPU is enough" in text(get(client, "plan-accelerators", small))
-    assert get(client, "plan-live", small).context["live"].fit.cpu_is_enough
-
-
 def test_the_chooser_shows_money_against_time_and_the_reasons(client, prices):
     response = get(client, "plan-accelerators", TRAINING)
     shown = text(response)
@@ -152,29 +115,6 @@ def test_the_chooser_shows_money_against_time_and_the_reasons(client, prices):
     assert "FPGA" in shown
 
 
-def test_the_chooser_opens_with_what_may_be_rented_and_folds_the_rest(client, prices):
-    chosen = {**TRAINING, "workload.accelerator": "nvidia-gb300"}
-    shown = get(client, "plan-accelerators", chosen).context
-    first, more, unfit = shown["first_rows"], shown["more_rows"], shown["unfit_rows"]
-    assert {"nvidia-gb300", *(card.candidate.accelerator for card in shown["front"])} <= {
-        row.candidate.accelerator for row in first
-    }
-    assert len(first) <= OPEN_ROWS + len(shown["front"]) + 1
-    assert all(
-        row.usd_per_hour is not None for row in first if row.candidate.accelerator != "nvidia-gb300"
-    )
-    every = sorted([*first, *more, *unfit], key=lambda row: row.candidate.accelerator)
-    assert every == sorted(shown["rows"], key=lambda row: row.candidate.accelerator)
-
-
-def test_the_chooser_says_tier_weights_and_what_each_card_serves(client, prices):
-    shown = " ".join(text(get(client, "plan-accelerators", TRAINING)).split())
-    assert "Memory first: the weights are 28.0 GB in fp32 and 14.0 GB in half precision" in shown
-    assert re.search(r"(Light|Complex|Very demanding) work:", shown)
-    assert "serves very demanding work" in shown
-    assert len(re.findall(r">\s*inference only\s*<", shown)) == len(INFERENCE_ONLY)
-
-
 def test_the_chooser_says_what_is_missing(client, prices):
     missing = {"workload.kind": "training", "workload.parameters~bn": "7"}
     assert "Training tokens" in text(get(client, "plan-accelerators", missing))
@@ -185,16 +125,6 @@ def test_more_samples_than_a_page_waits_for_are_offered_as_a_job(client, prices)
     page = text(get(client, "plan", MANY))
     assert "take a while" in page
     assert "Run simulation" in page
-
-
-def test_the_panel_beside_long_work_shows_the_totals_already(client, prices):
-    response = get(client, "plan", MANY)
-    assert response.context["live"].answer.demand.total_hours == 24_000
-
-
-def test_the_panel_names_fields_in_the_words_of_the_form(client, prices):
-    page = text(get(client, "plan-live", {**HOURS, "horizon_months": "500"}))
-    assert "<strong>Horizon</strong>: 500 is not allowed" in page
 
 
 def start(client, values):
@@ -246,46 +176,10 @@ def test_a_request_that_is_refused_ends_the_job_with_its_reason(client, prices, 
     assert "workload.accelerator" in text(client.get(here))
 
 
-def longest(name: str) -> str:
-    """As many digits as people type: of a rate, of months, of anything else."""
-    if name.endswith("~pct"):
-        return "12.25"
-    return "120" if name.endswith("months") else "1234567"
-
-
-def test_a_form_sent_without_scripts_fits_the_first_line_of_a_request(client, prices):
-    rows = {f"rows.{name}": "3" for name in ("custom_offers", "on_prem.servers", "workload.runs")}
-    page = text(get(client, "plan", {**HOURS, **rows}))
-    form = page[page.index('id="plan-form"') : page.index("</form>", page.index("plan-form"))]
-    names = re.findall(r'<(?:input|select|textarea)[^>]* name="([^"]+)"', form)
-    assert len(names) > 100
-    boxes = re.findall(r'type="checkbox" name="([^"]+)"', form)
-    sent = [(name, longest(name)) for name in dict.fromkeys(names) if name not in boxes]
-    limit = int(re.search(r"limit_request_line = (\d+)", CONFIGURATION.read_text())[1])
-    assert len(f"GET {reverse('plan')}?{urlencode(sent)} HTTP/1.1") < limit
-
-
-def test_a_refusal_speaks_in_the_unit_of_its_box(client, prices):
-    asked = {**HOURS, "constraints.max_spot_share~pct": "140"}
-    for address in ("plan", "plan-live"):
-        page = text(get(client, address, asked))
-        assert "140% is not allowed; must be at most 100%" in page
-        assert "1.4 is not allowed" not in page
-
-
 def test_an_amount_that_may_be_two_is_asked_about_and_a_size_takes_a_decimal_comma(client, prices):
     unclear = text(get(client, "plan", {**HOURS, "constraints.total_budget": "300.000"}))
     assert "'300.000' can be read in two ways: 300 or 300000?" in unclear
     assert get(client, "plan", {**TRAINING, "workload.model": "7,5B"}).status_code == 200
-
-
-def test_a_month_typed_in_words_is_not_cut_off_before_it_is_refused(client, prices):
-    for address in ("plan", "start"):
-        boxes = re.findall(
-            r'<input[^>]*placeholder="20\d\d-\d\d"[^>]*>', text(get(client, address))
-        )
-        lengths = [int(re.search(r'maxlength="(\d+)"', box)[1]) for box in boxes]
-        assert min(lengths) >= len(" September 2027 ")
 
 
 def test_a_server_s_quotes_and_late_delivery_have_boxes(client, prices):

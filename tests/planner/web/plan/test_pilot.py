@@ -85,12 +85,6 @@ def test_a_pilot_of_samples_is_in_samples(client, db):
     assert "an MFU of" not in text(answer)
 
 
-def test_a_rate_above_the_card_says_what_all_accelerators_of_the_box_may_do(client, db):
-    words = text(send(client, accelerators="8", per_second="9e9"))
-    assert "of the dense peak of H100 SXM5 80 GB; allowed are up to" in words
-    assert "; all 8 together: 8 times that" in words
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("changes", "words"),
@@ -108,13 +102,6 @@ def test_what_cannot_be_is_refused_beside_its_box(client, db, changes, words):
     assert words in text(answer)
 
 
-def test_no_card_is_taken_for_the_one_that_a_pilot_ran_on(client, db):
-    bare = text(client.get("/usage/"))
-    assert re.search(r'<option value=""\s+selected>—', bare)
-    told = "Nothing is chosen under “Accelerator of the pilot”; choose one"
-    assert told in text(send(client, accelerator=""))
-
-
 def test_the_boxes_ask_only_for_what_the_plan_does_not_say(client, db):
     bare = text(client.get("/usage/"))
     of_plan = text(client.get(f"/usage/?{urlencode(PLAN)}"))
@@ -130,10 +117,3 @@ def test_what_the_rate_of_samples_holds_leaves_the_plan_with_it(client, work):
     left = query(send(client, plan, parameters=None, tokens=None, per_second="8,000"))
     assert left["workload.samples_per_second"] == ["1000"]
     assert not {"workload.loader", "workload.architecture", "workload.code"} & set(left)
-
-
-def test_a_given_mfu_of_a_run_is_replaced_with_what_says_so(client, work):
-    plan = {**PLAN, "workload.mfu_of": "run", "workload.code": "standard"}
-    left = query(send(client, plan, parameters=None, tokens=None))
-    assert "workload.mfu_of" not in left
-    assert left["workload.code"] == ["standard"]

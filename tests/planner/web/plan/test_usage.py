@@ -28,20 +28,6 @@ def send(client, content: bytes | None, **fields: object):
     return client.post("/usage/", file | fields)
 
 
-def test_the_page_opens_without_an_account(client, db):
-    assert "Plan on what you used" in text(client.get("/usage/"))
-
-
-def test_the_first_look_asks_for_a_file_and_folds_the_rest(client, db):
-    page = client.get("/usage/").content.decode().partition("<main")[2].partition("</main>")[0]
-    folded = re.sub(r"(<summary.*?</summary>).*?</details>", r"\1", page, flags=re.DOTALL)
-    assert folded.count("<summary") == 3
-    assert len(re.sub(r"<[^>]+>", " ", folded).split()) <= 80
-    for word in ("FOCUS", "sacct", "Kubernetes", "64 MB"):
-        assert word in page
-        assert word not in folded
-
-
 def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
     page = text(send(client, table(MONTHS), months="3", start="2025-08"))
     assert "use of accelerators: hours and money count" in page
@@ -98,39 +84,6 @@ def test_a_refusal_stands_beside_its_field(client, db, content, fields, words):
     assert words in text(answer)
 
 
-def test_a_refused_file_says_what_to_do_and_unfolds_nothing_else(client, db):
-    page = text(send(client, b"when,how much\n2026-01,5\n"))
-    assert (
-        "In a table of your own, a row a month, call the columns month, accelerator_hours and cost"
-        in page
-    )
-    folds = re.findall(r"<details[^>]*>", page.partition("<main")[2])
-    assert len(folds) == 3
-    assert not any("open" in fold for fold in folds)
-    assert '<details class="mt-3" open>' in text(send(client, table(MONTHS), start="soon"))
-
-
-def test_several_files_have_to_be_chosen_again_without_scripts(client, db):
-    rows = table([{"Month": "2025-01", "GPU hours": "100"}])
-    page = text(client.post("/usage/", {"file": [SimpleUploadedFile(n, rows) for n in "ab"]}))
-    assert "Read them as these?" in page
-    assert "Choose the files again before that." in page
-    assert "is still here" not in page
-
-
-def test_notes_call_months_and_accelerators_by_name(client, db):
-    other = MONTHS[2] | {
-        "identity/LineItemId": "line99",
-        "lineItem/UsageType": "BoxUsage:g5.12xlarge",
-        "product/instanceType": "g5.12xlarge",
-    }
-    page = text(send(client, table([*MONTHS[:6], other]), months="3", start="2025-09"))
-    notes = page.rpartition("<ul>")[2]
-    assert "The demand is that of H100 SXM5 80 GB alone" in notes
-    assert "of A10G." in notes
-    assert "before September 2025" in notes
-
-
 def test_rows_that_are_not_understood_are_named(client, db):
     page = text(send(client, sacct({}, {"JobID": "2", "State": "DONE"})))
     assert "Some rows are not understood" in page
@@ -151,12 +104,6 @@ def test_what_refuses_a_file_names_it_beside_the_box(client, db, content, words)
     assert words in html.unescape(beside)
 
 
-def test_doubtful_use_is_warned_of(client, db):
-    page = text(send(client, table([cur_row(1, usage_amount="1000000000")])))
-    assert "Some rows are doubtful or incomplete." in page
-    assert "8,000,000,000 accelerator-hours in 1.00 h" in page
-
-
 def test_a_job_file_opens_in_the_plan_form(client, work):
     script = b"#SBATCH --nodes=2 --gres=gpu:h100:8 --time=10:00:00\n"
     page = text(send(client, script))
@@ -167,11 +114,6 @@ def test_a_job_file_opens_in_the_plan_form(client, work):
     assert text(client.get(plan_link(page)))
 
 
-def test_what_a_job_file_leaves_open_is_named(client, db):
-    page = text(send(client, b"#SBATCH --nodes=2 --exclusive\n"))
-    assert "how many accelerators the job takes is not stated" in page
-
-
 def test_several_bills_are_added_up(client, db):
     bills = [SimpleUploadedFile(f"{n}.csv", table([row])) for n, row in enumerate(MONTHS)]
     page = text(client.post("/usage/", {"file": bills, "months": "0"}))
@@ -180,13 +122,6 @@ def test_several_bills_are_added_up(client, db):
     page = text(client.post("/usage/", {"file": twice, "months": "0"}))
     assert page.count("5,840.00") == 1
     assert "the same row again: counted once" in page
-
-
-def test_more_than_the_page_reads_is_refused(client, db, monkeypatch):
-    monkeypatch.setattr("planner.web.plan.usage.MAX_BYTES", 1_000)
-    answer = send(client, table(MONTHS))
-    assert answer.status_code == 400
-    assert "more by the command usage" in text(answer)
 
 
 def signed(currency):
@@ -227,11 +162,6 @@ def test_what_is_signed_in_several_currencies_goes_into_no_plan(client, work):
     assert "takes none of them along" in page
 
 
-def test_a_rule_that_cannot_be_read_stands_beside_its_box(client, db):
-    page = text(send(client, table(MONTHS), rules="colour:red=X"))
-    assert "is unknown; allowed are tag:NAME, account, user and partition" in page
-
-
 def test_reading_ends_where_the_sender_has_left(client, db, monkeypatch):
     """Cancelled on the page, or a closed tab: nobody waits, nothing is read further."""
     monkeypatch.setattr("planner.web.middleware.SOCKET", "REMOTE_ADDR")
@@ -252,16 +182,6 @@ def test_rows_add_up_and_a_warning_says_what_is_missing(client, db):
     assert f"All rows {len(MONTHS) + 2}" in page
     assert "1 of 9 rows are not understood, and their hours are in no sum (7 are read, 1" in page
     assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in html.unescape(page)
-
-
-def test_a_job_file_says_how_many_runs_go_at_once(client, db):
-    script = "#SBATCH --gpus=h100:8 --time=60 --array=0-9{}\n"
-    limited = plain(text(send(client, script.format("%4").encode())))
-    assert "Runs that it starts 10 (4 at once)" in limited
-    unlimited = plain(text(send(client, script.format("").encode())))
-    assert "Runs that it starts 10 (how many at once is not stated)" in unlimited
-    slices = plain(text(send(client, b"#SBATCH --gres=gpu:a100_1g.5gb:2 --time=60\n")))
-    assert "Slices of an accelerator 2" in slices
 
 
 def test_a_savings_plan_is_money_that_covers_machines(client, db):

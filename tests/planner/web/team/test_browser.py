@@ -20,7 +20,7 @@ from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
 from pricing.models import HeldBatch
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import market
 
 pytestmark = [
     pytest.mark.browser,
@@ -215,69 +215,6 @@ def test_projects_are_planned_together_ticked_out_and_kept(work, enter, scripts)
 
 
 @pytest.mark.sweep
-def test_a_visitor_signs_in_and_finds_the_plan_again(work, enter):
-    page = settled(enter(), f"/plan/?{urlencode(PLAN)}")
-    page.get_by_role("link", name="Sign in to save this").first.click()
-    page.get_by_label("Login").fill("editor-of-alpha")
-    page.get_by_label("Password").fill("pass word 4711")
-    page.get_by_role("button", name="Sign In", exact=True).click()
-    page.get_by_role("link", name="Save to a project").first.click()
-    expect(page.get_by_label("Name of the saved comparison")).to_have_value("Two runs")
-
-
-@pytest.mark.sweep
-def test_the_path_goes_by_keyboard(work, enter):
-    page = settled(enter(work.users[Role.EDITOR]), f"/save/?{urlencode(PLAN)}")
-    page.get_by_label("Name of the saved comparison").focus()
-    press_until(page, "Save")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("draft")
-    press_until(page, "Submit")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("submitted")
-
-
-def press_until(page: Page, words: str) -> None:
-    """Tab from here to the button that says so."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        script = "document.activeElement.tagName + ' ' + document.activeElement.innerText"
-        if page.evaluate(script).startswith(f"BUTTON {words}"):
-            return
-    raise AssertionError(f"no button {words!r} is reached by Tab")
-
-
-@pytest.mark.sweep
-def test_variants_come_by_themselves(work, full, enter):
-    page = settled(enter(work.users[Role.VIEWER]), full["project"])
-    expect(page.get_by_role("region", name="Totals of the scenarios")).to_be_visible()
-    page.get_by_label("Rented only").uncheck()
-    page.get_by_role("button", name="Compare").click()
-    expect(page.get_by_role("link", name="Open Rented only")).to_have_count(0)
-
-
-@pytest.mark.sweep
-def test_what_changed_since_comes_into_the_page(work, full, enter):
-    page = settled(enter(work.users[Role.VIEWER]), full["comparison"])
-    page.get_by_role("link", name="Recalculate").click()
-    expect(page.get_by_role("region", name="Totals then and now")).to_be_visible()
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", ["project", "portfolio"])
-def test_every_chart_is_drawn_where_it_is_seen(work, full, enter, name):
-    page = settled(enter(work.users[Role.APPROVER]), full[name])
-    charts = page.locator("[data-chart]")
-    assert charts.count() >= 1
-    closed = page.locator("details.fold:not([open]) > summary")
-    while closed.count():
-        closed.first.click()
-    for chart in charts.all():
-        chart.scroll_into_view_if_needed()
-        expect(chart.locator("canvas")).to_be_visible()
-
-
-@pytest.mark.sweep
 def test_a_large_file_is_sent_and_read(work, full, enter):
     page = settled(enter(work.users[Role.EDITOR]), full["project"])
     rows = b"month,cost\n" + b"2027-04,1.00\n" * 100_000
@@ -294,16 +231,6 @@ def test_a_refused_file_says_why_without_leaving_the_page(work, full, enter):
     page.get_by_label("Monthly actuals").set_input_files(file)
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("row 2 › cost")).to_be_visible()
-
-
-@pytest.mark.sweep
-def test_another_s_workspace_is_not_there(work, full, enter):
-    stranger = Workspace("beta").users[Role.OWNER]
-    here = enter(stranger)
-    answer = here.page.goto(here.base + full["project"])
-    assert answer is not None
-    assert answer.status == 404
-    expect(here.page.get_by_role("heading", name="Page not found")).to_be_visible()
 
 
 REFUSED = {
@@ -333,15 +260,3 @@ def test_a_refused_form_is_clean_and_keeps_what_was_typed(work, enter, theme, wi
     here.problems.clear()  # The console tells of the status 400.
     assert here.violations() == []
     assert here.overflow() <= 0
-
-
-@pytest.mark.sweep
-def test_a_secret_is_copied_as_it_is(work, enter):
-    page = settled(enter(work.users[Role.OWNER]), "/team/alpha/settings/tokens/")
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_label("Purpose").fill("Nightly")
-    page.get_by_role("button", name="Create token").click()
-    page.get_by_role("button", name="Copy").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == page.locator("#secret").inner_text()

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from planner.models import ApiToken, AuditEntry, Role, Scope, WebhookDelivery, WebhookEndpoint
-from planner.services.projects import saved_comparisons
 from planner.services.teams import tokens
 from planner.services.webhooks import webhooks
 from tests.planner.web.team.texts import text
@@ -31,26 +30,6 @@ def test_a_token_is_shown_once_and_works(work, signed_in, client):
 def test_an_owner_makes_a_service_token(work, signed_in):
     signed_in().post(TOKENS, {**TOKEN, "kind": "service", "role": "viewer"})
     assert ApiToken.objects.get().user is None
-
-
-def test_an_editor_makes_no_service_token(work, signed_in):
-    assert signed_in(Role.EDITOR).post(TOKENS, {**TOKEN, "kind": "service"}).status_code == 403
-
-
-def test_nobody_is_offered_a_role_above_their_own(work, signed_in):
-    answer = signed_in(Role.EDITOR).post(TOKENS, {**TOKEN, "role": "owner"})
-    assert answer.status_code == 400
-    assert not ApiToken.objects.exists()
-
-
-def test_the_scope_refresh_is_refused_beside_its_box(work, signed_in):
-    answer = signed_in().post(TOKENS, {**TOKEN, "scopes": ["refresh"]})
-    assert "only operators of this server can grant" in text(answer)
-    assert 'value="Nightly"' in text(answer)
-
-
-def test_a_token_lives_a_year_at_most(work, signed_in):
-    assert signed_in().post(TOKENS, {**TOKEN, "days": "9999"}).status_code == 400
 
 
 @pytest.fixture
@@ -87,18 +66,6 @@ def test_an_address_inside_the_network_is_refused_beside_its_box(work, signed_in
     assert not WebhookEndpoint.objects.exists()
 
 
-def test_a_host_of_one_word_is_taken_where_its_network_is_open(work, signed_in, settings):
-    inner = {**HOOK, "url": "http://collector:8080/hook"}
-    assert "a name that only a network" in text(
-        signed_in().post(HOOKS, inner | {"url": "https://collector/"})
-    )
-    settings.WEBHOOK_ALLOWED_NETWORKS = ["10.0.0.0/8"]
-    assert signed_in().post(HOOKS, inner).status_code == 200
-    assert WebhookEndpoint.objects.get().url == "http://collector:8080/hook"
-    for wrong in ("javascript:alert(1)", "ftp://example.com/", "https://", "https://a b.com/"):
-        assert signed_in().post(HOOKS, inner | {"url": wrong}).status_code == 400
-
-
 @pytest.fixture
 def endpoint(work) -> WebhookEndpoint:
     return webhooks.add_endpoint(work.access(), work.team, HOOK)
@@ -108,18 +75,6 @@ def test_a_webhook_is_switched_off(work, endpoint, signed_in):
     signed_in().post(f"{HOOKS}{endpoint.pk}/", {**HOOK, "version": endpoint.version})
     endpoint.refresh_from_db()
     assert not endpoint.active
-
-
-def test_a_webhook_to_a_host_that_is_refused_by_now_can_be_switched_off(work, endpoint, signed_in):
-    WebhookEndpoint.objects.update(url="https://hooks.intranet/a")
-    typed = {"url": "https://hooks.intranet/a", "events": endpoint.events, "version": 1}
-    here = f"/team/alpha/settings/webhooks/{endpoint.pk}/"
-    assert signed_in().post(here, typed).status_code == 302
-    endpoint.refresh_from_db()
-    assert not endpoint.active
-    moved = typed | {"url": "https://hooks.intranet/b", "version": endpoint.version}
-    page = text(signed_in().post(here, moved))
-    assert "'hooks.intranet' is a name that only a network of its own knows" in page
 
 
 def test_a_new_signing_secret_is_shown_once(work, endpoint, signed_in):
@@ -160,22 +115,11 @@ def test_the_audit_log_says_from_what_to_what(work, signed_in):
     assert "owner-of-alpha" in page
 
 
-def test_the_audit_log_speaks_in_sentences(work, signed_in):
-    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
-    saved_comparisons.send_back(work.access(Role.APPROVER), plan)
-    page = re.sub(r"<[^>]+>", "", text(signed_in().get(AUDIT)))
-    assert "approver-of-alpha sent back the saved comparison First plan." in " ".join(page.split())
-
-
 def test_the_audit_log_is_narrowed(work, token, signed_in):
     work.project()
     page = text(signed_in().get(f"{AUDIT}?action=token.created&actor=editor"))
     assert "created the token" in page.partition("<tbody>")[2]
     assert "created the project" not in page.partition("<tbody>")[2]
-
-
-def test_a_filter_that_matches_nothing_says_so(work, signed_in):
-    assert "Nothing matches" in text(signed_in().get(f"{AUDIT}?actor=nobody"))
 
 
 def test_the_audit_log_comes_in_pages(work, signed_in):

@@ -9,7 +9,6 @@ import pytest
 from django.test import Client
 
 from planner.models import AuditEntry, Job, Role
-from planner.services.jobs import jobs
 from planner.services.observability.measures import render_measures
 from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun, Revision
 from pricing.publish.batch import OfferBatch
@@ -53,11 +52,6 @@ def test_what_a_refresh_left_as_it_was_is_named_with_its_remedy(work, operator):
     assert 'planner_unread_price_parts{provider="aws"} 1.0' in render_measures().decode()
 
 
-def test_held_prices_are_shown_with_the_reasons(held, operator):
-    page = text(operator.get("/operator/"))
-    assert all(reason in page for reason in held.reasons)
-
-
 def test_held_prices_are_released(held, operator):
     page = text(operator.post(f"/operator/held/{held.pk}/release/", follow=True))
     assert "are published" in page
@@ -73,12 +67,6 @@ def test_held_prices_are_rejected(held, operator):
     held.refresh_from_db()
     assert held.state == "discarded"
     assert Revision.objects.filter(provider="aws").count() == 1
-
-
-def test_what_was_decided_is_not_decided_again(held, operator):
-    operator.post(f"/operator/held/{held.pk}/reject/")
-    page = text(operator.post(f"/operator/held/{held.pk}/release/", follow=True))
-    assert "It is discarded already" in page
 
 
 @pytest.fixture
@@ -121,23 +109,12 @@ def test_a_ticked_price_is_rejected_and_nothing_ticked_is_nothing_decided(quaran
     assert Revision.objects.count() == revisions
 
 
-@pytest.mark.parametrize("row", ["9" * 20, "9" * 5000, "²", "all"], ids=len)
-def test_what_is_no_row_is_not_ticked(row, quarantined, operator):
-    answer = operator.post("/operator/prices/", {"row": row, "decision": "reject"}, follow=True)
-    assert "Tick the prices" in text(answer)
-
-
 def test_run_now_starts_a_job(operator, settings):
     settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
     answer = operator.post("/operator/refresh/", {"providers": ["aws"]})
     job = Job.objects.get()
     assert answer["Location"] == f"/jobs/{job.pk}/"
     assert job.arguments == {"providers": ["aws"]}
-
-
-def test_an_unknown_provider_is_refused(operator):
-    assert operator.post("/operator/refresh/", {"providers": ["moon"]}).status_code == 400
-    assert not Job.objects.exists()
 
 
 @pytest.fixture
@@ -159,39 +136,10 @@ def test_htmx_gets_the_bar_alone(running, signed_in):
     assert "<html" not in text(answer)
 
 
-def test_a_job_that_is_over_asks_no_more(running, signed_in):
-    Job.objects.update(state="failed", error={"detail": "It broke.", "errors": []})
-    page = text(signed_in().get(f"/jobs/{running.pk}/"))
-    assert "It broke." in page
-    assert "hx-trigger" not in page
-
-
 def test_a_job_is_cancelled(running, signed_in):
     signed_in(Role.EDITOR).post(f"/jobs/{running.pk}/cancel/")
     running.refresh_from_db()
     assert running.cancel_requested
-
-
-def test_a_finished_job_is_not_cancelled(running, signed_in):
-    Job.objects.update(state="succeeded", result={"results": []})
-    page = text(signed_in().post(f"/jobs/{running.pk}/cancel/", follow=True))
-    assert "The job is over" in page
-
-
-def test_a_refresh_is_seen_by_operators_alone(work, operator, signed_in):
-    job = jobs.Job.objects.create(kind="price_refresh", arguments={"providers": []})
-    assert operator.get(f"/jobs/{job.pk}/").status_code == 200
-    assert signed_in().get(f"/jobs/{job.pk}/").status_code == 404
-
-
-@pytest.mark.parametrize(("state", "words"), [("queued", "Next in line"), ("running", "Reading")])
-def test_the_page_opens_while_a_refresh_waits_or_runs(operator, state, words):
-    message = "Reading aws" if state == "running" else ""
-    job = jobs.Job.objects.create(kind="price_refresh", state=state, message=message)
-    answer = operator.get("/operator/")
-    assert answer.status_code == 200
-    assert f'hx-get="/jobs/{job.pk}/"' in text(answer)
-    assert words in text(answer)
 
 
 def test_what_each_provider_came_to_is_told(work, operator):

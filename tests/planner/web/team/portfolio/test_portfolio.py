@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -29,16 +27,6 @@ def projects(work):
     made[1].created_by = work.users[Role.EDITOR]
     made[1].save()
     return made
-
-
-def test_a_page_without_workloads_says_what_to_do(work, signed_in):
-    assert "No project has a workload yet" in text(signed_in().get(HERE))
-
-
-def test_nothing_is_planned_before_somebody_asks(projects, signed_in):
-    page = text(signed_in().get(HERE))
-    assert "speech" in page
-    assert "What does each project pay" not in page
 
 
 def test_every_ticked_project_pays_a_share_with_its_reason(projects, signed_in):
@@ -80,10 +68,6 @@ def test_what_is_not_ticked_is_not_planned(projects, signed_in):
     assert page.count("It pays") == 1
 
 
-def test_no_tick_is_refused_in_words(projects, signed_in):
-    assert "Projects: none is included" in text(signed_in().get(HERE, {"plan": "1"}))
-
-
 def test_htmx_gets_the_plan_alone(projects, signed_in):
     answer = signed_in().get(
         HERE, {"plan": "1", "project": projects[0].pk}, headers={"HX-Request": "true"}
@@ -101,61 +85,14 @@ def test_an_editor_sees_their_own_project_alone(projects, signed_in):
     assert "Saved by planning together" not in page
 
 
-def test_a_plan_that_buys_says_how_to_see_what_others_would_be_advised():
-    answer = plan_portfolio(relay(2, 24), bundled_catalog(), today=TODAY)
-    assert answer.next_order is not None
-    words = "untick the project for the plan that they would be advised"
-    assert words in PortfolioPage(answer).shares_note
-    rented = relay(2, 24, on_prem={"servers": []})
-    page = PortfolioPage(plan_portfolio(rented, bundled_catalog(), today=TODAY))
-    assert page.has_what_if
-    assert words not in page.shares_note
-
-
 def test_who_made_no_project_is_told_so_and_offered_no_paper(projects, signed_in):
     page = text(signed_in(Role.VIEWER).get(HERE, {"plan": "1", "project": projects[0].pk}))
     assert "None of these projects is yours" in page
     assert "portfolio/pack/" not in page
 
 
-@pytest.fixture
-def work_is_over(monkeypatch):
-    """Shares follow use, as where a page has no work left for those that were asked for."""
-    whole = portfolios.plan_for_team
-
-    def by_use(request, team=None, catalog=None):
-        outcome = whole({**request, "shares": "use"}, team, catalog)
-        return replace(outcome, request={**outcome.request, "shares": request["shares"]})
-
-    monkeypatch.setattr(portfolios, "plan_for_team", by_use)
-
-
 LACKING = "Shares by what each project adds to the others take more work than a page may"
 IN_BACKGROUND = "Plan in the background and keep it"
-
-
-@pytest.mark.sweep
-def test_shares_by_use_for_lack_of_work_say_so_and_offer_the_background(
-    projects, signed_in, work_is_over
-):
-    values = {"plan": "1", "project": [p.pk for p in projects]}
-    page = text(signed_in(Role.EDITOR).get(HERE, values))
-    assert LACKING in page
-    assert IN_BACKGROUND in page
-    viewer = text(signed_in(Role.VIEWER).get(HERE, values))
-    assert IN_BACKGROUND not in viewer
-    asked_for = text(signed_in().get(HERE, {**values, "shares": "use"}))
-    assert LACKING not in asked_for
-
-
-@pytest.mark.sweep
-def test_a_plan_kept_by_use_for_lack_of_work_says_so(projects, signed_in, work_is_over):
-    browser = signed_in()
-    browser.post(f"{HERE}save/", {"plan": "1", "project": projects[0].pk, "name": "Board"})
-    saved = SavedPortfolio.objects.get()
-    page = text(browser.get(f"/portfolios/{saved.pk}/"))
-    assert LACKING in page
-    assert IN_BACKGROUND not in page
 
 
 def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):
@@ -167,12 +104,6 @@ def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):
     assert [one.name for one in saved.read_answer().projects] == ["speech"]
     assert "Board" in text(browser.get(HERE))
     assert "It pays" in text(browser.get(f"/portfolios/{saved.pk}/"))
-
-
-def test_a_plan_without_a_name_is_refused_beside_its_box(projects, signed_in):
-    answer = signed_in().post(f"{HERE}save/", {"plan": "1", "project": projects[0].pk})
-    assert answer.status_code == 400
-    assert "“Name of the plan” is empty; fill it in." in text(answer)
 
 
 def test_a_large_plan_is_kept_by_a_job_that_leads_to_it(projects, signed_in):
@@ -199,12 +130,6 @@ def test_a_viewer_s_export_holds_nothing_of_others(work, signed_in):
     saved = work.portfolio()
     exported = signed_in(Role.VIEWER).get(f"/portfolios/{saved.pk}/export/csv/")
     assert len(exported.content.splitlines()) == 1
-
-
-def test_a_draft_is_deleted(work, signed_in):
-    saved = work.portfolio()
-    signed_in().post(f"/portfolios/{saved.pk}/delete/")
-    assert not SavedPortfolio.objects.exists()
 
 
 def test_one_s_own_plan_is_not_approved_by_oneself(work, signed_in):
@@ -270,18 +195,6 @@ def test_an_alert_of_a_plan_stands_on_its_page_and_on_the_team_s(work, signed_in
 
 
 @pytest.mark.sweep
-def test_a_repricing_in_the_background_stands_on_the_page_of_the_plan(work, signed_in):
-    market()
-    saved = work.portfolio()
-    market("60.00")
-    browser, here = signed_in(), f"/portfolios/{saved.pk}/"
-    job = browser.post(f"{here}reprice/job/")
-    assert here in text(browser.get(job["Location"]))
-    assert "At the prices of" in text(browser.get(here))
-    assert "At the prices of" not in text(signed_in(Role.VIEWER).get(here))
-
-
-@pytest.mark.sweep
 def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with():
     answer = plan_portfolio(relay(), bundled_catalog(), today=TODAY)
     figures, order = dict(PortfolioPage(answer).figures), answer.next_order
@@ -330,20 +243,3 @@ def test_the_page_shows_the_figures_that_the_answer_states():
     assert figures["Capital to approve now"] == money(4321, "USD")
     assert figures["Resale taken off them"] == money(1234, "USD")
     assert figures["Budget"].endswith(f"before {money(1234, 'USD')} of resale")
-
-
-def test_who_sees_one_project_is_told_nothing_of_what_nobody_pays(projects, signed_in):
-    values = {"plan": "1", "project": [p.pk for p in projects]}
-    assert "Nobody pays more than alone" in text(signed_in().get(HERE, values))
-    assert "Nobody pays more than alone" not in text(signed_in(Role.EDITOR).get(HERE, values))
-
-
-def test_the_total_has_a_range(projects, signed_in):
-    page = text(signed_in().get(HERE, {"plan": "1", "project": [p.pk for p in projects]}))
-    told = " ".join(strip_tags(page).split())
-    assert re.search(r"Range of the total [\d,]+ \w+ to [\d,]+ \w+ in 8 of 10 cases", told)
-
-
-def test_a_plan_is_not_kept_while_another_is_planned(projects, signed_in):
-    page = text(signed_in().get(HERE))
-    assert 'hx-disabled-elt="#portfolio-busy, #portfolio-save button"' in page

@@ -1,1 +1,0 @@
-"""Forms of a team: settings, quotes, tokens and webhooks in a browser."""
