@@ -8,7 +8,7 @@ from planner.exports import FORMATS, json_bytes
 from planner.exports.csv_export import Context, Step, as_csv
 from planner.exports.focus import as_commitments, as_focus, as_focus14, choose_scenario
 from planner.exports.workbook import as_saved_workbook
-from planner.models import SavedComparison, SavedPortfolio, State
+from planner.models import SavedComparison, State
 
 _OF_PLANS = {
     "csv": as_csv,
@@ -40,21 +40,6 @@ def context_of(saved: SavedComparison, scenario: str = "") -> Context:
         scenario=scenario,
         saved=str(saved.pk),
         steps=tuple(_steps(saved)),
-        request=saved.request,
-    )
-
-
-def context_of_portfolio(saved: SavedPortfolio) -> Context:
-    """Names and state of a joint plan that is kept."""
-    steps = [Step(State.DRAFT.value, str(saved.created_by or ""), saved.created_at)]
-    if saved.approved_at is not None:
-        steps.append(Step(State.APPROVED.value, saved.approved_as, saved.approved_at))
-    return Context(
-        name=saved.name,
-        team=saved.team.name,
-        created=saved.created_at.date(),
-        saved=str(saved.pk),
-        steps=tuple(steps),
         request=saved.request,
     )
 

@@ -268,13 +268,6 @@ def routes_of_the_api() -> set[tuple[str, str]]:
     }
 
 
-def views_of_the_api() -> list[Any]:
-    """The class of every view under /api/v1/."""
-    patterns = _walk(get_resolver().url_patterns)
-    mine = (one for path, _, one in patterns if path.startswith("api/v1/"))
-    return [one.callback.cls for one in mine if one.name != "missing"]  # type: ignore[attr-defined]
-
-
 def _walk(
     patterns: list[Any], prefix: str = "", namespace: str = ""
 ) -> Iterator[tuple[str, str, URLPattern]]:

@@ -76,9 +76,6 @@ def test_fields_of_another_tab_stay_out_of_the_request():
     }
 
 
-percentages = st.decimals(0, 100, places=4, allow_nan=False, allow_infinity=False)
-
-
 leaves = st.one_of(
     st.integers(0, 10**12),
     st.floats(1e-9, 1e12, allow_nan=False).filter(lambda x: not x.is_integer()),

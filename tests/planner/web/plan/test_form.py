@@ -6,7 +6,6 @@ import re
 from urllib.parse import parse_qs, urlencode
 
 import pytest
-from django.conf import settings as project
 from django.http import QueryDict
 from django.urls import reverse
 
@@ -17,7 +16,6 @@ from planner.web.common.plan_request import read_plan_request
 from planner.web.plan.forms import PlanForm
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
-CONFIGURATION = project.BASE_DIR / "gunicorn.conf.py"
 RUNS = {
     "workload.runs.0.start": "2027-01",
     "workload.runs.0.deadline": "2027-02",

@@ -14,7 +14,6 @@ from tests.planner.workspace import person
 
 SIGNUP = {"username": "fresh", "password1": "pass word 4711", "password2": "pass word 4711"}
 VISITOR = ["login", "signup", "password/reset", "password/reset/done", "inactive"]
-MEMBER = ["logout", "password/change", "email", "3rdparty"]
 
 
 @pytest.mark.one_in(3)

@@ -91,10 +91,6 @@ def test_who_made_no_project_is_told_so_and_offered_no_paper(projects, signed_in
     assert "portfolio/pack/" not in page
 
 
-LACKING = "Shares by what each project adds to the others take more work than a page may"
-IN_BACKGROUND = "Plan in the background and keep it"
-
-
 def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):
     values = {"plan": "1", "project": [projects[0].pk], "name": "Board", "shares": "use"}
     browser = signed_in()
