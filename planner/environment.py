@@ -55,7 +55,7 @@ VARIABLES = {
     "PRICE_REFRESH_SCHEDULE": "when prices are refreshed, as minute, hour, day of the month, month "
     "and day of the week in UTC, such as 15 3 * * *; unset: never by itself",
     "PRICE_REFRESH_JITTER_SECONDS": "longest random wait once a refresh is due, s",
-    "PRICE_NOTICE_EMAILS": "addresses told of prices that fail, are held or are old",
+    "PRICE_NOTICE_EMAILS": "addresses told of prices that fail, are quarantined or are old",
     "PRICE_NOTICE_WEBHOOK": "address that the same is sent to as JSON",
     "SECURE_SSL_REDIRECT": "0 where no plain-http request has to be sent to https (DEBUG=0 only)",
     "SECURE_HSTS_SECONDS": "how long browsers insist on https, s (DEBUG=0 only)",
@@ -103,8 +103,8 @@ VARIABLES = {
     "RETAIN_DELIVERIES_DAYS": "days that webhook deliveries stay on record; 0: forever",
     "RETAIN_INVITATIONS_DAYS": "days that invitations stay after they were accepted or revoked, or "
     "expired; 0: forever",
-    "RETAIN_HELD_BATCHES_DAYS": "days that the prices of released and rejected batches stay, "
-    "beside the record of the decision; 0: forever",
+    "RETAIN_QUARANTINED_BATCHES_DAYS": "days that the prices of released and rejected batches "
+    "stay, beside the record of the decision; 0: forever",
     "RETAIN_REFRESH_RUNS_DAYS": "days that refreshes of prices stay on record; 0: forever",
     "LOG_LEVEL": "least severe message that is logged: DEBUG, INFO, WARNING, ERROR or CRITICAL",
     "LOG_FORMAT": "`plain`, or `json` for one object a line and a line for each request",

@@ -11,7 +11,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from pricing import models
-from pricing.models import HeldBatch
+from pricing.models import QuarantinedBatch
 
 BREAK = mark_safe("<br>")
 """Between lines; a constant of ours, nothing from outside."""
@@ -57,8 +57,8 @@ class RevisionAdmin(ReadOnly):
         )
 
 
-@admin.register(HeldBatch)
-class HeldBatchAdmin(ReadOnly):
+@admin.register(QuarantinedBatch)
+class QuarantinedBatchAdmin(ReadOnly):
     """Batches that the checks did not let through: decided on the page /operator/ or by the API."""
 
     list_display = ("provider", "state", "created_at", "offer_count", "why")
@@ -66,12 +66,12 @@ class HeldBatchAdmin(ReadOnly):
     exclude = ("payload", "reasons")
     readonly_fields = ("why",)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[HeldBatch]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[QuarantinedBatch]:
         return super().get_queryset(request).defer("payload")
 
     @admin.display(description="why it is quarantined")
-    def why(self, held_batch: HeldBatch) -> SafeString:
-        return format_html_join(BREAK, "{}", ((reason,) for reason in held_batch.reasons))
+    def why(self, quarantined_batch: QuarantinedBatch) -> SafeString:
+        return format_html_join(BREAK, "{}", ((reason,) for reason in quarantined_batch.reasons))
 
 
 @admin.register(models.RefreshRun)

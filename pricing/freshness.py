@@ -13,7 +13,7 @@ from django.utils import timezone
 from pricing import catalog
 from pricing.discovery import all_providers, is_read_by_default
 from pricing.market.snapshot import AgeLimits, PartDates, PricePart
-from pricing.models import HeldBatch, RefreshRun, Revision
+from pricing.models import QuarantinedBatch, RefreshRun, Revision
 from pricing.revisions import (
     Freshness,
     PartFreshness,
@@ -30,7 +30,7 @@ class _Activity:
     """What was done for a provider's prices lately."""
 
     last_run: RefreshRun | None = None
-    held_batches: int = 0
+    quarantined_batches: int = 0
     """Waiting for an operator."""
 
 
@@ -111,14 +111,14 @@ def _build_freshness(
         last_run=last.outcome if last else "",
         last_run_at=last.started_at if last else None,
         message=last.message if last else "",
-        held_batches=activity.held_batches,
+        quarantined_batches=activity.quarantined_batches,
     )
 
 
 def _read_activity() -> dict[str, _Activity]:
     newest = RefreshRun.objects.order_by().values("provider").annotate(newest=Max("pk"))
     runs = {r.provider: r for r in RefreshRun.objects.filter(pk__in=newest.values("newest"))}
-    waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).order_by()
+    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).order_by()
     counts = dict(waiting.values_list("provider").annotate(Count("pk")))
     return {
         name: _Activity(runs.get(name), counts.get(name, 0)) for name in runs.keys() | counts.keys()

@@ -133,7 +133,7 @@ class PastPrice(models.Model):
         return f"{self.price_per_hour} on {self.date}"
 
 
-class HeldBatch(models.Model):
+class QuarantinedBatch(models.Model):
     """A whole batch that the checks did not let through, kept for a person to decide."""
 
     class State(models.TextChoices):
@@ -156,7 +156,7 @@ class HeldBatch(models.Model):
     """What it became when it was released."""
 
     class Meta:
-        verbose_name_plural = "held batches"
+        verbose_name_plural = "quarantined batches"
         ordering = ("-id",)
 
     def __str__(self) -> str:
@@ -204,7 +204,7 @@ class RefreshRun(models.Model):
     class Outcome(models.TextChoices):
         RUNNING = "running"
         PUBLISHED = "published"
-        HELD = "held"
+        QUARANTINED = "quarantined"
         FAILED = "failed"
         INTERRUPTED = "interrupted"
 
@@ -217,7 +217,7 @@ class RefreshRun(models.Model):
     offer_count = models.PositiveIntegerField(default=0)
     skipped_count = models.PositiveIntegerField(default=0)
     revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT)
-    held_batch = models.ForeignKey(HeldBatch, null=True, on_delete=models.PROTECT)
+    quarantined_batch = models.ForeignKey(QuarantinedBatch, null=True, on_delete=models.PROTECT)
 
     class Meta:
         indexes = (models.Index(fields=["provider", "-id"], name="runs_of_provider"),)

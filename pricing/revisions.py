@@ -62,7 +62,7 @@ class Freshness:
     last_run_at: dt.datetime | None
     message: str
     """What the last refresh that did not publish said."""
-    held_batches: int
+    quarantined_batches: int
     """Batches that wait for review."""
 
 

@@ -302,8 +302,8 @@ def make_operation_id(method: str, path: str, is_list: bool) -> str:
 
     >>> make_operation_id("GET", "projects/", True), make_operation_id("PATCH", "jobs/{id}/", False)
     ('list_projects', 'update_job')
-    >>> make_operation_id("POST", "held-batches/{id}/release/", False)
-    'release_held_batch'
+    >>> make_operation_id("POST", "quarantined-batches/{id}/release/", False)
+    'release_quarantined_batch'
     >>> make_operation_id("GET", "projects/{id}/variance/", False)
     'get_project_variance'
     >>> make_operation_id("GET", "teams/{team}/webhooks/{webhook}/deliveries/{id}/", False)
@@ -328,8 +328,8 @@ def make_operation_id(method: str, path: str, is_list: bool) -> str:
 
 def _singular(noun: str) -> str:
     """
-    >>> [_singular(noun) for noun in ("saved_comparisons", "deliveries", "held_batches", "me")]
-    ['saved_comparison', 'delivery', 'held_batch', 'me']
+    >>> [_singular(noun) for noun in ("deliveries", "quarantined_batches", "me")]
+    ['delivery', 'quarantined_batch', 'me']
     """
     if noun.endswith("ies"):
         return f"{noun[:-3]}y"

@@ -35,7 +35,7 @@ router.register("saved-comparisons", saved.SavedComparisonsView, "saved-comparis
 router.register("saved-portfolios", portfolios.SavedPortfoliosView, "saved-portfolio")
 router.register("jobs", operations.JobsView, "job")
 router.register("alerts", operations.AlertsView, "alert")
-router.register("held-batches", operations.HeldBatchesView, "held-batch")
+router.register("quarantined-batches", operations.QuarantinedBatchesView, "quarantined-batch")
 router.register("quarantined-prices", operations.QuarantinedPricesView, "quarantined-price")
 
 urlpatterns: list[URLPattern | URLResolver] = [

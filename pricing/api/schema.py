@@ -188,7 +188,7 @@ class RefreshRunSerializer(serializers.Serializer[Any]):
     offer_count = serializers.IntegerField()
     skipped_count = serializers.IntegerField()
     revision = serializers.IntegerField(source="revision.number", default=None, allow_null=True)
-    held_batch = serializers.IntegerField(source="held_batch_id", allow_null=True)
+    quarantined_batch = serializers.IntegerField(source="quarantined_batch_id", allow_null=True)
 
 
 class RevisionSummarySerializer(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""An `Offer` as a row of text: the one form for the bundled catalog, histories, held batches. PURE.
+"""An `Offer` as a row of text: the one form for the bundled catalog, histories, quarantine. PURE.
 
 Columns are the fields of `Offer` in their order; an absent number or date is empty text, a
 fraction of an accelerator is written `1/6`.

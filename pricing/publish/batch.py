@@ -92,7 +92,7 @@ def group_by_reason(rows: Iterable[SkippedRow]) -> dict[str, ReasonCount]:
 
 
 def pack(batch: OfferBatch) -> bytes:
-    """The batch as compressed JSON, to be held whole."""
+    """The batch as compressed JSON, to be quarantined whole."""
     document = {
         "provider": batch.provider,
         "as_of": batch.as_of.isoformat(),

@@ -10,10 +10,10 @@ There are four kinds of finding:
   published of it stays in force with its own date, and an operator decides on the new one.
 - A region or family that cannot be right while the others can is
   *left* as it is published and named; the others are published.
-- A batch that differs from the published state as a provider hardly ever does is *held* whole
-  (quarantined) for review: more than 5 % of its prices beyond their bands, too many offers
-  gone, a currency changed without converting the number, more than 20 % of the rows rejected,
-  impossible dates.
+- A batch that differs from the published state as a provider hardly ever does is *quarantined*
+  whole for review: more than 5 % of its prices beyond their bands, too many offers gone, a
+  currency changed without converting the number, more than 20 % of the rows rejected, impossible
+  dates.
 
 `force` overrules both quarantines, takes in every region and, of the rejected rows, the last two
 kinds, which are improbable yet possible; nothing overrules the others.
@@ -36,7 +36,7 @@ from pricing.publish.batch import OfferBatch
 from pricing.publish.row_checks import RejectedRow, check_rows, find_contradictions
 
 MAX_REJECTED_SHARE = 0.20
-"""Share of the rows that may be rejected before the whole batch is held for review."""
+"""Share of the rows that may be rejected before the whole batch is quarantined for review."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class CheckResult:
     """What would be published: the rows that passed, and what stays in force beside them."""
     rejected_rows: tuple[SkippedRow, ...]
     reasons: tuple[str, ...]
-    """Why the whole batch is held; empty when it may be published."""
+    """Why the whole batch is quarantined; empty when it may be published."""
     carried_over: int = 0
     """Offers that stay in force with their own dates because they were not read."""
     outliers: tuple[Outlier, ...] = ()
@@ -161,9 +161,14 @@ def _leave_what_is_doubtful(
 ) -> CheckResult | None:
     before = [o for o in published_state.offers if o.sold_now and not _is_unread(o, batch)]
     key = _key(batch, published_state)
-    is_held = bool(result.reasons)
+    is_quarantined = bool(result.reasons)
     if doubtful_parts := find_doubtful_parts(
-        read.passed, before, read.outliers, key, published_state.exchange_rates, is_held=is_held
+        read.passed,
+        before,
+        read.outliers,
+        key,
+        published_state.exchange_rates,
+        is_quarantined=is_quarantined,
     ):
         without = _decide(*_leave_out(batch, read, doubtful_parts), published_state, today)
         if not without.reasons:
@@ -313,7 +318,7 @@ MIN_MOVE = 1.25
 _TOLERANCE = 1 + 1e-9
 """The same for a rise and a fall, rounding of floats aside."""
 MAX_OUTLIER_SHARE = 0.05
-"""Share of the prices compared that may be outliers before the batch is held whole."""
+"""Share of the prices compared that may be outliers before the batch is quarantined whole."""
 
 PriceRange = tuple[float, float]
 """Lowest and highest effective price per hour that an offer ever had, in its own currency."""
@@ -446,7 +451,7 @@ def find_losses(
     published: Mapping[str, Offer],
     key: Callable[[Offer], str],
 ) -> Iterator[str]:
-    """Each loss that no provider would make, as a reason to hold `batch`.
+    """Each loss that no provider would make, as a reason to quarantine `batch`.
 
     `published` are the offers sold now by id, `carried_over` those of them that were not read;
     two offers of the same `key` are one offer.
@@ -549,19 +554,19 @@ def find_doubtful_parts(
     key: Callable[[Offer], str],
     rates: ExchangeRates,
     *,
-    is_held: bool,
+    is_quarantined: bool,
 ) -> tuple[NotRead, ...]:
     """What to leave as it is published; nothing where the list itself is in doubt.
 
     `before` are the published offers that the batch should hold; two offers of one `key` are one.
-    Where the batch `is_held` otherwise, a loss of a small purchase option is one as well.
+    Where the batch `is_quarantined` otherwise, a loss of a small purchase option is one as well.
     """
     sold = {key(offer) for offer in passed if offer.sold_now}
     lost = [offer for offer in before if key(offer) not in sold]
     moved = [one.offer for one in outliers]
     relabelled = _find_relabelled(passed, before, rates)
     for kind in (_REGION, _FAMILY):
-        doubtful_parts = _find_of_kind(kind, before, lost, moved, relabelled, is_held)
+        doubtful_parts = _find_of_kind(kind, before, lost, moved, relabelled, is_quarantined)
         if doubtful_parts:
             return doubtful_parts
     return ()
@@ -570,7 +575,7 @@ def find_doubtful_parts(
 def find_unlisted(
     passed: Iterable[Offer], before: Sequence[Offer], reasons: Sequence[str]
 ) -> frozenset[str]:
-    """Ids of priced offers that a held batch says are no longer sold, where they explain its loss.
+    """Ids of priced offers that a quarantined batch no longer sells, where they explain its loss.
 
     Prices and what is sold where come from lists apart: a half of the latter is no loss of prices.
     """
@@ -588,7 +593,7 @@ def _find_of_kind(
     lost: Sequence[Offer],
     moved: Sequence[Offer],
     relabelled: Sequence[Offer],
-    is_held: bool,
+    is_quarantined: bool,
 ) -> tuple[NotRead, ...]:
     published, gone = _group(before, kind.part_of), _group(lost, kind.part_of)
     beyond = _group(moved, kind.part_of)
@@ -600,7 +605,7 @@ def _find_of_kind(
     if len(parts) < MIN_PARTS:
         return ()
     doubtful_parts = {
-        part.name: doubtful for part in parts for doubtful in _judge(kind, part, is_held)
+        part.name: doubtful for part in parts for doubtful in _judge(kind, part, is_quarantined)
     }
     lost_elsewhere = sum(len(part.lost) for part in parts if part.name not in doubtful_parts)
     left = sum(len(part.published) for part in parts if part.name in doubtful_parts)
@@ -612,13 +617,13 @@ def _find_of_kind(
     return tuple(doubtful_parts.values()) if is_alone else ()
 
 
-def _judge(kind: _Kind, part: _Part, is_held: bool) -> Iterator[NotRead]:
+def _judge(kind: _Kind, part: _Part, is_quarantined: bool) -> Iterator[NotRead]:
     size, lost, moved = len(part.published), len(part.lost), len(part.moved)
     is_short = _is_too_much(lost, size) or _is_most(lost, size)
     other = _FAMILY if kind is _REGION else _REGION
     if part.has_other_currency:
         yield _leave(kind, part, f"{part.name} changed its currency without converting the numbers")
-    elif options := _find_short_options(part, strictly=not (is_short or is_held)):
+    elif options := _find_short_options(part, strictly=not (is_short or is_quarantined)):
         labels = " and ".join(option.replace("_", " ") for option in options)
         yield _leave(kind, part, f"{part.name} lost too many of its {labels} offers", options)
     elif is_short:

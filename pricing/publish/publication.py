@@ -1,4 +1,4 @@
-"""The one way in: a batch is checked and published whole, held whole, or refused whole.
+"""The one way in: a batch is checked and published whole, quarantined whole, or refused whole.
 
 Bundled catalog and live refresh both come through `publish`.
 """
@@ -18,7 +18,7 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.market.offer_rows import from_row, to_row
 from pricing.market.offers import Offer
-from pricing.models import HeldBatch, QuarantinedPrice, Revision
+from pricing.models import QuarantinedBatch, QuarantinedPrice, Revision
 from pricing.publish import batch_checks
 from pricing.publish.batch import (
     Changes,
@@ -47,7 +47,7 @@ class Publication:
 
     provider: str
     outcome: str
-    """published, held, or would_publish / would_hold of a dry run."""
+    """published, quarantined, or would_publish / would_quarantine of a dry run."""
     offers: int
     changes: Changes
     rejected_rows: dict[str, ReasonCount] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Publication:
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     revision: Revision | None = None
-    held_batch: HeldBatch | None = None
+    quarantined_batch: QuarantinedBatch | None = None
     carried_over: int = 0
     """Offers that stayed in force with their own dates."""
     outliers: tuple[Outlier, ...] = ()
@@ -67,7 +67,7 @@ class Publication:
 def publish(
     batch: OfferBatch, *, force: bool = False, dry_run: bool = False, today: dt.date | None = None
 ) -> Publication:
-    """Check `batch` and publish it as the next revision, or hold it for review.
+    """Check `batch` and publish it as the next revision, or quarantine it for review.
 
     Raises `AlreadyRunning` while the provider is refreshed elsewhere, `ProviderUnavailable`
     when no offer is left to publish. Nothing changes then.
@@ -87,8 +87,8 @@ def publish_locked(
 ) -> Publication:
     """`publish` for a caller that holds the provider's lock.
 
-    `expected` gives what the batch is held against where nothing is published yet; `released`
-    are the quarantined prices that `batch` puts into what is in force.
+    `expected` gives what the batch is compared with where nothing is published yet; `released` are
+    the quarantined prices that `batch` puts into what is in force.
     """
     batch = replace(batch, offers=store.to_stored_precision(batch.offers))
     day = today or timezone.now().date()
@@ -104,14 +104,15 @@ def publish_locked(
     )
 
 
-def release(held_batch: HeldBatch, *, today: dt.date | None = None) -> Publication:
-    """Publish a held batch as it was fetched, what is held being overruled by a person."""
-    if held_batch.state != HeldBatch.State.WAITING:
+def release(quarantined_batch: QuarantinedBatch, *, today: dt.date | None = None) -> Publication:
+    """Publish a quarantined batch as it was fetched: a person overrules the checks."""
+    if quarantined_batch.state != QuarantinedBatch.State.WAITING:
         raise InvalidInput(
-            "held_batch", f"{held_batch} is not waiting; only a waiting one is released"
+            "quarantined_batch",
+            f"{quarantined_batch} is not waiting; only a waiting one is released",
         )
-    batch = unpack(bytes(held_batch.payload))
-    with provider_lock(held_batch.provider):
+    batch = unpack(bytes(quarantined_batch.payload))
+    with provider_lock(quarantined_batch.provider):
         return publish_locked(batch, force=True, today=today)
 
 
@@ -171,7 +172,7 @@ class _PublicationAttempt:
             )
         if dry_run:
             return self._build_publication(
-                "would_hold" if self.check_result.reasons else "would_publish"
+                "would_quarantine" if self.check_result.reasons else "would_publish"
             )
         return self._commit(self._quarantine if self.check_result.reasons else self._publish)
 
@@ -191,13 +192,13 @@ class _PublicationAttempt:
         self.new_outliers = record(
             self.batch.provider, self.check_result.outliers, self.batch.offers
         )
-        waiting_batches = HeldBatch.objects.filter(
-            provider=self.batch.provider, state=HeldBatch.State.WAITING
+        waiting_batches = QuarantinedBatch.objects.filter(
+            provider=self.batch.provider, state=QuarantinedBatch.State.WAITING
         )
         if waiting_batches.exists():
             matching_batches = waiting_batches.filter(digest=self.batch.digest)
-            matching_batches.update(state=HeldBatch.State.RELEASED, revision=revision)
-            waiting_batches.update(state=HeldBatch.State.SUPERSEDED)
+            matching_batches.update(state=QuarantinedBatch.State.RELEASED, revision=revision)
+            waiting_batches.update(state=QuarantinedBatch.State.SUPERSEDED)
         return self._announce(revision)
 
     def _announce(self, revision: Revision) -> Publication:
@@ -206,21 +207,21 @@ class _PublicationAttempt:
 
     def _quarantine(self) -> Publication:
         digest = self.batch.digest
-        waiting_batch = HeldBatch.objects.filter(
-            provider=self.batch.provider, state=HeldBatch.State.WAITING, digest=digest
+        waiting_batch = QuarantinedBatch.objects.filter(
+            provider=self.batch.provider, state=QuarantinedBatch.State.WAITING, digest=digest
         ).first()
         if waiting_batch is not None:
             waiting_batch.seen_again_at = timezone.now()
             waiting_batch.save(update_fields=["seen_again_at"])
-            return self._build_publication("held", held_batch=waiting_batch)
-        held_batch = HeldBatch.objects.create(
+            return self._build_publication("quarantined", quarantined_batch=waiting_batch)
+        quarantined_batch = QuarantinedBatch.objects.create(
             provider=self.batch.provider,
             reasons=list(self.check_result.reasons),
             offer_count=len(self.batch.offers),
             digest=digest,
             payload=pack(self.batch),
         )
-        return self._build_publication("held", held_batch=held_batch)
+        return self._build_publication("quarantined", quarantined_batch=quarantined_batch)
 
     def _build_revision(self) -> Revision:
         offers, changes = self.check_result.offers, self.changes
@@ -277,7 +278,7 @@ class _PublicationAttempt:
         outcome: str,
         *,
         revision: Revision | None = None,
-        held_batch: HeldBatch | None = None,
+        quarantined_batch: QuarantinedBatch | None = None,
     ) -> Publication:
         return Publication(
             provider=self.batch.provider,
@@ -289,7 +290,7 @@ class _PublicationAttempt:
             reasons=self.check_result.reasons,
             warnings=tuple(self._collect_warnings()),
             revision=revision,
-            held_batch=held_batch,
+            quarantined_batch=quarantined_batch,
             carried_over=self.check_result.carried_over,
             outliers=self.check_result.outliers,
             new_outliers=self.new_outliers,

@@ -48,10 +48,10 @@ _TICK_S = 0.2
 """How often this thread looks up from waiting, so that Ctrl-C is heard."""
 REVIEW_HINT = "Review it on the page /operator/ and release it there, or refresh with --force."
 DRY_RUN_HINT = (
-    "Nothing was stored: without --dry-run the batch is held for review, with --force it is"
+    "Nothing was stored: without --dry-run the batch is quarantined for review, with --force it is"
     " published."
 )
-_HINTS = {"held": REVIEW_HINT, "would_hold": DRY_RUN_HINT}
+_HINTS = {"quarantined": REVIEW_HINT, "would_quarantine": DRY_RUN_HINT}
 _DISK_FULL_TEXTS = ("disk is full", "no space left", "disk full", "disk quota")
 _NOT_UNDERSTOOD = re.compile(
     r"unknown|unreadable|unclear|unit\b|price is|no (?:price|region|machine name|product name)"
@@ -72,7 +72,7 @@ class RefreshResult:
 
     provider: str
     outcome: str
-    """published, held, would_publish, would_hold, failed, busy or interrupted."""
+    """published, quarantined, would_publish, would_quarantine, failed, busy or interrupted."""
     message: str = ""
     hint: str = ""
     publication: Publication | None = None
@@ -286,7 +286,7 @@ def finish_run(run: RefreshRun, result: RefreshResult) -> None:
     if publication is not None:
         run.offer_count = publication.offers
         run.skipped_count = sum(row["count"] for row in publication.skipped.values())
-        run.revision, run.held_batch = publication.revision, publication.held_batch
+        run.revision, run.quarantined_batch = publication.revision, publication.quarantined_batch
     try:
         run.save()
     except DatabaseError:
@@ -328,7 +328,9 @@ def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any
         "remedy": result.hint,
         "in_force": _published_dict(freshness),
         "revision": publication.revision.number if publication and publication.revision else None,
-        "held_batch": publication.held_batch.pk if publication and publication.held_batch else None,
+        "quarantined_batch": publication.quarantined_batch.pk
+        if publication and publication.quarantined_batch
+        else None,
         "offers": publication.offers if publication else None,
         "quarantined": len(publication.outliers) if publication else None,
         "kept": publication.carried_over if publication else None,
@@ -370,8 +372,8 @@ def _format_headline(publication: Publication) -> str:
     label = publication.outcome.replace("_", " ")
     if publication.revision is not None:
         label = f"published revision {publication.revision.number} of {publication.revision.as_of}"
-    elif publication.held_batch is not None:
-        label = f"held as batch {publication.held_batch.pk}"
+    elif publication.quarantined_batch is not None:
+        label = f"quarantined as batch {publication.quarantined_batch.pk}"
     carried_over = (
         f", {publication.carried_over:,} of them carried over unread"
         if publication.carried_over

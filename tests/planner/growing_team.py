@@ -10,7 +10,7 @@ from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
 from pricing import catalog
 from pricing.market.offer_rows import to_row
-from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun
+from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun
 from tests.planner.api.world import SERVER
 from tests.planner.workspace import Workspace, person
 
@@ -46,9 +46,9 @@ def grow_within(work: Workspace, project: Project, hook: WebhookEndpoint, name: 
 
 
 def grow_refreshes(name: str) -> None:
-    """One more failed run, held batch and quarantined price of AWS."""
+    """One more failed run, quarantined batch and quarantined price of AWS."""
     RefreshRun.objects.create(provider="aws", outcome="failed", message=name)
-    HeldBatch.objects.create(
+    QuarantinedBatch.objects.create(
         provider="aws", reasons=[name], offer_count=1, digest=name, payload=b""
     )
     for offer in catalog.current().offers.offers:

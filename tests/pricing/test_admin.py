@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from pricing.models import HeldBatch, RefreshRun
+from pricing.models import QuarantinedBatch, RefreshRun
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from pricing.storage import store
@@ -24,11 +24,11 @@ DEAR = (replace(GOOD[0], price_per_hour=Decimal(5504)), GOOD[1])
 def held():
     for offers in (GOOD, DEAR):
         publication.publish(OfferBatch("aws", offers, dt.date(2026, 9, 1)), today=TODAY)
-    return HeldBatch.objects.get()
+    return QuarantinedBatch.objects.get()
 
 
-def test_a_held_batch_shows_why_it_is_held(admin_client, held):
-    page = admin_client.get(reverse("admin:pricing_heldbatch_change", args=[held.pk]))
+def test_a_quarantined_batch_shows_why(admin_client, held):
+    page = admin_client.get(reverse("admin:pricing_quarantinedbatch_change", args=[held.pk]))
     assert "changed by more than a factor of 5" in page.content.decode()
 
 
@@ -43,7 +43,9 @@ def test_a_revision_shows_its_largest_moves_and_cannot_be_edited(admin_client):
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("model", ["revision", "heldbatch", "refreshrun", "exchangerate", "region"])
+@pytest.mark.parametrize(
+    "model", ["revision", "quarantinedbatch", "refreshrun", "exchangerate", "region"]
+)
 def test_every_list_can_be_opened(admin_client, held, model):
     RefreshRun.objects.create(provider="aws")
     page = admin_client.get(reverse(f"admin:pricing_{model}_changelist"))

@@ -7,7 +7,7 @@ import pytest
 
 from pricing.freshness import freshness
 from pricing.market.offers import PurchaseOption
-from pricing.models import HeldBatch, RefreshRun
+from pricing.models import QuarantinedBatch, RefreshRun
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from tests.pricing.make import offer
@@ -74,4 +74,4 @@ def test_the_last_run_and_what_it_said_are_told():
 def test_batches_that_wait_for_review_are_counted():
     publish()
     publish(offer("5504", as_of=DAY))
-    assert aws().held_batches == HeldBatch.objects.count() == 1
+    assert aws().quarantined_batches == QuarantinedBatch.objects.count() == 1

@@ -16,7 +16,7 @@ from planner.models import Alert, Job, WebhookDelivery, WebhookEndpoint, Webhook
 from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line
 from planner.services.portfolio.portfolios import visible_alert
 from pricing.api.rest import StrictSerializer
-from pricing.models import HeldBatch, QuarantinedPrice
+from pricing.models import QuarantinedBatch, QuarantinedPrice
 
 SUBSCRIBABLE = tuple(value for value in WebhookEvent.values if value != WebhookEvent.TEST)
 
@@ -162,11 +162,11 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
         )
 
 
-class HeldBatchSerializer(serializers.ModelSerializer[HeldBatch]):
+class QuarantinedBatchSerializer(serializers.ModelSerializer[QuarantinedBatch]):
     reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
-        model = HeldBatch
+        model = QuarantinedBatch
         fields = ("id", "provider", "state", "reasons", "offer_count", "created_at",
                   "seen_again_at")  # fmt: skip
 

@@ -47,7 +47,7 @@ from planner.services.teams.access import EDIT, OWN
 from planner.services.webhooks import webhooks
 from pricing.api.pages import CursorPages, PlainView
 from pricing.api.rest import Query
-from pricing.models import HeldBatch, QuarantinedPrice
+from pricing.models import QuarantinedBatch, QuarantinedPrice
 
 
 class JobsView(ReadMixin):
@@ -184,7 +184,7 @@ class ById(CursorPages):
 
 
 class OperatorViewSet(ReadMixin):
-    """What the checks held; for operators, or a token with the scope refresh."""
+    """What the checks quarantined; for operators, or a token with the scope refresh."""
 
     lookup_value_converter = "int"
     pagination_class = ById
@@ -202,13 +202,13 @@ class OperatorViewSet(ReadMixin):
         """Nothing: an operator may decide on all."""
 
 
-class HeldBatchesView(OperatorViewSet):
-    """Batches of prices that the checks held, the newest first."""
+class QuarantinedBatchesView(OperatorViewSet):
+    """Batches of prices that the checks quarantined, the newest first."""
 
-    model = HeldBatch
+    model = QuarantinedBatch
     deferred = ("payload",)
-    serializer_class = shapes.HeldBatchSerializer
-    filters = {"state": by_choice("state", HeldBatch.State.values)}
+    serializer_class = shapes.QuarantinedBatchSerializer
+    filters = {"state": by_choice("state", QuarantinedBatch.State.values)}
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])

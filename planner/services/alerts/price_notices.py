@@ -1,7 +1,7 @@
 """Tells operators of prices that were not published: by e-mail, and to an address of theirs.
 
-One notice for what is new: a provider that goes on failing, or being held, for the same reason is
-told again after each day.
+One notice for what is new: a provider that goes on failing, or being quarantined, for the same
+reason is told again after each day.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 REPEATED_AFTER = dt.timedelta(days=1)
 TIMEOUT_SECONDS = 10.0
 MAX_MOVES = 5
-_HEADLINES = {"failed": "could not be refreshed", "held": "are held for review"}
+_HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantined for review"}
 
 
 def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:

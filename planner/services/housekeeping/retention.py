@@ -28,7 +28,7 @@ from planner.models import (
 from planner.services.actuals.uploads import UPLOAD_FOLDER
 from planner.services.jobs import background
 from planner.services.jobs.price_refreshes import seconds_to_next
-from pricing.models import HeldBatch, RefreshRun
+from pricing.models import QuarantinedBatch, RefreshRun
 
 logger = logging.getLogger(__name__)
 AT_ONCE = 1_000
@@ -136,12 +136,12 @@ def _sweep_refresh_runs(now: dt.datetime, dry_run: bool) -> int:
 
 def _sweep_batches(now: dt.datetime, dry_run: bool) -> int:
     """The content of batches that can be published no more; what was decided stays on record."""
-    superseded = Q(state=HeldBatch.State.SUPERSEDED, created_at__lt=now - SUPERSEDED_AFTER)
+    superseded = Q(state=QuarantinedBatch.State.SUPERSEDED, created_at__lt=now - SUPERSEDED_AFTER)
     which = superseded
-    if moment := _before(now, settings.RETAIN_HELD_BATCHES_DAYS):
-        decided = (HeldBatch.State.RELEASED, HeldBatch.State.DISCARDED)
+    if moment := _before(now, settings.RETAIN_QUARANTINED_BATCHES_DAYS):
+        decided = (QuarantinedBatch.State.RELEASED, QuarantinedBatch.State.DISCARDED)
         which |= Q(state__in=decided, created_at__lt=moment)
-    full = HeldBatch.objects.filter(which).exclude(payload=b"")
+    full = QuarantinedBatch.objects.filter(which).exclude(payload=b"")
     return full.count() if dry_run else full.update(payload=b"")
 
 

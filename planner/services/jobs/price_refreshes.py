@@ -23,7 +23,7 @@ from planner.services.teams.access import WrongStateError, record, require_scope
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun
+from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun
 from pricing.publish.publication import Publication
 from pricing.publish.publication import release as publish_batch
 from pricing.publish.publication import release_prices as publish_prices
@@ -157,8 +157,8 @@ def seconds_to_next(schedule: str, now: dt.datetime) -> float:
     return 60.0 if step is None else step.total_seconds()
 
 
-def release(access: Access, batch: HeldBatch) -> Publication:
-    """Publishes a held batch as it was fetched."""
+def release(access: Access, batch: QuarantinedBatch) -> Publication:
+    """Publishes a quarantined batch as it was fetched."""
     require_operator(access)
     expect_waiting(batch)
     try:
@@ -172,12 +172,12 @@ def release(access: Access, batch: HeldBatch) -> Publication:
 
 
 @transaction.atomic
-def reject(access: Access, batch: HeldBatch) -> HeldBatch:
-    """Keeps a held batch for the record, never to be published."""
+def reject(access: Access, batch: QuarantinedBatch) -> QuarantinedBatch:
+    """Keeps a quarantined batch for the record, never to be published."""
     require_operator(access)
-    current: HeldBatch = HeldBatch.objects.select_for_update().get(pk=batch.pk)
+    current: QuarantinedBatch = QuarantinedBatch.objects.select_for_update().get(pk=batch.pk)
     expect_waiting(current)
-    current.state = HeldBatch.State.DISCARDED
+    current.state = QuarantinedBatch.State.DISCARDED
     current.save(update_fields=["state"])
     record(access, "prices.rejected", current, after=_describe(current))
     return current
@@ -208,11 +208,11 @@ def reject_prices(access: Access, rows: Sequence[QuarantinedPrice]) -> None:
         record(access, "price.rejected", row, before=row.before, after=row.after)
 
 
-def _describe(batch: HeldBatch) -> dict[str, Any]:
+def _describe(batch: QuarantinedBatch) -> dict[str, Any]:
     return {"provider": batch.provider, "offers": batch.offer_count, "reasons": batch.reasons}
 
 
-def expect_waiting(row: HeldBatch | QuarantinedPrice) -> None:
+def expect_waiting(row: QuarantinedBatch | QuarantinedPrice) -> None:
     """`WrongStateError` for what was decided before."""
     if row.state != row.State.WAITING:
         raise WrongStateError(f"It is {row.state} already; only a waiting one can be decided.")

@@ -136,8 +136,10 @@ def _measure_prices(rows: Sequence[Freshness]) -> Iterator[Metric]:
         values = [(provider, part.part, getattr(part, field)) for provider, part in parts]
         known = [row for row in values if row[2] is not None]
         yield _gauge(name, text, ("provider", "part"), known)
-    held = [(row.provider, row.held_batches) for row in rows]
-    yield _gauge("planner_held_batches", "Batches that wait for review", ("provider",), held)
+    waiting = [(row.provider, row.quarantined_batches) for row in rows]
+    yield _gauge(
+        "planner_quarantined_batches", "Batches that wait for review", ("provider",), waiting
+    )
     waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING).order_by()
     counts = dict(waiting.values_list("provider").annotate(Count("pk")))
     quarantined = [(row.provider, counts.get(row.provider, 0)) for row in rows]

@@ -34,7 +34,7 @@ from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog, DatedPrice
-from pricing.models import HeldBatch
+from pricing.models import QuarantinedBatch
 
 
 def draw_history(
@@ -220,7 +220,7 @@ def _gone(request: HttpRequest) -> HttpResponse:
 @open_page
 @require_safe
 def changes(request: HttpRequest) -> HttpResponse:
-    """What the last revision of each provider changed, and what is held for review."""
+    """What the last revision of each provider changed, and what is quarantined for review."""
     parts = {row.provider: row.parts for row in freshness()}
     providers = [
         {
@@ -230,7 +230,9 @@ def changes(request: HttpRequest) -> HttpResponse:
         }
         for revision in catalog.revisions_in_force()
     ]
-    waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).defer("payload")
+    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).defer("payload")
     return render(
-        request, "web/changes.html", {"providers": providers, "held": waiting.order_by("provider")}
+        request,
+        "web/changes.html",
+        {"providers": providers, "batches": waiting.order_by("provider")},
     )

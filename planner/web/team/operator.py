@@ -36,7 +36,7 @@ from pricing.freshness import freshness
 from pricing.market.offer_rows import OFFER_COLUMNS, from_row
 from pricing.market.offers import Offer
 from pricing.market.snapshot import DatedPrice
-from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun
+from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun
 from pricing.revisions import list_unread, newest_revisions
 
 MAX_SHOWN = 20
@@ -119,13 +119,13 @@ def refreshes(request: HttpRequest) -> HttpResponse:
 
 
 def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
-    waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).defer("payload")
+    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).defer("payload")
     job = Job.objects.filter(kind="price_refresh", state__in=("queued", "running")).first()
     context = {
         "team": current_team(request),
         "form": form,
         "providers": [(provider_title(one.provider), one) for one in freshness()],
-        "held": waiting,
+        "batches": waiting,
         "quarantined": group_by_provider(),
         "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
@@ -151,9 +151,9 @@ def refresh(request: HttpRequest) -> HttpResponse:
     return redirect("job", job.pk) if job else _render_page(request, form)
 
 
-def _get_batch_or_404(request: HttpRequest, pk: int) -> HeldBatch:
+def _get_batch_or_404(request: HttpRequest, pk: int) -> QuarantinedBatch:
     require_operator(get_access(request))
-    batch = HeldBatch.objects.filter(pk=pk).first()
+    batch = QuarantinedBatch.objects.filter(pk=pk).first()
     if batch is None:
         raise Http404(NOT_FOUND)
     return batch

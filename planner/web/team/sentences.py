@@ -76,9 +76,9 @@ def job_state(job: Job) -> str:
     >>> refresh = Job(kind="price_refresh", state="succeeded", result={"results": [failed]})
     >>> job_state(refresh)
     'failed'
-    >>> refresh.result = {"results": [failed, published, {"outcome": "held"}]}
+    >>> refresh.result = {"results": [failed, published, {"outcome": "quarantined"}]}
     >>> job_state(refresh)
-    '1 failed, 1 held'
+    '1 failed, 1 quarantined'
     """
     if job.kind != "price_refresh" or job.state != JobState.SUCCEEDED:
         return str(job.state)
@@ -257,7 +257,7 @@ _BADGES = {
     "published": "bg-green-lt",
     "delivered": "bg-green-lt",
     "failed": "bg-red-lt",
-    "held": "bg-orange-lt",
+    "quarantined": "bg-orange-lt",
     "interrupted": "bg-orange-lt",
     "running": "bg-azure-lt",
 }

@@ -94,6 +94,6 @@ urlpatterns = [
     path("operator/", operator.refreshes, name="operator"),
     path("operator/refresh/", operator.refresh, name="operator-refresh"),
     path("operator/prices/", operator.decide_prices, name="quarantined-prices"),
-    path("operator/held/<int:pk>/release/", operator.release, name="held-release"),
-    path("operator/held/<int:pk>/reject/", operator.reject, name="held-reject"),
+    path("operator/quarantined/<int:pk>/release/", operator.release, name="quarantined-release"),
+    path("operator/quarantined/<int:pk>/reject/", operator.reject, name="quarantined-reject"),
 ]

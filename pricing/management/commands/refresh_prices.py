@@ -26,15 +26,21 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""
 PROGRESS_EVERY_S = 10.0
 """Lines on a provider's progress come no more often than this, s."""
-EXIT_STATUS = {"interrupted": INTERRUPTED, "failed": 1, "held": 3, "would_hold": 3, "busy": 4}
+EXIT_STATUS = {
+    "interrupted": INTERRUPTED,
+    "failed": 1,
+    "quarantined": 3,
+    "would_quarantine": 3,
+    "busy": 4,
+}
 """By outcome, the worst first."""
 
 
 class Command(DatabaseCommand):
     help = (
         "Fetch today's prices, check them and publish them, all of a provider's revision or none."
-        " Exit status: 0 all published, 1 one or more failed, 2 bad arguments, 3 one or more held"
-        " for review and none failed, 4 one or more refreshed elsewhere and no worse,"
+        " Exit status: 0 all published, 1 one or more failed, 2 bad arguments, 3 one or more"
+        " quarantined for review and none failed, 4 one or more refreshed elsewhere and no worse,"
         " 130 interrupted."
     )
     requires_migrations_checks = True
@@ -51,7 +57,9 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="check and report, write nothing"
         )
-        parser.add_argument("--force", action="store_true", help="publish what would be held")
+        parser.add_argument(
+            "--force", action="store_true", help="publish what would be quarantined"
+        )
         parser.add_argument(
             "--deadline", type=float, default=refresh.DEADLINE_S, metavar="S",
             help="longest time of the whole run in seconds (default %(default)g)",
@@ -130,6 +138,6 @@ class ProgressLines(Listener):
 
 
 def compute_exit_status(results: Sequence[RefreshResult]) -> int:
-    """That of the worst outcome: interrupted, failed, held, busy, published."""
+    """That of the worst outcome: interrupted, failed, quarantined, busy, published."""
     outcomes = {result.outcome for result in results}
     return next((status for outcome, status in EXIT_STATUS.items() if outcome in outcomes), 0)

@@ -148,7 +148,7 @@ def test_what_is_open_to_anyone_asks_for_no_credentials() -> None:
         ("/api/v1/offers/", "get", True),
         ("/api/v1/comparisons/", "post", True),
         ("/api/v1/projects/", "get", False),
-        ("/api/v1/held-batches/", "get", False),
+        ("/api/v1/quarantined-batches/", "get", False),
     ):
         assert ({} in paths[path][method]["security"]) is is_open, path
 
@@ -173,7 +173,7 @@ KEYS = {
     "webhooks": "webhook",
     "deliveries": "delivery",
     "actuals": "upload",
-    "held-batches": "held",
+    "quarantined-batches": "quarantined",
     "quarantined-prices": "outlier",
 }
 

@@ -24,7 +24,7 @@ from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
 from pricing.market.offer_rows import to_row
-from pricing.models import HeldBatch, QuarantinedPrice
+from pricing.models import QuarantinedBatch, QuarantinedPrice
 from pricing.publish.batch import OfferBatch, pack
 from pricing.storage import store
 from tests.planner.costing.market_of import offer
@@ -48,7 +48,7 @@ class World:
         market()
         self.alpha, self.beta = Workspace("alpha"), Workspace("beta")
         self._fill(self.alpha, self.ids)
-        self.ids["held"] = self._held_batch().pk
+        self.ids["quarantined"] = self._quarantined_batch().pk
         self.ids["outlier"] = self._quarantined_price().pk
         self._let_in()
 
@@ -60,9 +60,9 @@ class World:
             provider="aws", offer_id=before.id, ratio=10.0, **rows
         )
 
-    def _held_batch(self) -> HeldBatch:
+    def _quarantined_batch(self) -> QuarantinedBatch:
         batch = OfferBatch("aws", (offer("70.00", as_of=SEEN),), as_of=SEEN)
-        return HeldBatch.objects.create(
+        return QuarantinedBatch.objects.create(
             provider="aws",
             reasons=["prices moved too far"],
             offer_count=1,

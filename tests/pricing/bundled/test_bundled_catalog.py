@@ -173,7 +173,7 @@ def test_all_but_the_commitments_of_one_page_are_dated() -> None:
 
 
 def test_the_global_list_of_aws_says_nothing_of_any_place_in_china() -> None:
-    """A first refresh would be held otherwise, for what it could not have read."""
+    """A first refresh would be quarantined otherwise, for what it could not have read."""
     part = report_other_partition(["us-east-1"])
     assert part is not None
     in_china = {one.region for one in OFFERS if one.region.startswith("cn-")}

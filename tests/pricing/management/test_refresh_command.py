@@ -15,7 +15,7 @@ from django.utils import timezone
 from pricing import discovery
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.management.commands import refresh_prices
-from pricing.models import HeldBatch, Revision
+from pricing.models import QuarantinedBatch, Revision
 from pricing.publish.refresh import RefreshResult
 from pricing.storage import store
 from tests.pricing.publish.fake_provider import FakeProvider, some_offers
@@ -79,11 +79,11 @@ def test_the_day_of_reading_and_that_of_the_oldest_price_are_two(nimbus):
     assert (told["as_of"], told["oldest_price_as_of"]) == (str(today), str(old))
 
 
-def test_a_held_batch_says_why_and_how_to_release_it(nimbus):
+def test_a_quarantined_batch_says_why_and_how_to_release_it(nimbus):
     run()
     nimbus.items = some_offers()[:6]
     text, status = run()
-    assert "nimbus: held as batch" in text
+    assert "nimbus: quarantined as batch" in text
     assert "reason: it has 6 offers on sale, down from 12 (50% fewer)" in text
     assert "on the page /operator/ and release it there, or refresh with --force" in text
     assert status == 3
@@ -93,10 +93,10 @@ def test_a_dry_run_that_would_be_held_sends_nobody_to_look_for_it(nimbus):
     run()
     nimbus.items = some_offers()[:6]
     text, status = run("--dry-run")
-    assert "nimbus: would hold: 6 offers" in text
-    assert "Nothing was stored: without --dry-run the batch is held for review" in text
+    assert "nimbus: would quarantine: 6 offers" in text
+    assert "Nothing was stored: without --dry-run the batch is quarantined for review" in text
     assert "/operator/" not in text
-    assert (status, HeldBatch.objects.count()) == (3, 0)
+    assert (status, QuarantinedBatch.objects.count()) == (3, 0)
 
 
 def test_json_reports_the_same(nimbus):

@@ -31,7 +31,7 @@ BATCH = OfferBatch(
 )
 
 
-def test_a_held_batch_comes_back_whole():
+def test_a_quarantined_batch_comes_back_whole():
     assert unpack(pack(BATCH)) == BATCH
 
 

@@ -1,4 +1,4 @@
-"""What the bundled prices sell guards the first live list: half a page of it is held."""
+"""What the bundled prices sell guards the first live list: half a page of it is quarantined."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def expected_market() -> None:
 
 
 def is_guarded(short: list[Offer], published: list[Offer], **state: object) -> bool:
-    """Whether the batch is held, or all that it lacks is left as published and named."""
+    """Whether the batch is quarantined, or all that it lacks is left as published and named."""
     batch = OfferBatch(short[0].provider, tuple(short), DAY)
     result = check(batch, PublishedState(tuple(published), **state), DAY)  # type: ignore[arg-type]
     ids = {offer.id for offer in result.offers}
@@ -95,6 +95,6 @@ def test_half_of_the_list_on_the_first_refresh_is_held(is_loaded: bool) -> None:
         load()
     half = [replace(one, as_of=None) for one in bundled("azure") if one.sold_now][::2]
     (result,) = refresh.refresh([FakeProvider(half, name="azure")])
-    assert result.outcome == "held"
+    assert result.outcome == "quarantined"
     assert "fewer" in result.message
     assert "/operator/" in result.hint

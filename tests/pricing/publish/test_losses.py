@@ -1,4 +1,4 @@
-"""Losses of a part of the market hold a batch, however small beside the whole."""
+"""Losses of a part of the market quarantine a batch, however small beside the whole."""
 
 from __future__ import annotations
 

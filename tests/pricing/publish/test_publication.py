@@ -10,7 +10,7 @@ import pytest
 from pricing import catalog
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import PurchaseOption
-from pricing.models import HeldBatch, Listing, Price, Revision
+from pricing.models import Listing, Price, QuarantinedBatch, Revision
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from pricing.storage import store
@@ -113,19 +113,19 @@ def test_what_changed_is_told_and_kept():
 def test_a_doubtful_batch_is_held_whole_and_nothing_changes():
     publish(*THREE)
     done = publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:])
-    assert done.outcome == "held"
+    assert done.outcome == "quarantined"
     assert "changed by more than a factor of 5" in done.reasons[0]
     assert in_force() == sorted(THREE, key=lambda o: o.id)
-    assert done.held_batch.offer_count == 3
+    assert done.quarantined_batch.offer_count == 3
 
 
-def test_a_held_batch_can_be_released_as_it_was_fetched():
+def test_a_quarantined_batch_can_be_released_as_it_was_fetched():
     publish(*THREE)
     dear = replace(THREE[0], price_per_hour=Decimal("5504"))
-    held = publish(dear, *THREE[1:], skipped=(SkippedRow("why", "x"),)).held_batch
+    held = publish(dear, *THREE[1:], skipped=(SkippedRow("why", "x"),)).quarantined_batch
     publication.release(held, today=TODAY)
     held.refresh_from_db()
-    assert (held.state, held.revision.number) == (HeldBatch.State.RELEASED, 2)
+    assert (held.state, held.revision.number) == (QuarantinedBatch.State.RELEASED, 2)
     assert dear in in_force()
     assert held.revision.skipped == {"why": {"count": 1, "examples": {"x": 1}}}
 
@@ -134,16 +134,16 @@ def test_the_same_batch_held_twice_is_kept_once():
     publish(*THREE)
     for _ in range(2):
         publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:])
-    (held,) = HeldBatch.objects.all()
+    (held,) = QuarantinedBatch.objects.all()
     assert held.seen_again_at is not None
 
 
 def test_a_good_batch_supersedes_one_that_waits():
     publish(*THREE)
-    held = publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:]).held_batch
+    held = publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:]).quarantined_batch
     publish(*THREE)
     held.refresh_from_db()
-    assert held.state == HeldBatch.State.SUPERSEDED
+    assert held.state == QuarantinedBatch.State.SUPERSEDED
 
 
 def test_a_dry_run_writes_nothing():

@@ -10,7 +10,7 @@ import pytest
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.models import HeldBatch, QuarantinedPrice, Revision
+from pricing.models import QuarantinedBatch, QuarantinedPrice, Revision
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from pricing.storage import store
@@ -45,7 +45,7 @@ def test_the_others_are_published_and_the_one_keeps_its_price_and_its_date(waiti
     offers = in_force()
     assert offers[LIST[0].id] == replace(LIST[0], as_of=DAY)
     assert {offers[one.id].as_of for one in LIST[1:]} == {DAY.replace(day=2)}
-    assert not HeldBatch.objects.exists()
+    assert not QuarantinedBatch.objects.exists()
     assert (waiting.offer_id, waiting.state, waiting.ratio) == (LIST[0].id, State.WAITING, 100)
     (warning,) = store.latest("aws").warnings
     assert warning == f"quarantined: {LIST[0].id} 55.04 USD/h → 5504 USD/h (× 100)"

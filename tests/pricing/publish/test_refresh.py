@@ -142,7 +142,7 @@ def before():
 
 def held(offers, **options) -> str:
     result = one(FakeProvider(offers), **options)
-    assert result.outcome == "held"
+    assert result.outcome == "quarantined"
     return result.message
 
 

@@ -23,7 +23,9 @@ from tests.planner.workspace import market
 from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db
-HELD = RefreshResult("aws", "held", "a third of us-east-1 is missing", "Release or reject it.")
+QUARANTINED = RefreshResult(
+    "aws", "quarantined", "a third of us-east-1 is missing", "Release or reject it."
+)
 FAILED = RefreshResult("gcp", "failed", "the price list answered 500", "Try again.")
 PUBLISHED = RefreshResult("azure", "published")
 
@@ -45,11 +47,18 @@ def run(result: RefreshResult, ago: dt.timedelta = dt.timedelta(0)) -> RefreshRe
 
 
 def test_what_is_held_or_failed_is_told_with_its_reason_and_remedy(mailbox: Any) -> None:
-    refresh_ended.send(sender=None, results=(run(PUBLISHED), run(HELD), run(FAILED)))
+    refresh_ended.send(sender=None, results=(run(PUBLISHED), run(QUARANTINED), run(FAILED)))
     (letter,) = mailbox.outbox
-    assert letter.subject == "[GPU cost planner] Prices of AWS are held for review and 1 more"
+    assert (
+        letter.subject == "[GPU cost planner] Prices of AWS are quarantined for review and 1 more"
+    )
     assert letter.to == ["prices@example.org", "night@example.org"]
-    for part in (HELD.message, HELD.hint, "Google Cloud could not be refreshed", "/operator/"):
+    for part in (
+        QUARANTINED.message,
+        QUARANTINED.hint,
+        "Google Cloud could not be refreshed",
+        "/operator/",
+    ):
         assert part in letter.body
 
 
@@ -83,15 +92,15 @@ def test_nothing_is_told_where_all_is_published(mailbox: Any) -> None:
 
 
 def test_the_same_is_told_again_after_a_day_and_another_reason_at_once(mailbox: Any) -> None:
-    run(HELD, ago=dt.timedelta(hours=1))
-    tell(results=(run(HELD),))
+    run(QUARANTINED, ago=dt.timedelta(hours=1))
+    tell(results=(run(QUARANTINED),))
     assert mailbox.outbox == []
-    other = RefreshResult("aws", "held", "every H100 costs a tenth", "Reject it.")
+    other = RefreshResult("aws", "quarantined", "every H100 costs a tenth", "Reject it.")
     tell(results=(run(other),))
     assert len(mailbox.outbox) == 1
     RefreshRun.objects.all().delete()
-    run(HELD, ago=dt.timedelta(hours=25))
-    tell(results=(run(HELD),))
+    run(QUARANTINED, ago=dt.timedelta(hours=25))
+    tell(results=(run(QUARANTINED),))
     assert len(mailbox.outbox) == 2
 
 
@@ -102,7 +111,7 @@ def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
 ) -> None:
     """Hours between two readings, and days that it lasts."""
     for ago in range(24 * days, -1, -every):
-        tell(results=(run(HELD, ago=dt.timedelta(hours=ago)),))
+        tell(results=(run(QUARANTINED, ago=dt.timedelta(hours=ago)),))
     assert len(mailbox.outbox) == 1 + days  # at once, and after each day
 
 
@@ -126,18 +135,20 @@ def test_a_real_mailbox_and_a_real_webhook_receive_it(settings: Any) -> None:
         settings.EMAIL_USE_TLS = False
         settings.PRICE_NOTICE_EMAILS = ["prices@example.org"]
         settings.PRICE_NOTICE_WEBHOOK = f"http://127.0.0.1:{web.server_address[1]}/"
-        tell(results=(run(HELD),))
-    assert "Prices of AWS are held for review" in post.received[0]
+        tell(results=(run(QUARANTINED),))
+    assert "Prices of AWS are quarantined for review" in post.received[0]
     (body,) = web.received
     assert body["event"] == "prices.not_published"
-    assert [(one["provider"], one["outcome"]) for one in body["problems"]] == [("aws", "held")]
+    assert [(one["provider"], one["outcome"]) for one in body["problems"]] == [
+        ("aws", "quarantined")
+    ]
 
 
 def test_a_receiver_that_is_gone_is_logged_and_stops_nothing(
     settings: Any, mailbox: Any, caplog: Any
 ) -> None:
     settings.PRICE_NOTICE_WEBHOOK = "http://127.0.0.1:9/"
-    tell(results=(run(HELD),))
+    tell(results=(run(QUARANTINED),))
     assert len(mailbox.outbox) == 1
     assert "could not be sent" in caplog.text
 
@@ -148,7 +159,7 @@ def test_no_log_names_the_address_of_the_webhook(settings: Any, caplog: Any, cod
     with web_server(code) as web:
         settings.PRICE_NOTICE_WEBHOOK = f"http://127.0.0.1:{web.server_address[1]}/hook/s3cret"
         with caplog.at_level("INFO", logger="planner"):
-            tell(results=(run(HELD),))
+            tell(results=(run(QUARANTINED),))
         assert len(web.received) == 1
     assert "s3cret" not in caplog.text
     assert ("PRICE_NOTICE_WEBHOOK (the server answered 404)" in caplog.text) is (code == 404)

@@ -26,7 +26,7 @@ from planner.models import Job, JobState
 from planner.services.housekeeping import retention as housekeeping
 from planner.services.jobs import price_refreshes as price_schedule
 from planner.services.observability.measures import render_measures
-from pricing.models import HeldBatch, RefreshRun, Revision
+from pricing.models import QuarantinedBatch, RefreshRun, Revision
 from pricing.publish import refresh
 from pricing.publish.refresh import RefreshOptions
 from tests.planner.workspace import PLAIN, Workspace
@@ -70,7 +70,7 @@ TROUBLES = (
     Trouble("aws", 3, 4, "failed", Fault.lost(at=0.0)),
     *(
         (
-            Trouble("azure", 6, 9, "held", cut=True),
+            Trouble("azure", 6, 9, "quarantined", cut=True),
             Trouble("gcp", 12, 14, "failed", Fault.error(None, status=403)),
             Trouble("aws", 16, 18, "failed", Fault.burst(None)),
         )
@@ -189,8 +189,8 @@ def check_measures(hour: int, outcomes: dict[str, str], last_published: dict[str
         age = 3600 * (hour - last_published[cloud])
         seconds = measures["planner_price_refresh_age_seconds", cloud]
         assert seconds == pytest.approx(age, abs=600), (hour, cloud)
-        held = 1 if outcome == "held" else 0
-        assert measures["planner_held_batches", cloud] == held, (hour, cloud)
+        held = 1 if outcome == "quarantined" else 0
+        assert measures["planner_quarantined_batches", cloud] == held, (hour, cloud)
     assert measures["planner_price_median_age_days", "on_demand", "gcp"] == 0
     assert measures["planner_oldest_queued_job_seconds",] == 0
 
@@ -218,7 +218,9 @@ def check_growth(rows: list[dict[str, int]], memory: list[float]) -> None:
     failed = sum(t.end - t.first for t in TROUBLES)
     assert RefreshRun.objects.count() == 3 * HOURS
     assert Revision.objects.count() == 3 * HOURS - failed
-    assert HeldBatch.objects.count() == len([t for t in TROUBLES if t.outcome == "held"])
+    assert QuarantinedBatch.objects.count() == len(
+        [t for t in TROUBLES if t.outcome == "quarantined"]
+    )
     watches = Job.objects.filter(kind="budget_watch")
     assert watches.exclude(state=JobState.SUCCEEDED).count() == 0
     assert watches.count() == Revision.objects.count() - rows[0]["revision"]
@@ -237,6 +239,6 @@ def check_letters() -> None:
         "[GPU cost planner] Prices of AWS could not be refreshed",
     ]
     if LONG:
-        assert subjects[3] == "[GPU cost planner] Prices of Azure are held for review"
+        assert subjects[3] == "[GPU cost planner] Prices of Azure are quarantined for review"
     assert all(letter.to == ["operator@example.com"] for letter in mail.outbox)
     assert all("/operator/" in letter.body for letter in mail.outbox)

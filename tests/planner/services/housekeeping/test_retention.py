@@ -30,7 +30,7 @@ from planner.models import (
 from planner.services.housekeeping import retention
 from planner.services.housekeeping import retention as schedule
 from planner.services.teams import teams
-from pricing.models import HeldBatch, Price, RefreshRun, Revision
+from pricing.models import Price, QuarantinedBatch, RefreshRun, Revision
 from tests.planner.workspace import Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +105,7 @@ def test_batches_lose_their_content_once_nobody_can_publish_them() -> None:
         ("discarded", YEARS_AGO),
         ("released", YEARS_AGO),
     ):
-        HeldBatch.objects.create(
+        QuarantinedBatch.objects.create(
             provider="aws",
             state=state,
             created_at=moment,
@@ -115,7 +115,9 @@ def test_batches_lose_their_content_once_nobody_can_publish_them() -> None:
             payload=b"content",
         )
     assert removed() == {"contents of batches": 3}
-    full = HeldBatch.objects.exclude(payload=b"").order_by("pk").values_list("state", flat=True)
+    full = (
+        QuarantinedBatch.objects.exclude(payload=b"").order_by("pk").values_list("state", flat=True)
+    )
     assert list(full) == ["waiting", "superseded", "discarded"]
 
 

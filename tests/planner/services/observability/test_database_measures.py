@@ -12,7 +12,7 @@ from planner.models import Job, JobState, WebhookDelivery, WebhookEndpoint
 from planner.services.observability.logs import use_request_id
 from planner.services.observability.measures import render_measures
 from planner.services.webhooks import outbound, webhooks
-from pricing.models import HeldBatch, RefreshRun
+from pricing.models import QuarantinedBatch, RefreshRun
 from tests.planner.workspace import SEEN, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -58,15 +58,15 @@ def test_prices_by_part_and_how_their_refreshes_went() -> None:
     RefreshRun.objects.create(
         provider="aws", outcome="published", started_at=timezone.now() - dt.timedelta(days=2)
     )
-    RefreshRun.objects.create(provider="aws", outcome="held")
-    HeldBatch.objects.create(
+    RefreshRun.objects.create(provider="aws", outcome="quarantined")
+    QuarantinedBatch.objects.create(
         provider="aws", reasons=[], offer_count=1, digest="d", payload=b"content"
     )
     age = (timezone.now().date() - SEEN).days
     assert of("planner_price_median_age_days", provider="aws", part="on_demand") == age
     assert of("planner_price_count", provider="aws", part="spot") == 1
-    assert of("planner_held_batches", provider="aws") == 1
-    assert of("planner_price_refresh_outcome", provider="aws", outcome="held") == 1
+    assert of("planner_quarantined_batches", provider="aws") == 1
+    assert of("planner_price_refresh_outcome", provider="aws", outcome="quarantined") == 1
     seconds = of("planner_price_refresh_age_seconds", provider="aws")
     assert seconds == pytest.approx(2 * 86_400, abs=60)
 

@@ -168,8 +168,8 @@ PAGES = (
     Page("operator", "operator", in_team=False),
     _post("operator-refresh", "operator", in_team=False, data=lambda w: {"providers": ["aws"]}),
     _post("quarantined-prices", "operator", in_team=False, data=lambda _w: {"decision": "reject"}),
-    _post("held-release", "operator", in_team=False, ids={"pk": "held"}),
-    _post("held-reject", "operator", in_team=False, ids={"pk": "held"}),
+    _post("quarantined-release", "operator", in_team=False, ids={"pk": "quarantined"}),
+    _post("quarantined-reject", "operator", in_team=False, ids={"pk": "quarantined"}),
 )  # fmt: skip
 BY_OTHER_MEANS = {"join"}
 """Reached by holding a secret, not by a role; see test_people.py."""

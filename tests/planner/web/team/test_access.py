@@ -9,7 +9,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from pricing.models import HeldBatch
+from pricing.models import QuarantinedBatch
 from tests.planner.api.world import World
 from tests.planner.callers import CALLERS, SHORT_FORM, at_each_limit, refused_of
 from tests.planner.web.team.pages import BY_OTHER_MEANS, PAGES, PRINCIPALS, Page, names_of_all
@@ -24,7 +24,7 @@ def world(django_db_setup, django_db_blocker):
     """One world for the whole module; each request is undone."""
     with django_db_blocker.unblock(), transaction.atomic():
         made = World()
-        made.ids["held"] = HeldBatch.objects.create(
+        made.ids["quarantined"] = QuarantinedBatch.objects.create(
             provider="aws", reasons=["odd"], offer_count=1, digest="0", payload=b""
         ).pk
         operator = Client()

@@ -18,7 +18,7 @@ from planner.services.actuals import actuals
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
-from pricing.models import HeldBatch
+from pricing.models import QuarantinedBatch
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
 from tests.planner.workspace import market
 
@@ -92,7 +92,7 @@ def full(work) -> dict[str, str]:
     hook = webhooks.add_endpoint(
         owner, work.team, {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
     )
-    HeldBatch.objects.create(
+    QuarantinedBatch.objects.create(
         provider="aws", reasons=["3 prices moved tenfold"], offer_count=4, digest="0", payload=b""
     )
     jobs = {"running job": _job(work, "running"), "failed job": _job(work, "failed")}

@@ -10,7 +10,7 @@ from django.test import Client
 
 from planner.models import AuditEntry, Job, Role
 from planner.services.observability.measures import render_measures
-from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun, Revision
+from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun, Revision
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from pricing.storage import store
@@ -27,12 +27,12 @@ def operator(db) -> Client:
 
 
 @pytest.fixture
-def held(work) -> HeldBatch:
+def held(work) -> QuarantinedBatch:
     """A hundredfold price, which the checks hold back."""
     rows = (offer("5504.00", as_of=SEEN),)
     done = publish(OfferBatch("aws", rows, as_of=SEEN), today=SEEN)
-    assert done.outcome == "held"
-    return done.held_batch
+    assert done.outcome == "quarantined"
+    return done.quarantined_batch
 
 
 def test_the_page_tells_what_is_in_force_and_what_ran(work, operator):
@@ -53,7 +53,7 @@ def test_what_a_refresh_left_as_it_was_is_named_with_its_remedy(work, operator):
 
 
 def test_held_prices_are_released(held, operator):
-    page = text(operator.post(f"/operator/held/{held.pk}/release/", follow=True))
+    page = text(operator.post(f"/operator/quarantined/{held.pk}/release/", follow=True))
     assert "are published" in page
     assert Revision.objects.filter(provider="aws").count() == 2
     entry = AuditEntry.objects.get(team=None)
@@ -63,7 +63,7 @@ def test_held_prices_are_released(held, operator):
 
 
 def test_held_prices_are_rejected(held, operator):
-    operator.post(f"/operator/held/{held.pk}/reject/")
+    operator.post(f"/operator/quarantined/{held.pk}/reject/")
     held.refresh_from_db()
     assert held.state == "discarded"
     assert Revision.objects.filter(provider="aws").count() == 1
@@ -150,7 +150,7 @@ def test_what_each_provider_came_to_is_told(work, operator):
 
 
 @pytest.mark.parametrize(
-    ("others", "words"), [([], "failed"), (["published", "held"], "1 failed, 1 held")]
+    ("others", "words"), [([], "failed"), (["published", "quarantined"], "1 failed, 1 quarantined")]
 )
 def test_a_refresh_that_failed_somewhere_is_not_said_to_have_succeeded(operator, others, words):
     failed = {"provider": "aws", "outcome": "failed", "message": "no answer", "remedy": "Wait."}
