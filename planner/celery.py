@@ -13,9 +13,6 @@ from celery.signals import setup_logging, worker_process_init, worker_ready
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from planner.allocator import map_large_blocks
-
-map_large_blocks()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
 
 RETRY_PUBLISHING = {"max_retries": 1, "interval_start": 0.1}

@@ -64,13 +64,6 @@ VARIABLES = {
     "API_MAX_UPLOAD_BYTES": "largest file of actuals, bytes",
     "API_REQUESTS_PER_MINUTE": "rate limit of a signed-in caller or token; 0 for none",
     "API_ANONYMOUS_REQUESTS_PER_MINUTE": "rate limit of an anonymous address; 0 for none",
-    "PAGES_PER_MINUTE": "most pages of somebody signed in; 0 for no limit",
-    "PAGES_ANONYMOUS_PER_MINUTE": "most pages of an anonymous address; 0 for no limit",
-    "WORK_ANONYMOUS_PER_MINUTE": "most units of work for an anonymous address within a minute, on "
-    "pages and in the API together; 0 for no limit",
-    "WORK_SIGNED_IN_PER_MINUTE": "the same for somebody signed in, or a token",
-    "WORK_AT_ONCE": "questions of one visitor, person or token that a process computes side by "
-    "side, the others in turn; 0 for no limit",
     "WORK_ANONYMOUS": "most units of work (about microseconds) for one request of an anonymous "
     "visitor; large questions are refused, or answered in part",
     "WORK_SIGNED_IN": "the same for somebody signed in or a token, and for the job of an "

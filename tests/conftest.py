@@ -114,12 +114,10 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any, kept_database: Path) -> None:
-    """Passwords are hashed in no time; all tests are one visitor, who asks for very much."""
+    """Passwords are hashed in no time."""
     from django.conf import settings
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    for name in ("PAGES_ANONYMOUS", "PAGES", "WORK_ANONYMOUS", "WORK_SIGNED_IN"):
-        setattr(settings, f"{name}_PER_MINUTE", 0)
 
     with django_db_blocker.unblock():
         keep_migrated(kept_database)

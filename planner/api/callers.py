@@ -11,13 +11,15 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle
+from rest_framework.throttling import SimpleRateThrottle
 
 from planner.models import Access, Scope, access_of
-from planner.services.fair_use import client_address, wait_for_requests, wait_for_work
 from planner.services.teams.access import require_scope
 from planner.services.teams.tokens import access_for_token
-from planner.services.work_budget import recognise_token
+from planner.services.work_budget import client_address, recognise_token
+
+COMPUTING_SHARE = 10
+"""What a request that computes takes of the requests of a minute."""
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -30,7 +32,7 @@ class BearerAuthentication(BaseAuthentication):
         access = access_for_token(secret.strip())
         if access is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
-        recognise_token(access.key)
+        recognise_token()
         return AnonymousUser(), access
 
     def authenticate_header(self, request: Request) -> str:
@@ -74,30 +76,31 @@ class SignedIn(BasePermission):
         return not access_of_request(request).is_anonymous
 
 
-class PerMinute(BaseThrottle):
-    """Counts a caller's requests in windows of a minute; 0 in the settings means no limit.
+class PerMinute(SimpleRateThrottle):
+    """Requests of a token, a person or an address in a minute; 0 in the settings means no limit.
 
-    A view that computes much counts as several requests (`throttle_cost`), and asks whether the
-    caller has work left.
+    A view that computes (`is_computing`) has a tenth of them, counted by itself.
     """
 
     def __init__(self) -> None:
-        self._wait = 0.0
+        self.counted_as = ""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         access = access_of_request(request)
-        is_anonymous = access.is_anonymous
-        who = client_address(request.META) if is_anonymous else access.key
         most = (
             settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
-            if is_anonymous
+            if access.is_anonymous
             else settings.API_REQUESTS_PER_MINUTE
         )
-        cost = getattr(view, "throttle_cost", 1)
-        self._wait = wait_for_requests("api", who, most, cost)
-        if not self._wait and cost > 1:
-            self._wait = wait_for_work(who, is_anonymous)
-        return not self._wait
+        if not most:
+            return True
+        is_computing = getattr(view, "is_computing", False)
+        self.num_requests = max(1, most // COMPUTING_SHARE) if is_computing else most
+        self.duration = 60
+        who = client_address(request.META) if access.is_anonymous else access.key
+        self.counted_as = f"throttle:{'computing' if is_computing else 'all'}:{who}"
+        self.rate = f"{self.num_requests}/min"
+        return super().allow_request(request, view)
 
-    def wait(self) -> float:
-        return self._wait
+    def get_cache_key(self, request: Request, view: Any) -> str:
+        return self.counted_as

@@ -22,9 +22,13 @@ from rest_framework.response import Response
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS, Context, export
-from planner.services.fair_use import DiskFullError, TooBusyError, is_disk_full
 from planner.services.jobs.jobs import COME_BACK_SECONDS, TooManyJobsError
-from planner.services.teams.access import StaleError, WrongStateError
+from planner.services.teams.access import (
+    DiskFullError,
+    StaleError,
+    WrongStateError,
+    is_disk_full,
+)
 from pricing.api import rest
 
 _NOT_JSON = (b"NaN", b"Infinity")
@@ -115,7 +119,7 @@ def require_length(request: Request) -> None:
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    if isinstance(exc, TooManyJobsError | TooBusyError):
+    if isinstance(exc, TooManyJobsError):
         exc = TooBusy(str(exc))
     elif isinstance(exc, DiskFullError) or is_disk_full(exc):
         exc = InsufficientStorage(str(DiskFullError()))

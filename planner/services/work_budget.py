@@ -6,6 +6,7 @@ explanation of a plan count against the same budget.
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
@@ -15,11 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
-from django.http import HttpRequest
 
 from planner.costing.optimizer.work import IsCancelled, WorkCancelledError, WorkMeter
-from planner.services.fair_use import client_address, count_work, end_turn, take_turn
 from planner.services.observability.measures import WORK_LIMITED, WORK_UNITS
 
 SOCKET = "gunicorn.socket"
@@ -33,34 +31,14 @@ class Budget:
     is_signed_in: Callable[[], bool]
     is_job: bool = False
     is_cancelled: IsCancelled | None = None
-    payer: Callable[[], str] | None = None
-    """Whose use of this minute the work counts for; None for nobody's."""
     _meter: WorkMeter | None = None
-    _turn_of: str = ""
-    """Who waited for a turn and has to end it."""
 
     @property
     def meter(self) -> WorkMeter:
         """The meter, made when something is first computed: by then it is known who asks."""
         if self._meter is None:
-            self._wait_for_turn()
             self._meter = WorkMeter(self._limit(), self.is_cancelled)
         return self._meter
-
-    def _wait_for_turn(self) -> None:
-        """Not within a transaction, where others would wait for what it holds."""
-        is_limited = settings.WORK_AT_ONCE > 0 and not connection.in_atomic_block
-        if self.payer is not None and is_limited and not self._turn_of:
-            who = self.payer()
-            take_turn(who)
-            self._turn_of = who
-
-    def settle(self) -> None:
-        """Ends the turn, and counts what was computed for who asked for it."""
-        if self._turn_of:
-            end_turn(self._turn_of)
-        if self.payer is not None and self._meter is not None:
-            count_work(self.payer(), self._meter.done)
 
     def renew(self) -> None:
         """Gives the next part of a job, a comparison that was saved by itself, the whole anew."""
@@ -110,19 +88,48 @@ def current_budget() -> Budget:
     return _budget.get() or Budget(is_signed_in=lambda: True, is_job=True)
 
 
-def recognise_token(payer: str) -> None:
-    """Notes that the request came with a valid token, whose work it is."""
+def recognise_token() -> None:
+    """Notes that the request came with a valid token."""
     budget = _budget.get()
     if budget is not None:
         budget.is_signed_in = lambda: True
-        budget.payer = lambda: payer
 
 
-def payer_of(request: HttpRequest) -> str:
-    """Whom the work of a request without a token counts for: a person, else an address."""
-    if request.user.is_authenticated:
-        return f"user:{request.user.pk}"
-    return client_address(request.META)
+_PREFIX_OF_A_CUSTOMER = 64
+"""Bits of an IPv6 address that one customer is given; the rest is theirs to choose (RFC 6177)."""
+
+
+def client_address(meta: Mapping[str, Any]) -> str:
+    """The address that limits count for: `192.0.2.7`, of IPv6 the network of a customer.
+
+    Of `X-Forwarded-For` as many entries are believed as there are proxies of ours (NUM_PROXIES).
+    """
+    return _network(_forwarded(meta) or str(meta.get("REMOTE_ADDR", "")))
+
+
+def _forwarded(meta: Mapping[str, Any]) -> str:
+    proxies: int = settings.NUM_PROXIES
+    entries = str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",") if proxies else []
+    return entries[-min(proxies, len(entries))].strip()[:60] if entries else ""
+
+
+def _network(text: str) -> str:
+    """
+    >>> _network("2001:db8:1:2:3:4:5:6"), _network("192.0.2.7"), _network("::ffff:192.0.2.7")
+    ('2001:db8:1:2::', '192.0.2.7', '192.0.2.7')
+    >>> _network("unix:")
+    'unknown'
+    """
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return "unknown"
+    if address.version == 4:
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    network = ipaddress.ip_network((address, _PREFIX_OF_A_CUSTOMER), strict=False)
+    return str(network.network_address)
 
 
 def stop_where_nobody_waits(_rows: int) -> None:

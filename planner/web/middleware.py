@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from http import HTTPStatus
-from math import ceil
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -31,16 +30,6 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.services.fair_use import (
-    DiskFullError,
-    TooBusyError,
-    Visit,
-    client_address,
-    is_disk_full,
-    wait_for_requests,
-    wait_for_work,
-)
-from planner.services.jobs.jobs import COME_BACK_SECONDS
 from planner.services.observability.logs import (
     accept_request_id,
     current_request_id,
@@ -51,7 +40,8 @@ from planner.services.observability.measures import (
     render_measures,
 )
 from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
-from planner.services.work_budget import SOCKET, Budget, client_has_left, payer_of, spend_from
+from planner.services.teams.access import DiskFullError, is_disk_full
+from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from
 from pricing.api.rest import PROBLEM_JSON, problem_body
 from pricing.common.bounded import check_storable, check_text, read_length
 from pricing.common.invalid_input import InvalidInput
@@ -83,37 +73,6 @@ def _explain(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
         return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
     page = render_to_string(f"{status.value}.html", {"request_id": request_id})
     return HttpResponse(page, status=status)
-
-
-class FairUse:
-    """Answers 429 to a visitor who asks for too much; the API counts its own requests."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.path.startswith("/api/") and (wait := _wait(request)):
-            return refuse(wait)
-        return self.get_response(request)
-
-
-def _wait(request: HttpRequest) -> float:
-    is_anonymous = not request.user.is_authenticated
-    most = settings.PAGES_ANONYMOUS_PER_MINUTE if is_anonymous else settings.PAGES_PER_MINUTE
-    who = payer_of(request)
-    return wait_for_requests("pages", who, most) or wait_for_work(who, is_anonymous)
-
-
-def refuse(wait: float) -> HttpResponse:
-    """A page that says when to come back."""
-    seconds = ceil(wait)
-    problem = (
-        f"You asked for more than one visitor may within a minute. Come back in {seconds} seconds."
-    )
-    page = render_to_string("400.html", {"title": "Too many requests", "problem": problem})
-    answer = HttpResponse(page, status=HTTPStatus.TOO_MANY_REQUESTS)
-    answer["Retry-After"] = str(seconds)
-    return answer
 
 
 MEGABYTE = 1_000_000
@@ -358,24 +317,15 @@ class WorkBudget:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        has_left = partial(client_has_left, request.META) if SOCKET in request.META else None
-        with Visit(client_address(request.META)) as visit:
-            budget = Budget(
-                is_signed_in=lambda: bool(request.user.is_authenticated),
-                payer=partial(payer_of, request),
-                is_cancelled=visit.look_up(has_left),
-            )
-            with spend_from(budget):
-                try:
-                    return self.get_response(request)
-                finally:
-                    budget.settle()
+        budget = Budget(
+            is_signed_in=lambda: bool(request.user.is_authenticated),
+            is_cancelled=partial(client_has_left, request.META) if SOCKET in request.META else None,
+        )
+        with spend_from(budget):
+            return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Nobody reads the answer to a request whose client has left; one too many at once is
-        told to come back."""
+        """Nobody reads the answer to a request whose client has left."""
         if isinstance(exception, WorkCancelledError):
             return HttpResponse(status=CLIENT_LEFT)
-        if isinstance(exception, TooBusyError):
-            return refuse(COME_BACK_SECONDS)
         return None

@@ -392,7 +392,7 @@ def coverage_json(row: CoverageRow) -> dict[str, Any]:
 
 class CatalogView(PlainView):
     is_conditional = True
-    throttle_cost = 10
+    is_computing = True
 
     @extend_schema(operation_id="get_catalog", responses=schema.CatalogSerializer)
     def get(self, request: Request) -> HttpResponse:

@@ -85,8 +85,6 @@ def served() -> Iterator[str]:
             "ALLOWED_HOSTS": "127.0.0.1",
             "SECURE_SSL_REDIRECT": "0",
             "LOG_LEVEL": "WARNING",
-            "PAGES_ANONYMOUS_PER_MINUTE": "0",
-            "WORK_ANONYMOUS_PER_MINUTE": "0",
         }
         for command in ("migrate", "load_catalog", "collectstatic --noinput"):
             run = [sys.executable, "manage.py", *command.split(), "--verbosity", "0"]

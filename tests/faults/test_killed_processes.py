@@ -51,7 +51,6 @@ def test_nothing_is_lost_or_doubled_whatever_is_killed() -> None:
             "ALLOWED_HOSTS": "127.0.0.1",
             "SECURE_SSL_REDIRECT": "0",
             "API_REQUESTS_PER_MINUTE": "0",
-            "WORK_SIGNED_IN_PER_MINUTE": "0",
             "JOBS_PER_PERSON": "0",
             "JOBS_PER_TEAM": "0",
             "JOBS_PER_SERVER": "0",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db.utils import OperationalError
-from gunicorn.errors import AppImportError
 
 import manage
 from planner.environment import SECRETS, VARIABLES, Environment
-from planner.web_server import BalancedWorker
+from planner.places import BASE_DIR
 from tests.planner.settings_of import environment_of
 
 
@@ -177,13 +178,14 @@ def test_an_address_that_can_be_called_is_taken(name: str, value: str) -> None:
 
 
 def test_a_setting_that_cannot_be_used_ends_gunicorn_in_one_line() -> None:
-    def refuse() -> None:
-        raise ImproperlyConfigured("LOG_FORMAT='xml' is none of plain, json.")
-
-    worker = BalancedWorker.__new__(BalancedWorker)
-    worker.app = SimpleNamespace(wsgi=refuse)
-    with pytest.raises(AppImportError, match=r"^The settings cannot be used: LOG_FORMAT='xml'"):
-        worker.load_wsgi()
+    environment = {"LOG_FORMAT": "xml", "PATH": os.environ["PATH"]}
+    program = Path(sys.executable).with_name("gunicorn")
+    ended = subprocess.run(
+        [program, "planner.wsgi"], cwd=BASE_DIR, env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("The settings cannot be used: LOG_FORMAT='xml' is none of plain, json")
 
 
 def test_a_database_that_is_away_ends_a_command_without_a_traceback(

@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from django.conf import settings
 
-from planner.allocator import map_large_blocks
 from planner.comparison import TooMuchWork, compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.costing.optimizer.work import WorkMeter
@@ -116,7 +115,6 @@ def measure(shape: Shape, catalog: Catalog) -> tuple[float, float]:
 
 
 def _answer(connection: Any, request: dict[str, Any], catalog: Catalog) -> None:
-    map_large_blocks()  # as in a web process
     before, began = peak_megabytes(), time.process_time()
     with suppress(TooMuchWork):
         compare(request, catalog, today=TODAY, work=WorkMeter(settings.WORK_SIGNED_IN)).to_json()

@@ -97,7 +97,7 @@ class BatchResultsSerializer(serializers.Serializer[Any]):
 class MarketView(PlainView):
     """What anyone who can reach the server may ask, unless LOGIN_REQUIRED."""
 
-    throttle_cost = 3
+    is_computing = True
     too_large_hint = "leave out private offers, quotas and servers that cannot matter"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -141,7 +141,7 @@ class ComparisonsView(MarketView):
 
 
 class ComparisonBatchView(MarketView):
-    throttle_cost = 30
+    is_computing = True
     too_large_hint = "send its items in several batches"
 
     @extend_schema(
@@ -229,7 +229,7 @@ _KINDS = {
 
 class UsageView(MarketView):
     parser_classes = (CsvParser, FileParser, FilesParser)
-    throttle_cost = 10
+    is_computing = True
     too_large_hint = "send the file compressed (gzip), or fewer months of it"
 
     @extend_schema(

@@ -59,7 +59,7 @@ _TOO_LARGE = "plan fewer projects at once, or give their hours by a figure inste
 
 class PortfoliosView(MarketView):
     too_large_hint = _TOO_LARGE
-    throttle_cost = 30
+    is_computing = True
 
     @extend_schema(
         request=PortfolioRequest,
@@ -76,7 +76,7 @@ class PortfoliosView(MarketView):
 
 class PortfolioExportView(MarketView):
     too_large_hint = _TOO_LARGE
-    throttle_cost = 30
+    is_computing = True
 
     @extend_schema(request=PortfolioRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])
     def post(self, request: Request, form: str) -> HttpResponse:

@@ -15,10 +15,15 @@ from django.db.models import QuerySet
 from planner.contract.amounts import name_day, name_month
 from planner.models import Access, ActualLine, ActualsUpload, Job, Project
 from planner.services.actuals.actuals import load_actuals
-from planner.services.fair_use import raise_if_disk_is_full
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress, check_room
-from planner.services.teams.access import EDIT, WrongStateError, require, require_room_for_upload
+from planner.services.teams.access import (
+    EDIT,
+    WrongStateError,
+    raise_if_disk_is_full,
+    require,
+    require_room_for_upload,
+)
 from pricing.common.invalid_input import InvalidInput
 
 UPLOAD_FOLDER = "actuals"

@@ -19,7 +19,6 @@ from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import ALL_SCOPES, Access, ApiToken, Job, JobState, Role, Team
-from planner.services.fair_use import JOBS, Visit
 from planner.services.jobs import background
 from planner.services.jobs.background import COMPARISONS, PRICES
 from planner.services.observability.logs import current_request_id, use_request_id
@@ -162,14 +161,14 @@ def run(job_id: str) -> None:
 
 def _run_work(job: Job) -> tuple[JobState, Any, Any]:
     work: Callable[[Job, Progress], Any] = import_string(KINDS[job.kind].work)
-    progress, visit = Progress(job), Visit(JOBS)
+    progress = Progress(job)
     budget = Budget(
         is_signed_in=lambda: job.created_by_id is not None or job.team_id is not None,
         is_job=True,
-        is_cancelled=visit.look_up(progress.is_cancelled),
+        is_cancelled=progress.is_cancelled,
     )
     try:
-        with visit, spend_from(budget):
+        with spend_from(budget):
             return JobState.SUCCEEDED, work(job, progress), None
     except (CancelledError, WorkCancelledError):
         return JobState.CANCELLED, None, None

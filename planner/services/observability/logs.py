@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import json
 import logging
 import re
 import uuid
@@ -17,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
+from pythonjsonlogger.core import RESERVED_ATTRS
 
 MAX_LENGTH = 64
 _ACCEPTED = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
@@ -49,46 +48,31 @@ def use_request_id(request_id: str) -> Iterator[None]:
         _current.reset(token)
 
 
-_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-_LEFT_OUT = frozenset({"request", "response", "sock", "exc_info", "data"})
+_LEFT_OUT = ("request", "response", "sock", "data", "taskName")
 """Extras of other programs that are no figures: objects, and what a task was called with."""
 
 
-def _request_id(record: logging.LogRecord) -> str:
-    """The id that a line was given, of what is being done, or of the request that it names."""
-    named = getattr(getattr(record, "request", None), "request_id", "")
-    return str(getattr(record, "request_id", "") or current_request_id() or named)
+class RequestId(logging.Filter):
+    """Gives each line the id of the request that it is about, or of what is being done."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        named = getattr(getattr(record, "request", None), "request_id", "")
+        request_id = getattr(record, "request_id", "") or current_request_id() or named
+        if request_id:
+            record.request_id = request_id
+        record.of_request = f" [{request_id}]" if request_id else ""
+        return True
 
 
-class JsonFormatter(logging.Formatter):
-    """Time, level, logger, message, request id, and whatever a line was given by `extra`."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, object] = {
-            "time": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if request_id := _request_id(record):
-            line["request_id"] = request_id
-        line |= {
-            name: value
-            for name, value in vars(record).items()
-            if name not in _STANDARD and name not in _LEFT_OUT and name not in line
-        }
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str, ensure_ascii=False)
-
-
-class PlainFormatter(logging.Formatter):
-    """A line to read, with the request id where there is one."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        request_id = _request_id(record)
-        return f"{text} [{request_id}]" if request_id else text
+JSON_LINES = {
+    "()": "pythonjsonlogger.json.JsonFormatter",
+    "fmt": ["levelname", "name", "message"],
+    "rename_fields": {"levelname": "level", "name": "logger", "exc_info": "exception"},
+    "timestamp": "time",
+    "reserved_attrs": [*RESERVED_ATTRS, *_LEFT_OUT, "of_request"],
+    "json_ensure_ascii": False,
+}
+"""Time, level, logger, message, request id, and whatever a line was given by `extra`."""
 
 
 class RouteForPath(logging.Filter):
@@ -131,13 +115,13 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {
             "plain": {
-                "()": f"{__name__}.PlainFormatter",
-                "format": "{asctime} {levelname} {name}: {message}",
+                "format": "{asctime} {levelname} {name}: {message}{of_request}",
                 "style": "{",
             },
-            "json": {"()": f"{__name__}.JsonFormatter"},
+            "json": JSON_LINES,
         },
         "filters": {
+            "request_id": {"()": f"{__name__}.RequestId"},
             "route": {"()": f"{__name__}.RouteForPath"},
             "not_served": {"()": f"{__name__}.NotServed"},
         },
@@ -145,7 +129,7 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             "console": {
                 "class": "logging.StreamHandler",
                 "formatter": form,
-                "filters": ["route"],
+                "filters": ["request_id", "route"],
             }
         },
         "root": {"handlers": ["console"], "level": level},

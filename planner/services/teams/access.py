@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -209,3 +210,23 @@ def require_room_to_save(saved_comparisons: QuerySet[Any]) -> None:
 def require_room_for_portfolio(saved_portfolios: QuerySet[Any]) -> None:
     most = PORTFOLIOS_PER_TEAM
     require_room(saved_portfolios, most, f"a team has at most {most:,} saved portfolios")
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class DiskFullError(WrongStateError):
+    """The server has no room for a file (507)."""
+
+    def __init__(self) -> None:
+        super().__init__("The server's disk is full, so nothing was stored; tell its operator.")
+
+
+def is_disk_full(failure: BaseException) -> bool:
+    """Whether this error of the system says that there is no room."""
+    return isinstance(failure, OSError) and failure.errno in _FULL
+
+
+def raise_if_disk_is_full(failure: BaseException) -> None:
+    if is_disk_full(failure):
+        raise DiskFullError from failure

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from planner.models import Invitation
-from planner.services.fair_use import client_address
 from planner.services.teams.teams import apply_groups, read_groups
+from planner.services.work_budget import client_address
 
 INVITED = "invited"
 """Session key of a visitor who opened an invitation: the hash of its secret."""
@@ -43,7 +43,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return isinstance(digest, str) and Invitation.objects.open().filter(digest=digest).exists()
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return client_address(request.META).removeprefix("ip:")
+        return client_address(request.META)
 
 
 class CompanyAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]

@@ -22,7 +22,6 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.exports.csv_export import Context
 from planner.models import Job, JobState
-from planner.services.fair_use import client_address
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import (
     TooManyJobsError,
@@ -32,6 +31,7 @@ from planner.services.jobs.jobs import (
 )
 from planner.services.projects.comparisons import ComparisonOutcome, read_job_outcome
 from planner.services.teams.access import WrongStateError
+from planner.services.work_budget import client_address
 from planner.sizing.estimate import Estimate, estimate
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumptions import Message, messages_of

@@ -155,10 +155,19 @@ def test_a_job_that_is_refused_says_why(client: APIClient) -> None:
 
 def test_too_many_requests_are_told_when_to_come_back(settings) -> None:
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 2
+    cache.clear()
     answers = [APIClient().get("/api/v1/servers/") for _ in range(3)]
     assert [a.status_code for a in answers] == [200, 200, 429]
     assert 1 <= int(answers[2]["Retry-After"]) <= 60
     assert errors(answers[2]) == {}
+
+
+def test_a_tenth_of_the_requests_may_compute(settings) -> None:
+    settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 20
+    cache.clear()
+    answers = [APIClient().post(COMPARE, {}, format="json") for _ in range(3)]
+    assert [a.status_code for a in answers] == [400, 400, 429]
+    assert APIClient().get("/api/v1/servers/").status_code == 200
 
 
 def test_limits_are_each_caller_s_own(settings, work: Workspace) -> None:

@@ -14,6 +14,7 @@ from django.test import RequestFactory
 from planner.models import Job
 from planner.services.jobs import jobs
 from planner.services.observability import readiness
+from planner.services.observability.logs import RequestId
 from planner.web.middleware import Probes, RequestLog
 from tests.planner.workspace import REQUEST, SEEN, Workspace, market
 
@@ -153,16 +154,10 @@ def test_a_job_is_logged_with_the_id_of_its_request(
         team=work.team, kind="comparison", arguments={"request": REQUEST}, request_id="asked-2"
     )
     with caplog.at_level("INFO", "planner.services.jobs.jobs"):
-        caplog.handler.setFormatter(_json())
         jobs.run(str(job.pk))
-    assert '"request_id": "asked-2"' in caplog.text
-    assert '"state": "succeeded"' in caplog.text
-
-
-def _json() -> Any:
-    from planner.services.observability.logs import JsonFormatter
-
-    return JsonFormatter()
+    (record,) = [one for one in caplog.records if hasattr(one, "state")]
+    assert (RequestId().filter(record), record.request_id) == (True, "asked-2")
+    assert record.state == "succeeded"
 
 
 @pytest.mark.parametrize("path", ["/livez", "/market/"])
