@@ -22,7 +22,7 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.validation import DECIMAL_TEXT_SCHEMA, to_json_schema
 from planner.costing.advice.verdict import describe_alternative
 from planner.costing.optimizer.work import WorkMeter
-from planner.exports.table_names import TABLES
+from planner.exports import TABLES
 from planner.sizing.estimate import EstimateRequest, estimate
 from pricing.common.bounded import check_tree
 from pricing.common.invalid_input import InvalidInput

@@ -9,8 +9,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.utils.http import content_disposition_header
-from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import APIException
@@ -22,6 +20,7 @@ from rest_framework.response import Response
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS, Context, export
+from planner.exports.saved_context import offer_file
 from planner.services.jobs.jobs import COME_BACK_SECONDS, TooManyJobsError
 from planner.services.teams.access import (
     DiskFullError,
@@ -65,7 +64,7 @@ class AnswerRenderer(JSONRenderer):
         return super().render(data.model_dump(mode="json"), accepted_media_type, context)
 
 
-_SCHEMAS = dict.fromkeys(("csv", "focus", "focus14", "commitments"), OpenApiTypes.STR) | {
+_SCHEMAS = dict.fromkeys(("csv", "focus", "commitments"), OpenApiTypes.STR) | {
     "json": OpenApiTypes.OBJECT
 }
 EXPORT_SCHEMA = {
@@ -81,17 +80,7 @@ SCENARIO = OpenApiParameter(
 
 def download(answer: ComparisonAnswer, context: Context, form: str) -> HttpResponse:
     """The export of an answer, offered to be saved under the comparison's name."""
-    return offer_file(export(answer, context, form), context.name, form)
-
-
-def offer_file(content: bytes, title: str, form: str) -> HttpResponse:
-    """A file of one of `FORMATS`, offered to be saved under a title."""
-    entry = FORMATS[form]
-    response = HttpResponse(content, content_type=entry.content_type)
-    name = f"{slugify(title)[:60] or 'comparison'}.{entry.suffix}"
-    response["Cache-Control"] = "private, no-store"
-    response["Content-Disposition"] = content_disposition_header(True, name) or ""
-    return response
+    return offer_file(export(answer, context, form), context.name, FORMATS[form])
 
 
 class LengthRequired(APIException):

@@ -9,8 +9,7 @@ from planner.api.views import comparisons, documents, operations, portfolios, pr
 from planner.api.views import comparisons as servers
 from planner.api.views import comparisons as usage
 from planner.api.views import projects as saved
-from planner.exports import FORMATS
-from planner.exports.address_format import address_format
+from planner.exports import FORMATS, address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 
 register_converter(address_format(FORMATS), "export_format")

@@ -18,8 +18,8 @@ from planner.commands.command import (
 )
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.exports import TABLES
 from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
-from planner.exports.table_names import TABLES
 from pricing.market.snapshot import Catalog
 
 

@@ -1,15 +1,15 @@
-"""A comparison's answer as files: CSV, workbook, JSON, FOCUS 1.2 and 1.4."""
+"""A comparison's answer as files: CSV, workbook, JSON, FOCUS 1.2."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import Context, as_csv
-from planner.exports.focus import as_commitments, as_focus, as_focus14, choose_scenario
+from planner.exports.focus import as_commitments, as_focus, choose_scenario
 
 __all__ = ["FORMATS", "Context", "Format", "export"]
 
@@ -20,7 +20,7 @@ class Format:
 
     suffix: str
     content_type: str
-    make: Callable[[ComparisonAnswer, Context], bytes]
+    make: Callable[..., bytes]
     title: str
     """What a page calls it."""
 
@@ -58,6 +58,11 @@ def _approval(context: Context) -> dict[str, Any]:
     }
 
 
+TABLES = (
+    *("scenarios", "lines", "capacity", "purchases", "fiscal_years", "break_even"),
+    *("assumptions", "tornado", "risk", "verdict"),
+)
+"""Names of the tables of an answer, known without loading pandas; `frames` builds them."""
 FOCUS_TYPE = "text/csv; charset=utf-8; header=present"
 FORMATS = {
     "csv": Format("csv", "text/csv; charset=utf-8", as_csv, "CSV"),
@@ -69,7 +74,6 @@ FORMATS = {
     ),
     "json": Format("json", "application/json", _as_json, "JSON"),
     "focus": Format("focus.csv", FOCUS_TYPE, as_focus, "FOCUS 1.2"),
-    "focus14": Format("focus-1.4.csv", FOCUS_TYPE, as_focus14, "FOCUS 1.4"),
     "commitments": Format("contract-commitments.csv", FOCUS_TYPE, as_commitments, "Commitments"),
 }
 
@@ -79,3 +83,12 @@ def export(answer: ComparisonAnswer, context: Context, form: str) -> bytes:
     FOCUS files are of one scenario."""
     choose_scenario(answer, context)
     return FORMATS[form].make(answer, context)
+
+
+def address_format(forms: Iterable[str]) -> type:
+    """The converter for the part of an address that names one of `forms`; its expression is one
+    group, for documents that anchor it."""
+    regex = f"(?:{'|'.join(forms)})"
+    return type(
+        "OneOfThem", (), {"regex": regex, "to_python": lambda _, v: v, "to_url": lambda _, v: v}
+    )

@@ -18,24 +18,13 @@ from planner.contract.answer.scenario import CostLine
 
 APPROVAL_COLUMNS = ("saved_comparison", "state", "state_by", "state_at")
 """On every row, since a row is what is copied elsewhere."""
+_OF_LINES = (
+    *("label", "provider", "region", "instance_type", "purchase_option", "quantity", "unit"),
+    *("unit_price", "amount", "offer_id"),
+)
 COLUMNS = (
-    "scenario",
-    "month",
-    "category",
-    "label",
-    "provider",
-    "region",
-    "instance_type",
-    "purchase_option",
-    "quantity",
-    "unit",
-    "unit_price",
-    "amount",
-    "currency",
-    "offer_id",
-    "price_as_of",
-    "price_source",
-    *APPROVAL_COLUMNS,
+    *("scenario", "month", "category", *_OF_LINES[:-1], "currency", "offer_id"),
+    *("price_as_of", "price_source", *APPROVAL_COLUMNS),
 )
 
 
@@ -47,30 +36,17 @@ def as_csv(answer: SavedPlan, context: Context) -> bytes:
 def _rows(answer: SavedPlan, context: Context) -> Iterable[Mapping[str, Any]]:
     approval = dict(zip(APPROVAL_COLUMNS, context.approval_columns, strict=True))
     for row in cost_rows(answer):
-        yield {**_cells(answer, row), **approval}
-
-
-def _cells(answer: SavedPlan, row: Row) -> Mapping[str, Any]:
-    line = row.line
-    offer = answer.offers.get(line.offer_id)
-    return {
-        "scenario": row.scenario,
-        "month": format_month(row.month),
-        "category": line.category.value,
-        "label": line.label,
-        "provider": line.provider,
-        "region": line.region,
-        "instance_type": line.instance_type,
-        "purchase_option": line.purchase_option,
-        "quantity": line.quantity,
-        "unit": line.unit,
-        "unit_price": line.unit_price,
-        "amount": line.amount,
-        "currency": answer.currency,
-        "offer_id": line.offer_id,
-        "price_as_of": offer.as_of.isoformat() if offer and offer.as_of else "",
-        "price_source": offer.source if offer else "",
-    }
+        offer = answer.offers.get(row.line.offer_id)
+        yield {
+            **{name: getattr(row.line, name) for name in _OF_LINES},
+            "scenario": row.scenario,
+            "month": format_month(row.month),
+            "category": row.line.category.value,
+            "currency": answer.currency,
+            "price_as_of": offer.as_of.isoformat() if offer and offer.as_of else "",
+            "price_source": offer.source if offer else "",
+            **approval,
+        }
 
 
 def csv_bytes(

@@ -30,24 +30,10 @@ from planner.contract.labels import (
 )
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, csv_bytes
-from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
 _QUANTITY_STEP = Decimal("1e-6")
-ADDED_COLUMNS = (
-    "AllocatedMethodDetails",
-    "AllocatedMethodId",
-    "AllocatedResourceId",
-    "AllocatedResourceName",
-    "AllocatedTags",
-    "CommitmentProgramEligibilityDetails",
-    "ContractApplied",
-    "HostProviderName",
-    "InvoiceDetailId",
-    "ServiceProviderName",
-)
-"""Columns of Cost and Usage that FOCUS 1.3 and 1.4 added."""
 COMMITMENT_COLUMNS = (
     "BillingCurrency",
     "ContractCommitmentCategory",
@@ -65,15 +51,6 @@ COMMITMENT_COLUMNS = (
 )
 """Columns of the Contract Commitment dataset of FOCUS 1.3, in its order."""
 OWN_COMMITMENT_COLUMNS = ("x_IsForecast", "x_ScenarioId", "x_Units", "x_InstanceType")
-
-
-def as_focus14(answer: SavedPlan, context: Context) -> bytes:
-    """Cost and usage of one scenario under the columns of FOCUS 1.4."""
-    rows = (
-        row | {"HostProviderName": row["ProviderName"], "ServiceProviderName": row["ProviderName"]}
-        for row in focus_rows(answer, context)
-    )
-    return csv_bytes((*sorted((*COLUMNS, *ADDED_COLUMNS)), *OWN_COLUMNS), rows)
 
 
 def as_commitments(answer: SavedPlan, context: Context) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from planner.contract.amounts import format_month
@@ -22,18 +22,10 @@ from planner.contract.answer.portfolio import (
 from planner.contract.answer.scenario import CapacityRow, Purchase, ScenarioRecord
 from planner.contract.answer.verdict import Choice
 from planner.contract.labels import category_title, value_name
+from planner.exports import FORMATS
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, csv_bytes
 from planner.exports.focus import Cells, focus_rows
-
-
-@dataclass(frozen=True)
-class PortfolioFormat:
-    """One kind of export: how it is made and what it is served as."""
-
-    suffix: str
-    content_type: str
-    make: Callable[[PortfolioAnswer], bytes]
 
 
 def _as_csv(answer: PortfolioAnswer) -> bytes:
@@ -122,24 +114,6 @@ def _range_rows(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
 def _of_these_months(answer: PortfolioAnswer) -> str:
     """What a proof is of, where work was planned in other months than asked too."""
     return " that does the work in the same months" if answer.is_laid_anew else ""
-
-
-def _as_focus(answer: PortfolioAnswer) -> bytes:
-    from planner.exports.portfolio_exports import as_portfolio_focus
-
-    return as_portfolio_focus(answer)
-
-
-PORTFOLIO_FORMATS: Mapping[str, PortfolioFormat] = {
-    "csv": PortfolioFormat("csv", "text/csv; charset=utf-8", _as_csv),
-    "xlsx": PortfolioFormat(
-        "xlsx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        _as_workbook,
-    ),
-    "json": PortfolioFormat("json", "application/json", _as_json),
-    "focus": PortfolioFormat("focus.csv", "text/csv; charset=utf-8; header=present", _as_focus),
-}
 
 
 TABLE_MODELS: Mapping[str, tuple[type[AnswerModel], str]] = {
@@ -239,3 +213,8 @@ def _capacity(answer: PortfolioAnswer, project: str) -> Iterator[CapacityRow]:
                 hours_available=use.accelerator_hours,
                 hours_used=use.accelerator_hours,
             )
+
+
+_MAKE = {"csv": _as_csv, "xlsx": _as_workbook, "json": _as_json, "focus": as_portfolio_focus}
+PORTFOLIO_FORMATS = {name: replace(FORMATS[name], make=make) for name, make in _MAKE.items()}
+"""Forms of a comparison that a portfolio has too."""

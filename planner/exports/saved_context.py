@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.exports import FORMATS, json_bytes
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+
+from planner.exports import FORMATS, Format, json_bytes
 from planner.exports.csv_export import Context, Step, as_csv
-from planner.exports.focus import as_commitments, as_focus, as_focus14, choose_scenario
+from planner.exports.focus import as_commitments, as_focus, choose_scenario
 from planner.exports.workbook import as_saved_workbook
 from planner.models import SavedComparison, State
 
-_OF_PLANS = {
-    "csv": as_csv,
-    "focus": as_focus,
-    "focus14": as_focus14,
-    "commitments": as_commitments,
-}
+_OF_PLANS = {"csv": as_csv, "focus": as_focus, "commitments": as_commitments}
 
 
 def export_saved(saved: SavedComparison, form: str, scenario: str = "") -> bytes:
@@ -56,3 +55,13 @@ def _steps(saved: SavedComparison) -> Iterator[Step]:
     for state, by, at in steps:
         if at is not None:
             yield Step(state.value, by or "", at)
+
+
+def offer_file(content: bytes, title: str, entry: Format) -> HttpResponse:
+    """A file of the form `entry`, offered to be saved under a title."""
+    name = f"{slugify(title)[:60] or 'plan'}.{entry.suffix}"
+    headers = {
+        "Cache-Control": "private, no-store",
+        "Content-Disposition": content_disposition_header(True, name) or "",
+    }
+    return HttpResponse(content, content_type=entry.content_type, headers=headers)

@@ -141,14 +141,13 @@ def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
         cash = raw.add_worksheet("Cash flow")
         lines = _lines(book, answer)
         _capacity(book, answer)
-        hours = demand(book, answer)
+        demand(book, answer)
         request(book, answer.labels, context, answer.inherited)
         assumptions(book, answer)
         offers(book, answer)
-        coverage(book, answer)
         fiscal_years(book, answer)
-        worth = _cash_flow(book, cash, answer, lines)
-        _summary(book, summary, answer, context, _Sources(lines, worth, hours))
+        _cash_flow(book, cash, answer, lines)
+        _summary(book, summary, answer, context, lines)
         _set_properties(raw, context)
     return buffer.getvalue()
 
@@ -198,17 +197,6 @@ class _Ranges:
     scenario: str
     month: str
     amount: str
-
-
-@dataclass(frozen=True)
-class _Sources:
-    """What the summary's formulas count over."""
-
-    lines: _Ranges
-    worth: str
-    """Present values of 1, month by month; empty where the discount rate is not told."""
-    hours: str
-    """Accelerator-hours, month by month; empty where there are none."""
 
 
 _LINES = (
@@ -263,7 +251,7 @@ def _lines(book: Book, answer: SavedPlan) -> _Ranges:
 
 
 def _summary(
-    book: Book, sheet: Any, answer: ComparisonAnswer, context: Context, over: _Sources
+    book: Book, sheet: Any, answer: ComparisonAnswer, context: Context, over: _Ranges
 ) -> None:
     sheet.set_column(0, 0, 26)
     sheet.set_column(1, 5, 20)
@@ -322,21 +310,20 @@ def _title(key: ScenarioKey | None) -> str:
     return SCENARIO_TITLES[key] if key else ""
 
 
-def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over: _Sources) -> int:
+def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over: _Ranges) -> int:
     titles = ("Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Advice")
     for column, title in enumerate(titles):
         book.write(sheet, row, column, title, "head")
-    columns = {scenario.key: i + 1 for i, scenario in enumerate(answer.feasible)}
     for scenario in answer.scenarios:
         row += 1
         book.write(sheet, row, 0, _title(scenario.key))
         book.write(sheet, row, 4, _advice(scenario, answer), "wrap")
         if not scenario.feasible:
             continue
-        total = f"=SUMIFS({over.lines.amount},{over.lines.scenario},{xl_rowcol_to_cell(row, 0)})"
+        total = f"=SUMIFS({over.amount},{over.scenario},{xl_rowcol_to_cell(row, 0)})"
         sheet.write_formula(row, 1, total, book.styles["money"], float(scenario.require_total()))
-        column = xl_col_to_name(columns[scenario.key])
-        _present(book, sheet, row, scenario, column, over, answer)
+        book.write(sheet, row, 2, scenario.require_present_cost(), "money")
+        book.write(sheet, row, 3, scenario.levelised_cost_per_accelerator_hour, "price")
     return row + 2
 
 
@@ -349,59 +336,8 @@ def _advice(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> str:
     return "advised" if scenario.key == answer.recommendation.scenario else ""
 
 
-def _present(
-    book: Book,
-    sheet: Any,
-    row: int,
-    scenario: ScenarioAnswer,
-    column: str,
-    over: _Sources,
-    answer: ComparisonAnswer,
-) -> None:
-    """Net present cost from the cash flow's `column`, and over the discounted hours; as the answer
-    has them where bills are paid later than at the start of their month."""
-    cost = scenario.require_present_cost()
-    per_hour = scenario.levelised_cost_per_accelerator_hour
-    if not over.worth or not _is_paid_when_due(scenario, answer):
-        book.write(sheet, row, 2, cost, "money")
-        book.write(sheet, row, 3, per_hour, "price")
-        return
-    months = len(scenario.cash_per_month)
-    cash = f"{_CASH}!${column}$2:${column}${months + 1}"
-    present = f"=ROUND(SUMPRODUCT({cash},{_first(over.worth, months)}),2)"
-    sheet.write_formula(row, 2, present, book.styles["money"], float(cost))
-    if per_hour is not None and over.hours:
-        served = f"SUMPRODUCT({over.hours},{_first(over.worth, _length(over.hours))})"
-        levelised = f"=ROUND({xl_rowcol_to_cell(row, 2)}/{served},6)"
-        sheet.write_formula(row, 3, levelised, book.styles["price"], float(per_hour))
-
-
-def _is_paid_when_due(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> bool:
-    yearly = 1 + discount_rate(answer)
-    cash = enumerate(scenario.cash_per_month)
-    present = sum(float(due) * yearly ** (-month / 12) for month, due in cash)
-    return bool(abs(present - float(scenario.require_present_cost())) < _CENTS)
-
-
-def _length(column: str) -> int:
-    return int(column.rpartition("$")[2]) - 1
-
-
-def _first(column: str, months: int) -> str:
-    """The part of a range that begins in row 2, of so many months."""
-    return f"{column.rpartition('$')[0]}${months + 1}"
-
-
-_CASH = "'Cash flow'"
-_CENTS = 0.011
-"""Difference up to which two sums of rounded figures are the same."""
-
-
-def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> str:
-    """What is due in each month of each scenario, every figure a formula over the lines.
-
-    Beside it what 1 due in that month is worth today; where that lies.
-    """
+def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> None:
+    """What is due in each month of each scenario, every figure a formula over the lines."""
     scenarios = answer.feasible
     sheet.set_column(0, len(scenarios) + 1, 18)
     sheet.freeze_panes(1, 1)
@@ -414,22 +350,6 @@ def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> str
     book.write(sheet, months + 1, 0, "Total", "total_text")
     for column, scenario in enumerate(scenarios, 1):
         _cash_column(book, sheet, column, scenario, lines, months)
-    return _worth_column(book, sheet, len(scenarios) + 1, months, answer)
-
-
-def _worth_column(book: Book, sheet: Any, column: int, months: int, answer: SavedPlan) -> str:
-    """(1 + rate per year)^(−month / 12), cash falling at the start of its month."""
-    rate = discount_rate_cell(answer)
-    if not rate or not months:
-        return ""
-    book.write(sheet, 0, column, "Present value of 1", "head")
-    yearly = 1 + discount_rate(answer)
-    for month in range(months):
-        worth = yearly ** (-month / 12)
-        formula = f"=(1+{rate})^(-{month}/12)"
-        sheet.write_formula(month + 1, column, formula, book.styles["number"], worth)
-    name = xl_col_to_name(column)
-    return f"{_CASH}!${name}$2:${name}${months + 1}"
 
 
 def _cash_column(
@@ -574,8 +494,6 @@ def _leases(leases: LeaseYear | None) -> tuple[Cell, ...]:
     )
 
 
-DISCOUNT_RATE = "finance.discount_rate_per_year"
-DEMAND = "Demand"
 _LIMITS = ("constraints", "price_adjustments")
 
 
@@ -587,8 +505,8 @@ def price_lists(answer: SavedPlan | PortfolioAnswer) -> str:
     )
 
 
-def demand(book: Book, answer: ComparisonAnswer) -> str:
-    """Hours and peak of each month; where the hours lie, for formulas, empty where none are."""
+def demand(book: Book, answer: ComparisonAnswer) -> None:
+    """Hours and peak of each month."""
     columns = (
         Column("Month", 10, "month"),
         Column("Accelerator-hours", 18, "number"),
@@ -604,8 +522,7 @@ def demand(book: Book, answer: ComparisonAnswer) -> str:
         [answer.month(month), hours, peak, name, work.method, work.accelerator]
         for month, (hours, peak) in enumerate(pairs)
     ]
-    book.table(DEMAND, columns, rows)
-    return f"{DEMAND}!$B$2:$B${len(rows) + 1}" if rows else ""
+    book.table("Demand", columns, rows)
 
 
 def request(
@@ -669,17 +586,6 @@ def _source(field: str, sources: Mapping[str, str]) -> str:
     whole = next((whole for whole in wholes if whole in sources), "")
     source = sources.get(whole, "")
     return f"{field_name(whole)}: {source}" if source[:1].isdigit() else source
-
-
-def discount_rate(answer: SavedPlan) -> float:
-    """The yearly discount rate; 0 where the answer does not give it."""
-    return float(answer.assumption(DISCOUNT_RATE) or 0)
-
-
-def discount_rate_cell(answer: SavedPlan) -> str:
-    """Where the yearly discount rate lies, for formulas; empty where the answer has none."""
-    fields = [row.field for row in answer.assumptions]
-    return f"Assumptions!$B${fields.index(DISCOUNT_RATE) + 2}" if DISCOUNT_RATE in fields else ""
 
 
 def assumptions(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
@@ -747,47 +653,3 @@ def offer_rows(answer: SavedPlan | PortfolioAnswer) -> list[list[Cell]]:
         [offer_id, *(cell(offer) for _, _, cell in _OFFER_COLUMNS)]
         for offer_id, offer in answer.offers.items()
     ]
-
-
-_COVERAGE = (
-    Column("Accelerator", 30),
-    Column("Provider", 14),
-    Column("Option", 20),
-    Column("Known", 26),
-    Column("Prices", 10, "number"),
-    Column("Oldest", 12, "day"),
-    Column("Newest", 12, "day"),
-    Column("Undated", 10, "number"),
-    Column("Machines without a price", 40),
-    Column("Source", 60),
-    *id_columns("Accelerator", "Provider", "Option"),
-)
-_STATES = {
-    "priced": "priced",
-    "sold_price_unknown": "sold, price not known",
-    "not_sold": "not sold",
-    "unknown": "not known",
-}
-
-
-def coverage(book: Book, answer: ComparisonAnswer) -> None:
-    """What is known of the prices that the request asks for."""
-    rows: list[list[Cell]] = [
-        [
-            accelerator_name(row.accelerator),
-            cloud_title(row.provider),
-            option_name(row.purchase_option),
-            _STATES[row.state],
-            row.count,
-            row.oldest,
-            row.newest,
-            row.undated,
-            ", ".join(row.machines),
-            row.source,
-            row.accelerator,
-            row.provider,
-            row.purchase_option,
-        ]
-        for row in answer.coverage
-    ]
-    book.table("Price coverage", _COVERAGE, rows)

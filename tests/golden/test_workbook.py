@@ -140,13 +140,11 @@ def test_the_cash_flow_is_the_answer_s(name: str) -> None:
         TITLES[s.key] for s in scenarios
     ]
     months = max((len(one.cash_per_month) for one in scenarios), default=0)
-    rate = float(answer.assumption("finance.discount_rate_per_year") or 0)
     for at, row in enumerate(rows[:months]):
         assert row[0].date() == first_day(answer.start, at)
         due = [one.cash_per_month[at] if at < len(one.cash_per_month) else None
                for one in scenarios]  # fmt: skip
         assert row[1 : len(due) + 1] == [None if d is None else float(d) for d in due]
-        assert row[len(due) + 1] == pytest.approx((1 + rate) ** (-at / 12))
     assert rows[months][1 : len(scenarios) + 1] == [float(s.require_total()) for s in scenarios]
 
 
@@ -201,21 +199,9 @@ def cells(name: str, sheet: str, address: str) -> list[Any]:
 def evaluate(name: str, sheet: str, formula: str) -> float:
     """What a spreadsheet makes of one of our formulas."""
     inner = formula.removeprefix("=")
-    if rounded := re.fullmatch(r"ROUND\((.+),(\d)\)", inner):
-        return round(evaluate(name, sheet, rounded[1]), int(rounded[2]))
-    if factor := re.fullmatch(r"\(1\+(.+)\)\^\(-(\d+)/12\)", inner):
-        (rate,) = cells(name, sheet, factor[1])
-        return float((1 + float(rate)) ** (-int(factor[2]) / 12))
-    if quotient := re.fullmatch(r"([A-Z]+\d+)/(SUMPRODUCT\(.+\))", inner):
-        (above,) = cells(name, sheet, quotient[1])
-        return float(above) / evaluate(name, sheet, quotient[2])
     function, arguments = re.fullmatch(r"(\w+)\((.+)\)", inner).groups()  # type: ignore[union-attr]
     ranges = [cells(name, sheet, one) for one in arguments.split(",")]
     return _FUNCTIONS[function](ranges)
-
-
-def _sum_of_products(ranges: Cells) -> float:
-    return sum(float(a or 0) * float(b or 0) for a, b in zip(*ranges, strict=True))
 
 
 def _sum_where(ranges: Cells) -> float:
@@ -231,7 +217,6 @@ def _sum_where(ranges: Cells) -> float:
 _FUNCTIONS = {
     "SUM": lambda ranges: sum(float(one or 0) for one in ranges[0]),
     "SUMIFS": _sum_where,
-    "SUMPRODUCT": _sum_of_products,
 }
 
 
@@ -247,7 +232,7 @@ def test_every_formula_gives_the_figure_written_with_it(name: str) -> None:
                     assert given == pytest.approx(written, abs=2e-6), (sheet, at, formula)
                     formulas += 1
     feasible = len(answered(name).feasible)
-    assert formulas >= 3 * feasible
+    assert formulas >= 2 * feasible
 
 
 def as_totals(answer: ComparisonAnswer) -> list[float]:
@@ -259,4 +244,3 @@ def test_totals_are_formulas_and_not_written_figures(name: str) -> None:
     rows = {row[0]: row for row in book(name, False)["Summary"]}
     for one in answered(name).feasible:
         assert rows[TITLES[one.key]][1].startswith("=SUMIFS(Lines!")
-        assert rows[TITLES[one.key]][2].startswith("=ROUND(SUMPRODUCT('Cash flow'!")

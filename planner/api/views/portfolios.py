@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils.http import content_disposition_header
-from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -33,6 +31,7 @@ from planner.api.views.teams import ByCreation
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
+from planner.exports.saved_context import offer_file
 from planner.models import Project, SavedPortfolio, State
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
@@ -43,16 +42,6 @@ from planner.services.teams.access import APPROVE, EDIT, VIEW, require
 from planner.services.teams.teams import resolve_team
 from pricing.api.rest import make_etag
 from pricing.common.invalid_input import InvalidInput
-
-
-def download(answer: PortfolioAnswer, name: str, form: str) -> HttpResponse:
-    """The export of an answer, offered to be saved under the portfolio's name."""
-    entry = PORTFOLIO_FORMATS[form]
-    response = HttpResponse(entry.make(answer), content_type=entry.content_type)
-    file_name = f"{slugify(name)[:60] or 'portfolio'}.{entry.suffix}"
-    response["Content-Disposition"] = content_disposition_header(True, file_name) or ""
-    return response
-
 
 _TOO_LARGE = "plan fewer projects at once, or give their hours by a figure instead of by months"
 
@@ -82,7 +71,8 @@ class PortfolioExportView(MarketView):
     def post(self, request: Request, form: str) -> HttpResponse:
         """A portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project, without saving it."""
         answer = services.plan_for_team(request.data, self.team(request)).answer
-        return download(answer, answer.name, form)
+        entry = PORTFOLIO_FORMATS[form]
+        return offer_file(entry.make(answer), answer.name, entry)
 
 
 class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
@@ -184,5 +174,5 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     @action(detail=True, url_path="exports/<portfolio_format:form>")
     def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """The portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project."""
-        row = self.get_object()
-        return download(row.visible, row.name, kwargs["form"])
+        row, entry = self.get_object(), PORTFOLIO_FORMATS[kwargs["form"]]
+        return offer_file(entry.make(row.visible), row.name, entry)

@@ -28,11 +28,12 @@ from planner.api.base import (
     by_slug,
 )
 from planner.api.idempotency import CsvParser, FileParser, Write, idempotent
-from planner.api.responses import EXPORT_SCHEMA, SCENARIO, offer_file
+from planner.api.responses import EXPORT_SCHEMA, SCENARIO
 from planner.api.serializers import projects as serializers
 from planner.api.serializers.operations import JobSerializer, accepted
 from planner.api.views.teams import ByCreation
-from planner.exports.saved_context import export_saved
+from planner.exports import FORMATS
+from planner.exports.saved_context import export_saved, offer_file
 from planner.models import ActualsUpload, Project, SavedComparison, State, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import estimate_completion
@@ -263,4 +264,4 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """The comparison as csv, xlsx, json or FOCUS 1.2 rows."""
         row, form = self.get_object(), kwargs["form"]
         content = export_saved(row, form, self.query.text("scenario") or "")
-        return offer_file(content, row.name, form)
+        return offer_file(content, row.name, FORMATS[form])

@@ -14,13 +14,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import content_disposition_header
-from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES, comes_first
+from planner.exports import Format
 from planner.exports.csv_export import Context
+from planner.exports.saved_context import offer_file
 from planner.models import Job, JobState
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import (
@@ -408,7 +408,7 @@ def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return redirect("samples", pk)
 
 
-CONTENT_TYPE = "application/pdf"
+PDF = Format("pdf", "application/pdf", board_pack, "PDF")
 
 
 @open_page
@@ -436,7 +436,4 @@ def author_of(request: HttpRequest) -> str:
 
 
 def as_download(paper: bytes, facts: PackFacts) -> HttpResponse:
-    name = f"{slugify(facts.title)[:60] or 'plan'}.pdf"
-    disposition = content_disposition_header(as_attachment=True, filename=name)
-    headers = {"Content-Disposition": disposition} if disposition else {}
-    return HttpResponse(paper, content_type=CONTENT_TYPE, headers=headers)
+    return offer_file(paper, facts.title, PDF)

@@ -8,12 +8,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import content_disposition_header
-from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.exports import FORMATS
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
+from planner.exports.saved_context import offer_file
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
@@ -185,7 +183,7 @@ def _show_saved(
         "saved": saved,
         "page": _page_of(access, saved),
         "sees_all": visibility.sees_all(access, saved),
-        "formats": [(form, FORMATS[form].title) for form in PORTFOLIO_FORMATS],
+        "formats": [(form, entry.title) for form, entry in PORTFOLIO_FORMATS.items()],
         "is_draft": saved.state == State.DRAFT,
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": may_approve,
@@ -269,8 +267,5 @@ def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     """The plan, as this person may see it, as a file to save."""
     saved = _saved_or_404(request, pk)
     entry = PORTFOLIO_FORMATS[form]
-    raw = entry.make(visibility.visible_answer(get_access(request), saved))
-    response = HttpResponse(raw, content_type=entry.content_type)
-    name = f"{slugify(saved.name)[:60] or 'portfolio'}.{entry.suffix}"
-    response["Content-Disposition"] = content_disposition_header(True, name) or ""
-    return response
+    answer = visibility.visible_answer(get_access(request), saved)
+    return offer_file(entry.make(answer), saved.name, entry)

@@ -12,13 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import content_disposition_header
-from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 from reportlab.platypus import Flowable
 
 from planner.exports import FORMATS
-from planner.exports.saved_context import context_of, export_saved
+from planner.exports.saved_context import context_of, export_saved, offer_file
 from planner.models import Access, Project, Role, SavedComparison, State, Team
 from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.projects import saved_comparisons as save_answers
@@ -217,11 +215,7 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     """The answer as a file to save."""
     saved = get_saved_or_404(request, pk)
-    entry = FORMATS[form]
-    response = HttpResponse(export_saved(saved, form), content_type=entry.content_type)
-    name = f"{slugify(saved.name)[:60] or 'comparison'}.{entry.suffix}"
-    response["Content-Disposition"] = content_disposition_header(True, name) or ""
-    return response
+    return offer_file(export_saved(saved, form), saved.name, FORMATS[form])
 
 
 @signed_in

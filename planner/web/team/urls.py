@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from planner.exports import FORMATS
-from planner.exports.address_format import address_format
+from planner.exports import FORMATS, address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.web.team import operator, portfolio, projects, saved, settings
 

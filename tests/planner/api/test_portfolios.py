@@ -23,7 +23,7 @@ def test_a_portfolio_is_planned_without_saving_it(world):
 
 
 def test_exports_are_of_the_forms_that_a_portfolio_has(world):
-    """Forms of a comparison alone (FOCUS 1.4, commitments) are no address of a portfolio."""
+    """Forms of a comparison alone (commitments) are no address of a portfolio."""
     saved = f"/api/v1/saved-portfolios/{world.ids['portfolio']}/exports"
     for form in FORMATS:
         expected = 200 if form in PORTFOLIO_FORMATS else 404

@@ -13,12 +13,10 @@ import pytest
 
 from planner.exports.csv_export import Context, Step
 from planner.exports.focus import (
-    ADDED_COLUMNS,
     COMMITMENT_COLUMNS,
     OWN_COMMITMENT_COLUMNS,
     as_commitments,
     as_focus,
-    as_focus14,
     commitment_rows,
     focus_rows,
 )
@@ -182,14 +180,6 @@ def test_all_rows_of_a_commitment_call_it_by_its_machine_and_terms() -> None:
 
 def read_csv(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode())))
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_focus_1_4_has_the_rows_of_1_2_and_the_columns_added_since(key: str) -> None:
-    old, new = (read_csv(make(typed(), context(key))) for make in (as_focus, as_focus14))
-    assert set(new[0]) - set(old[0]) == set(ADDED_COLUMNS)
-    assert [{name: row[name] for name in old[0]} for row in new] == old
-    assert all(row["ServiceProviderName"] == row["ProviderName"] for row in new)
 
 
 def test_each_commitment_of_the_plan_is_a_row_with_its_whole_term() -> None:

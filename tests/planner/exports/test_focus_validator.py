@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from planner.contract.request.portfolio import read_portfolio
-from planner.exports.focus import as_focus, as_focus14
+from planner.exports.focus import as_focus
 from planner.exports.portfolio_exports import as_portfolio_focus
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
@@ -76,9 +76,7 @@ def test_the_validator_knows_1_2() -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_a_plan_is_clean_in_every_version(key: str, tmp_path: Path) -> None:
     for version in versions():
-        is_old = version.startswith(("1.0", "1.1", "1.2"))
-        make = as_focus if is_old else as_focus14
-        assert_clean(make(typed(), context(key)), version, tmp_path)
+        assert_clean(as_focus(typed(), context(key)), version, tmp_path)
 
 
 def test_a_portfolio_is_clean_in_every_version(tmp_path: Path) -> None:

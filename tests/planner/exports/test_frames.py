@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports import TABLES
 from planner.exports.frames import (
     FRAMES,
     assumptions_frame,
@@ -27,7 +28,6 @@ from planner.exports.frames import (
     tornado_frame,
     verdict_frame,
 )
-from planner.exports.table_names import TABLES
 from pricing.market.snapshot import DatedPrice
 from tests.planner.comparison.compared import compared
 from tests.planner.exports.answers import typed

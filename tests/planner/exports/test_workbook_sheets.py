@@ -22,8 +22,6 @@ from planner.exports.workbook import (
     _facts,
     _source,
     as_workbook,
-    discount_rate,
-    discount_rate_cell,
     verdict_facts,
 )
 from tests.planner.exports.answers import KEYS, plain_book, typed
@@ -67,15 +65,6 @@ def test_a_field_comes_from_the_nearest_whole_that_the_team_gave() -> None:
     assert [_source(name, sources) for name in ("a.b.c", "a.b", "a.x", "b")] == [
         "near", "near", "far", "",
     ]  # fmt: skip
-
-
-def test_the_discount_rate_is_found_where_it_is_written() -> None:
-    rows = typed().assumptions
-    at = next(i for i, row in enumerate(rows) if row.field == "finance.discount_rate_per_year")
-    assert discount_rate_cell(typed()) == f"Assumptions!$B${at + 2}"
-    assert discount_rate(typed()) == float(rows[at].value) > 0
-    without = typed().model_copy(update={"assumptions": ()})
-    assert (discount_rate_cell(without), discount_rate(without)) == ("", 0.0)
 
 
 def test_what_is_left_of_each_budget_is_a_fact() -> None:
@@ -147,10 +136,7 @@ def test_the_sheets_call_scenarios_by_their_titles_and_never_by_their_keys() -> 
     told = {row[0] for name in ("Lines", "Capacity") for row in body(book[name])}
     assert told
     assert told <= set(KEYS)
-    assert {cell.value for cell in book["Cash flow"][1]} - set(KEYS) == {
-        "Month",
-        "Present value of 1",
-    }
+    assert {cell.value for cell in book["Cash flow"][1]} - set(KEYS) == {"Month"}
     cells = {cell for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row}
     assert not cells & {"on_prem", "cloud_mix", "hybrid"}
 

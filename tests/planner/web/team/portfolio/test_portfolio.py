@@ -118,7 +118,7 @@ def test_a_kept_plan_is_approved_and_exported(work, projects, signed_in):
     assert "approved" in text(browser.get(f"/portfolios/{saved.pk}/"))
     exported = browser.get(f"/portfolios/{saved.pk}/export/xlsx/")
     assert exported.content[:2] == b"PK"
-    for form in ("focus14", "commitments"):  # of a comparison alone
+    for form in ("commitments",):  # of a comparison alone
         assert browser.get(f"/portfolios/{saved.pk}/export/{form}/").status_code == 404
 
 
