@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 from pricing.ingest.http import AccessDenied
 from pricing.ingest.provider import (
@@ -159,45 +159,3 @@ def map_side_by_side(function: Callable[[T], R], items: Iterable[T], workers: in
             yield future.result()
     finally:
         waiting.clear()
-
-
-Quota = dict[str, Any]
-
-
-@runtime_checkable
-class QuotaSource(Protocol):
-    """A provider that reports what an account may run."""
-
-    def fetch_quotas(self, context: FetchContext) -> list[Quota]: ...
-
-
-@dataclass(frozen=True)
-class QuotaResult:
-    """The quotas of one provider, or why there are none."""
-
-    provider: str
-    quotas: tuple[Quota, ...] = ()
-    what: str = ""
-    hint: str = ""
-
-    @property
-    def succeeded(self) -> bool:
-        return not self.what
-
-
-def pull_quotas(providers: Iterable[Provider], context: FetchContext) -> list[QuotaResult]:
-    """The quotas of each provider; one that fails leaves the others as they are."""
-    return [_pull_provider(provider, context) for provider in providers]
-
-
-def _pull_provider(provider: Provider, context: FetchContext) -> QuotaResult:
-    if not isinstance(provider, QuotaSource):
-        return QuotaResult(
-            provider.name,
-            what="its adapter does not provide quotas",
-            hint="Enter constraints.quotas by hand.",
-        )
-    try:
-        return QuotaResult(provider.name, tuple(provider.fetch_quotas(context)))
-    except ProviderUnavailable as error:
-        return QuotaResult(provider.name, what=error.what, hint=error.hint)

@@ -80,12 +80,6 @@ class AwsClient:
         configured = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
         return configured or self._boto3_session().region_name or "us-east-1"
 
-    def regions(self) -> list[str]:
-        """Every region of EC2 that boto3 knows in the partition of our own."""
-        session = self._boto3_session()
-        partition = session.get_partition_for_region(self.configured_region())
-        return sorted(session.get_available_regions("ec2", partition))
-
     def request_page(
         self,
         name: str,
@@ -318,7 +312,6 @@ OPERATIONS = {
         "DescribeCapacityBlockOfferings",
     ),
     "savingsplans": ("DescribeSavingsPlansOfferingRates",),
-    "service-quotas": ("ListServiceQuotas",),
 }
 """Operations that the adapter calls, by service; other services are read whole."""
 

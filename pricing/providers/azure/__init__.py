@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from pricing.ingest.fetch import read_part
 from pricing.ingest.http import ProviderHttpClient
@@ -50,10 +49,6 @@ class AzureProvider:
                     yield replace(
                         part, availability_only=False, instance_types=tuple(sorted(unidentified))
                     )
-
-    def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
-        """What the subscription may run, as rows of `constraints.quotas`."""
-        return management.fetch_quotas(context)
 
     def _read_prices(self, http: ProviderHttpClient) -> Iterator[Price | SkippedRow | NotRead]:
         is_empty = True

@@ -140,12 +140,6 @@ def list_accelerator_types(http: ProviderHttpClient) -> Iterator[Zoned]:
     yield from _read_aggregated(http, "accelerator-types", "acceleratorTypes")
 
 
-def regions(http: ProviderHttpClient) -> Iterator[dict[str, Any]]:
-    """Every region with its quotas."""
-    for page in _read_compute_pages(http, "regions", "regions"):
-        yield from page.get("items") or ()
-
-
 def _read_aggregated(http: ProviderHttpClient, name: str, rows: str) -> Iterator[Zoned]:
     for page in _read_compute_pages(http, name, f"aggregated/{rows}"):
         for zone, zone_list in (page.get("items") or {}).items():

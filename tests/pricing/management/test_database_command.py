@@ -16,7 +16,6 @@ from pricing.management.database_command import describe_database_error
 from tests.another_database import sqlite_at
 
 COMMANDS = (
-    ("pull_quotas",),
     ("verify_prices",),
     ("load_catalog",),
     ("refresh_prices", "--dry-run", "--region", "us-east-1"),

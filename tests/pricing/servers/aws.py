@@ -48,8 +48,6 @@ class FakeAws(FakeServer):
             return self._file(request.path)
         if target.endswith("GetProducts"):
             return self._products(json.loads(request.body))
-        if target.endswith("ListServiceQuotas"):
-            return self._quotas(region_of(request))
         if request.path.endswith("DescribeSavingsPlansOfferingRates"):
             return self._plans(json.loads(request.body))
         return self._ec2(request)
@@ -113,7 +111,7 @@ class FakeAws(FakeServer):
             return json_reply({"regions": regions})
         return packed(rows.plan_file(self.market, parts[-2]))
 
-    # Savings plans and quotas ----------------------------------------------------------
+    # Savings plans ---------------------------------------------------------------------
 
     def _plans(self, asked: dict[str, Any]) -> Reply:
         if "savingsplans" in self.refuses:
@@ -129,18 +127,6 @@ class FakeAws(FakeServer):
         end = start + min(asked.get("maxResults", 1000), 100)
         more = str(end) if end < len(found) else ""
         return json_reply({"searchResults": found[start:end], "nextToken": more})
-
-    def _quotas(self, region: str) -> Reply:
-        if region not in self.market.regions or {region, "quotas"} & self.refuses:
-            return json_error(400, "AccessDeniedException", "no")
-        return json_reply({"Quotas": [
-            {"ServiceCode": "ec2", "QuotaCode": "L-417A185B", "Value": 384.0,
-             "QuotaName": "Running On-Demand P instances", "Unit": "None"},
-            {"ServiceCode": "ec2", "QuotaCode": "L-DB2E81BA", "Value": 64.0,
-             "QuotaName": "Running On-Demand G and VT instances", "Unit": "None"},
-            {"ServiceCode": "ec2", "QuotaCode": "L-1216C47A", "Value": 1152.0,
-             "QuotaName": "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances"},
-        ]})  # fmt: skip
 
     # EC2 -------------------------------------------------------------------------------
 

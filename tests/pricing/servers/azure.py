@@ -26,7 +26,6 @@ class AzureServer(FakeServer):
         super().__init__()
         self.rows = price_rows() if rows is None else rows
         self.skus = resource_skus()
-        self.usages: dict[str, list[Row]] = {}
         self.page_size = page_size
         self.link_host = link_host
         self.understands_contains = True
@@ -48,9 +47,6 @@ class AzureServer(FakeServer):
             return self._prices(request)
         if re.fullmatch(r"/subscriptions/[^/]+/providers/Microsoft.Compute/skus", request.path):
             return self._skus(request)
-        usages = re.search(r"/locations/([^/]+)/usages$", request.path)
-        if usages:
-            return _reply({"value": self.usages.get(usages[1], [])})
         return _reply({"error": {"code": "NotFound", "message": "no such path"}}, 404)
 
     def _prices(self, request: Request) -> Reply:
