@@ -46,8 +46,6 @@ from planner.contract.answer.risk import (
     CostCurveSeries,
     CostRange,
     Crossing,
-    DefaultEffect,
-    PriceGrid,
     RiskAnswer,
     SensitivityRow,
 )
@@ -65,7 +63,6 @@ from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
 from planner.contract.labels import OWNED, RESERVED_AS_ESTIMATED, SCENARIO_TITLES, traits
 from planner.costing.advice.explanation import (
     describe,
-    describe_switch,
     describe_value,
     list_purchases,
 )
@@ -77,7 +74,7 @@ from planner.costing.advice.warnings import (
     warn_undated_servers,
 )
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
-from planner.costing.analysis.sensitivity import TornadoBar, build_price_grid
+from planner.costing.analysis.sensitivity import TornadoBar
 from planner.costing.analysis.simulation import RiskResult
 from planner.costing.assumptions.assumptions import rule_assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -156,10 +153,6 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         explanation=_explanation(results, scenarios),
         risk=_risk(results.risk, holds=caveats.holds),
         sensitivity=_sensitivity(results),
-        default_effects=tuple(
-            _copy(DefaultEffect, row, effect=cents(row.effect)) for row in results.default_effects
-        ),
-        price_grid=_price_grid(results.curve_lines),
         warnings=tuple(_warnings(results, verdict, caveats, alternatives)),
     )
 
@@ -177,12 +170,11 @@ _FEWER = "ask for fewer months, offers, servers or limits"
 """Where memory is the reason, which a job has no more of."""
 _LEFT_OUT = {
     "fewer_servers": "Whether fewer servers would pay back was not worked out",
-    "explanation": "What limits cost and where the recommendation changes was not fully worked out",
+    "explanation": "What limits cost was not fully worked out",
     "turning_points": "What would change the recommendation was not fully worked out",
     "alternatives": "What would be cheaper if a limit were lifted was not fully worked out",
     "budgets": "What budgets rule out was not worked out",
     "sensitivity": "What moves the total was not fully worked out",
-    "default_effects": "How defaults move owning against renting was not fully worked out",
 }
 _CLOSE = 0.01
 """Gap that a search is content with anyway."""
@@ -653,20 +645,6 @@ def build_cost_curve(lines: Sequence[CostOfUse], inputs: ModelInputs) -> CostCur
     )
 
 
-def _price_grid(lines: Sequence[CostOfUse]) -> PriceGrid | None:
-    """Owning less renting a node, by utilisation and price."""
-    grid = build_price_grid(lines)
-    if grid is None:
-        return None
-    return PriceGrid(
-        server=grid.server,
-        against=grid.against,
-        utilisations=grid.utilisations,
-        price_factors=grid.price_factors,
-        difference=tuple(tuple(map(cents, row)) for row in grid.difference),
-    )
-
-
 def _digits(amount: float, digits: int) -> Decimal:
     return Decimal(str(round(amount, digits)))
 
@@ -719,8 +697,7 @@ def _sensitivity(results: ComparisonResults) -> tuple[SensitivityRow, ...]:
 def _explanation(
     results: ComparisonResults, scenarios: Iterable[ScenarioAnswer]
 ) -> answer.Explanation | None:
-    """What the advised plan buys and when; what limits cost and where the advice changes, if
-    the request asks for it."""
+    """What the advised plan buys and when; what limits cost, if the request asks for it."""
     explanation, inputs, request = results.explanation, results.inputs, results.request
     if explanation is None or results.explained is None:
         return None
@@ -737,19 +714,5 @@ def _explanation(
             )
             for value in explanation.marginal_values
         ),
-        switch_points=tuple(
-            answer.SwitchPoint(
-                multiplier=point.multiplier,
-                below=_keys(point.below),
-                above=_keys(point.above),
-                limits=tuple(conflict.limit for conflict in point.conflicts),
-                sentence=describe_switch(point, inputs, request),
-            )
-            for point in explanation.switch_points
-        ),
         words=tuple(describe(explanation, inputs, request)),
     )
-
-
-def _keys(keys: frozenset[str] | None) -> tuple[str, ...] | None:
-    return None if keys is None else tuple(sorted(keys))

@@ -47,9 +47,7 @@ from planner.costing.analysis.break_even import (
 from planner.costing.analysis.outcomes import RiskParameters, build_risk_parameters
 from planner.costing.analysis.plan_costs import may_rent
 from planner.costing.analysis.sensitivity import (
-    DefaultEffect,
     TornadoBar,
-    measure_default_effects,
     one_way_sensitivity,
 )
 from planner.costing.analysis.simulation import (
@@ -406,19 +404,6 @@ class ComparisonResults:
             [],
         )
 
-    @cached_property
-    def default_effects(self) -> list[DefaultEffect]:
-        """What each default does to owning less renting, the strongest first."""
-        if not self.request.sensitivity:
-            return []
-        plans = self.scenarios, self.allowed_scenarios
-        return self.within(
-            "default_effects",
-            1.0,
-            lambda part: measure_default_effects(self.inputs, *plans, part),
-            [],
-        )
-
     # What limits cost -------------------------------------------------------------------------
 
     @cached_property
@@ -432,8 +417,7 @@ class ComparisonResults:
 
     @cached_property
     def explanation(self) -> Explanation | None:
-        """What the advised plan buys; with `explain` also what limits cost and where the advice
-        changes. None where nothing is feasible."""
+        """What the advised plan buys; with `explain` also what limits cost."""
         best = self.explained
         if best is None:
             return None

@@ -27,7 +27,6 @@ from planner.contract.amounts import (
     format_difference,
     format_money,
     format_month,
-    format_shares,
     parse_month,
 )
 from planner.contract.answer.common import ScenarioKey
@@ -53,7 +52,6 @@ from planner.costing.advice.decision import (
 )
 from planner.costing.advice.idle_instruments import hint_at_smaller_server
 from planner.costing.advice.verdict import (
-    SCENARIO_NAMES,
     best_without_buying,
     capital_to_approve,
     describe_longest_term,
@@ -113,7 +111,6 @@ def build_verdict(
         update={
             "sentence": words.sentence(),
             "reasons": tuple(words.reasons()),
-            "contested": words.contested(),
             "switch_points": tuple(
                 Turn(
                     field=point.field,
@@ -610,37 +607,6 @@ class VerdictWords:
         hint = " An accelerator that is offered in smaller machines may cost less."
         text = f"Machines are rented whole: {use:.0%} of the accelerator-hours paid for are used."
         return text if self.results.demand.is_sized else f"{text}{hint}"
-
-    def contested(self) -> str:
-        """Another plan that is the cheapest in more outcomes, and why it is not advised."""
-        risk, own = self.results.risk, self.facts.confidence
-        if risk is None or own is None:
-            return ""
-        scenarios = self.results.scenarios
-        others = {
-            key: chance
-            for key, chance in risk.probability_cheapest.items()
-            if not _is_same(self.plan, scenarios[key])
-        }
-        rival = max(others, key=lambda key: others[key], default=None)
-        if rival is None or others[rival] <= own:
-            return ""
-        extra = risk.mean[rival] - risk.mean[self.plan.key]
-        theirs, ours = format_shares([others[rival], own])
-        text = (
-            f"{capitalize_first(SCENARIO_NAMES[rival])} is the cheapest in {theirs} of the "
-            f"simulated cases, this plan in {ours}"
-        )
-        if extra >= 0:
-            return (
-                f"{text}; it is not advised because it loses more in the cases where it loses: "
-                f"over all cases it costs {self._money(extra)} more on average (present value)."
-            )
-        return (
-            f"{text}, and {self._money(-extra)} less on average (present value): it is not "
-            "advised because it costs more at the hours and prices given. Choose it if you doubt "
-            "them."
-        )
 
     def _money(self, amount: Decimal | float) -> str:
         return format_money(amount, self.results.request.currency)

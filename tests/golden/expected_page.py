@@ -251,7 +251,7 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
     if shown:
         words += shown.warnings
         words += returns(shown, answer.currency)
-        words += answer.explanation.limits_and_switches if answer.explanation else ()
+        words += answer.explanation.limit_values if answer.explanation else ()
         if answer.risk:
             words.append(
                 f"{number(answer.risk.samples)} samples, seed {answer.risk.seed}, in today's money"
@@ -265,7 +265,6 @@ def advice(answer: ComparisonAnswer) -> list[str]:
     if told is None:
         return list(answer.recommendation.because)
     return [told.sentence, *told.reasons, *(turn.sentence for turn in told.switch_points),
-            *filter(None, [told.contested]),
             *([told.late_delivery.sentence] if told.late_delivery else [])]  # fmt: skip
 
 

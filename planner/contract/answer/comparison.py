@@ -27,9 +27,7 @@ from planner.contract.answer.common import (
 from planner.contract.answer.risk import (
     BreakEvenRow,
     CostCurve,
-    DefaultEffect,
     Explanation,
-    PriceGrid,
     RiskAnswer,
     SensitivityRow,
 )
@@ -367,14 +365,6 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
     sensitivity: tuple[SensitivityRow, ...] = Field(
         default=(), description="What moves the advised total, the strongest first."
     )
-    default_effects: tuple[DefaultEffect, ...] = Field(
-        default=(),
-        description="What each default does to owning less renting, the strongest first; none "
-        "without servers, without a rented plan, or with `sensitivity: false`.",
-    )
-    price_grid: PriceGrid | None = Field(
-        default=None, description="Owning against renting; null where one of them is missing."
-    )
     warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
     inherited: tuple[InheritedField, ...] = Field(
         default=(), description="What came from the team's settings."
@@ -392,9 +382,8 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         if self.verdict is None:
             return self.recommendation.because
         turns = (turn.sentence for turn in self.verdict.switch_points)
-        risks = [self.verdict.contested] if self.verdict.contested else []
-        if self.verdict.late_delivery is not None:
-            risks.append(self.verdict.late_delivery.sentence)
+        late = self.verdict.late_delivery
+        risks = [late.sentence] if late else []
         proof = self.recommendation.because[-1:] if self.recommended else ()
         return (self.verdict.sentence, *self.verdict.reasons, *risks, *turns, *proof)
 

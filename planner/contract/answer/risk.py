@@ -9,7 +9,6 @@ from pydantic import Field
 from planner.contract.answer.common import (
     AnswerModel,
     Count,
-    Factor,
     HourlyPrice,
     Hours,
     Money,
@@ -131,36 +130,6 @@ class SensitivityRow(AnswerModel):
         if self.total_at_low is None or self.total_at_high is None:
             return 0.0
         return abs(float(self.total_at_high) - float(self.total_at_low))
-
-
-class DefaultEffect(AnswerModel):
-    """One default, and what it does to owning less renting; the plans stay as they are."""
-
-    field: str = Field(description="Default, as the request names it.")
-    unit: str = Field(description="Unit of `value` and `neutral`.")
-    value: float = Field(description="Value in use.", json_schema_extra={"unit": "see unit"})
-    neutral: float = Field(
-        description="Value at which it does nothing, or treats both alike.",
-        json_schema_extra={"unit": "see unit"},
-    )
-    effect: Money = Field(
-        description="How much the default adds, against `neutral`, to the net present cost of the "
-        "on-prem plan less that of the cheapest rented one; negative: the default "
-        "favours owning."
-    )
-    gains: Literal["own", "rent"] = Field(description="Side that the default favours.")
-
-
-class PriceGrid(AnswerModel):
-    """Owning less renting a node, by use and by price of renting."""
-
-    server: str = Field(description="Key of the server.")
-    against: str = Field(description="Key of the offer.")
-    utilisations: tuple[Share, ...] = Field(description="Share of hours in use: the rows.")
-    price_factors: tuple[Factor, ...] = Field(description="Factor on the rent: the columns.")
-    difference: tuple[tuple[Money | None, ...], ...] = Field(
-        description="Net present cost of owning less renting; negative: owning is cheaper."
-    )
 
 
 PayingWhen = Literal["from", "up_to", "always", "never", ""]
@@ -285,18 +254,8 @@ class MarginalValue(AnswerModel):
     sentence: str = Field(default="", description="The same in a sentence.")
 
 
-class SwitchPoint(AnswerModel):
-    """A demand at which the advice becomes another."""
-
-    multiplier: Factor = Field(description="Factor on the demand.")
-    below: tuple[str, ...] | None = Field(description="Sources of the plan below it; null: none.")
-    above: tuple[str, ...] | None = Field(description="Sources of the plan above it; null: none.")
-    limits: tuple[str, ...] = Field(default=(), description="Limits that leave no plan.")
-    sentence: str = Field(default="", description="The same in a sentence.")
-
-
 class Explanation(AnswerModel):
-    """What the advised plan buys when; with `explain` also its limits and switch points."""
+    """What the advised plan buys when; with `explain` also what limits cost."""
 
     purchases: tuple[Purchase, ...] = Field(
         default=(), description="Servers and commitments of the advised plan, in order of months."
@@ -304,13 +263,9 @@ class Explanation(AnswerModel):
     marginal_values: tuple[MarginalValue, ...] = Field(
         default=(), description="What each limit costs."
     )
-    switch_points: tuple[SwitchPoint, ...] = Field(
-        default=(), description="Where the recommendation changes with the demand."
-    )
     words: tuple[str, ...] = Field(default=(), description="All of it in sentences.")
 
     @property
-    def limits_and_switches(self) -> tuple[str, ...]:
-        """Sentences on what each limit costs and where the recommendation changes."""
-        limits = [row.sentence for row in self.marginal_values]
-        return (*limits, *(row.sentence for row in self.switch_points))
+    def limit_values(self) -> tuple[str, ...]:
+        """Sentences on what each limit costs."""
+        return tuple(row.sentence for row in self.marginal_values)

@@ -248,11 +248,6 @@ class Verdict(AnswerModel):
     confidence: Share | None = Field(
         default=None, description="Share of the simulated outcomes in which it stays the cheapest."
     )
-    contested: str = Field(
-        default="",
-        description="Where another plan is the cheapest in more outcomes: which, and why it is "
-        "not advised.",
-    )
     late_delivery: LateDelivery | None = Field(
         default=None,
         description="What it costs if servers come late; null where none is bought, or none may "

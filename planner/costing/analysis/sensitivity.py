@@ -11,23 +11,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.labels import ON_DEMAND, OWNED
+from planner.contract.labels import ON_DEMAND
 from planner.costing.analysis.break_even import find_best_rents, list_hours_to_break_even
 from planner.costing.analysis.plan_exposure import cost_as_planned, measure_exposures
 from planner.costing.assumptions.assumptions import Assumption, all_defaults
-from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.paying_use import CostLine
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.copies import replace
-from pricing.market.offers import HOURS_PER_MONTH
 
 DEFAULT_CHANGE = 0.2
 """Share by which a figure without a published range is moved: demand, prices, figures given."""
@@ -50,8 +46,6 @@ CASE_UNITS = 300
 """Units of work for one figure at both its values, and for every 100 months of sources."""
 UPPER_LIMITS = {"utilisation_ceiling": 1.0, "residual_rate": 1.0, "discount_rate_per_year": 1.0}
 LOWER_LIMITS = {"pue": 1.0}
-UTILISATIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-PRICE_FACTORS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5)
 
 
 @dataclass(frozen=True)
@@ -292,169 +286,3 @@ def _first_to_break_even(inputs: ModelInputs, request_fields: frozenset[str]) ->
 def _on_demand_keys(inputs: ModelInputs) -> set[str]:
     rents = find_best_rents(inputs.sources, inputs.calendar)
     return {rent.source.key for rent in rents if rent.source.purchase_option in ON_DEMAND}
-
-
-@dataclass(frozen=True)
-class PriceGrid:
-    """Cost of owning less that of renting a node, by utilisation and price of renting."""
-
-    server: str
-    against: str
-    utilisations: tuple[float, ...]
-    price_factors: tuple[float, ...]
-    difference: tuple[tuple[float, ...], ...]
-    """[utilisation][price factor] net present cost; negative where owning is the cheaper one."""
-
-
-def build_price_grid(lines: Sequence[CostLine]) -> PriceGrid | None:
-    """Owning against the cheapest offer on demand; None without a server or an offer."""
-    owned = next((line for line in lines if line.purchase_option == "owned"), None)
-    rented = next((line for line in lines if line.purchase_option == "on_demand"), None)
-    if owned is None or rented is None:
-        return None
-    hours = [share * HOURS_PER_MONTH for share in UTILISATIONS]
-    return PriceGrid(
-        owned.key,
-        rented.key,
-        UTILISATIONS,
-        PRICE_FACTORS,
-        tuple(
-            tuple(owned.cost(h) - rented.cost(h) * factor for factor in PRICE_FACTORS)
-            for h in hours
-        ),
-    )
-
-
-Side = Literal["own", "rent"]
-RENTED = (
-    ScenarioKey.ON_DEMAND,
-    ScenarioKey.SPOT,
-    ScenarioKey.COMMITTED,
-    ScenarioKey.CLOUD_MIX,
-)
-NEUTRAL: Mapping[str, float] = {
-    "interest_rate_per_year": 0.0,
-    "electricity_per_kwh": 0.0,
-    "pue": 1.0,
-    "colocation_per_kw_month": 0.0,
-    "support_rate_per_year": 0.0,
-    "network_storage_rate": 0.0,
-    "install_cost_rate": 0.0,
-    "staff_cost_per_year": 0.0,
-    "spare_rate": 0.0,
-    "insurance_rate_per_year": 0.0,
-    "residual_rate": 0.0,
-    "resale_cost_rate": 0.0,
-    "lead_time_months": 0.0,
-    "workstation_lead_time_months": 0.0,
-    "utilisation_ceiling": 1.0,
-    "discount_rate_per_year": 0.0,
-    "cloud_price_trend_per_year": 0.0,
-    "electricity_trend_per_year": 0.0,
-    "staff_cost_trend_per_year": 0.0,
-    "colocation_trend_per_year": 0.0,
-    "support_trend_per_year": 0.0,
-    "server_price_trend_per_year": 0.0,
-    "tax_rate": 0.0,
-    "upfront_deduction_spread": 0.0,
-    "cloud_support_rate": 0.0,
-    "cloud_staff_fte_per_accelerator": 0.0,
-    "storage_per_gib_month": 0.0,
-    "egress_per_gib": 0.0,
-    "on_prem_storage_per_tib_month": 0.0,
-}
-"""The value of each figure at which it costs nothing, or moves nothing."""
-STAFF_BY_ACCELERATOR, STAFF_BY_SERVER = "staff_accelerators_per_fte", "on_prem.staff_fte_per_server"
-HALF_CENT = 0.005
-
-
-@dataclass(frozen=True)
-class DefaultEffect:
-    """One default: what it adds to the net present cost of owning less that of renting."""
-
-    field: str
-    unit: str
-    value: float
-    neutral: float
-    """Value at which it does nothing."""
-    effect: float
-    """(own − rent) as it is, less the same at `neutral`; negative where owning gains by it."""
-
-    @property
-    def gains(self) -> Side:
-        """The side that the default makes look cheaper."""
-        return "own" if self.effect < 0 else "rent"
-
-
-def measure_default_effects(
-    inputs: ModelInputs,
-    scenarios: Mapping[ScenarioKey, Scenario],
-    allowed: Mapping[ScenarioKey, Scenario],
-    work: WorkMeter | None = None,
-) -> list[DefaultEffect]:
-    """A row for each default that tells the on-prem plan from the cheapest rented one that is
-    allowed, the strongest first; none where there is no such pair or nothing is owned. Those that
-    the `work` that may be spent allows for."""
-    own = scenarios.get(ScenarioKey.ON_PREM)
-    rented = [allowed[key] for key in RENTED if key in allowed and allowed[key].feasible]
-    if own is None or not own.feasible or not rented or not _owns(own, inputs):
-        return []
-    rent = min(rented, key=lambda s: s.net_present_cost)
-    keys = {key for plan in (own, rent) for key in (*plan.units_started, *plan.used_hours)}
-    on_demand = inputs.fallback
-    restricted = inputs.select_sources(keys | ({on_demand.key} if on_demand else set()))
-    work = WorkMeter() if work is None else work
-    units = case_units(restricted) / 4  # two plans, at one value
-    rows = []
-    with suppress(WorkSpentError):
-        work.charge(units)
-        now = _difference(own, rent, restricted)
-        for row, neutral in _neutral_values(restricted):
-            work.charge(units)
-            effect = now - _difference(own, rent, restricted.with_assumption(row.name, neutral))
-            if abs(effect) > HALF_CENT:
-                rows.append(_as_requested(row, neutral, effect, own, restricted))
-    return sorted(rows, key=lambda row: -float(f"{abs(row.effect):.9g}"))
-
-
-def _as_requested(
-    row: Assumption, neutral: float, effect: float, own: Scenario, inputs: ModelInputs
-) -> DefaultEffect:
-    value = inputs.assumptions[row.name]
-    if row.name != STAFF_BY_ACCELERATOR:
-        return DefaultEffect(row.field, row.unit, value, neutral, effect)
-    size = _accelerators_of_server(own, inputs)
-    return DefaultEffect(
-        STAFF_BY_SERVER, "full-time equivalents per server", size / value, size / neutral, effect
-    )
-
-
-def _accelerators_of_server(plan: Scenario, inputs: ModelInputs) -> float:
-    owned = [inputs.by_key[key] for key in plan.used_hours if inputs.by_key[key].is_owned]
-
-    def hours(source: CapacitySource) -> float:
-        return float(np.sum(plan.used_hours[source.key])) * source.accelerators
-
-    return max(owned, key=hours).accelerators if owned else 1.0
-
-
-def _owns(plan: Scenario, inputs: ModelInputs) -> bool:
-    sources = (inputs.by_key[key] for key in (*plan.units_started, *plan.used_hours))
-    return any(source.purchase_option == OWNED for source in sources)
-
-
-def _difference(own: Scenario, rent: Scenario, inputs: ModelInputs) -> float:
-    cost_of_own, cost_of_rent = cost_plans([own, rent], inputs)
-    return cost_of_own - cost_of_rent
-
-
-def _neutral_values(inputs: ModelInputs) -> Iterator[tuple[Assumption, float]]:
-    for row in inputs.assumptions.rows:
-        name = row.name
-        neutral = NEUTRAL.get(name)
-        if name == STAFF_BY_ACCELERATOR:
-            of_rented = inputs.assumptions["cloud_staff_fte_per_accelerator"]
-            neutral = 1.0 / of_rented if of_rented else None
-        if row.given or neutral is None or inputs.assumptions[name] == neutral:
-            continue
-        yield row, neutral

@@ -1,4 +1,4 @@
-"""A plan explained: what starts when, what each limit costs, where the recommendation changes.
+"""A plan explained: what starts when, and what each limit costs.
 
 PURE. Every figure comes from solving the changed problem again, not from duals: a dual says
 what a fraction of a unit is worth, and nobody can buy one.
@@ -9,29 +9,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.plan_model import HOURS_PER_MONTH
 from planner.costing.optimizer.problem import (
     LARGEST_SHARE,
     LEAST_GROUPS,
     CommitmentOption,
-    ConflictingConstraint,
-    Floats,
-    Plan,
     PlanProblem,
     Quota,
     RentalOption,
 )
-from planner.costing.optimizer.solve import DEFAULT_GAP, restrict_sources, solve
+from planner.costing.optimizer.solve import restrict_sources, solve
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-
-Keys = frozenset[str]
-_NOISE = 1e-9
-"""Relative excess over a whole number that is taken as rounding."""
 
 
 @dataclass(frozen=True)
@@ -56,46 +47,24 @@ class UnitStart:
 
 
 @dataclass(frozen=True)
-class AdditionalUnit:
-    """One more unit of a source that is there whatever the plan starts."""
-
-    in_service: NDArray[np.int64]
-    """[T] 1 in the months in which it can be used."""
-    cost: float
-    """Net present cost of keeping it, what it fetches at the horizon taken off."""
-    cash: Floats
-    """[T] the same, undiscounted by month, for the monthly budget."""
-
-
-@dataclass(frozen=True)
 class MarginalValue:
-    """What a plan would save if one limit were a step wider, or one more unit were there."""
+    """What a plan would save if one limit were a step wider."""
 
     limit: str
-    """As a conflict names it, or "one more <key> in place"."""
+    """As a conflict names it."""
     current_value: float
     step: float
     saving: float
     """Net present cost saved by the whole step; the plan is solved anew for it."""
 
 
-@dataclass(frozen=True)
-class SwitchPoint:
-    """A demand, as a multiple of the one given, at which the set of what is started changes."""
-
-    multiplier: float
-    """Where one side has no plan, the demand nearest to the other that was found without one."""
-    below: Keys | None
-    """What is started; None where there is no plan."""
-    above: Keys | None
-    conflicts: tuple[ConflictingConstraint, ...] = ()
-    """The limits that leave a side without a plan."""
-
-
-def list_unit_starts(problem: PlanProblem, plan: Plan) -> tuple[UnitStart, ...]:
+def list_unit_starts(
+    problem: PlanProblem, started: Mapping[str, NDArray[np.int64]]
+) -> tuple[UnitStart, ...]:
     """What a plan starts, in the order of months, then of keys.
 
-    >>> [str(purchase) for purchase in list_unit_starts(_example(), solve(_example()))]
+    >>> started = solve(_example()).units_started
+    >>> [str(purchase) for purchase in list_unit_starts(_example(), started)]
     ['month 0: begin 2 × year, usable in months 0 to 11']
     """
     months = problem.hours.size
@@ -103,50 +72,43 @@ def list_unit_starts(problem: PlanProblem, plan: Plan) -> tuple[UnitStart, ...]:
         UnitStart(
             month=int(m),
             key=unit.key,
-            units=int(plan.units_started[unit.key][m]),
+            units=int(started[unit.key][m]),
             first=int(m) + unit.lead_months,
             last=min(int(m) + unit.lead_months + unit.duration_months, months) - 1,
         )
         for unit in problem.units
-        if unit.key in plan.units_started
-        for m in np.flatnonzero(plan.units_started[unit.key])
+        if unit.key in started
+        for m in np.flatnonzero(started[unit.key])
     ]
     return tuple(sorted(rows, key=lambda p: (p.month, p.key)))
 
 
 def marginal_values(
     problem: PlanProblem,
-    plan: Plan,
+    cost: float,
     allowed: Collection[str] | None = None,
     *,
     gap: float = 0.0,
-    additional_units: Mapping[str, AdditionalUnit] | None = None,
     work: WorkMeter | None = None,
 ) -> tuple[MarginalValue, ...]:
-    """What each limit costs `plan`, the best one of the problem for the sources allowed.
+    """What each limit costs a plan of this `cost`, the best one for the sources allowed.
 
     A quota is widened by its smallest node, the capex budget by its cheapest server, the monthly
-    and the total budget by a hundredth, the spot share by 0.01, the most units of a source by one;
-    and one more unit of each source of `additional_units` is put there.
+    and the total budget by a hundredth, the spot share by 0.01, and the most units of a
+    source by one. Ends early where the work that may be spent is over.
 
-    Ends early where the work that may be spent is over.
-
-    >>> rows = marginal_values(_example(), solve(_example()))
+    >>> rows = marginal_values(_example(), solve(_example()).cost)
     >>> [(value.limit, value.step, round(value.saving)) for value in rows]
     [('quota hall', 8.0, 67200)]
     """
     problem = restrict_sources(problem, allowed)
     meter = WorkMeter() if work is None else work
 
-    def saving(wider: PlanProblem) -> float:
-        better = solve(wider, gap=gap, work=meter)
-        return max(0.0, plan.cost - better.cost)
-
-    widened = chain(_widened(problem), _with_one_more(problem, additional_units or {}))
     values: list[MarginalValue] = []
     with suppress(WorkSpentError):
-        for limit, current_value, step, wider in widened:
-            values.append(MarginalValue(limit, current_value, step, saving(wider)))
+        for limit, current_value, step, wider in _widened(problem):
+            saving = max(0.0, cost - solve(wider, gap=gap, work=meter).cost)
+            values.append(MarginalValue(limit, current_value, step, saving))
     return tuple(values)
 
 
@@ -209,115 +171,11 @@ def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
     return [size for size in sizes if size]
 
 
-def _with_one_more(
-    problem: PlanProblem, additional_units: Mapping[str, AdditionalUnit]
-) -> Iterator[tuple[str, float, float, PlanProblem]]:
-    """The problem with one more unit of a source there, and its operating cost due."""
-    months = problem.hours.size
-    for unit in problem.units:
-        if unit.key not in additional_units:
-            continue
-        one = additional_units[unit.key]
-        existing = np.zeros(months, np.int64) if unit.existing is None else unit.existing
-        cash = np.zeros(months) if problem.base_cash is None else problem.base_cash
-        extended = replace(
-            _changed(problem, unit, replace(unit, existing=existing + one.in_service)),
-            base_cost=problem.base_cost + one.cost,
-            base_cash=cash + one.cash,
-            base_payments=problem.base_payments + float(np.maximum(one.cash, 0.0).sum()),
-        )
-        yield f"one more {unit.key} in place", float(existing[0]), 1.0, extended
-
-
 def _changed(
     problem: PlanProblem, unit: CommitmentOption, changed: CommitmentOption
 ) -> PlanProblem:
     units = tuple(changed if u is unit else u for u in problem.units)
     return replace(problem, units=units)
-
-
-def demand_switch_points(
-    problem: PlanProblem,
-    allowed: Collection[str] | None = None,
-    *,
-    min_multiplier: float = 0.5,
-    max_multiplier: float = 2.0,
-    samples: int = 9,
-    tolerance: float = 0.01,
-    gap: float = DEFAULT_GAP,
-    work: WorkMeter | None = None,
-) -> tuple[SwitchPoint, ...]:
-    """Demand multipliers, from the least to the most, at which the set of starts changes.
-
-    The plan is solved at `samples` multipliers in equal ratios; between two whose sets differ
-    the change is narrowed down to `tolerance`, relative. Two changes that cancel between two
-    samples go unseen.
-
-    >>> [point] = demand_switch_points(_example(), min_multiplier=0.05, tolerance=0.001)
-    >>> round(point.multiplier, 2), sorted(point.below), sorted(point.above)
-    (0.21, [], ['year'])
-    """
-    problem = restrict_sources(problem, allowed)
-    meter = WorkMeter() if work is None else work
-
-    def changes(low: _Evaluated, high: _Evaluated) -> Iterator[SwitchPoint]:
-        if low.units_started == high.units_started:
-            return
-        middle = float(np.sqrt(low.multiplier * high.multiplier))
-        if high.multiplier / low.multiplier <= 1 + tolerance:
-            unserved = next((side for side in (high, low) if side.units_started is None), None)
-            at, conflicts = (unserved.multiplier, unserved.conflicts) if unserved else (middle, ())
-            yield SwitchPoint(at, low.units_started, high.units_started, conflicts)
-            return
-        between = _evaluate(problem, middle, gap, meter)
-        yield from changes(low, between)
-        yield from changes(between, high)
-
-    multipliers = np.geomspace(min_multiplier, max_multiplier, samples).tolist()
-    evaluated = (_evaluate(problem, multiplier, gap, meter) for multiplier in multipliers)
-    points: list[SwitchPoint] = []
-    with suppress(WorkSpentError):
-        for low, high in pairwise(evaluated):
-            points.extend(changes(low, high))
-    return tuple(points)
-
-
-@dataclass(frozen=True)
-class _Evaluated:
-    """What is started at one demand."""
-
-    multiplier: float
-    units_started: Keys | None
-    conflicts: tuple[ConflictingConstraint, ...]
-
-
-def _evaluate(problem: PlanProblem, multiplier: float, gap: float, work: WorkMeter) -> _Evaluated:
-    plan = solve(scale_demand(problem, multiplier), gap=gap, work=work)
-    if not plan.feasible:
-        return _Evaluated(multiplier, None, plan.conflicts)
-    return _Evaluated(
-        multiplier, frozenset(k for k, units in plan.units_started.items() if units.any()), ()
-    )
-
-
-def scale_demand(problem: PlanProblem, multiplier: float) -> PlanProblem:
-    """The problem at a multiple of its demand, the peak in whole accelerators as a request has
-    it: ⌈H / 730⌉ again where it is that, else the multiple rounded up.
-
-    >>> problem = replace(_example(), hours=np.full(12, 600.0), peak=np.ones(12))
-    >>> [float(scale_demand(problem, m).peak[0]) for m in (0.5, 1.0, 1.2, 1.3)]
-    [1.0, 1.0, 1.0, 2.0]
-    """
-    evenly = _whole(problem.hours / HOURS_PER_MONTH)
-    is_even = np.array_equal(problem.peak, evenly)
-    hours = problem.hours * multiplier
-    peak = _whole(hours / HOURS_PER_MONTH if is_even else problem.peak * multiplier)
-    return replace(problem, hours=hours, peak=peak)
-
-
-def _whole(accelerators: Floats) -> Floats:
-    """Rounded up, but for the noise of a multiplication."""
-    return np.asarray(np.ceil(accelerators * (1 - _NOISE)))
 
 
 def _example() -> PlanProblem:

@@ -322,8 +322,6 @@ def _advice(answer: ComparisonAnswer) -> Iterator[Row]:
         yield part.sentence[:1].upper() + part.sentence[1:], *_money(part.amount, answer.currency)
     for reason in verdict.reasons:
         yield "Why", reason, ""
-    if verdict.contested:
-        yield "Contested", verdict.contested, ""
     if verdict.late_delivery:
         yield "If servers come late", verdict.late_delivery.sentence, ""
     for turn in verdict.switch_points:

@@ -205,9 +205,9 @@ class AnswerPage:
         return tables.energy_rows(self.possible)
 
     @property
-    def limits_and_switches(self) -> tuple[str, ...]:
+    def limit_values(self) -> tuple[str, ...]:
         explanation = self.answer.explanation
-        return explanation.limits_and_switches if explanation else ()
+        return explanation.limit_values if explanation else ()
 
     @property
     def asks_to_explain(self) -> bool:

@@ -390,8 +390,6 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield text(f"{money(amount, page.currency)} on top of these: {kinds}", SMALL)
     yield Spacer(1, 4)
     yield text(page.money_sentence)
-    if page.verdict.contested:
-        yield text(page.verdict.contested)
     if page.verdict.late_delivery:
         yield text(page.verdict.late_delivery.sentence)
     yield Spacer(1, 5)

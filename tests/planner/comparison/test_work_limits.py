@@ -53,20 +53,6 @@ def test_the_risk_takes_as_many_samples_as_there_is_work_for_and_says_so():
     assert work.done <= 300_000
 
 
-@pytest.mark.sweep
-def test_an_explanation_that_is_cut_short_says_so():
-    free = WorkMeter()
-    whole = answer(free, explain=True)
-    part = answer(WorkMeter(free.done), explain=True)
-
-    assert whole.explanation is not None
-    assert part.explanation is not None
-    assert len(part.explanation.switch_points) <= len(whole.explanation.switch_points)
-    assert any(text.startswith("What limits cost") for text in part.warnings)
-    assert not any("job" in text for text in whole.warnings)
-    assert part.scenarios == whole.scenarios
-
-
 def test_what_is_too_large_is_refused_by_what_is_large_in_it():
     request = build_request(Shape(horizon=120, offers=40, servers=20, quotas=15))
 

@@ -47,9 +47,7 @@ def test_the_explanation_says_what_more_of_it_would_save() -> None:
         explain=True,
     )
     assert found.explanation is not None
-    assert any(
-        "the total budget (now " in text for text in found.answer.explanation.limits_and_switches
-    )
+    assert any("the total budget (now " in text for text in found.answer.explanation.limit_values)
 
 
 def test_a_budget_with_room_changes_nothing() -> None:

@@ -12,7 +12,6 @@ from planner.costing.analysis.break_even import (
     find_best_rents,
     hours_to_break_even,
 )
-from planner.costing.analysis.sensitivity import PRICE_FACTORS, UTILISATIONS, build_price_grid
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.paying_use import CostLine, UseCost, find_crossings, find_paying_use
@@ -90,24 +89,6 @@ def test_parallel_lines_never_cross_and_do_not_end_the_search() -> None:
 def test_crossings_stand_in_the_order_of_their_hours() -> None:
     level = CostLine("level", "", "reserved", 2100.0, 0.0)
     assert [c[2] for c in crossings(OWNED, RENTED, level)] == [10.0, 365.0]
-
-
-def test_the_grid_is_owning_less_renting_at_each_use_and_price() -> None:
-    grid = build_price_grid([RENTED, OWNED])
-    assert grid
-    assert (grid.server, grid.against) == ("own", "rent")
-    assert grid.utilisations == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    assert grid.price_factors == (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5)
-    for share, row in zip(UTILISATIONS, grid.difference, strict=True):
-        hours = 730 * share
-        assert row == pytest.approx(
-            [73_000 + 10 * hours - 210 * hours * factor for factor in PRICE_FACTORS]
-        )
-
-
-def test_without_a_server_or_an_offer_there_is_no_grid() -> None:
-    assert build_price_grid([RENTED]) is None
-    assert build_price_grid([OWNED]) is None
 
 
 def test_lines_of_a_server_and_of_rents_count_the_months_in_which_it_serves() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from planner.costing.optimizer.marginal_values import demand_switch_points, marginal_values
 from planner.costing.optimizer.solve import solve
 from planner.costing.optimizer.work import (
     CHECK_EVERY,
@@ -100,17 +99,3 @@ def test_enough_work_changes_nothing():
     assert (free.cost, free.bound) == (bounded.cost, bounded.bound)
     assert unlimited.done == limited.done
     assert not limited.left_out
-
-
-@pytest.mark.sweep
-def test_the_explanation_gives_what_it_has():
-    problem = medium(0)
-    plan = solve(problem)
-    everything = WorkMeter()
-    whole = demand_switch_points(problem, samples=9, work=everything)
-
-    part = demand_switch_points(problem, samples=9, work=WorkMeter(everything.done / 3))
-
-    assert len(part) < len(whole) or not whole
-    assert part == whole[: len(part)]
-    assert marginal_values(problem, plan, work=WorkMeter(100)) == ()
