@@ -11,6 +11,7 @@ prices are counted from `today`.
 | runs finished before their deadlines where that costs less | `early_finish` |
 | what would be cheaper without a limit or a budget | `alternatives`, `budgets` |
 | what to do, in figures and sentences | `verdict` |
+| one table of warnings: code, sentence, condition | `warnings` |
 | everything, rounded | `answer` |
 """
 

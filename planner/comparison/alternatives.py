@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,12 @@ from planner.contract.request.rules import (
     ANY,
     LARGEST_NODE,
     PLACES,
-    SHORTEST_TERM,
     PlanRules,
     read_place_limits,
 )
 from planner.contract.validation import with_value
-from planner.costing.advice.decision import describe_choice, describe_parts, list_parts
-from planner.costing.advice.idle_instruments import JOB_FIELD, filling_size
+from planner.costing.advice.decision import describe_parts, left_to_others, list_parts
 from planner.costing.advice.verdict import why_not_bought
-from planner.costing.advice.warnings import left_to_others
 from planner.costing.assumptions.assumptions import PAYBACK_MARGIN
 from planner.costing.charge_cache import keep_charges
 from planner.costing.cost_model.rental import least_by_date
@@ -56,29 +53,26 @@ from pricing.market.accelerators import find, find_software, other_meanings
 from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
 MOST_ALTERNATIVES = 5
+JOB_FIELD = "workload.accelerators_per_job"
 WORTH_NAMING = Decimal("0.02")
 """Share of the net present cost from which a saving is worth a change of rules; 2026."""
 ROUNDED = 1.0
 """How far a plan's cost may be from the sum of its lines, which are rounded to the cent."""
-TRIES = 4
-"""Plans looked at with a limit lifted."""
 NOTHING_TO_COMPARE = (
     "No plan keeps to the limits as they stand, so there is nothing to save against."
 )
 COUNT_ON_RESALE = "on_prem.count_on_resale"
 PARTITIONS = "constraints.partitions"
 TERM_END = "term_end"
+NODE = "constraints.min_accelerators_per_node"
 SOFTWARE = "workload.software"
 INTERRUPTIBLE = "workload.interruptible"
 IN_PLACE = "on_prem.already_owned"
 _STATED = "The request sets this limit."
-_ON = ", with "
 _IN_PLACE_STATED = (
     "Servers you already own cost money to run whatever is decided: this saves only if they can be "
     "switched off and their space, support and people then cost nothing."
 )
-_ROUNDING = 1e-6
-"""Servers above a whole number that are its rounding, 2026."""
 
 
 @dataclass(frozen=True)
@@ -94,22 +88,19 @@ class RelaxableLimit:
     """Why it is off unless asked for."""
     is_stated: bool = False
     """Whether it is a limit that the request states."""
-    together_with: tuple[FieldChange, ...] = ()
-    """Limits that keep out plans which nobody would run."""
+
+    least_node: int = 0
+    """Accelerators of a machine at least, where a plan of many small ones would be cheaper."""
+
+    @property
+    def together_with(self) -> tuple[FieldChange, ...]:
+        """What is set beside it."""
+        return (FieldChange(field=NODE, value=self.least_node),) if self.least_node else ()
 
     def lift(self, request: ComparisonRequest) -> ComparisonRequest:
         """The request with this rule or limit alone lifted, and what is set beside it."""
         request = with_value(request, self.field, self.value)
-        for change in self.together_with:
-            request = with_value(request, change.field, change.value)
-        return request
-
-    def keep_out(self, field: str, value: int, words: str) -> RelaxableLimit:
-        """The same with a limit beside it."""
-        others = tuple(change for change in self.together_with if change.field != field)
-        shown = f"{self.shown.partition(_ON)[0]}{_ON}{words}"
-        changes = (*others, FieldChange(field=field, value=value))
-        return replace(self, together_with=changes, shown=shown)
+        return with_value(request, NODE, self.least_node) if self.least_node else request
 
 
 _CONSTRAINTS: Mapping[str, str] = {
@@ -289,6 +280,17 @@ def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
         )
 
 
+def filling_size(job: int) -> int:
+    """Smallest size of a job from `job` on that leaves nothing of machines of `LARGEST_NODE` idle.
+
+    >>> [filling_size(job) for job in (1, 3, 4, 5, 8, 12)]
+    [1, 4, 4, 8, 8, 16]
+    """
+    if job >= LARGEST_NODE:
+        return -(-job // LARGEST_NODE) * LARGEST_NODE
+    return next(size for size in range(job, LARGEST_NODE + 1) if LARGEST_NODE % size == 0)
+
+
 def _other_cards_of_a_name(results: ComparisonResults) -> Iterator[RelaxableLimit]:
     """All accelerators of a name that several share, where others than the one that it is read as
     are sold: the hours are converted by measured rates, so the work is the same."""
@@ -330,22 +332,6 @@ def _partitions_left_out(results: ComparisonResults) -> Iterator[RelaxableLimit]
         )
 
 
-def _list_spare_servers(results: ComparisonResults) -> Iterator[RelaxableLimit]:
-    """Servers in place beyond those that could do all the work at its peak, of one kind alone."""
-    own, inputs = results.request.on_prem.already_owned, results.inputs
-    kinds = results.preparation.servers.owned
-    if len(own) != 1 or len(kinds) != 1:
-        return
-    server, units = kinds[0][0], own[0].units
-    capacity = inputs.throughput.get(server.accelerator, 0.0) * server.accelerator_count
-    needed = ceil(float(inputs.peak.max()) / capacity - _ROUNDING) if capacity else units
-    if 0 < needed < units:
-        shown = (
-            f"{needed} of the {units} × {server.label} that you own, which could do all the work"
-        )
-        yield RelaxableLimit(f"{IN_PLACE}.0.units", needed, shown, _IN_PLACE_STATED, True)
-
-
 def _list_constraints(
     request: ComparisonRequest, names: Iterable[str], why: str = _STATED
 ) -> Iterator[RelaxableLimit]:
@@ -377,7 +363,7 @@ def find_alternatives(
         return ()
     advised = results.recommendation.scenario
     plan = None if advised is None else results.scenarios[advised]
-    limits = list(_list_spare_servers(results))
+    limits: list[RelaxableLimit] = []
     if plan is not None:
         limits += _list_constraints(request, _ROOM, _ROOM_STATED)
     else:
@@ -415,44 +401,46 @@ def _try(
     work: WorkMeter,
 ) -> Iterator[Alternative]:
     """The plan with a limit lifted, if it saves anything worth naming, or there is no `plan`; where
-    nobody would run it, the next best one without what is in the way."""
+    it runs on more small machines than anybody would, that of larger ones."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
-    for _ in range(TRIES):
-        best = _solve_lifted(limit, results, ceiling, work)
-        if best is None:
-            return
-        lifted, other = best
-        saving = plan.net_present_cost - other.net_present_cost if plan else None
-        if saving is not None and saving <= least_saving:
-            return
-        has_many = count_machines(other, lifted.inputs) > most_machines
-        has_kinds = count_kinds(other, lifted.inputs) > MOST_KINDS
-        why = "" if has_many or has_kinds else _why_off(limit, results, lifted, other, saving)
-        if why:
-            parts = list_parts(
-                other,
-                lifted.inputs,
-                results.preparation.name_place,
-                results.request.currency,
-                choice=describe_choice(lifted.request, lifted.demand),
-            )
-            yield Alternative(
-                field=limit.field,
-                value=limit.value,
-                together_with=limit.together_with,
-                change=limit.shown,
-                plan=f"{describe_parts(parts)}.",
-                total=other.total_cost,
-                saving=saving,
-                why_no_saving="" if saving is not None else NOTHING_TO_COMPARE,
-                why=why,
-            )
-            return
-        narrower = _keep_out(limit, lifted, other) if has_many or limit.field == TERM_END else None
-        if narrower is None:
-            return
-        limit = narrower
+    best = _solve_lifted(limit, results, ceiling, work)
+    if best is None:
+        return
+    lifted, other = best
+    saving = plan.net_present_cost - other.net_present_cost if plan else None
+    if saving is not None and saving <= least_saving:
+        return
+    has_many = count_machines(other, lifted.inputs) > most_machines
+    has_kinds = count_kinds(other, lifted.inputs) > MOST_KINDS
+    least = next_larger_node(other, lifted.inputs) if has_many else 0
+    if 0 < least <= LARGEST_NODE:
+        larger = replace(limit, least_node=least)
+        yield from _try(larger, results, plan, most_machines, work)
+        return
+    why = "" if has_many or has_kinds else _why_off(limit, results, lifted, other, saving)
+    if why:
+        parts = list_parts(
+            other,
+            lifted.inputs,
+            results.preparation.name_place,
+            results.request.currency,
+        )
+        yield Alternative(
+            field=limit.field,
+            value=limit.value,
+            together_with=limit.together_with,
+            change=limit.shown
+            + (
+                f", with machines of at least {limit.least_node} accelerators"
+                * bool(limit.least_node)
+            ),
+            plan=f"{describe_parts(parts)}.",
+            total=other.total_cost,
+            saving=saving,
+            why_no_saving="" if saving is not None else NOTHING_TO_COMPARE,
+            why=why,
+        )
 
 
 def _why_off(
@@ -483,25 +471,6 @@ def _why_off(
         left = f"{format_money(owed, currency)} for {pluralize(months, 'month')}"
         return f"{limit.why} {left} after the plan is not counted here." if owed else limit.why
     return limit.why
-
-
-def _keep_out(
-    limit: RelaxableLimit, lifted: ComparisonResults, other: Scenario
-) -> RelaxableLimit | None:
-    """The same rule lifted without machines as small as the many of a plan, or without contracts
-    as long as those that leave too much to others; None where there is nothing to keep out."""
-    if limit.field != TERM_END:
-        least = next_larger_node(other, lifted.inputs)
-        if least > LARGEST_NODE:
-            return None
-        words = f"machines of at least {least} accelerators"
-        return limit.keep_out("constraints.min_accelerators_per_node", least, words)
-    started = (lifted.inputs.by_key[key] for key in other.units_started)
-    longest = max((s.term.duration_months for s in started if s.term and not s.is_owned), default=1)
-    if longest <= SHORTEST_TERM:
-        return None
-    words = f"commitments of at most {pluralize(longest - 1, 'month')}"
-    return limit.keep_out("constraints.max_term_months", longest - 1, words)
 
 
 def _solve_lifted(
@@ -544,7 +513,7 @@ _ANY_OFFERS: Mapping[str, Any] = {
 def relax(preparation: Preparation, limit: RelaxableLimit) -> Preparation:
     """The same question with a limit lifted; what it does not touch is not worked out anew."""
     lifted = replace(preparation, request=limit.lift(preparation.request))
-    if limit.is_stated or limit.together_with:
+    if limit.is_stated or limit.least_node:
         return lifted
     # Coverage is for warnings, which an alternative does not show.
     names = ["units_per_usd", "laid_out", "custom", "coverage"]

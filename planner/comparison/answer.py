@@ -16,14 +16,9 @@ import numpy as np
 from planner.comparison.alternatives import find_alternatives
 from planner.comparison.budgets import find_budget_gains
 from planner.comparison.results import ComparisonResults
-from planner.comparison.verdict import (
-    RangeDoubts,
-    build_verdict,
-    find_range_doubts,
-    is_done_at_any_time,
-    months_to_pay_back,
-)
-from planner.contract.amounts import FiscalYears, format_money, format_month
+from planner.comparison.verdict import build_verdict, find_range_doubts, months_to_pay_back
+from planner.comparison.warnings import list_warnings
+from planner.contract.amounts import FiscalYears, format_month
 from planner.contract.answer import risk as answer
 from planner.contract.answer.common import AnswerModel, Category, ScenarioKey, write_decimal
 from planner.contract.answer.comparison import (
@@ -59,20 +54,14 @@ from planner.contract.answer.scenario import (
     SourceEnergy,
     sum_by_source,
 )
-from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
-from planner.contract.labels import OWNED, RESERVED_AS_ESTIMATED, SCENARIO_TITLES, traits
+from planner.contract.answer.verdict import Recommendation
+from planner.contract.labels import OWNED, traits
 from planner.costing.advice.explanation import (
     describe,
     describe_value,
     list_purchases,
 )
-from planner.costing.advice.idle_instruments import warn_of_unfilled_machines
 from planner.costing.advice.verdict import best_without_buying
-from planner.costing.advice.warnings import (
-    warn_of_foreign_power,
-    warn_past_start,
-    warn_undated_servers,
-)
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.sensitivity import TornadoBar
 from planner.costing.analysis.simulation import RiskResult
@@ -83,7 +72,6 @@ from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import UnitStart
-from planner.costing.optimizer.work import WorkMeter
 from planner.costing.paying_use import NOT_KNOWN, find_crossings, uses_that_pay
 from planner.costing.paying_use import CostLine as CostOfUse
 from planner.costing.results.entries import Group
@@ -95,13 +83,9 @@ from planner.costing.statements.returns import (
     summarize_fiscal_years,
     why_no_internal_rate,
 )
-from pricing.common.pluralize import capitalize_first
 from pricing.market.offers import HOURS_PER_MONTH
 
 M = TypeVar("M", bound=AnswerModel)
-SAFE_TO_RESERVE = 1.1
-"""Hours at p90 over those estimated from which a reservation by date may be too short; a planning
-choice, 2026."""
 CURVE_POINTS = 11
 """Points of each line of the cost curve, from no use to 730 h a month."""
 NO_SINGLE_RATE = "no single rate between −99% and 1,000,000% makes both plans worth the same"
@@ -153,7 +137,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         explanation=_explanation(results, scenarios),
         risk=_risk(results.risk, holds=caveats.holds),
         sensitivity=_sensitivity(results),
-        warnings=tuple(_warnings(results, verdict, caveats, alternatives)),
+        warnings=list_warnings(results, verdict, caveats),
     )
 
 
@@ -161,105 +145,6 @@ def _copy(model: type[M], row: object, **others: Any) -> M:
     """A part of the answer with the fields of the same name of a row, and others."""
     names = (name for name in model.model_fields if name not in others and hasattr(row, name))
     return model(**{name: getattr(row, name) for name in names}, **others)
-
-
-# Warnings -------------------------------------------------------------------------------------
-
-_MORE = "run it as a background job, or ask for fewer months, offers, servers or limits"
-_FEWER = "ask for fewer months, offers, servers or limits"
-"""Where memory is the reason, which a job has no more of."""
-_LEFT_OUT = {
-    "fewer_servers": "Whether fewer servers would pay back was not worked out",
-    "explanation": "What limits cost was not fully worked out",
-    "turning_points": "What would change the recommendation was not fully worked out",
-    "alternatives": "What would be cheaper if a limit were lifted was not fully worked out",
-    "budgets": "What budgets rule out was not worked out",
-    "sensitivity": "What moves the total was not fully worked out",
-}
-_CLOSE = 0.01
-"""Gap that a search is content with anyway."""
-
-
-def _warnings(
-    results: ComparisonResults,
-    verdict: Verdict,
-    caveats: RangeDoubts,
-    alternatives: Sequence[Alternative],
-) -> Iterator[str]:
-    """What to know of the answer, the weightiest first; what the work did not allow for last, asked
-    once all else is built."""
-    request, inputs, preparation = results.request, results.inputs, results.preparation
-    yield from warn_past_start(results.calendar, preparation.today)
-    yield from warn_undated_servers(request.on_prem.already_owned)
-    if caveats.warning:
-        yield caveats.warning
-    yield from _warn_of_even_payments(results)
-    yield from warn_of_unfilled_machines(request, inputs, verdict.decision, alternatives)
-    rests_on = (verdict.exception, _short_reservation(verdict, results), *verdict.unknown_prices)
-    yield from dict.fromkeys((*results.warnings, *filter(None, rests_on)))
-    if not results.is_small:
-        yield from warn_of_foreign_power(request, inputs, preparation.catalog)
-    yield from _warn_left_out(results)
-
-
-def _warn_of_even_payments(results: ComparisonResults) -> Iterator[str]:
-    """That the payments by month are those of work laid evenly over months of which people choose
-    one."""
-    advised = results.recommendation.scenario
-    if advised is None or results.is_small:
-        return
-    if not is_done_at_any_time(results, results.scenarios[advised]):
-        return
-    busy = np.flatnonzero(results.inputs.hours)
-    first, last = (results.calendar.month(int(month)) for month in busy[[0, -1]])
-    yield (
-        f"The work may be done at any time from {first:%B %Y} to {last:%B %Y}, and the payments of "
-        "the plan are spread evenly over these months: done in one go, all of it falls due in the "
-        "month of the work."
-    )
-
-
-def _short_reservation(verdict: Verdict, results: ComparisonResults) -> str:
-    """That hours reserved by date may not suffice, and what renting on demand saves on average."""
-    most, advised, risk = results.hours_range[1], results.recommendation.scenario, results.risk
-    if most <= SAFE_TO_RESERVE or all(part.action != "reserve" for part in verdict.decision):
-        return ""
-    on_average = ""
-    if advised is not None and risk is not None and ScenarioKey.ON_DEMAND in risk.mean:
-        saved = risk.mean[advised] - risk.mean[ScenarioKey.ON_DEMAND]
-        if saved > 0:
-            on_average = (
-                " Over all simulated cases renting on demand costs "
-                f"{format_money(saved, results.request.currency)} less on average (present value), "
-                "as hours that the work does not take then cost nothing."
-            )
-    return (
-        f"Capacity {RESERVED_AS_ESTIMATED}, and is paid for whether or not they are "
-        f"needed: in 1 of 10 cases the work takes {most:.1f} times as long or more, and the "
-        "rest has to be rented. If that is not possible, reserve more days or rent by the "
-        f"hour.{on_average}"
-    )
-
-
-def _warn_left_out(results: ComparisonResults) -> Iterator[str]:
-    def room(part: WorkMeter | None) -> str:
-        return _FEWER if part is not None and part.is_too_large else _MORE
-
-    search = results.parts.get("scenarios")
-    for key, scenario in results.scenarios.items() if search and search.left_out else ():
-        if scenario.feasible and scenario.gap > _CLOSE:
-            yield (
-                f"{SCENARIO_TITLES[key]}: the search ended early; a plan that is up to "
-                f"{scenario.gap:.1%} cheaper is not ruled out. {capitalize_first(room(search))}."
-            )
-    risk, wanted = results.risk, results.risk_parameters.samples
-    if risk is None or risk.samples < wanted:
-        done = f"{risk.samples:,}" if risk else "None"
-        yield f"{done} of {wanted:,} outcomes were simulated: {room(results.parts.get('risk'))}."
-    for name, words in _LEFT_OUT.items():
-        part = results.parts.get(name)
-        if part is not None and part.left_out:
-            yield f"{words}: {room(part)}."
 
 
 # What the answer rests on ---------------------------------------------------------------------

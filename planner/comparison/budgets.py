@@ -17,11 +17,8 @@ from planner.comparison.alternatives import ROUNDED, WORTH_NAMING, find_most_mac
 from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.amounts import (
     FiscalYears,
-    decimals_of,
-    format_difference,
     format_money,
     format_month,
-    parse_month,
 )
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import (
@@ -39,8 +36,6 @@ from planner.costing.advice.verdict import (
     why_not_bought,
 )
 from planner.costing.charge_cache import keep_charges
-from planner.costing.cost_model.charges import CAPITAL
-from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.scenario_result import (
@@ -77,12 +72,12 @@ def list_budget_uses(results: ComparisonResults, plan: Scenario) -> Iterator[Bud
             sentence += f", before {sold} from reselling the servers at the end"
         yield _budget_use("total", float(limits.total_budget), payments, f"{sentence}.")
     if limits.capex_budget is not None:
-        yield _capital_use(results, plan, capital(plan), float(limits.capex_budget))
+        yield _capital_use(results, capital(plan), float(limits.capex_budget))
     years = FiscalYears(results.calendar.start, results.request.finance.fiscal_year_start_month)
     for budget in limits.capex_by_fiscal_year:
         first, last = years.months_of(budget.fiscal_year)
         price = capital(plan, range(first, last))
-        use = _capital_use(results, plan, price, float(budget.amount))
+        use = _capital_use(results, price, float(budget.amount))
         sentence = use.sentence
         if last <= 0 or first >= results.calendar.months:
             sentence = "The plan has no month in this fiscal year."
@@ -93,22 +88,11 @@ def list_budget_uses(results: ComparisonResults, plan: Scenario) -> Iterator[Bud
         yield _monthly_use(results, plan, float(limits.monthly_budget))
 
 
-def _capital_use(
-    results: ComparisonResults, plan: Scenario, price: Decimal, amount: float
-) -> BudgetUse:
+def _capital_use(results: ComparisonResults, price: Decimal, amount: float) -> BudgetUse:
     """The price of servers, or of what leased ones need beside the lease, against a budget."""
-    if not price:
-        return _budget_use("capital", amount, price, "Nothing is bought.")
-    started = [results.inputs.by_key[key] for key in plan.units_started]
-    what = "The servers with network, spares and installation come"
-    if any(source.is_leased for source in started):
-        what = "Network, spares and installation for the leased servers, paid at once, come"
-        if any(source.is_owned and not source.is_leased for source in started):
-            what = (
-                "The servers bought, and the network, spares and installation for all of them, come"
-            )
     come_to = format_money(price, results.request.currency)
-    return _budget_use("capital", amount, price, f"{what} to {come_to}.")
+    words = f"Servers, network, spares and installation come to {come_to}."
+    return _budget_use("capital", amount, price, words if price else "Nothing is bought.")
 
 
 def _monthly_use(results: ComparisonResults, plan: Scenario, amount: float) -> BudgetUse:
@@ -153,45 +137,6 @@ def name_budget(use: BudgetUse, results: ComparisonResults) -> NamedLimit:
     return name_limit(limit_of(use), results.request, results.inputs)
 
 
-def explain_exception(results: ComparisonResults, plan: Scenario) -> str:
-    """Why servers are bought that save less than is asked of a purchase: no plan that buys nothing
-    keeps to a budget. Empty where they save it, and where nothing can be rented at any price."""
-    rules, inputs = results.preparation.rules, results.inputs
-    can_rent = best_without_buying(results.consented_scenarios) is not None
-    is_limited = inputs.total_budget is not None or inputs.monthly_budget is not None
-    if can_rent or not (rules.needs_payback and plan.buys and is_limited):
-        return ""
-    unlimited = replace(inputs, total_budget=None, monthly_budget=None)
-    rent = results.within(
-        "rent_without_budgets",
-        SMALL_SHARE,
-        lambda part: solve_scenario(keep_charges(unlimited, inputs), ScenarioKey.CLOUD_MIX, part),
-        None,
-    )
-    over = "" if rent is None or not rent.feasible else _broken_budget(results, rent)
-    shortfall = why_not_bought(plan, rent, results.payback_margin, rules)
-    if not (over and shortfall):
-        return ""
-    return (
-        f"Renting alone would cost {over}: buying is advised because no plan that only rents "
-        f"stays within it. {shortfall}"
-    )
-
-
-def _broken_budget(results: ComparisonResults, rent: Scenario) -> str:
-    """The cost of renting beside the budget that it breaks; empty where it breaks none."""
-    for use in list_budget_uses(results, rent):
-        if use.headroom < -_ROUNDED and use.kind != "capital":
-            planned, budget = (
-                format_money(amount, results.request.currency)
-                for amount in (use.planned, use.budget)
-            )
-            if use.kind == "total":
-                return f"{planned}, above the budget of {budget}"
-            return f"{planned} in its highest month, above the monthly budget of {budget}"
-    return ""
-
-
 # What budgets keep out ------------------------------------------------------------------------
 
 
@@ -234,17 +179,6 @@ def _list_gains(
     if len(names) > 1:
         alone = [_find_gain(results, plan, [name], work) for name in names]
         gains = [gain for gain in alone if gain is not None] or gains
-    # Where a monthly budget leaves a way to buy without a plan: the least raise that lets one in.
-    taken = [use.planned for gain in gains for use in gain.uses if limit_of(use) == A_MONTH]
-    conflicts = (c for scenario in results.scenarios.values() for c in scenario.conflicts)
-    raises = {c.least for c in conflicts if c.limit == A_MONTH and c.is_sufficient}
-    for least in sorted(raises):
-        if taken and least < float(min(taken)):
-            raised = replace(results.inputs, monthly_budget=least)
-            gain = _find_gain(results, plan, [A_MONTH], work, raised)
-            if gain is not None:
-                gains.append(gain)
-                break
     return tuple(sorted(gains, key=lambda gain: -(gain.alternative.saving or 0)))
 
 
@@ -253,14 +187,12 @@ def _find_gain(
     plan: Scenario,
     names: Collection[str],
     work: WorkMeter,
-    raised: ModelInputs | None = None,
 ) -> BudgetGain | None:
-    """The plan without these budgets, or with them as `raised`, if it may be advised and saves what
-    is worth naming."""
+    """The plan without these budgets, if it may be advised and saves what is worth naming."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING
     ceiling = float(plan.net_present_cost - least_saving) + ROUNDED
     limited = results.inputs
-    lifted = raised or replace(
+    lifted = replace(
         limited,
         capex_budget=None if WHOLE_PLAN in names else limited.capex_budget,
         total_budget=None if IN_TOTAL in names else limited.total_budget,
@@ -321,154 +253,28 @@ def _describe_kind(use: BudgetUse) -> str:
     return "in any month" if use.kind == "monthly" else "of payments"
 
 
-# Sentences of the verdict ---------------------------------------------------------------------
-
-
 def describe_gain(
     results: ComparisonResults, facts: Verdict, gains: Sequence[BudgetGain] | None
 ) -> str:
-    """What budgets have no room for, its price and what it would save; empty where they keep out
-    nothing cheaper."""
+    """What budgets have no room for and what it would save; empty where they keep out nothing
+    cheaper."""
     if not gains or facts.total is None:
         return ""
-    gain = gains[0]
+    gain, currency = gains[0], results.request.currency
     uses = {limit_of(use): use for use in facts.budget}
     over = [uses[limit_of(use)] for use in gain.uses]
-    purchases = list(_list_purchases(gain.plan, results))
-    left = min(use.headroom for use in over)
-    is_close = any(left < p.each and round(left) >= round(p.each) for p in purchases)
-    show = _Amounts(results.request.currency, is_close)
-    budgets = " and the ".join(_describe_budget(use, results, show) for use in over)
-    verb = "has" if len(over) == 1 else "have"
-    saving = _describe_saving(gain, facts.total, results.request.currency)
-    for use in gain.uses:
-        if use.kind != "capital":
-            due = show(Decimal(ceil(use.planned)))
-            saving += (
-                f", with payments of {due} in all"
-                if use.month is None
-                else f", with {due} due in {parse_month(use.month):%B %Y}"
-            )
-    if not purchases:
-        return (
-            f"The {budgets} {verb} no room for a cheaper plan: {gain.alternative.plan[0].lower()}"
-            f"{gain.alternative.plan[1:-1]}; that would be {saving}."
-        )
-    bought = sum(part.units or 0.0 for part in facts.decision if part.action == "buy")
-    is_more = 0 < bought < sum(p.units for p in purchases)
-    fits_one = any(left >= p.each for p in purchases)
-    other = "the servers" if fits_one else f"a {'further ' if is_more else ''}server"
-    listed = " and ".join(p.describe(show) for p in purchases)
-    in_all = "" if [p.units for p in purchases] == [1] else f" ({show(capital(gain.plan))} in all)"
-    return (
-        f"The {budgets} {verb} no room for {other} that would save money: {listed}{in_all} would "
-        f"make the plan {saving}."
+    budgets = " and the ".join(
+        f"{name_budget(use, results).name} ({use.budget:,.0f} {currency}"
+        + (f", of which {format_money(use.planned, currency)} is used)" if use.planned else ")")
+        for use in over
     )
-
-
-@dataclass(frozen=True)
-class _Amounts:
-    """Writes amounts in whole units, to the cent where two would look alike."""
-
-    currency: str
-    to_the_cent: bool = False
-
-    def __call__(self, amount: Decimal) -> str:
-        """
-        >>> _Amounts("USD")(Decimal("355972.79")), _Amounts("USD", True)(Decimal("355972.79"))
-        ('355,973 USD', '355,972.79 USD')
-        """
-        if self.to_the_cent:
-            return f"{amount:,.{decimals_of(self.currency)}f} {self.currency}"
-        return format_money(amount, self.currency) if amount else f"0 {self.currency}"
-
-
-@dataclass(frozen=True)
-class _Purchase:
-    """Servers of a kind that a plan buys or leases, with the capital that one takes."""
-
-    units: int
-    label: str
-    each: Decimal
-    is_leased: bool
-
-    def describe(self, show: _Amounts) -> str:
-        """
-        >>> [_Purchase(units, "DGX H100", Decimal(355973), False).describe(_Amounts("USD"))[:32]
-        ...  for units in (1, 2)]
-        ['1 × DGX H100, 355,973 USD with n', '2 × DGX H100, 355,973 USD each w']
-        """
-        what = "for network and spares" if self.is_leased else "with network and spares"
-        each = " each" if self.units > 1 else ""
-        return f"{self.units} × {self.label}, {show(self.each)}{each} {what}"
-
-
-def _list_purchases(plan: Scenario, results: ComparisonResults) -> Iterator[_Purchase]:
-    """Each kind of server that a plan buys or leases, its name with the month of purchase."""
-    for key, started in plan.units_started.items():
-        lines = (line for line in plan.lines if line.source == key and line.category in CAPITAL)
-        price = sum((line.amount for line in lines), Decimal("0.00"))
-        units, months = int(started.sum()), started.nonzero()[0].tolist()
-        if price and units:
-            source = results.inputs.by_key[key]
-            when = f" in {results.calendar.month(months[0]):%B %Y}" if len(months) == 1 else ""
-            lease = " on lease" if source.is_leased else ""
-            yield _Purchase(units, f"{source.label}{lease}{when}", price / units, source.is_leased)
-
-
-def _describe_budget(use: BudgetUse, results: ComparisonResults, show: _Amounts) -> str:
-    """`capital budget of fiscal year 2027 (400,000 USD, 44,027 USD left)`."""
-    named = name_budget(use, results)
-    left = f", {show(use.headroom)} left" if use.planned else ""
-    return f"{named.name} ({named.amount(float(use.budget))}{left})"
-
-
-def _describe_saving(gain: BudgetGain, total: Decimal, currency: str) -> str:
-    """What the plan would cost less in all; in present value where that alone is less."""
-    if total > gain.plan.total_cost:
-        less = f"{format_difference(total, gain.plan.total_cost, currency)} cheaper"
-    else:
-        saving = gain.alternative.saving or Decimal(0)
-        less = f"{format_money(saving, currency)} cheaper in present value"
+    less = facts.total - gain.plan.total_cost
+    saving = f"{format_money(less, currency)} cheaper"
+    if less <= 0:
+        present = gain.alternative.saving or Decimal(0)
+        saving = f"{format_money(present, currency)} cheaper in present value"
     resale = resale_value(gain.plan)
-    return f"{less}, net of {format_money(resale, currency)} of resale" if resale else less
-
-
-def explain_no_room(own: Scenario, gains: Sequence[BudgetGain] | None) -> str:
-    """Where budgets leave no plan of owning: that higher ones would change nothing, or, where that
-    is not worked out, what owning takes."""
-    of_cash = ("constraints.monthly_budget", "constraints.total_budget")
-    fields = ("constraints.capex_budget", "constraints.capex_by_fiscal_year.", *of_cash)
-    limits = [change for change in own.relaxations if change.field.startswith(fields)]
-    if not limits:
-        return ""
-    if gains is not None:
-        is_cash = any(change.field in of_cash for change in limits)
-        return (
-            f"{'A higher budget' if is_cash else 'More capital'} would change nothing: even "
-            "without a limit, no plan that may be advised is 2% cheaper."
-        )
-    sentence = limits[0].sentence
-    return f"To own instead of rent, {sentence[0].lower()}{sentence[1:]}"
-
-
-def describe_full_budget(results: ComparisonResults, facts: Verdict) -> str:
-    """That a capital budget has no room for one more server, where something else serves too."""
-    bought = [part for part in facts.decision if part.action == "buy"]
-    if not bought or len(bought) == len(facts.decision):
-        return ""
-    at_once = [part for part in bought if part.starts == part.last_start]
-    prices = [p.due_at_start / Decimal(str(p.units)) for p in at_once if p.due_at_start and p.units]
-    years = FiscalYears(results.calendar.start, results.request.finance.fiscal_year_start_month)
-    months = (results.calendar.index(parse_month(part.starts)) for part in at_once)
-    fiscal_years = {None, *(years.year_of(month) for month in months)}
-    uses = [u for u in facts.budget if u.kind == "capital" and u.fiscal_year in fiscal_years]
-    least = min(prices, default=Decimal(0))
-    full = min(uses, key=lambda use: use.headroom, default=None)
-    if full is None or full.headroom >= least:
-        return ""
-    show = _Amounts(results.request.currency, round(full.headroom) >= round(least))
-    return (
-        f"The {name_budget(full, results).name} has no room for another server: "
-        f"{show(full.headroom)} is left, and one takes {show(least)}."
-    )
+    net = f", net of {format_money(resale, currency)} of resale" if resale else ""
+    has = "has" if len(over) == 1 else "have"
+    plan = gain.alternative.plan[0].lower() + gain.alternative.plan[1:-1]
+    return f"The {budgets} {has} no room for a cheaper plan: {plan}; that would be {saving}{net}."

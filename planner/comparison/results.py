@@ -18,8 +18,8 @@ from planner.contract.labels import COMMITTED, OWNED, SPOT
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
 from planner.contract.request.workload import Run
+from planner.costing.advice.decision import warn_beyond_horizon
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
-from planner.costing.advice.idle_instruments import warn_of_data_prices, warn_of_idle_instruments
 from planner.costing.advice.verdict import (
     Recommendation,
     best_without_buying,
@@ -28,15 +28,6 @@ from planner.costing.advice.verdict import (
     list_relaxations,
     recommend,
     why_not_bought,
-)
-from planner.costing.advice.warnings import (
-    collect_warnings,
-    warn_beyond_horizon,
-    warn_of_purchases,
-    warn_of_sizing,
-    warn_of_split_runs,
-    warn_of_uneven_hours,
-    warn_without_deadline,
 )
 from planner.costing.analysis.break_even import (
     BreakEven,
@@ -74,7 +65,7 @@ from planner.costing.results.scenario_result import Scenario, capital
 from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
 from planner.sizing.demand import Demand
 from pricing.common.copies import replace
-from pricing.common.pluralize import pluralize
+from pricing.common.pluralize import as_sentence, pluralize
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 T = TypeVar("T")
@@ -209,7 +200,6 @@ class ComparisonResults:
         return recommend(
             allowed,
             self.inputs,
-            () if self.is_small else self.all_break_even,
             self.request.currency,
             [plan for key, plan in self.scenarios.items() if key not in allowed],
             is_laid_anew=self.early_finish is not None,
@@ -232,23 +222,12 @@ class ComparisonResults:
         return [source.key for source in self.inputs.sources if source.key in used]
 
     @cached_property
-    def warnings(self) -> tuple[str, ...]:
-        """What to know of the answer, each once."""
-        preparation, allowed = self.preparation, self.allowed_scenarios
-        offers, advised = preparation.offers, choose(allowed)
-        collected = (
-            *warn_of_purchases(advised, self.inputs, self.request, self.demand),
-            *warn_of_sizing(advised, self.inputs, self.demand),
-            *warn_of_split_runs(advised, self.inputs, self.demand, preparation.name_place),
-            *warn_of_uneven_hours(advised, self.inputs, self.demand),
-            *warn_without_deadline(self.demand, self.calendar),
-            *offers.warnings(),
-            *preparation.servers.warnings(self.calendar, preparation.assumptions),
-            *warn_of_idle_instruments(self.request, self.inputs, self.scenarios, advised),
-            *warn_of_data_prices(self.request, self.inputs, advised),
-            *collect_warnings(self.inputs, self.scenarios, allowed, offers.catalog_offers, advised),
-        )
-        return tuple(dict.fromkeys(collected))
+    def sizing_notes(self) -> tuple[str, ...]:
+        """What sizing says of the accelerators of the plan; of the reference without a plan."""
+        plan = choose(self.allowed_scenarios)
+        keys = {*plan.used_hours, *plan.units_started} if plan else ()
+        notes = self.demand.warnings_on({self.inputs.by_key[key].accelerator for key in keys})
+        return tuple(map(as_sentence, notes))
 
     # Owning against renting -------------------------------------------------------------------
 

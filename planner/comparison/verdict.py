@@ -13,14 +13,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from planner.comparison.budgets import (
-    BudgetGain,
-    describe_full_budget,
-    describe_gain,
-    explain_exception,
-    explain_no_room,
-    list_budget_uses,
-)
+from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_uses
 from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import (
@@ -38,34 +31,26 @@ from planner.contract.answer.verdict import (
     Turn,
     Verdict,
 )
-from planner.contract.labels import COMMITTED, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED, traits
-from planner.contract.request.rules import NOWHERE
+from planner.contract.labels import MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
 from planner.costing.advice.decision import (
-    EACH_AT_ANY_TIME,
     describe_beside,
-    describe_choice,
+    describe_owed,
     describe_parts,
-    fits_any_month,
     list_parts,
     share_of_hours,
-    split_rent,
 )
-from planner.costing.advice.idle_instruments import hint_at_smaller_server
 from planner.costing.advice.verdict import (
     best_without_buying,
     capital_to_approve,
-    describe_longest_term,
     describe_thin_commitment,
     describe_turn,
     describe_unknown_prices,
     name_rival,
     obligation_to_sign,
 )
-from planner.costing.advice.warnings import describe_owed
 from planner.costing.analysis.plan_costs import may_rent
 from planner.costing.analysis.simulation import cost_of_late_servers
-from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.ownership import DeliveryRisk, ServerToBuy
+from planner.costing.cost_model.ownership import DeliveryRisk
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.results.scenario_result import (
     Scenario,
@@ -139,7 +124,6 @@ class _Facts:
             results.inputs,
             results.preparation.name_place,
             results.request.currency,
-            choice=describe_choice(results.request, results.demand),
         )
         return Verdict(
             headline=f"{describe_parts(parts)}.",
@@ -156,7 +140,6 @@ class _Facts:
             payback=self._payback(),
             against=self._against(),
             budget=tuple(list_budget_uses(results, plan)),
-            exception=explain_exception(results, plan),
             confidence=chance_to_be_cheapest(results, plan),
             late_delivery=self._late_delivery(),
             oldest_price=self._oldest_price(),
@@ -211,7 +194,7 @@ class _Facts:
         if not risks:
             bought = [inputs.servers.by_key.get(key) for key in self.plan.units_started]
             delay = max((s.certain_delay_months for s in bought if s), default=0)
-            return describe_certain_delay(delay) if delay else None
+            return _describe_certain_delay(delay) if delay else None
         latest = max(risks, key=lambda risk: risk.late_months)
         if not may_rent(self.plan, inputs):
             return describe_late_delivery(latest, None, "")
@@ -320,13 +303,7 @@ rented in the meantime. The range counts the cost of those hours all the same.'
     )
 
 
-def describe_certain_delay(months: int) -> LateDelivery:
-    """That servers come late, which the plan counts with.
-
-    >>> describe_certain_delay(3).sentence
-    'The servers arrive 3 months late: the plan allows for that and pays for other machines until \
-then.'
-    """
+def _describe_certain_delay(months: int) -> LateDelivery:
     return LateDelivery(
         months=months,
         probability=1.0,
@@ -360,18 +337,18 @@ class VerdictWords:
         facts = self.facts
         after = " after tax" if self.results.calendar.tax_rate else ""
         yield f"{self._money(self.plan.total_cost)}{after} {self._span()}{self._range()}"
-        yield from describe_beside(self.plan, self.results.inputs, self.results.request.currency)
+        yield from describe_beside(
+            self.plan, self.results.calendar.tax_rate, self.results.request.currency
+        )
         if facts.resale:
             yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
 
     def _span(self) -> str:
-        """Over how long a total falls due: all months of the plan, of small jobs and of work
-        without a deadline those alone in which anything is paid; `in all` where that is one."""
+        """Over how long a total falls due: all months of the plan, of small jobs those alone in
+        which anything is paid; `in all` where that is one."""
         horizon = months = self.results.calendar.months
         paid = sorted({line.month for line in self.plan.lines})
-        if is_done_at_any_time(self.results, self.plan):
-            return "in all"
-        if paid and (self.facts.is_small or self.results.demand.has_no_deadline):
+        if paid and self.facts.is_small:
             months = min(months, paid[-1] - paid[0] + 1)
         if months == 1 < horizon:
             return "in all"
@@ -418,48 +395,35 @@ class VerdictWords:
         return [reason for reason in reasons if reason][:MOST_REASONS]
 
     def _all_reasons(self) -> Iterator[str]:
-        yield self.facts.exception
         yield self._why_early()
         out_of_reach = describe_gain(self.results, self.facts, self.gains)
         yield out_of_reach
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
-            hint = hint_at_smaller_server(self.plan, self.results.inputs)
-            yield f"{self._why_buy(first)}{hint}".strip()
+            yield self._why_buy(first)
         yield self._against_on_demand()
         actions = {part.action for part in self.facts.decision}
         owns = not actions.isdisjoint(OWNING)
         if not (out_of_reach or owns):
             yield self._why_not_buy()
-        if "commit" not in actions and not actions.isdisjoint(RENTING):
-            yield self._why_not_commit()
         if "commit" in actions and not owns:
             rent = self.results.scenarios[ScenarioKey.ON_DEMAND]
             yield describe_thin_commitment(self.plan, rent, self.results.request.currency)
-        if self.gains is None:
-            yield describe_full_budget(self.results, self.facts)
         if owns:
             yield self._why_rent_beside()
-        yield self._why_idle()
 
     def _why_early(self) -> str:
         """When the work is done that is not spread over the months to its deadline."""
-        results, early = self.results, self.results.early_finish
+        early = self.results.early_finish
         if early is None:
             return ""
         cost = "no plan would keep to the limits"
         if early.total is not None:
             cost = f"the plan would cost {self._money(early.total)}"
-        run = early.runs[0]
-        if len(early.runs) > 1 or run.count > 1 or run.deadline is None:
-            return (
-                "Runs are finished before their deadlines: spread evenly up to the deadlines, "
-                f"{cost}."
-            )
-        last = results.calendar.month(int(np.flatnonzero(results.inputs.hours)[-1]))
+        last = self.results.calendar.month(int(np.flatnonzero(self.results.inputs.hours)[-1]))
         return (
-            f"The run is finished by the end of {last:%B %Y}, before its deadline at the end of "
-            f"{run.deadline:%B %Y}: spread evenly up to the deadline, {cost}."
+            f"The work is finished by the end of {last:%B %Y}, before its deadline: spread evenly "
+            f"up to it, {cost}."
         )
 
     def _why_buy(self, part: DecisionPart) -> str:
@@ -474,24 +438,25 @@ class VerdictWords:
         rents = self.results.break_even_of_rents
         row = next((r for r in rents if f"server:{r.server}" == part.source), None)
         pays_from = None if row is None else row.utilisation_over_life
-        if row is None or pays_from is None or pays_from > 1 or row.over_life == "up_to":
+        if row is None or pays_from is None or use < pays_from or row.over_life == "up_to":
             return f"{text}."
-        if use < pays_from:  # What is rented in their place would idle as well.
-            paid = "rented machines are paid for whole too, used or not"
-            return f"{text}; {paid}." if self.results.inputs.whole_nodes else f"{text}."
-        rent = self._name_rent(self.results.inputs.by_key[row.against])
-        at = "at any use" if row.over_life == "always" else f"from {pays_from:.0%} use on"
-        return f"{text}; over their useful life they cost less than {rent} {at}."
+        rent = self.results.inputs.by_key[row.against].label
+        return f"{text}; over their life they cost less than {rent} from {pays_from:.0%} use on."
 
-    def _name_rent(self, source: CapacitySource) -> str:
-        """A machine, how it is paid for and where, as people call the place."""
-        if not source.provider or source.instance_type in ("", NOWHERE):
-            return source.label
-        option = traits(source.purchase_option).label
-        if source.purchase_option in COMMITTED and source.term is not None:
-            option = f"{option} for {pluralize(source.term.duration_months, 'month')}"
-        place = self.results.preparation.name_place(source.provider, source.region)
-        return f"{source.instance_type} ({option}) in {place}"
+    def _why_rent_beside(self) -> str:
+        """What is rented until servers go live."""
+        inputs, decision = self.results.inputs, self.facts.decision
+        owned = {part.source for part in decision if part.action in OWNING}
+        served = (r.month for r in self.plan.capacity if r.source in owned and r.hours_used > 0)
+        arrival = min(served, default=0)
+        rented = [inputs.by_key[part.source] for part in decision if part.action in RENTING]
+        before = sum(share_of_hours(self.plan, source, inputs, arrival) for source in rented)
+        if before <= _SHARE_WORTH_SAYING:
+            return ""
+        return (
+            f"{before:.0%} of the hours are rented until the servers go live in "
+            f"{self.results.calendar.month(arrival):%B %Y}."
+        )
 
     def _against_on_demand(self) -> str:
         rent, against = self.results.scenarios[ScenarioKey.ON_DEMAND], self.facts.against
@@ -509,17 +474,14 @@ class VerdictWords:
         if refusal and bought.buys and self.plan.total_cost > bought.total_cost:
             return self._why_not_by_its_margin(bought)
         own = self.results.scenarios[ScenarioKey.ON_PREM]
-        if not own.feasible:
-            return explain_no_room(own, self.gains)
-        if own.lines == self.plan.lines or not self._owned(own):
+        if not own.feasible or own.lines == self.plan.lines or not self._owned(own):
             return ""
         extra = own.total_cost - self.plan.total_cost
         if extra > 0:
             owns = any(p.purchase_option == OWNED for p in self.facts.decision)
             other = "Buying more servers" if owns else "Owning servers instead"
             more = self._above(own.total_cost, self.plan.total_cost)
-            hint = hint_at_smaller_server(own, self.results.inputs, self.plan.total_cost)
-            return f"{other} would cost {more} more{self._idle(own)}.{hint}"
+            return f"{other} would cost {more} more."
         refusal = self.results.why_not_allowed(ScenarioKey.ON_PREM)
         return self._why_not_by_its_margin(own) if refusal and extra and own.buys else refusal
 
@@ -540,73 +502,9 @@ class VerdictWords:
             f"{self._above(self.plan.total_cost, bought.total_cost)} less."
         )
 
-    def _idle(self, own: Scenario) -> str:
-        """How much of owned servers would stand idle."""
-        owned = self._owned(own)
-        rows = [row for row in own.capacity if row.source in owned]
-        available = sum(row.hours_available for row in rows)
-        if not available:
-            return ""
-        idle = 1.0 - sum(row.hours_used for row in rows) / available
-        return f": they would be idle for {idle:.0%} of the time" if idle > 0.1 else ""
-
     def _owned(self, plan: Scenario) -> set[str]:
         """Servers that a plan starts; none where even the plan of owning rents alone."""
         return {key for key in plan.units_started if self.results.inputs.by_key[key].is_owned}
-
-    def _why_not_commit(self) -> str:
-        committed = self.results.scenarios[ScenarioKey.COMMITTED]
-        busy = int(np.count_nonzero(self.results.demand.hours_per_month))
-        months, sources = self.results.calendar.months, self.results.inputs.sources
-        committable = (s for s in sources if s.purchase_option in COMMITTED)
-        terms = [s.term.duration_months for s in committable if s.term is not None]
-        if not committed.feasible or busy >= min(terms, default=0) or busy == months:
-            return describe_longest_term(self.results.request, self.results.inputs)
-        return (
-            f"There is work in only {busy} of {months} months, and a commitment is paid for "
-            "throughout its term."
-        )
-
-    def _why_rent_beside(self) -> str:
-        """What is rented beside servers: until they arrive, and beyond what they can do."""
-        inputs, decision = self.results.inputs, self.facts.decision
-        owned = {part.source for part in decision if part.action in OWNING}
-        served = (r.month for r in self.plan.capacity if r.source in owned and r.hours_used > 0)
-        arrival = min(served, default=0)
-        shares = {part.source: part.share_of_hours for part in decision}
-        rented = [part.source for part in decision if part.action in RENTING]
-        in_all = sum(shares[source] for source in rented)
-        sources = [inputs.by_key[source] for source in rented]
-        before = sum(share_of_hours(self.plan, source, inputs, arrival) for source in sources)
-        before = before if before > _SHARE_WORTH_SAYING else 0.0
-        first, later = split_rent(shares, rented, before)
-        text = []
-        if before:
-            month = f"{self.results.calendar.month(arrival):%B %Y}"
-            text.append(f"{first} of the hours are rented until the servers go live in {month}")
-        if in_all - before > _SHARE_WORTH_SAYING:
-            of_hours = "" if text else " of the hours"
-            text.append(
-                f"{later}{of_hours} are rented alongside the servers, so that fewer are needed "
-                "for the busiest hours"
-            )
-        return f"{capitalize_first(', '.join(text))}." if text else ""
-
-    def _why_idle(self) -> str:
-        """How much of what is rented whole the work has a use for, where it is little."""
-        inputs, paid = self.results.inputs, 0.0
-        rented = [part for part in self.facts.decision if part.action == "rent"]
-        for part in rented:
-            source, hours = inputs.by_key[part.source], self.plan.used_hours[part.source]
-            throughput = inputs.throughput[source.accelerator]
-            paid += float(hours.sum()) * source.accelerators * throughput
-        needed = sum(part.share_of_hours for part in rented) * float(self.plan.served_hours.sum())
-        use = needed / paid if paid else 1.0
-        if use > _WELL_USED or not inputs.whole_nodes:
-            return ""
-        hint = " An accelerator that is offered in smaller machines may cost less."
-        text = f"Machines are rented whole: {use:.0%} of the accelerator-hours paid for are used."
-        return text if self.results.demand.is_sized else f"{text}{hint}"
 
     def _money(self, amount: Decimal | float) -> str:
         return format_money(amount, self.results.request.currency)
@@ -615,22 +513,12 @@ class VerdictWords:
         return format_difference(more, less, self.results.request.currency)
 
 
-def is_done_at_any_time(results: ComparisonResults, plan: Scenario) -> bool:
-    """Whether the plan's months are those in which its work may be done, in any one of them."""
-    if describe_choice(results.request, results.demand) in ("", EACH_AT_ANY_TIME):
-        return False
-    sources = (results.inputs.by_key[key] for key in plan.used_hours)
-    return any(fits_any_month(plan, results.inputs, source) for source in sources)
-
-
 # What ranges leave out ------------------------------------------------------------------------
 
 _NOISE = 1e-6
 """Share of a machine that no rounding up counts."""
 WORTH_SAYING = 0.1
 """Share of outcomes past the deadline from which the p90 of the hours is one of them."""
-BEYOND_PUBLISHED = "the work is far from every published run"
-"""Why a range does not hold."""
 
 
 @dataclass(frozen=True)
@@ -657,45 +545,11 @@ def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
     where L · H > A. A range rents more to the nearest whole machine, as if that were seen in
     time, and leaves out what then does not fit.
     """
-    holds = not any(NO_RANGE_HERE in words for words in results.warnings)
-    beyond = "" if holds else f"{NO_RANGE_HERE}, as {BEYOND_PUBLISHED}"
-    late, median = _find_late(results), _explain_median(results)
-    notes = (beyond, late.note if late else "", median)
+    holds = not any(NO_RANGE_HERE in words for words in results.sizing_notes)
+    beyond = "" if holds else f"{NO_RANGE_HERE}, as the work is far from every published run"
+    late = _find_late(results)
+    notes = (beyond, late.note if late else "")
     return RangeDoubts(holds, "; ".join(filter(None, notes)), late.warning if late else "")
-
-
-def _explain_median(results: ComparisonResults) -> str:
-    advised, risk = results.recommendation.scenario, results.risk
-    if advised is None or risk is None:
-        return ""
-    plan, median = results.scenarios[advised], risk.total_percentiles[advised][1]
-    ordered = (results.inputs.servers.unsure.get(key) for key in plan.units_started)
-    unsure = [server for server in ordered if server is not None]
-    return explain_median([plan], unsure, median, results.request.currency)
-
-
-def explain_median(
-    parts: Sequence[Scenario], unsure: Sequence[ServerToBuy], median: float, currency: str
-) -> str:
-    """Why half of the outcomes of a plan that buys cost more than its total, where it is so: what
-    servers fetch is skewed about its mean, and what may go wrong with them goes one way. A plan
-    is the sum of its `parts`; `unsure` is what may become of the servers that they order."""
-    total = sum(float(part.total_cost) for part in parts)
-    if not any(part.buys for part in parts) or median <= total + abs(total) * float(NARROW):
-        return ""
-    ends = [server.price_range for server in unsure if server.price_range]
-    whys = []
-    if any(resale_value(part) for part in parts):
-        whys.append(
-            "mostly resell for less than the average counted, and now and then for far more"
-        )
-    if any(server.delivery for server in unsure):
-        whys.append("may arrive late, never early")
-    if any(end.low >= 1.0 < end.high for end in ends):
-        whys.append("may cost more than the lowest quote, which is counted, never less")
-    more = f"half of the cases cost more than {format_money(median, currency)}"
-    why = f": servers {'; they '.join(whys)}" if whys else ""
-    return f"{more}, which is above the total{why}"
 
 
 @dataclass(frozen=True)

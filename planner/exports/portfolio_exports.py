@@ -104,11 +104,10 @@ def _range_rows(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         return []
     doubt = "" if ends.holds else " (does not hold here)"
     figures = {"p10": ends.p10, "median": ends.p50, "p90": ends.p90, "mean": ends.mean}
-    rows = [
+    return [
         (f"Total, {name} of simulated cases{doubt}, {currency}", amount)
         for name, amount in figures.items()
     ]
-    return [*rows, *([("Range of the total", ends.note)] if ends.note else [])]
 
 
 def _of_these_months(answer: PortfolioAnswer) -> str:

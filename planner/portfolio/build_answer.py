@@ -169,9 +169,7 @@ class _Builder:
         seed = int(results.preparation.projects[0].alone.assumptions["seed"])
         holds = not any(NO_RANGE_HERE in words for words in self._of_their_work())
         return {
-            "range": build_range(
-                simulated, plan.books, seed, results.request.currency, holds=holds
-            ),
+            "range": build_range(simulated, plan.books, seed, holds=holds),
         }
 
     def _parts(self) -> list[tuple[str, Scenario]]:

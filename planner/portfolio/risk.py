@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.comparison.results import range_of_plan
-from planner.comparison.verdict import explain_median
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import PortfolioRange
 from planner.contract.request.finance import Risk
@@ -53,7 +52,6 @@ from planner.costing.analysis.simulation import (
     reach_plans,
 )
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter
@@ -664,9 +662,7 @@ class SharedView:
 _PLAN = ScenarioKey.HYBRID
 
 
-def build_range(
-    cost: Floats, books: Books, seed: int, currency: str, *, holds: bool
-) -> PortfolioRange:
+def build_range(cost: Floats, books: Books, seed: int, *, holds: bool) -> PortfolioRange:
     """Of [2, N] net present and nominal cost; ends that cents alone part from the plan reach it."""
     lines = sum(len(part.lines) for part in books.parts)
     present, total = (
@@ -686,14 +682,4 @@ def build_range(
         samples=cost.shape[1],
         seed=seed,
         holds=holds,
-        note=explain_median(books.parts, list(_unsure(books)), float(p50), currency),
     )
-
-
-def _unsure(books: Books) -> Iterator[ServerToBuy]:
-    """What may become of the servers that a portfolio orders."""
-    for leaf in books.apart or (books,):
-        for part in leaf.parts:
-            for key in map(source_key, part.units_started):
-                known = (one.servers.unsure.get(key) for one in leaf.inputs)
-                yield from (one for one in known if one is not None)

@@ -347,10 +347,7 @@ def describe_sureness(answer: PortfolioAnswer) -> str:
     if ends is None or not ends.holds:
         return ""
     low, high = (format_money(one, answer.currency) for one in (ends.p10, ends.p90))
-    why = f" {ends.note[:1].upper()}{ends.note[1:]}." if ends.note else ""
-    return (
-        f" All payments, not discounted: {low.rpartition(' ')[0]} to {high} in 8 of 10 cases.{why}"
-    )
+    return f" All payments, not discounted: {low.rpartition(' ')[0]} to {high} in 8 of 10 cases."
 
 
 def describe_range(ends: PortfolioRange, currency: str) -> str:
@@ -359,8 +356,7 @@ def describe_range(ends: PortfolioRange, currency: str) -> str:
         format_money(one, currency) for one in (ends.p10, ends.p50, ends.p90, ends.mean)
     )
     doubt = "" if ends.holds else _FAR_FROM_PUBLISHED
-    why = f"; {ends.note}" if ends.note else ""
-    return f"{low} to {high} in 8 of 10 cases (median {middle}, mean {mean}){doubt}{why}"
+    return f"{low} to {high} in 8 of 10 cases (median {middle}, mean {mean}){doubt}"
 
 
 _FAR_FROM_PUBLISHED = (

@@ -91,9 +91,6 @@ class PortfolioRange(AnswerModel):
         description="False where the work of a project is far from every published run, so that "
         "no range of its hours holds.",
     )
-    note: str = Field(
-        default="", description="Why the median lies above the total; empty for nothing."
-    )
 
 
 class SensitivityRow(AnswerModel):

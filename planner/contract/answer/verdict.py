@@ -236,11 +236,6 @@ class Verdict(AnswerModel):
     )
     against: NextBest | None = Field(default=None, description="The next best plan.")
     budget: tuple[BudgetUse, ...] = Field(default=(), description="Budgets that were given.")
-    exception: str = Field(
-        default="",
-        description="Why servers are bought although they save less than a purchase has to: no "
-        "plan without them keeps to a budget. Empty if they save enough.",
-    )
     reasons: tuple[str, ...] = Field(default=(), description="Why, at most three.")
     switch_points: tuple[Turn, ...] = Field(
         default=(), description="What would change the advice, at most three, the nearest first."

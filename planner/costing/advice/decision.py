@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
@@ -17,14 +17,13 @@ from planner.contract.amounts import (
     format_money,
     format_month,
     format_named_shares,
-    format_shares,
-    round_shares,
 )
 from planner.contract.answer.common import Category
 from planner.contract.answer.scenario import CostLine
 from planner.contract.answer.verdict import Action, DecisionPart
-from planner.contract.labels import rented_how, savings_plan_label, traits
+from planner.contract.labels import NOT_COUNTED, rented_how, savings_plan_label, traits
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.on_prem import Existing
 from planner.contract.request.rules import NOWHERE
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
@@ -35,7 +34,6 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import Floats, nodes_at_once
-from planner.sizing.demand import Demand
 from pricing.common.pluralize import capitalize_first, pluralize
 from pricing.market.accelerators import get
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
@@ -60,11 +58,8 @@ def list_parts(
     inputs: ModelInputs,
     name_place: NamePlace,
     currency: str,
-    *,
-    choice: str = "",
 ) -> tuple[DecisionPart, ...]:
-    """The parts of a feasible plan, the one that most is paid for first; `choice` says of its
-    months when in them the work may be done, where people choose."""
+    """The parts of a feasible plan, the one that most is paid for first."""
     costs, shares = _sum_lines(plan.lines), shares_in_words(plan, inputs)
     parts = []
     for source in inputs.sources:
@@ -72,8 +67,7 @@ def list_parts(
             continue
         cost = costs.get(source.key, _SourceCost())
         share = shares.get(source.key, NONE)
-        rest = (name_place, currency, share, choice)
-        part = _Part(plan, source, inputs, cost, *rest).build()
+        part = _Part(plan, source, inputs, cost, name_place, currency, share).build()
         parts.append((cost.paid, part))
     return tuple(part for _, part in sorted(parts, key=lambda row: (-row[0], row[1].source)))
 
@@ -131,8 +125,6 @@ class _Part:
     currency: str
     share_in_words: str
     """Of the hours."""
-    choice: str = ""
-    """When in its months the work may be done, where people choose."""
 
     def build(self) -> DecisionPart:
         source, units = self.source, self._units()
@@ -302,9 +294,6 @@ class _Part:
         return f"in {start}" if first == last else f"from {start} to {end}"
 
     def _while(self, first: int, last: int) -> str:
-        choice = choice_of_months(self.choice, self.plan, self.inputs, self.source)
-        if choice:
-            return f"{choice} {self._when(first, last)}"
         start = f"{self._calendar.month(first):%B %Y}"
         is_to_the_end = last == self._calendar.months - 1 > first
         return f"from {start}" if is_to_the_end else self._when(first, last)
@@ -394,35 +383,12 @@ def describe_shares(shares: Mapping[str, float]) -> dict[str, str]:
     return {key: _of_the_hours(shares[key], words) for key, words in formatted.items()}
 
 
-def split_rent(
-    shares: Mapping[str, float], rented: Collection[str], before: float
-) -> tuple[str, str]:
-    """What is rented before servers serve, and beside them, in per cent: together as much as the
-    rented sources as told.
-
-    >>> split_rent({"buy": 0.694, "a": 0.153, "b": 0.153}, ["a", "b"], 0.2)
-    ('20%', '10%')
-    >>> split_rent({"buy": 0.8749999996, "rent": 0.125}, ["rent"], 0.125)
-    ('12%', '0%')
-    """
-    names = sorted(shares)
-    wholes = dict(zip(names, round_shares([shares[name] for name in names]), strict=True))
-    in_all = sum(shares[name] for name in rented)
-    scale = sum(wholes[name] for name in rented) / 100 / in_all if in_all else 0.0
-    first, later = format_shares([before * scale, (in_all - before) * scale])
-    return first, later
-
-
 def _of_the_hours(share: float, words: str) -> str:
     if share <= NOISE:
         return NONE
     return ALL if share >= 1 - NOISE else f"{words} of the hours"
 
 
-AT_ANY_TIME, EACH_AT_ANY_TIME = "at any time", "in all, each run at any time in its months,"
-"""Of runs that all have the same months, and of others."""
-IN_TURN = f"(at once or one after another) {AT_ANY_TIME}"
-"""Of several runs that all have the same months."""
 MOST_STARTS = 3
 """Months named one by one in a sentence at most; an assumption of this project, 2026."""
 
@@ -460,83 +426,17 @@ def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
     return capitalize_first(text)
 
 
-def describe_choice(request: ComparisonRequest, demand: Demand) -> str:
-    """When sized work that a plan lays evenly over the months to its deadlines may be done, as
-    people do it when they like; empty where anything else of the request goes by the month."""
-    runs, existing, data = demand.runs, request.existing, request.data
-    by_month = (
-        request.constraints.monthly_budget is not None
-        or existing.credits
-        or existing.minimum_spend
-        or request.other_costs
-        or data.storage_gib
-        or data.egress_gib_per_month
-    )
-    if by_month:
-        return ""
-    months = {(run.start, run.deadline) for run in runs}
-    has_choice = any(start != end for start, end in months)
-    if not has_choice or any(end is None for _, end in months):
-        return ""
-    if len(months) > 1:
-        return EACH_AT_ANY_TIME
-    is_one_run = sum(run.count for run in runs) == 1
-    return AT_ANY_TIME if is_one_run else IN_TURN
-
-
-def choice_of_months(
-    choice: str, plan: Scenario, inputs: ModelInputs, source: CapacitySource
-) -> str:
-    """What a `choice` comes to for machines of one source: nothing where they do the work over
-    several months, and several runs may follow one another only where one machine has the time."""
-    if not choice or not fits_any_month(plan, inputs, source):
-        return ""
-    if choice != IN_TURN:
-        return choice
-    peak_hours = peak_hours_of(plan, inputs, source)
-    nodes = float(nodes_at_once(plan.used_hours[source.key], peak_hours).max())
-    busy = np.flatnonzero(inputs.hours)
-    time = (busy[-1] - busy[0] + 1) * HOURS_PER_MONTH
-    is_open = nodes > 1 and nodes * float(peak_hours[busy].sum()) <= time
-    return IN_TURN if is_open else AT_ANY_TIME
-
-
-def fits_any_month(plan: Scenario, inputs: ModelInputs, source: CapacitySource) -> bool:
-    """Whether machines of one source, rented by the hour, do all the work, laid over several
-    months, within the hours of any one of them."""
-    option = traits(source.purchase_option)
-    is_by_hour = not (option.is_paid_ahead or option.is_commitment or source.is_owned)
-    if source.existing is not None or not is_by_hour:
-        return False
-    busy = np.flatnonzero(inputs.hours)
-    used = plan.used_hours.get(source.key)
-    if used is None or len(plan.used_hours) > 1 or plan.units_started or busy.size < 2:
-        return False
-    at_peak = peak_hours_of(plan, inputs, source)[busy]
-    return bool((used[busy] > 0).all()) and float(at_peak.sum()) <= HOURS_PER_MONTH
-
-
 _WORDS: Mapping[str, frozenset[Category]] = {
     "storing and moving data": frozenset({Category.STORAGE, Category.EGRESS}),
     "other costs": frozenset({Category.OTHER}),
 }
-_RUNNING: Mapping[Category, str] = {
-    Category.STAFF: "people",
-    Category.POWER: "electricity",
-    Category.COLOCATION: "space and cooling",
-    Category.SUPPORT: "support",
-    Category.INSURANCE: "insurance",
-}
-MOST_NAMED = 3
-"""Running costs that are named, the largest first; a choice of this project, 2026."""
 WORTH_SAYING = Decimal("0.1")
 """Share of what is paid from which it stands in the verdict; a choice of this project, 2026."""
 
 
-def describe_beside(plan: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
+def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[str]:
     """What is paid for data and for other costs, and what credits take off; nothing where that is a
-    small part. What it costs to run servers where that is more than they cost."""
-    tax_rate = inputs.calendar.tax_rate
+    small part."""
     paid = [line for line in plan.lines if line.amount > 0 and line.category is not Category.TAX]
     least = sum((line.amount for line in paid), Decimal(0)) * WORTH_SAYING
     before = " before tax" if tax_rate else ""
@@ -550,25 +450,76 @@ def describe_beside(plan: Scenario, inputs: ModelInputs, currency: str) -> Itera
     used = -sum((one.amount for one in plan.lines if one.category is Category.CREDIT), Decimal(0))
     if used and used >= least:
         yield f"net of {format_money(used, currency)}{before} of credits"
-    own = frozenset(source.key for source in inputs.sources if source.is_owned)
-    yield from _describe_running(plan, own, before, currency)
 
 
-def _describe_running(
-    plan: Scenario, own: frozenset[str], before: str, currency: str
-) -> Iterator[str]:
-    lines = [line for line in plan.lines if line.source in own]
-    paid = {
-        words: sum((line.amount for line in lines if line.category is category), Decimal(0))
-        for category, words in _RUNNING.items()
-    }
-    had = CAPITAL | {Category.LEASE}
-    price = sum((line.amount for line in lines if line.category in had), Decimal(0))
-    running = sum(paid.values())
-    if running <= price:
-        return
-    largest = sorted((words for words in paid if paid[words] > 0), key=lambda words: -paid[words])
-    parts = [f"{format_money(paid[words], currency)} for {words}" for words in largest[:MOST_NAMED]]
-    # A running cost by the hour that the request gives is not told apart.
-    named = f" ({', '.join(parts)})" if len(parts) > 1 else ""
-    yield f"including {format_money(running, currency)}{before} to run the servers{named}"
+# What is owed after the plan ---------------------------------------------------------------
+
+_CENT = Decimal("0.01")
+
+
+def left_to_others(plan: Scenario, inputs: ModelInputs) -> tuple[Decimal, int]:
+    """What commitments and leases cost after the horizon where their share within it alone counts,
+    after tax as totals are, and for how many months; 0 where all of them counts."""
+    if inputs.term_end != "prorate":
+        return Decimal(0), 0
+    calendar, amount, last = inputs.calendar, 0.0, 0
+    for key, units_started in plan.units_started.items():
+        source = inputs.by_key[key]
+        if source.term is None or (source.is_owned and not source.is_leased):
+            continue
+        amount += float(source.due_after_horizon() @ units_started)
+        start = int(np.flatnonzero(units_started)[-1]) + source.term.lead_months
+        last = max(last, start + source.term.duration_months)
+    owed = Decimal(str(amount * (1.0 - calendar.tax_rate))).quantize(_CENT)
+    months = last - calendar.months
+    return (owed, months) if owed > 0 and months > 0 else (Decimal(0), 0)
+
+
+def left_of_signed(existing: Existing, inputs: ModelInputs) -> Decimal:
+    """What contracts that are there already cost after the horizon where that is not counted, after
+    tax; 0 where all of it is."""
+    if inputs.term_end == "full":
+        return Decimal(0)
+    calendar, owed = inputs.calendar, 0.0
+    prices = [(one.price_per_month * one.units, one.ends) for one in existing.commitments]
+    prices += [(one.rent_per_month * one.units, one.ends) for one in existing.leased_servers]
+    for price, ends in prices:
+        owed += price * max(0, calendar.index(ends) + 1 - calendar.months)
+    return Decimal(str(owed * (1.0 - calendar.tax_rate))).quantize(_CENT)
+
+
+def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonRequest) -> str:
+    """What is owed after the last month of the plan: of its total, or beyond it; what tax saves
+    then where that is more."""
+    last = inputs.calendar.month(inputs.calendar.months - 1)
+    if plan.owed_after < 0:
+        saved = format_money(-plan.owed_after, request.currency)
+        return f"{saved} of tax saved after {last:%B %Y} is already deducted"
+    if plan.owed_after:
+        owed = format_money(plan.owed_after, request.currency)
+        return f"{owed} of the cost is owed after {last:%B %Y}"
+    beyond = left_to_others(plan, inputs)[0] + left_of_signed(request.existing, inputs)
+    if beyond:
+        more = format_money(beyond, request.currency)
+        return f"{more} more is owed after {last:%B %Y}{NOT_COUNTED}"
+    return "nothing is owed afterwards"
+
+
+def warn_beyond_horizon(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
+    """What the commitments of a plan bind to after the horizon and its totals leave out; after
+    tax, as the totals are."""
+    calendar, amount_due, last = inputs.calendar, 0.0, 0
+    for key, units_started in scenario.units_started.items():
+        source = inputs.by_key[key]
+        if source.is_owned or source.term is None or source.term.charges_after_horizon:
+            continue
+        amount_due += float(source.due_after_horizon() @ units_started)
+        last = max(last, int(np.flatnonzero(units_started)[-1]) + source.term.duration_months)
+    amount_due *= 1.0 - calendar.tax_rate
+    after = " after tax" if calendar.tax_rate else ""
+    if last > calendar.months and amount_due >= 0.005:
+        yield (
+            f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
+            f"{format_money(amount_due, currency)}{after} more than these totals is owed under "
+            'them, upfront payments included (counted with term_end "full").'
+        )

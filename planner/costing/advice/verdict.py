@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
-
-import numpy as np
 
 from planner.contract.amounts import NOISE, format_money
 from planner.contract.answer.common import Category, ScenarioKey
@@ -17,9 +15,7 @@ from planner.contract.answer.verdict import Alternative, BudgetUse
 from planner.contract.labels import COMMITTED, TRAITS, budget_title, join_reasons, options_where
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import SHORTEST_TERM, PlanRules
-from planner.costing.advice.decision import ALL, NONE, OBLIGATIONS, shares_in_words
-from planner.costing.advice.warnings import warn_beyond_horizon
-from planner.costing.analysis.break_even import BreakEven
+from planner.costing.advice.decision import OBLIGATIONS, warn_beyond_horizon
 from planner.costing.analysis.turning_points import TurningPoint
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.inputs.exclusions import describe_missing, find_missing
@@ -31,7 +27,6 @@ from planner.costing.scenarios import rank_feasible
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import resolve
 from pricing.market.coverage import PriceState
-from pricing.market.offers import HOURS_PER_MONTH
 
 SCENARIO_NAMES = {
     ScenarioKey.ON_DEMAND: "renting on demand",
@@ -99,7 +94,6 @@ def _edge(ranked: Sequence[Scenario]) -> Decimal:
 def recommend(
     scenarios: Mapping[ScenarioKey, Scenario],
     inputs: ModelInputs,
-    break_even: Sequence[BreakEven],
     currency: str,
     barred: Sequence[Scenario] = (),
     *,
@@ -114,177 +108,20 @@ def recommend(
     edge = _edge(ranked)
     other = next((s for s in ranked if s.net_present_cost > edge), None)
     saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
-    because = [*_describe_plan(best, inputs)]
-    because += _describe_saving(best, ranked, other, inputs, currency)
-    because += _describe_resale(best, inputs, currency)
-    if other is None or other.key is not ScenarioKey.ON_DEMAND:
-        because += _compare_with_on_demand(best, scenarios, currency)
-    because += warn_beyond_horizon(best, inputs, currency)
-    because += _describe_break_even(best, [*scenarios.values(), *barred], inputs, break_even)
+    because = f"Present value {format_money(best.net_present_cost, currency)}"
+    if other is not None:
+        rival = name_rival(other, best, inputs)
+        because += f", {format_money(saving, currency)} less than {rival}, the next best"
     is_undercut = any(s.feasible and s.net_present_cost < best.net_present_cost for s in barred)
-    because += describe_proof(
+    proof = describe_proof(
         best,
         currency,
         is_all_known=not describe_unknown_prices(best, inputs),
         is_undercut=is_undercut,
         is_laid_anew=is_laid_anew,
     )
-    return Recommendation(best.key, saving, other.key if other else None, tuple(because))
-
-
-def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
-    shares = shares_in_words(best, inputs)
-    for key, units_started in best.units_started.items():
-        source = inputs.by_key[key]
-        verb = "Lease" if source.is_leased else "Buy" if source.is_owned else "Commit to"
-        start_months = [
-            f"{int(units_started[m])} in {inputs.calendar.month(m):%Y-%m}"
-            for m in np.flatnonzero(units_started).tolist()
-        ]
-        many = "" if len(start_months) <= 6 else f" and {len(start_months) - 6} more times"
-        share = shares.get(key, NONE)
-        subject = "It serves" if units_started.sum() == 1 else "They serve"
-        served = "" if share == ALL else f" {subject} {share}."
-        yield f"{verb} {source.label}: {', '.join(start_months[:6])}{many}.{served}"
-    rented = [inputs.by_key[key] for key in best.used_hours if inputs.by_key[key].term is None]
-    for source in rented:
-        comma = "," if "," in source.label else ""  # … in us-east-1, on demand, for …
-        yield f"Rent {source.label}{comma} for {shares[source.key]}."
-    for source in inputs.sources:
-        if source.existing is not None and source.existing.any():
-            verb = "serves" if source.existing.max() == 1 else "serve"
-            share = shares.get(source.key, NONE)
-            comma = "," if "," in source.label else ""  # DGX H100, already owned, serves …
-            yield f"{source.existing.max()} × {source.label}{comma} {verb} {share}."
-
-
-def _describe_saving(
-    best: Scenario,
-    ranked: Sequence[Scenario],
-    other: Scenario | None,
-    inputs: ModelInputs,
-    currency: str,
-) -> Iterator[str]:
-    value = f"Present value {format_money(best.net_present_cost, currency)}"
-    if other is None:
-        yield f"{value}; {_why_no_next_best(best, ranked)}."
-        return
-    saving = other.net_present_cost - best.net_present_cost
-    share = _format_percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
-    yield (
-        f"{value}, {format_money(saving, currency)}{share} less than "
-        f"{name_rival(other, best, inputs)}, the next best."
-    )
-
-
-def _why_no_next_best(best: Scenario, ranked: Sequence[Scenario]) -> str:
-    if len(ranked) == 1:
-        return "no other scenario has a plan"
-    if all(scenario.lines == best.lines for scenario in ranked):
-        return "no other scenario gives a different plan"
-    return "every other plan costs the same"
-
-
-def _describe_resale(best: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
-    residual_lines = [line for line in best.lines if line.category is Category.RESIDUAL]
-    is_owned = any(inputs.by_key[line.source].existing is not None for line in residual_lines)
-    if not residual_lines or (best.total_cost >= 0 and not is_owned):
-        return
-    income = -sum((line.amount for line in residual_lines), Decimal("0.00"))
-    tax = inputs.calendar.tax_rate
-    before = ", before tax," if tax else ""
-    total_without_resale = best.total_cost + income * (1 - Decimal(str(tax)))
-    why = (
-        "; without it the total would not be negative"
-        if best.total_cost < 0 <= total_without_resale
-        else ""
-    )
-    yield (
-        f"The total of {format_money(best.total_cost, currency)} counts "
-        f"{format_money(income, currency)} of resale value{before} at the end as "
-        f"income{why}."
-    )
-
-
-def _compare_with_on_demand(
-    best: Scenario, scenarios: Mapping[ScenarioKey, Scenario], currency: str
-) -> Iterator[str]:
-    rent = scenarios[ScenarioKey.ON_DEMAND]
-    if rent.feasible and rent.net_present_cost > best.net_present_cost:
-        saved = rent.net_present_cost - best.net_present_cost
-        share = _format_percent(saved, rent)
-        yield (
-            f"That is {format_money(saved, currency)}{share} less than renting on demand alone, in "
-            "present value."
-        )
-
-
-def _format_percent(saved: Decimal, of: Scenario) -> str:
-    return f" ({saved / of.net_present_cost:.0%})" if of.net_present_cost > 0 else ""
-
-
-def _servers_of(plan: Scenario) -> set[str]:
-    return {key.partition(":")[2] for key in plan.units_started if key.startswith("server:")}
-
-
-def _describe_break_even(
-    best: Scenario,
-    plans: Iterable[Scenario],
-    inputs: ModelInputs,
-    break_even: Sequence[BreakEven],
-) -> Iterator[str]:
-    finite = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
-    bought_servers = _servers_of(best)
-    own = (plan for plan in plans if plan.key is ScenarioKey.ON_PREM)
-    servers = bought_servers or {server for plan in own for server in _servers_of(plan)}
-    row = min(
-        (b for b in finite if b.server in servers),
-        key=lambda b: (b.hours or 0.0, b.server),
-        default=None,
-    )
-    if row is None:
-        return
-    server = inputs.by_key[f"server:{row.server}"]
-    name, over_life = server.label, _describe_life(row, server.hours_per_month / HOURS_PER_MONTH)
-    after = (
-        f"against renting on demand after {pluralize(round(row.hours or 0), 'hour')} of use "
-        f"({row.months_at_full_use:,.1f} months without a break)"
-    )
-    if bought_servers:
-        yield f"{name} pays for itself {after}{over_life}."
-        return
-    on_demand_rent = [
-        b
-        for b in break_even
-        if b.server == row.server
-        and b.purchase_option != "on_demand"
-        and b.against in (*best.used_hours, *best.units_started)
-    ]
-    sentences = f"{after}{_against_plan_rentals(on_demand_rent)}{over_life}"
-    yield f"If bought, {name} would pay for itself {sentences}."
-
-
-def _describe_life(row: BreakEven, ceiling: float) -> str:
-    use = row.utilisation_over_life
-    if use is None or use > 1:
-        return "; with all costs included, it never costs less than on demand"
-    if use > ceiling:
-        return (
-            "; with all costs included, it never costs less than on demand, as that would take "
-            f"{use:.1%} use and {ceiling:.1%} is the most it can reach"
-        )
-    return (
-        f"; with all costs over its life included, it costs less than on demand above {use:.0%} use"
-    )
-
-
-def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
-    if not rows:
-        return ""
-    if any(row.hours is None for row in rows):
-        return ", but never against what the plan rents"
-    hours = max(row.hours or 0.0 for row in rows)
-    return f", and against what the plan rents after {pluralize(round(hours), 'hour')}"
+    sentences = (f"{because}.", *warn_beyond_horizon(best, inputs, currency), proof)
+    return Recommendation(best.key, saving, other.key if other else None, sentences)
 
 
 def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple[str, ...]:
@@ -311,7 +148,7 @@ def describe_proof(
     is_all_known: bool = True,
     is_undercut: bool = False,
     is_laid_anew: bool = False,
-) -> Iterator[str]:
+) -> str:
     """What the bound rules out: as a share of the cost, as money where the plan earns; of the plans
     that may be advised where another one costs less; for the hours of each month that the work is
     laid over, where these are not those asked for."""
@@ -325,7 +162,7 @@ def describe_proof(
     known = "" if is_all_known else " at the prices that are known"
     plan = "plan that may be advised" if is_undercut else "plan"
     proven = "Proven for the hours of these months" if is_laid_anew else "Proven"
-    yield f"{proven}: no {plan} from these offers and servers {by}{known}."
+    return f"{proven}: no {plan} from these offers and servers {by}{known}."
 
 
 def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
@@ -603,20 +440,6 @@ def as_typed(value: object) -> str:
     ('true', '["commercial", "other-clouds"]', '"prorate"', '12')
     """
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def describe_longest_term(request: ComparisonRequest, inputs: ModelInputs) -> str:
-    """That a plan commits to nothing because of the longest commitment that may be signed; "" where
-    nothing limits it, the plan is shorter still, or commitments are not asked for at all."""
-    limits, months = request.constraints, inputs.calendar.months
-    longest, options = limits.max_term_months, limits.purchase_options
-    is_shorter = inputs.term_end == "within" and longest is not None and months < longest
-    if longest is None or is_shorter or (options and not COMMITTED & set(options)):
-        return ""
-    return (
-        f"Commitments of more than {pluralize(longest, 'month')} may not be signed, and none of up "
-        f"to {pluralize(longest, 'month')} that has a known price would make the plan cheaper."
-    )
 
 
 def describe_alternative(one: Alternative, currency: str) -> str:

@@ -109,14 +109,6 @@ class CloudData:
             self._cache[place] = tuple(parts)
         return self._cache[place]
 
-    def lists_storage(self, provider: str, region: str) -> bool:
-        """Whether a price list says what a GiB costs in a place."""
-        return bool(storage_prices.find_rates(provider, region, _LISTED["storage"][0]))
-
-    def price_of_storage(self, provider: str, region: str) -> float:
-        """Price of a GiB of all the data, kept in a place for a month."""
-        return self._storage((provider, region), self.storage_gib)
-
     def _list_parts(self, place: tuple[str, str]) -> Iterator[_Part]:
         away = self.is_away(*place)
         if self.home is None or away:

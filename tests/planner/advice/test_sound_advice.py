@@ -76,16 +76,6 @@ def test_hours_that_change_no_bill_change_no_advice() -> None:
 # Servers --------------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_too_large_is_refused_with_a_hint_at_a_smaller_one() -> None:
-    """Two L40S around the clock are held against a server of eight, the smallest on the list."""
-    hint = "At most 2 of the server's 8 accelerators work at once: ask for a quote of a server"
-    refused = asked("L40S", 1460, 36)
-    (why,) = (text for text in verdict(refused).reasons if text.startswith("Owning servers"))
-    assert hint in why
-    soon_over = verdict(asked("L40S", 730, 5, workload={"peak_accelerators": 2})).reasons
-    assert not any("ask for a quote" in text for text in soon_over)
-
-
 def test_work_of_one_card_is_not_explained_by_a_rack() -> None:
     """A GB300 rack of 72 for 3.5 million USD was said to pay for itself, for 5,816 USD of work."""
     runs = [{"start": f"2027-{month:02}"} for month in (1, 4, 7, 10)]

@@ -21,6 +21,10 @@ class Compared(ComparisonResults):
     def answer(self) -> ComparisonAnswer:
         return build_answer(self)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.answer.warnings
+
     def as_dict(self) -> dict[str, Any]:
         return self.answer.to_json()
 

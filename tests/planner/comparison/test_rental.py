@@ -80,15 +80,6 @@ def test_what_runs_beyond_the_horizon_falls_due_there() -> None:
     assert sum(one.cash_per_month[12:]) == Decimal(10 * 730 * 12)
 
 
-def test_that_spot_can_be_taken_back_is_said() -> None:
-    prices = catalog(offer("50"), offer("20", "spot", zone="us-east-1a"))
-    request = request_of(NODE)
-    request["workload"]["interruptible"] = True
-    warnings = solved(request, prices).warnings
-    assert any("can be reclaimed at any time" in words for words in warnings)
-    assert any("applies in zone us-east-1a only" in words for words in warnings)
-
-
 def test_more_interruptions_cost_more() -> None:
     prices = catalog(offer("50"), offer("20", "spot"))
     calm = scenario("spot", prices, risk={"spot_interruptions_per_month": 0.1})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +23,7 @@ from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.risk import PortfolioSimulation, ProjectDraws, _Joint
-from planner.portfolio.words import NO_PLAN, TOO_LITTLE_WORK, describe_range
+from planner.portfolio.words import NO_PLAN, TOO_LITTLE_WORK
 from planner.services.portfolio.portfolios import show_only
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
@@ -225,29 +224,6 @@ def test_command_and_workbook_tell_the_range() -> None:
     summary = {row[0]: row[1] for row in book["Summary"].values}
     assert summary["Total, p10 of simulated cases, USD"] == pytest.approx(float(ends.p10))
     assert summary["Total, mean of simulated cases, USD"] == pytest.approx(float(ends.mean))
-
-
-def test_a_median_above_the_total_is_explained_as_in_a_comparison() -> None:
-    planned = answer(relay(3))
-    ends, total = planned.range, planned.total_cost
-    assert ends is not None
-    assert total is not None
-    assert ends.p50 > total * Decimal("1.01")
-    assert ends.note.startswith(
-        f"half of the cases cost more than {ends.p50:,.0f} USD, which is above the total: servers "
-        "mostly resell for less"
-    )
-    assert "may arrive late, never early" in ends.note
-    assert f"in 8 of 10 cases. H{ends.note[1:]}." in planned.headline
-    assert describe_range(ends, "USD").endswith(f"; {ends.note}")
-    book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(planned)))
-    assert dict(row[:2] for row in book["Summary"].values)["Range of the total"] == ends.note
-
-
-def test_nothing_is_explained_where_nothing_is_bought() -> None:
-    ends = answer(rented(2)).range
-    assert ends is not None
-    assert ends.note == ""
 
 
 def test_without_work_for_outcomes_the_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

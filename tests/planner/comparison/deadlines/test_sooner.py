@@ -47,8 +47,8 @@ def test_a_run_is_reserved_in_one_go_rather_than_in_parts_of_every_month() -> No
     assert [part.action for part in verdict.decision] == ["reserve"]
     assert answer.demand.hours_per_month == pytest.approx((4032.0, 0.0, 0.0, 0.0))
     assert verdict.reasons[0] == (
-        "The run is finished by the end of January 2027, before its deadline at the end of April "
-        "2027: spread evenly up to the deadline, the plan would cost 24,215 USD."
+        "The work is finished by the end of January 2027, before its deadline: spread evenly up to "
+        "it, the plan would cost 24,215 USD."
     )
 
 
@@ -139,9 +139,7 @@ def test_a_budget_that_is_too_low_for_months_apart_may_do_for_one_reservation() 
     verdict = answer_to(asked(constraints={"total_budget": 20160})).verdict
     assert verdict is not None
     assert verdict.total == Decimal("20160.00")
-    assert verdict.reasons[0].endswith(
-        "spread evenly up to the deadline, no plan would keep to the limits."
-    )
+    assert verdict.reasons[0].endswith("spread evenly up to it, no plan would keep to the limits.")
 
 
 @pytest.mark.sweep
@@ -174,14 +172,6 @@ def test_the_proof_is_of_the_months_that_the_run_is_laid_over() -> None:
     assert laid.startswith("Proven for the hours of these months: no plan")
     spread = compare(asked(), catalog(offer("55.04")), today=TODAY).recommendation.because[-1]
     assert spread.startswith("Proven: no plan")
-
-
-def test_runs_that_are_alike_are_told_as_several() -> None:
-    request = asked()
-    runs = [{"start": "2027-01", "deadline": "2027-04", "count": 2}]
-    verdict = answer_to(request | {"workload": request["workload"] | {"runs": runs}}).verdict
-    assert verdict is not None
-    assert verdict.reasons[0].startswith("Runs are finished before their deadlines: spread")
 
 
 def test_what_is_tried_sooner_takes_no_more_work_than_is_left() -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.contract.amounts import format_money
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer, ScenarioFinance
 from planner.costing.statements.returns import internal_rate_of_return, why_no_internal_rate
-from planner.web.answer.verdict import figure_rows, list_returns
+from planner.web.answer.verdict import list_returns
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer
@@ -238,24 +237,6 @@ def test_a_year_in_the_way_is_named() -> None:
     words = " ".join(answer.by_key["on_prem"].why_not)
     assert "a capital budget of fiscal year 2027 of at least" in words
     assert "instead of 1,000 USD" in words
-
-
-def test_contracts_in_words() -> None:
-    answer = asked(LEASE).answer
-    leased = answer.verdict
-    assert leased is not None
-    (part,) = [p for p in leased.decision if p.action == "lease"]
-    assert part.term_months == 30
-    assert "lease 1 × " in part.sentence
-    assert leased.obligation_to_sign is not None
-    assert part.due_at_start
-    beside = f"{format_money(part.due_at_start, 'USD')} at once for network and spares"
-    assert f" under contract, {beside}, " in part.sentence
-    assert answer.recommendation.headline.startswith("Lease ")
-    capital = figure_rows(answer)[2]
-    assert capital.title == "Capital to approve now"
-    assert capital.words.replace("\xa0", " ") in beside
-    assert capital.note == "network and spares of what is leased"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_prices_that_nobody_rents_at_are_counted_only_without_a_plan(
     fields = {"constraints": limits, "on_prem": {"servers": []}}
     found = compared(bundled_catalog(), **fields)
     assert (found.recommendation.scenario is None) is is_said
-    assert any("are not offered: their machines" in one for one in found.warnings) is is_said
+    assert any("are not offered: retired machines" in one for one in found.warnings) is is_said
 
 
 def test_no_commitment_fits_where_nothing_is_left_open() -> None:

@@ -62,10 +62,9 @@ def test_a_year_that_has_no_room_for_cheaper_servers_is_named_with_what_they_sav
     assert {part.action for part in verdict.decision} == {"rent"}
     saved = round(verdict.total) - round(FREE_PLAN.total)
     assert verdict.reasons[0] == (
-        "The capital budget of fiscal year 2027 (300,000 USD) has no room for a server that would "
-        f"save money: 2 × DGX H100 (8x H100) in January 2027, {price():,.0f} USD each with "
-        f"network and spares ({price() * 2:,.0f} USD in all) would make the plan {saved:,} USD "
-        f"cheaper, net of {FREE_PLAN.resale:,.0f} USD of resale."
+        "The capital budget of fiscal year 2027 (300,000 USD) has no room for a cheaper plan: buy "
+        f"2 × DGX H100 (8x H100) in January 2027 ({price() * 2:,.0f} USD with network and spares); "
+        f"that would be {saved:,} USD cheaper, net of {FREE_PLAN.resale:,.0f} USD of resale."
     )
     one, _ = raised(results)
     assert (one.field, one.value) == (f"{YEARS}.0.amount", round(price() * 2))
@@ -80,17 +79,6 @@ def test_what_is_named_gives_the_plan_that_it_promises() -> None:
     assert again.answer.verdict.headline == one.plan
     assert not list(raised(again))
     assert not any("capital" in reason for reason in again.answer.verdict.reasons)
-
-
-def test_a_budget_that_has_room_for_one_says_what_is_left() -> None:
-    results = of(constraints={"capex_budget": 500_000})
-    verdict = results.answer.verdict
-    left = 500_000 - price()
-    assert verdict.reasons[0].startswith(
-        f"The capital budget (500,000 USD, {left:,.0f} USD left) has no room for a further server"
-    )
-    assert [one.field for one in raised(results)] == ["constraints.capex_budget"]
-    assert not any("has room for no further" in reason for reason in verdict.reasons)
 
 
 def test_each_fiscal_year_stands_among_the_budgets_with_what_it_leaves() -> None:
@@ -136,7 +124,7 @@ def test_budgets_that_only_together_are_in_the_way_are_raised_together() -> None
     verdict = results.answer.verdict
     assert verdict.reasons[0].startswith(
         "The capital budget (1,000 USD) and the capital budget of fiscal year 2027 (0 USD) have "
-        "no room for a server"
+        "no room for a cheaper plan"
     )
     (one,) = raised(results)
     least = round(price() * 2)
@@ -156,11 +144,6 @@ def test_a_budget_that_just_fits_to_the_cent_keeps_nothing_out() -> None:
     short = of(constraints={"capex_budget": float(exact) - 0.01})
     assert short.answer.verdict.total > FREE_PLAN.total
     assert [one.value for one in raised(short)] == [round(exact)]
-    reason = short.answer.verdict.reasons[0]
-    assert (
-        f"({exact - Decimal('0.01'):,.2f} USD, {price() - Decimal('0.01'):,.2f} USD left)" in reason
-    )
-    assert f", {price():,.2f} USD each with network and spares" in reason
 
 
 def test_of_leased_servers_what_they_need_beside_the_lease_is_capital() -> None:
@@ -171,47 +154,10 @@ def test_of_leased_servers_what_they_need_beside_the_lease_is_capital() -> None:
     assert verdict.decision[0].action == "lease"
     assert (verdict.budget[0].planned, verdict.budget[0].sentence) == (
         60_000,
-        "Network, spares and installation for the leased servers, paid at once, come to 60,000 "
-        "USD.",
+        "Servers, network, spares and installation come to 60,000 USD.",
     )
     short = of(on_prem=leased | paid, constraints={"capex_budget": 10_000}).answer.verdict
-    words = (
-        "2 × DGX H100 (8x H100) on lease in January 2027, 30,000 USD each for network and spares"
-    )
-    assert words in short.reasons[0]
-
-
-def test_a_server_bought_beside_a_leased_one_is_told_from_it() -> None:
-    lease = {"method": "lease", "months": 36, "interest_rate_per_year": 0.15}
-    box = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8,
-           "unit_price": 300_000, "power_kw": 10, "rack_units": 8, "financing": lease}  # fmt: skip
-    rates = {"network_storage_rate": 0.1, "spare_rate": 0, "install_cost_rate": 0}
-    both = {**SERVERS, **rates, "servers": [*SERVERS["servers"], box]}
-    verdict = of(on_prem=both, constraints={"capex_budget": 370_000}).answer.verdict
-    assert {part.action for part in verdict.decision} == {"buy", "lease"}
-    assert verdict.budget[0].sentence == (
-        "The servers bought, and the network, spares and installation for all of them, come to "
-        "360,000 USD."
-    )
-    assert "(370,000 USD, 10,000 USD left) has no room for a further server" in verdict.reasons[0]
-
-
-def test_where_servers_are_no_cheaper_more_capital_changes_nothing() -> None:
-    """Three months of work: no server is worth it, whatever the budget."""
-    verdict = of(months=3, constraints={"capex_budget": 1000}).answer.verdict
-    assert verdict.reasons == (
-        "More capital would change nothing: even without a limit, no plan that may be advised is "
-        "2% cheaper.",
-    )
-
-
-def test_without_the_search_the_verdict_says_what_owning_takes() -> None:
-    results = of(constraints={"capex_budget": 1000}, cheaper_if=False)
-    assert results.answer.cheaper_if == ()
-    assert results.answer.verdict.reasons == (
-        f"To own instead of rent, it takes a capital budget of at least {price() * 2:,.0f} USD "
-        "instead of 1,000 USD.",
-    )
+    assert "no room for a cheaper plan: lease 2 × DGX H100" in short.reasons[0]
 
 
 def test_a_question_without_capital_budgets_solves_nothing_more() -> None:
@@ -226,7 +172,6 @@ def test_where_no_work_is_left_what_budgets_keep_out_is_said_to_be_unknown() -> 
     free = limited((2027, 1000), *NO_LATER)
     spent = free.work.done if free.scenarios else 0
     short = Compared(free.preparation, WorkMeter(2 * spent))
-    assert short.answer.verdict.reasons[0].startswith("To own instead of rent, it takes a capital")
     assert not list(raised(short))
     assert any(
         one.startswith("What budgets rule out was not worked out") for one in short.answer.warnings
@@ -244,9 +189,7 @@ def test_a_budget_in_total_that_keeps_out_servers_whose_resale_counts_is_named()
     (one,) = [one for one in short.cheaper_if if one.field.endswith("_budget")]
     assert (one.plan, one.field) == (free.headline, "constraints.total_budget")
     assert one.value > 1_100_000 > short.verdict.total > free.total
-    reason = short.verdict.reasons[0]
-    assert "(1,100,000 USD, 48,800 USD left) has no room for a server that would save" in reason
-    assert reason.endswith(f"of resale, with payments of {one.value:,} USD in all.")
+    assert "(1,100,000 USD, of which 1,051,200 USD is used)" in short.verdict.reasons[0]
     fields["on_prem"] |= {"count_on_resale": None}
     careful = of(**fields, constraints=limits)
     assert careful.answer.verdict.total == short.verdict.total
@@ -257,4 +200,4 @@ def test_a_budget_in_total_that_keeps_out_servers_whose_resale_counts_is_named()
 def test_the_command_prints_what_each_budget_leaves() -> None:
     text = " ".join(comparison_tables(limited((2027, 900_000)).answer).split())
     left = 900_000 - price() * 2
-    assert f"Capital budget of fiscal year 2027: {left:,.0f} USD left of 900,000 USD. The" in text
+    assert f"Capital budget of fiscal year 2027: {left:,.0f} USD left of 900,000 USD. Serv" in text

@@ -129,22 +129,6 @@ def bought() -> Compared:
     return purchase()
 
 
-def test_a_median_above_the_total_of_a_purchase_says_why(bought: Compared) -> None:
-    plan, risk = bought.recommendation.scenario, bought.risk
-    assert plan is not None
-    assert risk is not None
-    median = risk.total_percentiles[plan][1]
-    assert median > 1.01 * float(bought.scenarios[plan].total_cost)
-    assert bought.answer.verdict
-    assert bought.answer.verdict.range
-    note = bought.answer.verdict.range.note
-    assert (
-        f"half of the cases cost more than {median:,.0f} USD, which is above the total: servers"
-        in note
-    )
-    assert "mostly resell for less than the average counted" in note
-
-
 def test_it_is_the_skew_of_resale_that_lifts_the_median_and_not_its_mean(bought: Compared) -> None:
     """Resale that is sure keeps the mean of the cost and brings the median down."""
     sure, plan = purchase(residual_sd=0), bought.recommendation.scenario
@@ -153,20 +137,3 @@ def test_it_is_the_skew_of_resale_that_lifts_the_median_and_not_its_mean(bought:
     assert sure.risk is not None
     assert sure.risk.mean[plan] == pytest.approx(bought.risk.mean[plan], rel=1e-3)
     assert sure.risk.total_percentiles[plan][1] < bought.risk.total_percentiles[plan][1]
-
-
-def test_what_may_come_late_of_a_lease_are_its_servers() -> None:
-    """Without a resale the reason began with "they"."""
-    lease = {"method": "lease", "months": 36, "interest_rate_per_year": 0.08}
-    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 11_680}
-    request = {
-        "start": "2027-01",
-        "horizon_months": 36,
-        "workload": work,
-        "on_prem": {"financing": lease},
-        "sensitivity": False,
-        "cheaper_if": False,
-    }
-    verdict = solved(request, bundled_catalog()).answer.verdict
-    assert verdict.decision[0].action == "lease"
-    assert "above the total: servers may arrive late, never early" in verdict.range.note

@@ -13,6 +13,8 @@ from planner.comparison.verdict import build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
 from planner.costing.results.scenario_result import Scenario, capital
+from planner.web.answer.verdict import figure_rows
+from tests.golden.answers import answered
 from tests.planner.comparison.compared import Compared, compared, solved
 from tests.planner.costing.advice.test_decision import OWNING, RENT, TERM, YEAR
 from tests.planner.costing.market_of import CATALOG, catalog, offer, request_of
@@ -322,3 +324,81 @@ def test_a_total_outside_its_range_is_the_one_at_what_was_stated(
 ) -> None:
     """As where any month of more hours takes another machine."""
     assert words in doubted({"committed": 1.0}, {}, ends).sentence
+
+
+# Amounts ----------------------------------------------------------------------------------
+
+
+def test_plans_of_one_total_differ_in_present_value_alone() -> None:
+    """A minimum spend that both leave a shortfall of costs both the same, later or sooner."""
+    spend = {"label": "EDP", "provider": "aws", "amount": 3_000_000, "first": "2027-01",
+             "last": "2028-12"}  # fmt: skip
+    prices = catalog(offer("50"), offer("15", "reserved", term_months=12, upfront=Decimal(60_000)))
+    told = compared(
+        prices, 8 * 730, existing={"minimum_spend": [spend]}, on_prem={"servers": []}
+    ).answer.verdict
+    assert told is not None
+    assert told.against is not None
+    assert told.against.difference == 0
+    later = f"{told.against.difference_in_present_value:,.0f} USD less in present value."
+    assert f"; that is as much as {told.against.words}, but {later} " in told.sentence
+
+
+def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
+    """36 months paid in full at once, written off over them, in a plan of 30: a sixth of the tax
+    on it is saved later."""
+    verdict = answered("owed after the horizon").verdict
+    assert verdict is not None
+    assert verdict.owed_after is not None
+    assert verdict.owed_after < 0
+    saved = f"{-verdict.owed_after:,.0f} USD"
+    assert f" {saved} of tax saved after June 2029 is already deducted." in verdict.sentence
+    (row,) = [one for one in figure_rows(answered("owed after the horizon"))
+              if one.title == "Owed afterwards"]  # fmt: skip
+    assert row.words == "nothing"
+    assert row.note.replace("\xa0", " ") == f"{saved} of tax saved later is counted"
+
+
+def test_a_difference_is_that_of_the_totals_as_shown() -> None:
+    """525,600.44 less 438,000.61 is 87,599.83, but a reader subtracts 438,001 from 525,600."""
+    prices = catalog(offer("60.00005"), offer("50.00007", "reserved", term_months=12))
+    answer = compared(prices, hours=5840, horizon_months=12).answer
+    one = answer.verdict.against
+    shown = round(one.total) - round(answer.verdict.total)
+    assert round(one.difference) != shown
+    assert f"; that is {shown:,} USD less than " in answer.verdict.sentence
+
+
+def test_what_sizing_says_is_said_of_the_accelerators_of_the_plan() -> None:
+    """The reference of the demand is an A100, of which the plan has none."""
+    work = {"kind": "training", "parameters": 1e8, "tokens": 1e9}
+    prices = catalog(offer("13", accelerator="nvidia-l4", instance_type="g6.48xlarge"))
+    asked = compared(prices, workload=work, horizon_months=12, on_prem={"servers": []})
+    borrowed = "L4 has no language-model benchmark at bf16: its rate is that of the H100 SXM5 80 GB"
+    assert asked.demand.accelerator != "nvidia-l4"
+    assert borrowed not in " ".join(asked.demand.warnings)
+    assert borrowed in " ".join(asked.answer.warnings)
+    assert asked.demand.warnings_on(()) == asked.demand.warnings
+
+
+@pytest.mark.parametrize(
+    ("hours", "length"), [([10] + [0] * 11, " in all"), ([10] * 12, " over 1 year")]
+)
+def test_a_small_job_of_one_month_costs_so_much_in_all(hours: list[int], length: str) -> None:
+    """19 hours in one month were told to cost 68.43 USD over 3 years."""
+    found = compared(catalog(offer("6", count=1)), hours, horizon_months=12)
+    verdict = found.answer.verdict
+    assert verdict.is_small
+    assert f" USD{length}" in verdict.sentence
+
+
+@pytest.mark.parametrize(("reserved", "told"), [("49.5", True), ("48", False)])
+def test_a_contract_that_saves_hardly_anything_is_said_to(reserved: str, told: bool) -> None:
+    """1 % of 12 × 730 × 50 is 4,380 USD."""
+    prices = catalog(offer("50"), offer(reserved, "reserved", term_months=12))
+    found = compared(prices, 5840, horizon_months=12, on_prem={"servers": []})
+    reasons = [one for one in found.answer.verdict.reasons if one.startswith("Signing saves")]
+    assert found.answer.verdict.decision[0].action == "commit"
+    assert bool(reasons) == told
+    if told:
+        assert reasons[0].startswith("Signing saves 4,380 USD (1.0%) against renting on demand")

@@ -1,0 +1,676 @@
+"""What to know of an answer before trusting it: one table of conditions and sentences. PURE.
+
+Each row has a code, a sentence with gaps, and a function that gives what fills them once for each
+time that the sentence is due. The weightiest come first; what the work did not allow for is last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from planner.comparison.results import ComparisonResults
+from planner.comparison.verdict import RangeDoubts
+from planner.contract.amounts import format_money
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.verdict import Verdict
+from planner.contract.labels import (
+    BEFORE_TODAY,
+    CLOUD_TITLES,
+    COMMITTED,
+    OTHER_CLOUD_TITLES,
+    RESERVED_AS_ESTIMATED,
+    SCENARIO_TITLES,
+    cloud_title,
+)
+from planner.contract.request.rules import limit_places
+from planner.costing.advice.decision import left_to_others
+from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
+from planner.costing.assumptions.assumptions import default
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.rental import is_list_price_by_date
+from planner.costing.cost_model.spend_pools import BILLED
+from planner.costing.inputs.exclusions import describe_missing, find_missing
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.work import WorkMeter
+from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_hours_of, peak_of
+from planner.costing.run_peaks import Floats, nodes_at_once
+from planner.sizing.performance.confidence import warn_never_built
+from pricing.common.pluralize import capitalize_first, pluralize
+from pricing.market.offers import PurchaseOption
+
+MANY_MACHINES = 64
+"""Machines rented at once beyond which capacity is a contract of its own: the largest Capacity
+Block (EC2 user guide, Capacity Blocks for ML, 2025)."""
+IDLE_SHARE = 0.1
+"""Share of the accelerators rented at once from which those without work are named; an assumption
+of this project, 2026."""
+SAFE_TO_RESERVE = 1.1
+"""Hours at p90 over those estimated from which a reservation by date may be too short; a planning
+choice, 2026."""
+WORTH_SAYING = 0.01
+"""Share of a credit from which what is lost of it is said; a choice of this project, 2026."""
+_WHOLE = 1e-6
+"""Accelerators above a whole number, or node-hours, that are rounding."""
+_CLOSE = 0.01
+"""Gap that a search is content with anyway."""
+_AMERICAN = "US"
+"""Country of the default price of electricity and of the default grid, ISO 3166-1."""
+_NOTES = {
+    PurchaseOption.LOW_PRIORITY: "low priority exists only in Azure Batch and old scale sets",
+    PurchaseOption.CAPACITY_BLOCK: "capacity is reserved ahead by date and paid upfront",
+    PurchaseOption.DWS_CALENDAR_MODE: "capacity is reserved ahead by date, for up to 90 days",
+    PurchaseOption.DWS_FLEX_START: "flex start waits for capacity and runs for at most seven days",
+}
+_LEFT_OUT = {
+    "fewer_servers": "Whether fewer servers would pay back was not worked out",
+    "explanation": "What limits cost was not fully worked out",
+    "turning_points": "What would change the recommendation was not fully worked out",
+    "alternatives": "What would be cheaper if a limit were lifted was not fully worked out",
+    "budgets": "What budgets rule out was not worked out",
+    "sensitivity": "What moves the total was not fully worked out",
+}
+
+Gaps = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """An answer as far as warnings read it."""
+
+    results: ComparisonResults
+    verdict: Verdict
+    caveats: RangeDoubts
+
+    @property
+    def inputs(self) -> ModelInputs:
+        return self.results.inputs
+
+    @property
+    def advised(self) -> Scenario | None:
+        key = self.results.recommendation.scenario
+        return None if key is None else self.results.scenarios[key]
+
+    @property
+    def rented(self) -> list[CapacitySource]:
+        """What the plans that may be advised rent at a known price."""
+        plans = self.results.allowed_scenarios.values()
+        used = {key for plan in plans for key in (*plan.used_hours, *plan.units_started)}
+        return [s for s in self.inputs.sources if s.key in used and s.native is not None]
+
+    def money(self, amount: object) -> str:
+        return format_money(float(str(amount)), self.results.request.currency)
+
+    def nodes(self, plan: Scenario, source: CapacitySource) -> Floats:
+        """[T] machines of a source at work at once."""
+        hours = plan.used_hours.get(source.key, np.zeros(self.inputs.calendar.months))
+        return nodes_at_once(hours, peak_hours_of(plan, self.inputs, source))
+
+
+def list_warnings(
+    results: ComparisonResults, verdict: Verdict, caveats: RangeDoubts
+) -> tuple[str, ...]:
+    """The warnings of an answer, each once."""
+    facts = Facts(results, verdict, caveats)
+    rows = ((sentence, gaps) for _, sentence, find in WARNINGS for gaps in find(facts))
+    return tuple(dict.fromkeys(sentence.format_map(gaps) for sentence, gaps in rows))
+
+
+# Time -----------------------------------------------------------------------------------------
+
+
+def _past_start(facts: Facts) -> Iterator[Gaps]:
+    calendar = facts.inputs.calendar
+    over = min(calendar.index(facts.results.preparation.today), calendar.months)
+    if over > 0:
+        months = pluralize(calendar.months, "month")
+        yield {
+            "start": calendar.start,
+            "over": over,
+            "of": months,
+            "are": _are(over),
+        }
+
+
+def _undated_servers(facts: Facts) -> Iterator[Gaps]:
+    for batch in facts.results.request.on_prem.already_owned:
+        if batch.bought is None:
+            yield {"units": batch.units, "server": batch.server}
+
+
+def _late_work(facts: Facts) -> Iterator[Gaps]:
+    if facts.caveats.warning:
+        yield {"words": facts.caveats.warning}
+
+
+def _without_deadline(facts: Facts) -> Iterator[Gaps]:
+    """Runs without a deadline are done as soon as the usual number of accelerators can."""
+    demand, calendar = facts.results.demand, facts.inputs.calendar
+    if not demand.is_sized or not demand.candidates:
+        return
+    runs, last = demand.runs, calendar.months - 1
+    is_open = any(run.deadline is None and calendar.index(run.start) < last for run in runs)
+    is_wide = demand.peak_accelerators.max() > demand.candidates[0].min_accelerators
+    if (is_open or not runs) and is_wide and not demand.hours_per_month[last]:
+        yield {"last": calendar.month(last)}
+
+
+# The plan -------------------------------------------------------------------------------------
+
+
+def _never_built(facts: Facts) -> Iterator[Gaps]:
+    plan = facts.advised
+    if plan is not None:
+        sources = (facts.inputs.by_key[key] for key in plan.used_hours)
+        at_once = sum(facts.nodes(plan, source) * source.accelerators for source in sources)
+        yield from _in_words(warn_never_built(float(np.max(at_once))))
+
+
+def _idle_parts(facts: Facts) -> Iterator[Gaps]:
+    """Accelerators paid for at once that the stated peak or job leaves without work."""
+    plan, inputs, is_given = facts.advised, facts.inputs, not facts.results.demand.is_sized
+    if plan is None or not (is_given or facts.results.request.workload.accelerators_per_job):
+        return
+    sources = [inputs.by_key[key] for key in {*plan.used_hours, *plan.units_started}]
+    kinds = {source.accelerator for source in sources}
+    if len(kinds) != 1 or any(source.existing is not None for source in sources):
+        return
+    rented = np.zeros(inputs.calendar.months)
+    for source in sources:
+        if source.term is not None:
+            nodes = source.units_in_service(plan.units_started[source.key].astype(np.float64))
+        elif inputs.rents_whole(source):
+            nodes = facts.nodes(plan, source)
+        else:
+            return
+        rented += np.where(inputs.hours > 0, nodes * source.accelerators, 0.0)
+    own_peak = peak_of(plan, inputs)
+    busy = (inputs.peak if own_peak is None else own_peak) / inputs.throughput[kinds.pop()]
+    month = int(np.argmax(rented - busy))
+    paid, at_work = round(float(rented[month])), ceil(float(busy[month]) - _WHOLE)
+    if paid - at_work >= max(1, paid * IDLE_SHARE):
+        yield {
+            "busy": at_work,
+            "paid": paid,
+            "work": "works" if at_work == 1 else "work",
+            "come": "come" if any(source.is_owned for source in sources) else "are rented",
+            "how": f"a peak of {paid:,} accelerators (peak_accelerators) ends it sooner and may "
+            "cost less"
+            if is_given
+            else "leave out accelerators_per_job, or state as many as a machine has: it ends "
+            "sooner and costs less",
+        }
+
+
+def _prorated(facts: Facts) -> Iterator[Gaps]:
+    if facts.advised is not None:
+        amount, months = left_to_others(facts.advised, facts.inputs)
+        if months:
+            yield {"months": pluralize(months, "month"), "amount": facts.money(amount)}
+
+
+def _lowest_quote(facts: Facts) -> Iterator[Gaps]:
+    for key, server in facts.inputs.servers.unsure.items():
+        ends = server.price_range
+        is_bought = facts.advised is not None and key in facts.advised.units_started
+        if is_bought and ends is not None and ends.quotes and ends.low >= 1.0:
+            price = server.unit_price
+            most = facts.money(price * ends.high)
+            yield {"server": server.label, "price": facts.money(price), "most": most}
+
+
+def _split_runs(facts: Facts) -> Iterator[Gaps]:
+    """One run of sized work has machines in several places in the same month."""
+    plan, demand, inputs = facts.advised, facts.results.demand, facts.inputs
+    if plan is None or not demand.is_sized:
+        return
+    is_alone = np.array(demand.runs_at_once) == 1.0
+    busy: dict[str, Floats] = {}
+    for key, hours in sorted(plan.used_hours.items()):
+        source, place = inputs.by_key[key], "your own premises"
+        if source.provider and not source.is_owned:
+            place = facts.results.preparation.name_place(source.provider, source.region)
+        busy[place] = np.maximum(busy.get(place, 0.0), (hours > _WHOLE) & is_alone)
+    is_split = np.sum(list(busy.values()), axis=0) > 1
+    if is_split.any():
+        places = [place for place, at_work in busy.items() if (at_work * is_split).any()]
+        month = inputs.calendar.month(int(np.flatnonzero(is_split)[0]))
+        yield {"month": month, "places": " and ".join(places)}
+
+
+def _many_machines(facts: Facts) -> Iterator[Gaps]:
+    plans = facts.results.allowed_scenarios.values()
+    for source in facts.rented:
+        if source.is_committed or is_list_price_by_date(source):
+            continue
+        own = float(facts.nodes(facts.advised, source).max()) if facts.advised else 0.0
+        most = own or max(float(facts.nodes(plan, source).max()) for plan in plans)
+        if most > MANY_MACHINES:
+            other = "" if own else "Another plan than the advised one rents "
+            yield {"other": other, "count": most, "machine": source.instance_type}
+
+
+def _consumer_cards(facts: Facts) -> Iterator[Gaps]:
+    plans = facts.results.allowed_scenarios.values()
+    for server in facts.inputs.servers.to_buy:
+        key = f"server:{server.slug}"
+        if not server.is_hosted and any(key in plan.units_started for plan in plans):
+            yield {"server": server.label}
+
+
+def _short_reservation(facts: Facts) -> Iterator[Gaps]:
+    """Hours reserved by date may not suffice, and what renting on demand saves on average."""
+    results, most = facts.results, facts.results.hours_range[1]
+    advised, risk = results.recommendation.scenario, results.risk
+    if most <= SAFE_TO_RESERVE or all(p.action != "reserve" for p in facts.verdict.decision):
+        return
+    saved = 0.0
+    if advised is not None and risk is not None and ScenarioKey.ON_DEMAND in risk.mean:
+        saved = risk.mean[advised] - risk.mean[ScenarioKey.ON_DEMAND]
+    less = (
+        " Over all simulated cases renting on demand costs "
+        f"{facts.money(saved)} less on average (present value), as hours that the work does not "
+        "take then cost nothing."
+    )
+    yield {"times": most, "less": less if saved > 0 else ""}
+
+
+# Credits and contracts ------------------------------------------------------------------------
+
+
+def _sum_of(plan: Scenario, category: Category, label: str) -> float:
+    lines = (x.amount for x in plan.lines if x.category is category and x.label == label)
+    return float(sum(lines))
+
+
+def _unused_credits(facts: Facts) -> Iterator[Gaps]:
+    plans = [plan for plan in facts.results.scenarios.values() if plan.feasible]
+    for credit in facts.results.request.existing.credits if plans else ():
+        if not any(_sum_of(plan, Category.CREDIT, credit.label) for plan in plans):
+            provider = cloud_title(credit.provider)
+            yield {"label": credit.label, "provider": provider, "expires": credit.expires}
+
+
+def _lost_credits(facts: Facts) -> Iterator[Gaps]:
+    plan, calendar = facts.advised, facts.inputs.calendar
+    for credit in facts.results.request.existing.credits if plan else ():
+        assert plan is not None
+        amount, paid = float(credit.amount), -_sum_of(plan, Category.CREDIT, credit.label)
+        is_over = calendar.index(credit.expires) < calendar.months
+        if is_over and 0 < paid < amount * (1 - WORTH_SAYING):
+            yield {
+                "label": credit.label,
+                "paid": facts.money(paid),
+                "amount": facts.money(amount),
+                "lost": facts.money(amount - paid),
+                "expires": credit.expires,
+            }
+
+
+def _unused_minimums(facts: Facts) -> Iterator[Gaps]:
+    plans = [plan for plan in facts.results.scenarios.values() if plan.feasible]
+    billed = {x.provider for plan in plans for x in plan.lines if x.category in BILLED}
+    calendar = facts.inputs.calendar
+    for minimum in facts.results.request.existing.minimum_spend if plans else ():
+        first, last = calendar.index(minimum.first), calendar.index(minimum.last)
+        if last < 0 or first >= calendar.months or minimum.provider not in billed:
+            rest = facts.money(max(minimum.amount - minimum.spent, 0))
+            provider = cloud_title(minimum.provider)
+            yield {"label": minimum.label, "provider": provider, "rest": rest, "one": minimum}
+
+
+def _shortfalls(facts: Facts) -> Iterator[Gaps]:
+    for minimum in facts.results.request.existing.minimum_spend if facts.advised else ():
+        assert facts.advised is not None
+        owed = _sum_of(facts.advised, Category.SHORTFALL, minimum.label)
+        if owed > 0:
+            yield {"label": minimum.label, "owed": facts.money(owed)}
+
+
+def _unknown_providers(facts: Facts) -> Iterator[Gaps]:
+    known = {offer.provider for offer in facts.inputs.rentals}
+    known |= {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
+    for contract in facts.results.request.existing.commitments:
+        if contract.provider not in known:
+            yield {"label": contract.label, "provider": contract.provider}
+
+
+def _ended_contracts(facts: Facts) -> Iterator[Gaps]:
+    signed = facts.results.request.existing
+    names = [(f"commitment {one.label!r}", one.ends) for one in signed.commitments]
+    names += [(f"lease of {one.server}", one.ends) for one in signed.leased_servers]
+    for name, ends in names:
+        if facts.inputs.calendar.index(ends) < 0:
+            yield {"name": name, "ends": ends}
+
+
+def _unused_data_prices(facts: Facts) -> Iterator[Gaps]:
+    data = facts.results.request.data
+    places = {(source.provider, source.region) for source in facts.inputs.sources}
+    places |= {data.home.place} if data.home is not None else set()
+    for price in data.prices:
+        of_provider = {region for provider, region in places if provider == price.provider}
+        is_used = price.region in of_provider if price.region else bool(of_provider)
+        if price.provider is not None and not is_used:
+            where = " ".join(filter(None, (cloud_title(price.provider), price.region)))
+            yield {"item": price.item, "where": where}
+
+
+# Prices ---------------------------------------------------------------------------------------
+
+
+def _no_commitments(facts: Facts) -> Iterator[Gaps]:
+    options = {s.purchase_option for s in facts.inputs.sources if not s.is_owned}
+    committed = facts.results.scenarios[ScenarioKey.COMMITTED]
+    if committed.feasible and options and not options & COMMITTED:
+        missing = find_missing(facts.inputs.coverage, COMMITTED)
+        yield {"why": "has a known price here" if missing else "fits"}
+
+
+def _missing_commitments(facts: Facts) -> Iterator[Gaps]:
+    if facts.advised is None and any(_no_commitments(facts)):  # a verdict names what matters to it
+        yield from _in_words(describe_missing(find_missing(facts.inputs.coverage, COMMITTED)))
+
+
+def _undated_prices(facts: Facts) -> Iterator[Gaps]:
+    undated = [s.label for s in _listed(facts) if s.native and s.native.as_of is None]
+    if undated:
+        yield {"labels": "; ".join(undated)}
+
+
+def _oldest_price(facts: Facts) -> Iterator[Gaps]:
+    dates = [s.native.as_of for s in _listed(facts) if s.native and s.native.as_of]
+    if dates:
+        yield {"day": min(dates)}
+
+
+def _listed(facts: Facts) -> list[CapacitySource]:
+    return [s for s in facts.rented if s.native and s.native.source != "request"]
+
+
+def _spot(facts: Facts) -> Iterator[Gaps]:
+    for source in facts.rented:
+        if source.is_spot:
+            has_zone = source.zone and source.zone != source.label
+            zone = f"; its price holds in zone {source.zone} only" if has_zone else ""
+            yield {"label": source.label, "lost": 1.0 - source.goodput, "zone": zone}
+
+
+def _option_terms(facts: Facts) -> Iterator[Gaps]:
+    for source in facts.rented:
+        if source.purchase_option in _NOTES:
+            option = PurchaseOption(source.purchase_option)
+            yield {"label": source.label, "note": _NOTES[option]}
+
+
+def _quotas_below_node(facts: Facts) -> Iterator[Gaps]:
+    for source in facts.rented:
+        for quota in facts.inputs.quotas:
+            if quota.group in source.limit_groups and quota.most < source.accelerators:
+                node = pluralize(int(source.accelerators), "accelerator")
+                yield {"source": source, "node": node, "quota": quota}
+
+
+def _unsold(facts: Facts) -> Iterator[Gaps]:
+    offers = facts.results.preparation.offers.catalog_offers
+    named = [slug in facts.inputs.throughput for slug in offers.accelerator.names]
+    if facts.advised is None and any(named):
+        is_named = np.array(named, dtype=bool)[offers.accelerator.codes]
+        unsold = int((is_named & ~offers.sold_now).sum())
+        if unsold:
+            prices = pluralize(unsold, "known price")
+            yield {"prices": prices, "is": _are(unsold)}
+
+
+def _foreign_power(facts: Facts) -> Iterator[Gaps]:
+    """Electricity at an American price for places elsewhere, or for money of another country where
+    no place is named."""
+    results, countries = facts.results, _countries(facts)
+    is_abroad = countries and _AMERICAN not in countries
+    is_foreign = not countries and results.request.currency != "USD"
+    is_given = facts.inputs.assumptions.is_from_request("electricity_per_kwh")
+    if (is_abroad or is_foreign) and not is_given and _may_own(facts):
+        yield {"price": default("electricity_per_kwh").value}
+
+
+def _foreign_grid(facts: Facts) -> Iterator[Gaps]:
+    countries, stated = _countries(facts), facts.results.request.on_prem.g_co2e_per_kwh
+    if countries and _AMERICAN not in countries and stated is None and _may_own(facts):
+        yield {"grams": ON_PREM_G_CO2E_PER_KWH}
+
+
+def _countries(facts: Facts) -> set[str]:
+    results = facts.results
+    places = limit_places(results.request, results.preparation.catalog.regions)
+    return {place.country for place in places.admitted if place.country} if places.limits else set()
+
+
+def _may_own(facts: Facts) -> bool:
+    return not facts.results.is_small and any(source.is_owned for source in facts.inputs.sources)
+
+
+# What the work did not allow for --------------------------------------------------------------
+
+
+def _open_searches(facts: Facts) -> Iterator[Gaps]:
+    search = facts.results.parts.get("scenarios")
+    for key, scenario in facts.results.scenarios.items() if search and search.left_out else ():
+        if scenario.feasible and scenario.gap > _CLOSE:
+            room = capitalize_first(_room(search))
+            yield {"scenario": SCENARIO_TITLES[key], "gap": scenario.gap, "room": room}
+
+
+def _few_outcomes(facts: Facts) -> Iterator[Gaps]:
+    risk, wanted = facts.results.risk, facts.results.risk_parameters.samples
+    if risk is None or risk.samples < wanted:
+        room = _room(facts.results.parts.get("risk"))
+        yield {"done": f"{risk.samples:,}" if risk else "None", "wanted": wanted, "room": room}
+
+
+def _left_out(facts: Facts) -> Iterator[Gaps]:
+    for name, words in _LEFT_OUT.items():
+        part = facts.results.parts.get(name)
+        if part is not None and part.left_out:
+            yield {"words": words, "room": _room(part)}
+
+
+def _room(part: WorkMeter | None) -> str:
+    fewer = "ask for fewer months, offers, servers or limits"
+    is_memory = part is not None and part.is_too_large  # which a job has no more of
+    return fewer if is_memory else f"run it as a background job, or {fewer}"
+
+
+# Sentences that others write ------------------------------------------------------------------
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _in_words(sentences: Iterator[str] | tuple[str, ...]) -> Iterator[Gaps]:
+    return ({"words": words} for words in sentences if words)
+
+
+def _of_sizing(facts: Facts) -> Iterator[Gaps]:
+    return _in_words(facts.results.sizing_notes)
+
+
+def _of_offers(facts: Facts) -> Iterator[Gaps]:
+    return _in_words(facts.results.preparation.offers.warnings())
+
+
+def _of_servers(facts: Facts) -> Iterator[Gaps]:
+    preparation = facts.results.preparation
+    return _in_words(preparation.servers.warnings(facts.inputs.calendar, preparation.assumptions))
+
+
+def _unknown_prices(facts: Facts) -> Iterator[Gaps]:
+    return _in_words(facts.verdict.unknown_prices)
+
+
+WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
+    (
+        "past_start",
+        f"The plan begins in {{start:%B %Y}}{BEFORE_TODAY}{{over}} of its {{of}} {{are}} over.",
+        _past_start,
+    ),
+    (
+        "undated_servers",
+        "{units} × {server} in place: no month of purchase is given, so half of the useful life is "
+        "assumed to be over at the start.",
+        _undated_servers,
+    ),
+    ("late_work", "{words}", _late_work),
+    ("never_built", "{words}", _never_built),
+    (
+        "idle_parts",
+        "Only {busy:,} of the {paid:,} accelerators paid for at once {work}, because machines "
+        "{come} whole. If the work can use them all, {how}.",
+        _idle_parts,
+    ),
+    (
+        "prorated",
+        "Assumes that somebody else uses the remaining {months} of what is signed and pays "
+        '{amount} for it (counted with term_end "full").',
+        _prorated,
+    ),
+    (
+        "lowest_quote",
+        "{server}: {price} is the lowest price known for it, {most} the highest of the last two "
+        "years; ask for a current quote.",
+        _lowest_quote,
+    ),
+    ("sizing", "{words}", _of_sizing),
+    (
+        "split_runs",
+        "From {month:%B %Y}, a single run has machines in several places at once ({places}), and "
+        "no network between them is known to be fast enough: the plan holds only if the work "
+        "splits into independent parts. If it does not, plan for machines in one place.",
+        _split_runs,
+    ),
+    (
+        "without_deadline",
+        "Without a deadline, work is done as soon as the usual number of accelerators can do it. A "
+        "deadline under workload.runs, as late as {last:%Y-%m}, lets fewer do it over more months "
+        "and may cost less.",
+        _without_deadline,
+    ),
+    ("offers", "{words}", _of_offers),
+    ("servers", "{words}", _of_servers),
+    (
+        "unused_credit",
+        "The credit {label!r} pays for nothing here: no plan has a bill from {provider} before it "
+        "expires in {expires:%Y-%m}.",
+        _unused_credits,
+    ),
+    (
+        "lost_credit",
+        "The credit {label!r} pays {paid} of its {amount} in the advised plan: {lost} is lost when "
+        "it expires in {expires:%Y-%m}.",
+        _lost_credits,
+    ),
+    (
+        "unused_minimum",
+        "The minimum spend {label!r} ({one.first:%Y-%m} to {one.last:%Y-%m}): no plan has a bill "
+        "from {provider} in its months; what is left of it ({rest}) is owed once they are over "
+        "within the plan.",
+        _unused_minimums,
+    ),
+    (
+        "shortfall",
+        "The minimum spend {label!r} is not reached in the advised plan: its total includes a "
+        "shortfall of {owed}.",
+        _shortfalls,
+    ),
+    (
+        "unknown_provider",
+        "The commitment {label!r} is with {provider}, a name that nothing else here uses: credits, "
+        "minimum spends and data under other names do not apply to it.",
+        _unknown_providers,
+    ),
+    (
+        "ended_contract",
+        "The {name} ended in {ends:%Y-%m}, before the plan: it does not count here.",
+        _ended_contracts,
+    ),
+    (
+        "unused_data_price",
+        "The price of data ({item}) at {where} is not used: no offer is there.",
+        _unused_data_prices,
+    ),
+    (
+        "no_commitments",
+        "No commitment {why}: Committed is the same as On demand.",
+        _no_commitments,
+    ),
+    ("missing_commitments", "{words}", _missing_commitments),
+    (
+        "undated_prices",
+        "The source gives no date for the price of {labels}.",
+        _undated_prices,
+    ),
+    ("oldest_price", "The oldest rental price used is from {day}.", _oldest_price),
+    (
+        "spot",
+        "{label}: can be reclaimed at any time; {lost:.1%} of its hours are counted as lost{zone}.",
+        _spot,
+    ),
+    ("option_terms", "{label}: {note}.", _option_terms),
+    (
+        "quota_below_node",
+        "{source.label}: a machine has {node} and quota {quota.group} allows {quota.most:g}; none "
+        "can be rented whole until the quota is {source.accelerators:g}.",
+        _quotas_below_node,
+    ),
+    (
+        "many_machines",
+        "{other}{count:,.0f} × {machine} at once: no cloud keeps that many ready to rent by the "
+        "hour. Ask for a capacity contract; the list price is only where negotiations start.",
+        _many_machines,
+    ),
+    (
+        "consumer_cards",
+        "{server} has consumer cards, whose driver licence rules out data centres: it is counted "
+        "as standing in an office, without colocation.",
+        _consumer_cards,
+    ),
+    (
+        "unsold",
+        "{prices} of these accelerators {is} not offered: retired machines, or not sold where "
+        "they are listed.",
+        _unsold,
+    ),
+    (
+        "short_reservation",
+        f"Capacity {RESERVED_AS_ESTIMATED}, and is paid for whether or not they are needed: in 1 "
+        "of 10 cases the work takes {times:.1f} times as long or more, and the rest has to be "
+        "rented. If that is not possible, reserve more days or rent by the hour.{less}",
+        _short_reservation,
+    ),
+    ("unknown_prices", "{words}", _unknown_prices),
+    (
+        "foreign_power",
+        "Electricity for own servers is counted at {price:g} USD/kWh, the average industrial price "
+        "in the United States: give the price of your place as on_prem.electricity_per_kwh.",
+        _foreign_power,
+    ),
+    (
+        "foreign_grid",
+        "Carbon of own servers is counted for the grid of the eastern United States, {grams:,.0f} "
+        "g CO2e/kWh: give your grid's value as on_prem.g_co2e_per_kwh.",
+        _foreign_grid,
+    ),
+    (
+        "open_search",
+        "{scenario}: the search ended early; a plan that is up to {gap:.1%} cheaper is not ruled "
+        "out. {room}.",
+        _open_searches,
+    ),
+    ("few_outcomes", "{done} of {wanted:,} outcomes were simulated: {room}.", _few_outcomes),
+    ("left_out", "{words}: {room}.", _left_out),
+)
+"""Code, sentence and condition of every warning, the weightiest first."""

@@ -1,0 +1,193 @@
+"""The table of warnings: each is said where its condition holds, and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.comparison.warnings import WARNINGS
+from planner.contract.answer.comparison import ComparisonAnswer
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Region
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
+
+RENT = catalog(offer("50"))
+RENT_OR_SIGN = catalog(offer("50"), offer("15", "reserved", term_months=12))
+NOTHING_OWNED: dict[str, Any] = {"servers": []}
+YEAR = {"first": "2027-01", "last": "2027-12"}
+BOX = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8,
+       "unit_price": 200_000, "running_cost_per_hour": 1}  # fmt: skip
+QUOTES = [{"unit_price": price, "quoted": "2026-10"} for price in (200_000, 250_000)]
+TRAINING = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100"}
+ONE_OF_EIGHT = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730}
+
+
+def credit(**fields: Any) -> dict[str, Any]:
+    one = {"label": "Grant", "amount": 1000, "provider": "aws", "expires": "2027-06", **fields}
+    return {"existing": {"credits": [one]}}
+
+
+def minimum(**fields: Any) -> dict[str, Any]:
+    one = {"label": "EDP", "amount": 1000, "provider": "aws", **YEAR, **fields}
+    return {"existing": {"minimum_spend": [one]}}
+
+
+def signed(**fields: Any) -> dict[str, Any]:
+    one = {"label": "Reserved", "provider": "aws", "accelerator": "H100", "accelerator_count": 8,
+           "price_per_month": 100, "ends": "2027-06", **fields}  # fmt: skip
+    return {"existing": {"commitments": [one]}}
+
+
+def data_price(**fields: Any) -> dict[str, Any]:
+    one = {"item": "storage", "provider": "aws", "price_per_gib": 0.1, **fields}
+    return {"data": {"storage_gib": 100, "prices": [one]}}
+
+
+def answer(fields: dict[str, Any], prices: Any = RENT) -> ComparisonAnswer:
+    plain = {"hours": 5840, "on_prem": NOTHING_OWNED}
+    return compared(prices, **plain | fields).answer
+
+
+def test_every_code_stands_once_with_its_sentence() -> None:
+    codes = [code for code, _, _ in WARNINGS]
+    assert len(set(codes)) == len(codes)
+    assert all(sentence.endswith((".", "}")) for _, sentence, _ in WARNINGS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"start": "2026-09", "hours": 5840}, "in September 2026, before today: 2 of its 24"),
+        ({"on_prem": {"servers": [], "already_owned": [{"server": "dgx-h100"}]}}, "is assumed to "
+         "be over at the start"),
+        ({"on_prem": {"servers": [], "already_owned": [
+            {"server": "dgx-h100", "bought": "2019-06"}]}}, "DGX H100 (8x H100), bought 2019-06"),
+        ({"workload": TRAINING}, "A deadline under workload.runs, as late as 2028-12, lets fewer"),
+        ({"workload": ONE_OF_EIGHT | {"peak_accelerators": 1}},
+         "Only 1 of the 8 accelerators paid for at once works"),
+        (credit(provider="azure"), "The credit 'Grant' pays for nothing here: no plan has a "
+                                   "bill from Azure"),
+        (credit(expires="2026-12"), "from AWS before it expires in 2026-12."),
+        (credit(amount=300_000), "The credit 'Grant' pays 219,000 USD of its 300,000 USD in the "
+                                 "advised plan: 81,000 USD is lost when it expires in 2027-06."),
+        (minimum(provider="gcp"), "no plan has a bill from Google Cloud in its months; what is "
+                                  "left of it (1,000 USD) is owed"),
+        (minimum(first="2029-01", last="2029-12"), "'EDP' (2029-01 to 2029-12): no plan"),
+        (minimum(amount=500_000), "its total includes a shortfall of 62,000 USD."),
+        (signed(ends="2026-12"), "The commitment 'Reserved' ended in 2026-12, before the plan"),
+        (signed(provider="awss"), "The commitment 'Reserved' is with awss, a name that nothing"),
+        (data_price(provider="gcp"), "price of data (storage) at Google Cloud is not used"),
+        ({}, "No commitment has a known price here: Committed is the same as On demand."),
+        ({}, "The oldest rental price used is from 2026-06-18."),
+        ({"hours": 65 * 5840}, "65 × p5.48xlarge at once: no cloud keeps that many ready"),
+        ({"constraints": {"quotas": [
+            {"provider": "aws", "accelerator": "H100", "max_accelerators": 4}]}},
+         "The quota for H100 SXM5 80 GB at AWS (4) is smaller than one machine of 1 offer"),
+        ({"constraints": {"quotas": [
+            {"provider": "aws", "accelerator": "L4", "max_accelerators": 8}]}},
+         "at AWS matches no price and limits nothing."),
+        ({"currency": "EUR", "exchange_rates": {"EUR": 0.9}, "on_prem": {}},
+         "Electricity for own servers is counted at 0.0826 USD/kWh"),
+    ],
+)  # fmt: skip
+def test_what_holds_is_said_and_only_there(fields: dict[str, Any], words: str) -> None:
+    assert any(words in warning for warning in answer(fields).warnings)
+    if fields:
+        assert not any(words in warning for warning in answer({}).warnings)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    "fields", [credit(), minimum(), data_price(), data_price(region="us-east-1"), signed()]
+)
+def test_nothing_is_said_of_what_counts(fields: dict[str, Any]) -> None:
+    assert answer(fields).warnings == answer({}).warnings
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("spot", "in use1, spot: can be reclaimed at any time; 5.0% of its hours are counted as "
+                 "lost"),
+        ("dws_flex_start", "flex start waits for capacity and runs for at most seven days."),
+        ("low_priority", "low priority exists only in Azure Batch and old scale sets."),
+    ],
+)  # fmt: skip
+def test_ways_to_rent_come_with_their_terms(option: str, words: str) -> None:
+    prices = catalog(offer("50"), offer("10", option, zone="use1"))
+    fields = {"constraints": {"max_spot_share": 1.0}}
+    assert any(words in warning for warning in answer(fields, prices).warnings)
+
+
+def test_undated_prices_are_named() -> None:
+    told = answer({}, catalog(offer("50", as_of=None))).warnings
+    assert any("gives no date for the price of p5.48xlarge in us-east-1" in one for one in told)
+
+
+@pytest.mark.parametrize(("months", "left"), [(20, 4), (24, 0)])
+def test_what_is_left_to_others_is_what_counting_it_adds(months: int, left: int) -> None:
+    prices = catalog(offer("50"), offer("15", "reserved", term_months=12, upfront=Decimal(60_000)))
+    part, full = (
+        answer({"horizon_months": months, "term_end": end}, prices) for end in ("prorate", "full")
+    )
+    told = [one for one in part.warnings if one.startswith("Assumes that somebody else uses")]
+    assert bool(told) == bool(left)
+    if left:
+        extra = full.by_key["committed"].require_total() - part.by_key["committed"].require_total()
+        assert f"remaining {left} months of what is signed and pays {extra:,.0f} USD" in told[0]
+
+
+def test_a_server_that_counts_with_its_lowest_quote_is_said_so() -> None:
+    own: dict[str, Any] = {"servers": [{**BOX, "quotes": QUOTES}], "payback_margin": 0}
+    words = "Box: 200,000 USD is the lowest price known for it, 250,000 USD the highest"
+    assert any(words in one for one in answer({"horizon_months": 36, "on_prem": own}).warnings)
+    own["servers"][0]["unit_price"] = 220_000
+    told = answer({"horizon_months": 36, "on_prem": own}).warnings
+    assert not any("lowest" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        (credit(provider="awss"), "existing.credits.0.provider"),
+        (minimum(provider="awss"), "existing.minimum_spend.0.provider"),
+        (data_price(provider="awss"), "data.prices.0.provider"),
+    ],
+)
+def test_a_provider_that_nobody_knows_is_refused(fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        answer(fields)
+    assert str(refused.value).startswith(f"{field}: 'awss' is in neither the catalog nor")
+    assert "did you mean aws?" in str(refused.value)
+
+
+def test_an_offer_or_a_commitment_of_the_request_names_a_provider() -> None:
+    own = {"label": "Nimbus", "provider": "nimbus", "accelerator": "H100", "accelerator_count": 8,
+           "purchase_option": "on_demand", "usd_per_hour": 10}  # fmt: skip
+    found = answer({**credit(provider="nimbus"), "custom_offers": [own]})
+    assert found.by_key["on_demand"].cost_by_category["credit"] == -1000
+    both = signed(provider="nimbus")["existing"] | credit(provider="nimbus")["existing"]
+    assert answer({"existing": both}).by_key["on_demand"].cost_by_category["credit"] < 0
+
+
+@pytest.mark.parametrize(
+    ("region", "says"),
+    [
+        ("us-esat-1", "'us-esat-1' is no region of AWS that is known here; did you mean us-east-1? "
+         "Correct it, or leave the region out for a price that holds in all regions of AWS"),
+        ("frankfort", "did you mean eu-central-1? Correct it"),
+        ("zzz", "known are eu-central-1, us-east-1. Correct it"),
+    ],
+)  # fmt: skip
+def test_a_region_that_its_provider_does_not_have_is_refused(region: str, says: str) -> None:
+    places = {("aws", "eu-central-1"): Region("europe", "DE", "Frankfurt", name="Germany")}
+    asked = request_of(5840, on_prem=NOTHING_OWNED, **data_price(region=region))
+    with pytest.raises(InvalidInput) as refused:
+        compare(asked, replace(RENT, regions=places), today=TODAY)
+    assert str(refused.value).startswith("data.prices.0.region: ")
+    assert says in str(refused.value)
