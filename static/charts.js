@@ -131,33 +131,6 @@
     };
   }
 
-  function drawFan(doc) {
-    const [low, middle, high] = doc.series.map((one) => one.values);
-    const paint = theme();
-    const option = withoutLegend(base(doc));
-    option.tooltip.formatter = (rows) => {
-      const i = rows[0].dataIndex;
-      return `${doc.x[i]}\np10 ${money(low[i])}\np50 ${money(middle[i])}\np90 ${money(high[i])}`;
-    };
-    const span = { type: "bar", stack: "span" };
-    return {
-      ...option,
-      xAxis: valueAxisBelow(doc, { scale: true }),
-      yAxis: rowAxis(doc),
-      series: [
-        { ...span, name: "from", data: low, itemStyle: { color: "transparent" }, silent: true },
-        {
-          ...span, name: "p10 to p90", data: high.map((v, i) => v - low[i]), barWidth: 14,
-          itemStyle: { color: paint.rented },
-        },
-        {
-          type: "scatter", name: "p50", data: middle, symbol: "rect", symbolSize: [4, 22],
-          itemStyle: { color: paint.demand },
-        },
-      ],
-    };
-  }
-
   function drawPoints(doc) {
     return {
       ...base(doc),
@@ -171,7 +144,7 @@
   }
 
   const DRAW = {
-    line: drawLine, bar: drawBar, hbar: drawHorizontalBar, tornado: drawTornado, fan: drawFan, points: drawPoints,
+    line: drawLine, bar: drawBar, hbar: drawHorizontalBar, tornado: drawTornado, points: drawPoints,
   };
   const getInstance = (element) => window.echarts?.getInstanceByDom(element);
 
@@ -184,9 +157,7 @@
     return height;
   }
   function read(element, width) {
-    const doc = { ...JSON.parse(document.getElementById(element.dataset.chart).textContent), width };
-    for (const part of ["series", "marks"]) doc[part] = doc[part].filter((one) => one.in_picture !== false);
-    return doc;
+    return { ...JSON.parse(document.getElementById(element.dataset.chart).textContent), width };
   }
 
   /* As wide as its place, or as paper. */

@@ -16,7 +16,6 @@ from dataclasses import asdict
 from functools import partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import unquote_plus
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
@@ -104,9 +103,6 @@ def _find_hint(request: HttpRequest) -> str:
     return "Shorten its longest texts."
 
 
-_ADDRESSES = frozenset({"plan"})
-"""Fields of forms that hold the address of a plan, whose text is encoded once more."""
-
 Pairs = Iterable[tuple[str, str]]
 
 
@@ -146,8 +142,6 @@ def _values(form: Any) -> Iterator[tuple[str, str]]:
         yield "form", name
         for value in values:
             yield name, value
-            if name in _ADDRESSES:
-                yield name, unquote_plus(value)
 
 
 def _check_typed(name: str, text: str) -> None:

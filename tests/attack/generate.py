@@ -218,7 +218,6 @@ class Generator:
             ("/teams/new/", ("name", "currency")),
             (f"{team}/settings/members/", ("role", "email", "days")),
             (f"{team}/settings/webhooks/", ("url", "description", "events")),
-            ("/plan/samples/", ("plan",)),
             ("/accounts/login/", ("login", "password")),
             ("/theme/", ("theme", "next")),
         ))  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
+from tests.golden.expected_scenarios import feasible_groups, group_title
 from tests.golden.shown import TITLES, short_month
 
 STACKS = ("owned", "committed", "reserved by date", "on demand", "spot")
@@ -47,15 +47,6 @@ def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[l
         "capacity": (months, _capacity(answer, shown)),
         "categories": (titles, _categories(answer)),
     }
-    if answer.cost_curve.series:
-        hours = list(answer.cost_curve.hours_per_month)
-        lines = {
-            with_region(one.label, answer): [float(v) for v in one.cost]
-            for one in answer.cost_curve.series
-        }
-        every["hours-curve"] = (hours, lines)
-    if answer.risk:
-        every["fan"] = _fan(answer)
     return every
 
 
@@ -126,10 +117,3 @@ def _categories(answer: ComparisonAnswer) -> Series:
         ]
         for name in names
     }
-
-
-def _fan(answer: ComparisonAnswer) -> tuple[list[Any], Series]:
-    spreads = {group_title(group): getattr(answer.risk, group[0].key) for group in groups(answer)}
-    known = {title: one for title, one in spreads.items() if one}
-    values = {p: [float(getattr(one, p)) for one in known.values()] for p in ("p10", "p50", "p90")}
-    return list(known), values

@@ -219,19 +219,6 @@ def test_the_tornado_holds_the_totals_at_both_ends_the_widest_first() -> None:
     assert chart["base"] == float(answer.recommended.total_cost)  # type: ignore[union-attr]
 
 
-def test_the_curve_marks_where_lines_cross() -> None:
-    marked = 0
-    for name in REQUESTS:
-        chart = documents(page(name)).get("hours-curve")
-        crossings = answered(name).cost_curve.crossings if chart else ()
-        marks = [(m["x"], m["y"], m["label"]) for m in chart["marks"]] if chart else []
-        assert marks == [
-            (c.hours_per_month, float(c.cost), f"{number(c.hours_per_month)} h") for c in crossings
-        ]
-        marked += len(marks)
-    assert marked > 3
-
-
 @requests
 def test_every_assumption_stands_with_its_source(name: str) -> None:
     rows = tables(page(name))["Assumptions"]

@@ -48,8 +48,6 @@ class ComparisonOutcome:
     """Request field → where in the team's settings its value comes from."""
     result: ComparisonAnswer | None = None
     errors: tuple[InvalidInput, ...] = ()
-    needs_job: bool = False
-    """Whether it asks for more than a page computes while a visitor waits."""
 
     @property
     def has_answer(self) -> bool:

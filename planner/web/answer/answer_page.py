@@ -159,7 +159,7 @@ class AnswerPage:
         if self.is_short or self.recommended is None:
             return []
         total = self.recommended.require_total()
-        return _drawn(charts.tornado(self.answer, total), charts.hours_curve(self.answer))
+        return _drawn(charts.tornado(self.answer, total))
 
     @cached_property
     def time_charts(self) -> list[Chart]:
@@ -167,14 +167,10 @@ class AnswerPage:
             return []
         return _drawn(charts.capacity(self.answer, self.shown), charts.categories(self.answer))
 
-    @cached_property
-    def number_charts(self) -> list[Chart]:
-        return [] if self.is_short else _drawn(charts.fan(self.answer))
-
     @property
     def charts(self) -> list[Chart]:
         first = _drawn(self.first_chart)
-        return [*first, *self.reason_charts, *self.time_charts, *self.number_charts]
+        return [*first, *self.reason_charts, *self.time_charts]
 
     @property
     def figure_rows(self) -> list[FigureRow]:

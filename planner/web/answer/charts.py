@@ -9,26 +9,21 @@ from __future__ import annotations
 from decimal import Decimal
 
 from planner.contract.amounts import parse_month, shorten_month
-from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import (
-    BreakEvenRow,
-    CostCurveSeries,
     SensitivityRow,
-    name_paying_use,
 )
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import (
     CHART_ROLES,
-    OWNED,
     ROLE_TITLES,
     SCENARIO_TITLES,
     category_title,
     traits,
 )
 from planner.costing.advice.verdict import SCENARIO_NAMES
-from planner.costing.scenarios import scenario_options
-from planner.web.answer.tables import scenario_rows, with_place
+from planner.web.answer.tables import scenario_rows
 from planner.web.common.chart import Chart, Mark, Series
 from planner.web.common.fields import ALL
 from planner.web.common.formatting import accelerator_name, figures
@@ -102,36 +97,6 @@ def categories(answer: ComparisonAnswer) -> Chart:
         x=[row.title for row in rows],
         series=series,
         summary="Cost by category of each scenario.",
-    )
-
-
-def fan(answer: ComparisonAnswer) -> Chart | None:
-    """p10, p50 and p90 of each scenario's net present cost."""
-    risk = answer.risk
-    rows = scenario_rows(answer)
-    ranges = {row.title: row.range for row in rows}
-    known = {title: one for title, one in ranges.items() if one is not None}
-    if risk is None or not known:
-        return None
-    series = [
-        Series("p10", [float(one.p10) for one in known.values()], "p10"),
-        Series("p50", [float(one.p50) for one in known.values()], "p50"),
-        Series("p90", [float(one.p90) for one in known.values()], "p90"),
-    ]
-    best = max(rows, key=lambda row: row.probability_cheapest or 0.0)
-    beyond = "" if risk.holds else " (a range of published runs that does not hold here)"
-    return Chart(
-        key="fan",
-        title=f"How far could each cost move?{beyond}",
-        kind="fan",
-        x_label="scenario",
-        y_label=f"net present cost, {answer.currency}",
-        unit=answer.currency,
-        x=list(known),
-        series=series,
-        summary=f"{best.title} is cheapest in {best.cheapest_in} of the simulated outcomes."
-        if best.probability_cheapest is not None
-        else "p10, p50 and p90 of each net present cost.",
     )
 
 
@@ -272,113 +237,3 @@ def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[Scenar
         f"Counted when bills are paid, the advised plan has cost less than {against} from "
         f"{parse_month(month):%B %Y} on."
     )
-
-
-def hours_curve(answer: ComparisonAnswer) -> Chart | None:
-    """Cost of a node against its hours of use a month: owned and each purchase option."""
-    curve = answer.cost_curve
-    if not curve.series:
-        return None
-    owned, rents = owned_line(answer), drawn_rents(answer)
-    drawn = {one.key for one in (*filter(None, [owned]), *rents)}
-    months = "while a bought one serves" if owned else "over the horizon"
-    return Chart(
-        key="hours-curve",
-        title="How busy must it be before owning is cheaper?",
-        kind="line",
-        x_label="hours of use per month",
-        y_label=f"cost of one machine {months}, {answer.currency} in today's money",
-        unit=answer.currency,
-        x=list(curve.hours_per_month),
-        series=[
-            Series(
-                _hours_chart_name(answer, one),
-                [float(value) for value in one.cost],
-                traits(one.purchase_option).chart_role,
-                in_picture=one.key in drawn,
-            )
-            for one in curve.series
-        ],
-        marks=[
-            Mark(
-                one.hours_per_month,
-                float(one.cost),
-                f"{one.hours_per_month:,.0f} h",
-                in_picture={one.one, one.other} <= drawn
-                and (owned is None or owned.key in (one.one, one.other)),
-            )
-            for one in curve.crossings
-        ],
-        summary=_hours_chart_summary(answer, owned, rents),
-    )
-
-
-def owned_line(answer: ComparisonAnswer) -> CostCurveSeries | None:
-    return next((one for one in answer.cost_curve.series if one.purchase_option == OWNED), None)
-
-
-def drawn_rents(answer: ComparisonAnswer) -> list[CostCurveSeries]:
-    """Of the rents that a plan may use the cheapest by the hour, and the one of the break-even or,
-    without one, the cheapest in full use."""
-    spot = answer.by_key.get(ScenarioKey.SPOT)
-    options = scenario_options(ScenarioKey.CLOUD_MIX, spot is not None and spot.allowed)
-    rents = [one for one in answer.cost_curve.series if one.purchase_option in options]
-    if not rents:
-        return []
-    hourly = [one for one in rents if not one.cost[0]]
-    row = _held_against(answer, options)
-    against = [one for one in rents if row is not None and one.key == row.against]
-    drawn = [min(hourly, key=_in_full_use)] if hourly else []
-    drawn += against or [min(rents, key=_in_full_use)]
-    return list({one.key: one for one in drawn}.values())
-
-
-def _in_full_use(one: CostCurveSeries) -> float:
-    return float(one.cost[-1])
-
-
-def _held_against(answer: ComparisonAnswer, options: frozenset[str]) -> BreakEvenRow | None:
-    owned = owned_line(answer)
-    rows = [
-        row
-        for row in answer.break_even
-        if owned is not None
-        and owned.key == f"server:{row.server}"
-        and row.purchase_option in options
-        and row.term_months <= answer.horizon_months
-    ]
-    return min(rows, key=lambda row: row.rent_per_hour, default=None)
-
-
-def _hours_chart_name(answer: ComparisonAnswer, one: CostCurveSeries) -> str:
-    return with_place(one.key, one.label, answer.region_names)
-
-
-def _hours_chart_summary(
-    answer: ComparisonAnswer, owned: CostCurveSeries | None, rents: list[CostCurveSeries]
-) -> str:
-    others = len(answer.cost_curve.series) - len(rents) - (owned is not None)
-    rest = " The other ways to rent are in the table." if others else ""
-    if owned is None:
-        return "No server that could be bought at the start pays for itself." + rest
-    name = _hours_chart_name(answer, owned)
-    if not rents:
-        return f"{name}, bought: no rent that the plan may use does the same work." + rest
-    turns = "; ".join(
-        f"{_turn(answer, owned, rent)} than {_hours_chart_name(answer, rent)}" for rent in rents
-    )
-    return f"{name}, bought: {turns}.{rest}"
-
-
-def _turn(answer: ComparisonAnswer, owned: CostCurveSeries, rent: CostCurveSeries) -> str:
-    if rent.owning_pays:
-        use = name_paying_use(rent.owning_pays, rent.owning_pays_at)
-        words = {"never": "it never costs less", "from": f"{use} on it costs less"}
-        return words.get(rent.owning_pays, f"{use} it costs less")
-    pair = {owned.key, rent.key}
-    meets = [one for one in answer.cost_curve.crossings if {one.one, one.other} == pair]
-    is_cheaper_idle, is_cheaper_busy = (owned.cost[at] < rent.cost[at] for at in (0, -1))
-    if not meets:
-        return "at any use it costs less" if is_cheaper_busy else "it never costs less"
-    at = f"{meets[0].hours_per_month:,.0f} h of use a month"
-    return f"up to {at} it costs less" if is_cheaper_idle else f"from {at} on it costs less"

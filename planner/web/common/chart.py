@@ -13,14 +13,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Series:
-    """One line or bar series. `role` picks the colour; None leaves a gap. One that is not
-    `in_picture` stands in the table alone."""
+    """One line or bar series. `role` picks the colour; None leaves a gap."""
 
     name: str
     values: Sequence[float | None]
     role: str = ""
     dashed: bool = False
-    in_picture: bool = True
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,6 @@ class Mark:
     x: float | str
     y: float
     label: str
-    in_picture: bool = True
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Chart:
     key: str
     title: str
     kind: str
-    """line, bar (stacked), hbar (stacked, sideways), tornado, fan, points."""
+    """line, bar (stacked), hbar (stacked, sideways), tornado, points."""
     x_label: str
     y_label: str
     x: Sequence[str | float]

@@ -142,12 +142,6 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("lease", "A lease: they go back at its end"),
     ),
     "data_homes": lambda: [("on_prem", "Own premises"), *_providers()],
-    "data_items": _fixed(
-        ("storage", "Storage, a month"),
-        ("egress", "Egress out of the cloud"),
-        ("transfer", "Moving the data to the work"),
-        ("ingest", "Bringing it in"),
-    ),
     "instalments": _fixed(
         ("in_arrears", "At the end of their month"), ("in_advance", "At the start of their month")
     ),

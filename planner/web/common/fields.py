@@ -165,12 +165,6 @@ QUOTA = (
     _f("constraints.quotas.*.max_accelerators", "At most", typical="64"),
 )
 
-SITE = (
-    _f("constraints.sites.*.site", "Site", kind="text", typical="Frankfurt"),
-    _f("constraints.sites.*.power_kw", "Power", unit="kW", typical="any"),
-    _f("constraints.sites.*.rack_units", "Height", unit="rack units", typical="any"),
-)
-
 
 OWNING = (
     _f("on_prem.electricity_per_kwh", "Electricity", unit="money/kWh",
@@ -265,49 +259,6 @@ FINANCING = (
        choices="instalments"),
 )  # fmt: skip
 
-SERVER_TERMS = (
-    _f("on_prem.servers.*.lead_time_months", "Its lead time", term="lead time", unit="months",
-       typical="as all servers"),
-    _f("on_prem.servers.*.useful_life_months", "Its useful life", unit="months",
-       typical="as all servers"),
-    _f("on_prem.servers.*.price_trend_per_year", "Trend of its price", unit="% a year",
-       scale="pct", typical="as all servers"),
-    _f("on_prem.servers.*.financing.method", "It is paid by", kind="choice", choices="financing"),
-    _f("on_prem.servers.*.financing.months", "Paid over", unit="months", typical="36"),
-    _f("on_prem.servers.*.financing.interest_rate_per_year", "Its interest", unit="% a year",
-       scale="pct", typical="as all servers"),
-    _f("on_prem.servers.*.financing.deposit_rate", "Its deposit", unit="% of price", scale="pct",
-       typical="0"),
-    _f("on_prem.servers.*.financing.balloon_rate", "Its balance left at the end",
-       unit="% of price", scale="pct", typical="0"),
-    _f("on_prem.servers.*.financing.payments", "Its instalments fall due", kind="choice",
-       choices="instalments"),
-)  # fmt: skip
-"""What a server has of its own in the place of what holds for all."""
-
-SERVER_RISKS = (
-    _f("on_prem.servers.*.quotes.0.unit_price", "A seller asks", unit="money",
-       typical="no quote", help="Dated quotes set the range of the price."),
-    _f("on_prem.servers.*.quotes.0.quoted", "Quoted in", kind="month", typical="2026-10"),
-    _f("on_prem.servers.*.quotes.1.unit_price", "Another seller asks", unit="money",
-       typical="no quote"),
-    _f("on_prem.servers.*.quotes.1.quoted", "That quoted in", kind="month", typical="2026-11"),
-    _f("on_prem.servers.*.late_delivery.probability", "Chance that it arrives late", unit="%",
-       scale="pct", typical="as all servers"),
-    _f("on_prem.servers.*.late_delivery.months", "It is then late by", unit="months",
-       typical="as all servers"),
-    _f("on_prem.servers.*.late_delivery.p10_months", "Or late by at least", unit="months",
-       typical="0", help="In 9 of 10 deliveries; instead of a chance and its months."),
-    _f("on_prem.servers.*.late_delivery.p90_months", "And by at most", unit="months",
-       typical="6", help="In 9 of 10 deliveries."),
-)  # fmt: skip
-"""Quotes and late delivery of a server; further quotes are typed in the address or the API."""
-
-YEAR_BUDGET = (
-    _f("constraints.capex_by_fiscal_year.*.fiscal_year", "Fiscal year", typical="2027"),
-    _f("constraints.capex_by_fiscal_year.*.amount", "At most", unit="money", typical="500000"),
-)
-
 
 COMMITMENT = (
     _f("existing.commitments.*.label", "Name", kind="text", typical="Reservation of 2026"),
@@ -326,7 +277,6 @@ LEASED = (
     _f("existing.leased_servers.*.units", "Units", typical="1"),
     _f("existing.leased_servers.*.rent_per_month", "Rent of one", unit="money/month"),
     _f("existing.leased_servers.*.ends", "Last month", kind="month", typical="2028-06"),
-    _f("existing.leased_servers.*.site", "Site", kind="text", typical="the only one"),
 )
 
 CREDIT = (
@@ -371,14 +321,6 @@ DATA = (
        typical="all of it"),
     _f("data.transfer_gbit_per_s", "Moved at", unit="Gbit/s", typical="no wait",
        help="Machines wait for it and are paid for."),
-)  # fmt: skip
-
-DATA_PRICE = (
-    _f("data.prices.*.item", "Price of", kind="choice", choices="data_items"),
-    _f("data.prices.*.provider", "Provider", kind="choice", choices="providers"),
-    _f("data.prices.*.region", "Region", kind="text", typical="any"),
-    _f("data.prices.*.above_gib", "Above", unit="GiB", typical="0"),
-    _f("data.prices.*.price_per_gib", "Price per GiB", unit="money", typical="0.05"),
 )  # fmt: skip
 
 
@@ -537,15 +479,12 @@ SERVER = (
     _f("on_prem.servers.*.running_cost_per_hour", "All-in running cost", unit="per hour",
        help="Replaces power, colocation, support and staff."),
     _f("on_prem.servers.*.rack_units", "Height", unit="rack units", typical="8"),
-    _f("on_prem.servers.*.site", "Site", kind="text", typical="any with room"),
-    *SERVER_TERMS,
 )  # fmt: skip
 
 OWNED = (
     _f("on_prem.already_owned.*.server", "Server you own", kind="choice", choices="servers"),
     _f("on_prem.already_owned.*.units", "Units", typical="1"),
     _f("on_prem.already_owned.*.bought", "Bought", kind="month", typical="2025-06"),
-    _f("on_prem.already_owned.*.site", "Site", kind="text", typical="the only one"),
 )
 
 CUSTOM_OFFER = (
@@ -603,9 +542,6 @@ RISK = (
 ROWS: dict[str, tuple[Field, ...]] = {
     "workload.runs": RUN,
     "constraints.quotas": QUOTA,
-    "constraints.capex_by_fiscal_year": YEAR_BUDGET,
-    "constraints.sites": SITE,
-    "data.prices": DATA_PRICE,
     "on_prem.servers": SERVER,
     "on_prem.already_owned": OWNED,
     **EXISTING_ROWS,
@@ -613,10 +549,6 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "price_adjustments": ADJUSTMENT,
     "other_costs": OTHER_COST,
 }
-MORE_BOXES: dict[str, tuple[str, tuple[Field, ...]]] = {
-    "on_prem.servers": ("quotes and late delivery", SERVER_RISKS),
-}
-"""Of a repeated group: what more boxes its rows may have, in words, and these."""
 SINGLE = (
     *(*PLAN, *TRAINING, *MEASURED, *SAMPLES, *HOURS, *WORK, *LIMITS, *RULES),
     *(*OWNING, *FINANCING, *FINANCE, *DATA, *PRICES, *RISK),
@@ -624,7 +556,6 @@ SINGLE = (
 ALL = (
     *SINGLE,
     *(field for fields in ROWS.values() for field in fields),
-    *(field for _, fields in MORE_BOXES.values() for field in fields),
 )
 
 FIELD_TYPES: dict[str, str] = {

@@ -22,7 +22,6 @@ from planner.contract.amounts import decimals_of, name_day, name_month
 from planner.contract.answer.comparison import PriceAge, PriceCoverage
 from planner.contract.answer.estimate import CpuNote
 from planner.contract.labels import join_reasons, traits
-from planner.models import Job
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit, with_labels
 from pricing.common.pluralize import capitalize_first, pluralize
@@ -498,13 +497,6 @@ def second(value: dt.datetime | None) -> str:
 def _unbroken(value: dt.date | None, form: str) -> str:
     written = formatted(value, form)
     return format_html('<time class="day">{}</time>', written) if written else ""
-
-
-@register.filter
-def sample_progress(job: Job, place: int | None) -> str:
-    """How far a job is: `Simulating outcomes: 2,000 of 10,000`."""
-    message = job.message or waiting(place)
-    return f"{message}: {number(job.done)} of {number(job.total)}" if job.total else message
 
 
 @register.filter

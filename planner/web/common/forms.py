@@ -164,7 +164,14 @@ def _describe(field: BoundField, error: ValidationError) -> str:
     if not _is_of_the_framework(field.field, error):
         return ""
     if code == "required":
-        return _describe_missing(field, name)
+        kind = field.field
+        if isinstance(kind, forms.FileField):
+            return f"No file is chosen under {name}; choose one."
+        if isinstance(kind, forms.MultipleChoiceField):
+            return f"Nothing is ticked under {name}; tick at least one."
+        if isinstance(kind, forms.ChoiceField):
+            return f"Nothing is chosen under {name}; choose one of the list."
+        return f"{name} is empty; fill it in."
     describe = _BY_CODE.get(code)
     return describe(field, name, error) if describe else ""
 
@@ -174,17 +181,6 @@ def _is_of_the_framework(field: forms.Field, error: ValidationError) -> bool:
     own = [field.error_messages.get(error.code or "")]
     own += [getattr(validator, "message", None) for validator in field.validators]
     return any(message is one or message == one for one in own if one is not None)
-
-
-def _describe_missing(field: BoundField, name: str) -> str:
-    kind = field.field
-    if isinstance(kind, forms.FileField):
-        return f"No file is chosen under {name}; choose one."
-    if isinstance(kind, forms.MultipleChoiceField):
-        return f"Nothing is ticked under {name}; tick at least one."
-    if isinstance(kind, forms.ChoiceField):
-        return f"Nothing is chosen under {name}; choose one of the list."
-    return f"{name} is empty; fill it in."
 
 
 def _describe_length(field: BoundField, name: str, error: ValidationError) -> str:
@@ -221,14 +217,10 @@ def _describe_kind(field: BoundField, name: str, error: ValidationError) -> str:
 
 
 def _describe_choice(field: BoundField, name: str, error: ValidationError) -> str:
-    labels = [str(label) for value, label in _choices(field.field) if value != ""]
+    labels = [str(label) for value, label in list(field.field.choices) if value != ""]
     listed = ", ".join(labels) if 0 < len(labels) <= MOST_CHOICES else "one of the list"
     typed = shorten(str((error.params or {}).get("value", _typed(field))))
     return f"{typed} is no choice under {name}; choose {listed}."
-
-
-def _choices(field: Any) -> list[tuple[Any, Any]]:
-    return list(field.choices)
 
 
 def _describe_empty_file(field: BoundField, name: str, error: ValidationError) -> str:

@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from planner.comparison import TooLarge, TooMuchWork
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.models import Team
 from planner.services.projects.comparisons import (
@@ -131,7 +130,7 @@ _FIELDS_WITHOUT_HOURS = frozenset(
 PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES, RATES})
 """Names of the address that are about the page, not part of the request."""
 MAX_SAMPLES_AT_ONCE = 100_000
-"""Most Monte Carlo samples that a page computes while a visitor waits; more run as a job."""
+"""Most Monte Carlo samples that a page computes while a visitor waits."""
 
 
 def unselected_tab_fields(kind: str) -> frozenset[str]:
@@ -171,27 +170,28 @@ def answer_plan(
     request = read_plan_request(query)
     if "workload" not in request:
         return ComparisonOutcome(request)
+    compared = request
     if brief:
         compared = {**request, "sensitivity": False}
         compared.pop("risk", None)
-    elif _sample_count(request) > MAX_SAMPLES_AT_ONCE:
-        return ComparisonOutcome(request, needs_job=True)
-    else:
-        compared = request
     try:
+        _refuse_samples(compared)
         catalog = pinned_catalog(query)
         outcome = compare_for_team(compared, team if catalog is None else None, catalog)
     except InvalidInput as refusal:
-        may_be_job = isinstance(refusal, TooMuchWork) and not isinstance(refusal, TooLarge)
-        needs_job = may_be_job and not brief
-        return ComparisonOutcome(request, errors=refusal.all(), needs_job=needs_job)
+        return ComparisonOutcome(request, errors=refusal.all())
     return replace(outcome, request=request)
 
 
-def _sample_count(request: Mapping[str, Any]) -> float:
+def _refuse_samples(request: Mapping[str, Any]) -> None:
     risk = request.get("risk")
     samples = risk.get("samples") if isinstance(risk, Mapping) else None
-    return samples if isinstance(samples, int | float) else 0
+    if isinstance(samples, int | float) and samples > MAX_SAMPLES_AT_ONCE:
+        raise InvalidInput(
+            "risk.samples",
+            f"{samples:,.0f} take longer than a page waits; ask for at most "
+            f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
+        )
 
 
 def name_rates(query: QueryDict, team: Team | None) -> QueryDict:

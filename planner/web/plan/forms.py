@@ -23,9 +23,6 @@ MAX_ROWS = 12
 
 SELDOM = frozenset(
     {
-        "constraints.sites",
-        "constraints.capex_by_fiscal_year",
-        "data.prices",
         "existing.commitments",
         "existing.leased_servers",
         "existing.credits",
@@ -58,8 +55,6 @@ class Rows:
     rows: tuple[tuple[FormField, ...], ...]
     title: str = ""
     help: str = ""
-    hides: str = ""
-    """What more boxes each row may have, in words; empty where all are shown."""
 
     @property
     def more(self) -> int:
@@ -164,25 +159,14 @@ class PlanForm:
         return [self.build_field(field) for field in getattr(fields, group.upper())]
 
     def rows(self, name: str, title: str = "", help: str = "") -> Rows:
-        count = self._row_count(name)
         shown = tuple(
             tuple(
                 self.build_field(replace(field, path=field.path.replace("*", str(i))))
-                for field in (*fields.ROWS[name], *self._more_boxes(name, i, count))
+                for field in fields.ROWS[name]
             )
-            for i in range(count)
+            for i in range(self._row_count(name))
         )
-        is_all = all(self._more_boxes(name, i, count) for i in range(count))
-        return Rows(
-            name, shown, title, help, "" if is_all else fields.MORE_BOXES.get(name, ("", ()))[0]
-        )
-
-    def _more_boxes(self, name: str, row: int, count: int) -> tuple[Field, ...]:
-        more = fields.MORE_BOXES.get(name, ("", ()))[1]
-        paths = [field.path.replace("*", str(row)) for field in more]
-        typed = {key.partition("~")[0] for key in self.query}
-        is_shown = count == 1 or f"rows.{name}.more" in self.query or typed & set(paths)
-        return more if is_shown else ()
+        return Rows(name, shown, title, help)
 
     def _row_count(self, name: str) -> int:
         prefix = f"{name}."

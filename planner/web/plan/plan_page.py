@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.exports import Format
 from planner.exports.csv_export import Context
 from planner.exports.saved_context import offer_file
-from planner.models import Job, JobState
-from planner.services.jobs import jobs
-from planner.services.jobs.jobs import (
-    TooManyJobsError,
-    kinds_in_queue_of,
-    place_in_line,
-    recover_jobs,
-)
-from planner.services.projects.comparisons import ComparisonOutcome, read_job_outcome
-from planner.services.teams.access import WrongStateError
-from planner.services.work_budget import client_address
+from planner.services.projects.comparisons import ComparisonOutcome
 from planner.sizing.estimate import Estimate, estimate
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumptions import Message, messages_of
@@ -39,13 +26,10 @@ from planner.web.answer.board_pack import PackFacts, board_pack
 from planner.web.common import plan_request
 from planner.web.common.fields import MEASURED, in_field_unit, with_labels
 from planner.web.common.plan_request import (
-    MAX_SAMPLES_AT_ONCE,
     answer_plan,
-    pinned_revisions,
-    read_plan_request,
 )
 from planner.web.common.query_codec import drop_empty, with_start, write
-from planner.web.common.views import current_team, get_access, my_teams, open_page
+from planner.web.common.views import current_team, open_page
 from planner.web.plan.forms import PlanForm
 from planner.web.plan.start import list_presets
 from pricing.common.invalid_input import InvalidInput
@@ -147,12 +131,6 @@ _REPEATED_GROUPS = {
         "when the training happens; one run from the first month if left empty",
     ),
     "quotas": ("constraints.quotas", "Quotas", "most accelerators a provider gives you at once"),
-    "year_budgets": (
-        "constraints.capex_by_fiscal_year",
-        "Budgets for buying by fiscal year",
-        "a year that is not named has no limit of its own",
-    ),
-    "sites": ("constraints.sites", "Sites", "what each has room for"),
     "servers": (
         "on_prem.servers",
         "Servers to consider",
@@ -171,11 +149,6 @@ _REPEATED_GROUPS = {
         "Minimum spends",
         "EDP, MACC: what is not spent is owed; one row a year",
     ),
-    "data_prices": (
-        "data.prices",
-        "Prices of data",
-        "by tier and place, before the price lists",
-    ),
     "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
     "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),
     "other_costs": (
@@ -193,7 +166,7 @@ PageContext = dict[str, Any]
 def plan(request: HttpRequest) -> HttpResponse:
     """The form; with a workload in the address, its answer."""
     query = with_start(drop_empty(request.GET))
-    is_update = _is_update(request)
+    is_update = bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request
     if len(query) != len(request.GET) and not is_update:
         return HttpResponseRedirect(_page_url(query))
     shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
@@ -214,8 +187,6 @@ def plan(request: HttpRequest) -> HttpResponse:
     if outcome.has_answer and not shows_form:
         context = answer_context(query, outcome) | {"missing_rates": missing_rates}
         return render(request, "web/plan/answer.html", context)
-    if outcome.needs_job and not outcome.errors:
-        outcome = replace(answer_plan(query, team, brief=True), needs_job=True)
     status = 400 if outcome.errors else 200
     context = _form_context(query, outcome) | {"missing_rates": missing_rates}
     return render(request, "web/plan/form_page.html", context, status=status)
@@ -231,10 +202,6 @@ def live(request: HttpRequest) -> HttpResponse:
     missing_rates = plan_request.find_missing_rates(query, team)
     context = _live_context(query, outcome) | {"missing_rates": missing_rates}
     return render(request, "web/plan/live.html", context)
-
-
-def _is_update(request: HttpRequest) -> bool:
-    return bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
 
 
 def _page_url(query: QueryDict) -> str:
@@ -293,7 +260,6 @@ def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
         "open": _open_folds(query, outcome),
         "kinds": WORKLOAD_KINDS,
         "presets": list_presets(timezone.now().date()),
-        "max_samples": MAX_SAMPLES_AT_ONCE,
     }
 
 
@@ -320,92 +286,6 @@ def _open_folds(query: QueryDict, outcome: ComparisonOutcome) -> dict[str, bool]
     folds = {fold: bool(roots.intersection(parts)) for fold, parts in _FOLDS.items()}
     measured = {field.path for field in MEASURED}
     return folds | {"measured": any(name.partition("~")[0] in measured for name in named)}
-
-
-_SESSION_KEY = "samples"
-_MAX_JOBS = 10
-
-
-@open_page
-@require_POST
-def start(request: HttpRequest) -> HttpResponse:
-    """Starts the job of a plan; one at a time for each visitor."""
-    query = drop_empty(QueryDict(request.POST.get("plan", "")), "edit")
-    running = _running(request)
-    if running is not None:
-        return redirect("samples", running.pk)
-    try:
-        revisions = pinned_revisions(query)
-    except InvalidInput:
-        return HttpResponseRedirect(f"{reverse('plan')}?{query.urlencode()}")
-    arguments = {"request": read_plan_request(query), "address": query.urlencode()}
-    if revisions is not None:
-        arguments["revisions"] = revisions
-    try:
-        job = jobs.start(
-            get_access(request),
-            "comparison",
-            arguments,
-            current_team(request),
-            visitor=client_address(request.META),
-        )
-    except TooManyJobsError as refusal:
-        messages.error(request, str(refusal))
-        return HttpResponseRedirect(f"{reverse('plan')}?{query.urlencode()}")
-    request.session[_SESSION_KEY] = [*request.session.get(_SESSION_KEY, []), str(job.pk)][
-        -_MAX_JOBS:
-    ]
-    return redirect("samples", job.pk)
-
-
-def _running(request: HttpRequest) -> Job | None:
-    recover_jobs()
-    own_jobs = Job.objects.filter(pk__in=request.session.get(_SESSION_KEY, []))
-    job: Job | None = own_jobs.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).first()
-    return job
-
-
-def _get_own_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
-    if str(pk) not in request.session.get(_SESSION_KEY, []):
-        raise Http404("You have no such job; start it again from the plan.")
-    recover_jobs()
-    job: Job | None = Job.objects.select_related("team").filter(pk=pk).first()
-    is_foreign = job is not None and job.team not in (None, *my_teams(request))
-    if job is None or is_foreign:  # who left a team no longer sees what its prices came to
-        raise Http404("This job no longer exists; start it again from the plan.")
-    return job
-
-
-@open_page
-@require_safe
-def show(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """The bar, asked for again by itself until it is full; then the answer."""
-    job = _get_own_job_or_404(request, pk)
-    query = QueryDict(job.arguments["address"])
-    if job.state == JobState.SUCCEEDED:
-        if getattr(request, "htmx", False):
-            done = HttpResponse()
-            done["HX-Redirect"] = reverse("samples", args=[job.pk])
-            return done
-        shown = query.copy()
-        if request.GET.get("scenario"):
-            shown["scenario"] = request.GET["scenario"]
-        context = answer_context(shown, read_job_outcome(job))
-        return render(request, "web/plan/answer.html", context)
-    place = place_in_line(job, kinds_in_queue_of(job.kind))
-    context = {"job": job, "address": query.urlencode(), "place": place}
-    is_whole_page = not getattr(request, "htmx", False)
-    template = "web/plan/samples.html" if is_whole_page else "web/plan/samples_bar.html"
-    return render(request, template, context)
-
-
-@open_page
-@require_POST
-def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    job = _get_own_job_or_404(request, pk)
-    with suppress(WrongStateError):  # it ended by itself, which the page says
-        jobs.cancel(get_access(request), job)
-    return redirect("samples", pk)
 
 
 PDF = Format("pdf", "application/pdf", board_pack, "PDF")

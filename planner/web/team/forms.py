@@ -356,11 +356,9 @@ class RefreshForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["providers"].choices = _adapters()  # type: ignore[attr-defined]
-
-
-def _adapters() -> list[tuple[str, str]]:
-    return [(name, provider.title) for name, provider in all_providers().items()]
+        self.fields["providers"].choices = [
+            (name, provider.title) for name, provider in all_providers().items()
+        ]  # type: ignore[attr-defined]
 
 
 _SERVER = (

@@ -168,10 +168,6 @@ def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return _show_saved(request, saved, access, WatchForm(initial=WatchForm.of(saved)))
 
 
-def _page_of(access: Access, saved: SavedPortfolio) -> PortfolioPage:
-    return PortfolioPage.of(visibility.visible_answer(access, saved), saved.request)
-
-
 def _show_saved(
     request: HttpRequest, saved: SavedPortfolio, access: Access, form: WatchForm, status: int = 200
 ) -> HttpResponse:
@@ -181,7 +177,7 @@ def _show_saved(
     context = {
         "team": saved.team,
         "saved": saved,
-        "page": _page_of(access, saved),
+        "page": PortfolioPage.of(visibility.visible_answer(access, saved), saved.request),
         "sees_all": visibility.sees_all(access, saved),
         "formats": [(form, entry.title) for form, entry in PORTFOLIO_FORMATS.items()],
         "is_draft": saved.state == State.DRAFT,

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
-from planner.models import Job
-from planner.services.jobs import jobs
-from planner.web.common.fields import find_label
-from planner.web.common.plan_request import read_plan_request
 from planner.web.plan.forms import PlanForm
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
@@ -119,104 +115,16 @@ def test_the_chooser_says_what_is_missing(client, prices):
     assert "Describe the workload first" in text(get(client, "plan-accelerators"))
 
 
-def test_more_samples_than_a_page_waits_for_are_offered_as_a_job(client, prices):
-    page = text(get(client, "plan", MANY))
-    assert "take a while" in page
-    assert "Run simulation" in page
-
-
-def start(client, values):
-    return client.post(reverse("samples-start"), {"plan": urlencode(values)})
-
-
-def test_many_samples_run_as_a_job_and_end_in_the_answer(client, prices, settings):
-    settings.JOBS_BACKEND = "inline"
-    response = client.get(start(client, MANY)["Location"])
-    assert response.context["page"].answer.risk.samples == 150_000
-    assert "Assumptions" in text(response)
-
-
-def test_a_waiting_job_shows_a_bar_and_can_be_cancelled(client, prices, settings):
-    settings.JOBS_BACKEND = "none"
-    here = start(client, MANY)["Location"]
-    assert "<progress" in text(client.get(here))
-    page = text(client.post(f"{here}cancel/", follow=True))
-    assert "no results were kept" in page
-
-
-def test_one_visitor_runs_one_at_a_time(client, prices, settings):
-    settings.JOBS_BACKEND = "none"
-    assert start(client, MANY)["Location"] == start(client, MANY)["Location"]
-    assert Job.objects.count() == 1
-
-
-def test_the_job_of_another_visitor_is_not_found(client, prices, settings):
-    settings.JOBS_BACKEND = "none"
-    here = start(client, MANY)["Location"]
-    client.cookies.clear()
-    assert client.get(here).status_code == 404
-
-
-def test_a_job_that_is_asked_to_stop_ends_between_two_chunks(client, prices, settings):
-    settings.JOBS_BACKEND = "none"
-    start(client, MANY)
-    job = Job.objects.get()
-    Job.objects.update(cancel_requested=True)
-    jobs.run(str(job.pk))
-    job.refresh_from_db()
-    assert job.state == "cancelled"
-    assert job.result is None
-
-
-def test_a_request_that_is_refused_ends_the_job_with_its_reason(client, prices, settings):
-    settings.JOBS_BACKEND = "inline"
-    here = start(client, {**MANY, "workload.accelerator": "X9"})["Location"]
-    assert "workload.accelerator" in text(client.get(here))
+def test_more_samples_than_a_page_waits_for_are_refused_with_a_way(client, prices):
+    response = get(client, "plan", MANY)
+    assert response.status_code == 400
+    assert "150,000 take longer than a page waits; ask for at most 100,000" in text(response)
 
 
 def test_an_amount_that_may_be_two_is_asked_about_and_a_size_takes_a_decimal_comma(client, prices):
     unclear = text(get(client, "plan", {**HOURS, "constraints.total_budget": "300.000"}))
     assert "'300.000' can be read in two ways: 300 or 300000?" in unclear
     assert get(client, "plan", {**TRAINING, "workload.model": "7,5B"}).status_code == 200
-
-
-def test_a_server_s_quotes_and_late_delivery_have_boxes(client, prices):
-    """What is typed reaches the request, comes back into its boxes, and is refused beside them."""
-    at = "on_prem.servers.0"
-    typed = {
-        f"{at}.server": "dgx-h100", f"{at}.quotes.0.unit_price": "280000",
-        f"{at}.quotes.0.quoted": "2026-01", f"{at}.quotes.1.unit_price": "310000",
-        f"{at}.quotes.1.quoted": "2026-03", f"{at}.quotes.2.unit_price": "305000",
-        f"{at}.quotes.2.quoted": "2026-02", f"{at}.late_delivery.probability~pct": "30",
-        f"{at}.late_delivery.months": "6",
-    }  # fmt: skip
-    query = QueryDict(urlencode({**HOURS, **typed}))
-    server = read_plan_request(query)["on_prem"]["servers"][0]
-    assert [one["unit_price"] for one in server["quotes"]] == [280000, 310000, 305000]
-    assert server["late_delivery"] == {"probability": 0.3, "months": 6}
-    page = text(get(client, "plan", {**HOURS, **typed, "edit": "1"}))
-    for name, value in typed.items():
-        assert re.search(rf'<[^>]*name="{re.escape(name)}"[^>]*>', page), name
-        assert f'value="{value}"' in page
-    assert "Chance that it arrives late" in page
-    wrong = {**HOURS, **typed, f"{at}.late_delivery.months": "61"}
-    assert f'id="id_{at}.late_delivery.months_error"' in text(get(client, "plan", wrong))
-    assert find_label(f"{at}.quotes.2.unit_price") == "A seller asks"
-
-
-def test_of_several_servers_quotes_have_boxes_where_they_are_typed_or_asked_for(client, prices):
-    at = "on_prem.servers"
-    two = {**HOURS, f"{at}.0.server": "dgx-h100", f"{at}.1.server": "dgx-a100-640", "edit": "1",
-           f"{at}.1.quotes.0.unit_price": "150000",
-           f"{at}.1.quotes.0.quoted": "2026-01"}  # fmt: skip
-    page = text(get(client, "plan", two))
-    assert f'name="{at}.1.late_delivery.months"' in page
-    assert f'name="{at}.0.late_delivery.months"' not in page
-    assert "Add quotes and late delivery" in page
-    page = text(get(client, "plan", {**two, f"rows.{at}.more": "1"}))
-    assert f'name="{at}.0.late_delivery.months"' in page
-    assert "Add quotes and late delivery" not in page
-    assert f'name="rows.{at}.more" type="hidden"' not in page
 
 
 def test_a_name_that_nothing_is_called_is_told_in_words_with_the_nearest_question(client, prices):
