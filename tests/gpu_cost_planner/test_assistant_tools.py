@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from planner.exports.table_names import TABLES
 
 from gpu_cost_planner import compare, estimate
 from gpu_cost_planner.assistants.tools import MAX_OFFERS, TOOLS
 from planner.contract.request.comparison import ComparisonRequest
 from planner.exports.frames import FRAMES
-from planner.exports.table_names import TABLES
 from pricing.bundled.catalog import bundled_catalog
 from tests.gpu_cost_planner.requests import generated
 from tests.properties import one_in

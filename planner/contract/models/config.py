@@ -103,104 +103,29 @@ does not list its layers (Gemma 2 and 3 reports, gpt-oss and OLMo 3 configs, Mod
 2024-2025)."""
 
 
-OLDER_NAMES = {
-    "refinedweb": "falcon",
-    "refinedwebmodel": "falcon",
-    "stablelm_epoch": "stablelm",
-    "olmo_native": "hf_olmo",
-}
+OLDER_NAMES = {"refinedweb": "falcon", "refinedwebmodel": "falcon", "stablelm_epoch": "stablelm"}
 """Name that a family bore → the one that it has now (configs of Falcon and StableLM, 2023)."""
-GGUF_NAMES = {
-    "block_count": "num_hidden_layers",
-    "embedding_length": "hidden_size",
-    "feed_forward_length": "intermediate_size",
-    "attention.head_count": "num_attention_heads",
-    "attention.head_count_kv": "num_key_value_heads",
-    "attention.key_length": "head_dim",
-    "attention.sliding_window": "sliding_window",
-    "context_length": "max_position_embeddings",
-    "vocab_size": "vocab_size",
-    "expert_count": "num_experts",
-    "expert_used_count": "num_experts_per_tok",
-    "expert_feed_forward_length": "moe_intermediate_size",
-    "expert_shared_feed_forward_length": "shared_expert_intermediate_size",
-}
-"""Key of GGUF's metadata after the architecture → Hugging Face's (ggml docs/gguf.md, 2024)."""
-GGUF_FAMILIES = {"qwen2moe": "qwen2_moe", "qwen3moe": "qwen3_moe", "gptneox": "gpt_neox"}
-"""Architecture of GGUF → family, where they differ (same source, 2024)."""
-_DIGITS = re.compile(r"\d{1,12}")
-_WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None, "none": None}
 _TASKS = re.compile(r"(LMHead|DoubleHeads|For[A-Z]\w*|LMHeadModel|Model)*$")
 
 
 def as_hugging_face(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A config by the names of Hugging Face, of whichever form it is; one of them as it is.
+    """A config with the family that it names by `model_type` or by its architecture.
 
-    >>> as_hugging_face({"architectures": ["GPT2LMHeadModel"], "n_layer": "12"})["model_type"]
+    >>> as_hugging_face({"architectures": ["GPT2LMHeadModel"]})["model_type"]
     'gpt2'
-    >>> as_hugging_face({"general.architecture": "llama", "llama.block_count": 32})
-    {'model_type': 'llama', 'num_hidden_layers': 32}
-    >>> as_hugging_face({"dim": 4096, "hidden_dim": 14336})["intermediate_size"]
-    14336
     """
-    read = {key: _value(value) for key, value in config.items()}
-    if isinstance(read.get("general.architecture"), str):
-        return _of_gguf(read)
-    if read.get("model_type") is None:
-        read |= _of_no_family(read)
+    read = dict(config)
+    named = read.get("architectures")
+    if read.get("model_type") is None and isinstance(named, list) and named:
+        read["model_type"] = family_of(str(named[0])[:80])
     name = str(read.get("model_type") or "").casefold()
     if name in OLDER_NAMES:
         read["model_type"] = OLDER_NAMES[name]
         if read.get("n_head_kv"):
             read["new_decoder_architecture"] = True
-    if name == "chatglm" and read.get("inner_hidden_size"):
-        read |= {"model_type": "chatglm_6b", "intermediate_size": read["inner_hidden_size"]}
     if "weight_tying" in read:
         read.setdefault("tie_word_embeddings", read["weight_tying"])
     return read
-
-
-def _value(value: object) -> object:
-    """A number or a yes or no that is written as text, as what it says."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    if _DIGITS.fullmatch(text):
-        return int(text)
-    return _WORDS.get(text.casefold(), value)
-
-
-def _of_gguf(read: Mapping[str, Any]) -> dict[str, Any]:
-    architecture = str(read["general.architecture"])
-    family = GGUF_FAMILIES.get(architecture, architecture.replace("-", "_"))
-    named = {ours: read.get(f"{architecture}.{theirs}") for theirs, ours in GGUF_NAMES.items()}
-    sizes = {name: size for name, size in named.items() if size is not None}
-    return {"model_type": family, **sizes}
-
-
-def _of_no_family(read: Mapping[str, Any]) -> dict[str, Any]:
-    """What a config that names no family says of it by its architecture, or by its form."""
-    named = read.get("architectures")
-    if isinstance(named, list) and named:
-        return {"model_type": family_of(str(named[0])[:80])}
-    if "n_query_groups" in read:
-        is_gated = read.get("mlp_class_name") != "GptNeoxMLP"
-        return {
-            "model_type": "llama" if is_gated else "gpt_neox",
-            "num_key_value_heads": read["n_query_groups"],
-            "vocab_size": read.get("padded_vocab_size") or read.get("vocab_size"),
-        }
-    if {"n_embd", "n_layer", "block_size"} <= read.keys():
-        return {"model_type": "gpt2", "n_positions": read["block_size"]}
-    if "ssm_cfg" in read:
-        return {"model_type": "mamba"}
-    if {"dim", "hidden_dim"} <= read.keys() and "intermediate_size" not in read:
-        moe = read.get("moe")
-        beside = moe if isinstance(moe, Mapping) else {}
-        return {"model_type": "mistral", "intermediate_size": read["hidden_dim"], **beside}
-    if {"dim", "multiple_of"} <= read.keys():
-        return {"model_type": "llama"}
-    return {}
 
 
 def family_of(architecture: str) -> str | None:
@@ -238,28 +163,15 @@ NOT_TRANSFORMERS = frozenset(
 )
 """Families whose layers are something else (their configs, and fla-org/flash-linear-attention,
 2026)."""
-TWO_TOWERS = frozenset(
+NO_TEXT = frozenset(
     {"clip", "siglip", "siglip2", "chinese_clip", "altclip", "align", "clap", "flava", "owlvit"}
-    | {"owlv2", "groupvit", "clipseg", "xclip", "vision-text-dual-encoder"}
+    | {"owlv2", "groupvit", "clipseg", "xclip", "vision-text-dual-encoder", "wav2vec2", "hubert"}
+    | {"wavlm", "data2vec-audio", "whisper", "speecht5", "seamless_m4t", "encodec", "resnet"}
+    | {"convnext", "convnextv2", "swin", "swinv2", "segformer", "mobilenet_v2", "mobilevit"}
+    | {"efficientnet", "dpt", "maskformer", "mask2former", "sam", "sam2", "detr", "rt_detr"}
+    | {"yolos", "beit", "hiera", "data2vec-vision", "eva02"}
 )
-"""Families that hold a text and an image (or sound) encoder of which neither writes text
-(huggingface/transformers, 2025)."""
-SOUND = frozenset(
-    {"wav2vec2", "wav2vec2-conformer", "wav2vec2-bert", "hubert", "wavlm", "unispeech", "sew"}
-    | {"data2vec-audio", "whisper", "speech_to_text", "speecht5", "moonshine", "seamless_m4t"}
-    | {"seamless_m4t_v2", "audio-spectrogram-transformer", "encodec", "parakeet_ctc"}
-)
-"""Families that hear sound behind convolutions (same source, 2025)."""
-IMAGES = frozenset(
-    {"resnet", "regnet", "bit", "convnext", "convnextv2", "swin", "swinv2", "segformer", "upernet"}
-    | {"mobilenet_v1", "mobilenet_v2", "mobilevit", "efficientnet", "focalnet", "poolformer"}
-    | {"levit", "cvt", "pvt", "pvt_v2", "efficientformer", "dpt", "glpn", "maskformer"}
-    | {"mask2former", "oneformer", "sam", "sam2", "detr", "conditional_detr", "deformable_detr"}
-    | {"rt_detr", "rt_detr_v2", "yolos", "table-transformer", "timm_wrapper", "beit", "hiera"}
-    | {"data2vec-vision", "vitdet", "eva02"}
-)
-"""Families that read images in stages of several widths, or find things in them (same source,
-2025)."""
+"""Families that read images or hear sound and write no text (huggingface/transformers, 2025)."""
 MIXED_FAMILIES = frozenset(
     {"nemotron_h", "zamba", "zamba2", "bamba", "falcon_h1", "lfm2", "lfm2_moe", "qwen3_next"}
     | {"kimi_linear", "minimax_text_01", "plamo2"}
@@ -267,32 +179,13 @@ MIXED_FAMILIES = frozenset(
 """Families that mix attention with layers of another kind and do not list them by name in every
 config (same source and their model cards, 2024-2025)."""
 BESIDE = "give parameters beside it"
-ODD_LAYERS = {
-    "albert": "uses the weights of one layer in all; give as parameters beside it those of one "
-    "times their number, as many as work on a token",
-    "arctic": f"has a dense part beside the experts of every layer; {BESIDE}, and "
-    "active_parameters",
-    "gemma3n": f"keeps an embedding for every layer; {BESIDE}",
-    "gemma3n_text": f"keeps an embedding for every layer; {BESIDE}",
-    "longcat_flash": "has two attentions and two dense parts beside the experts of every layer; "
-    f"{BESIDE}, and active_parameters",
-    "jetmoe": f"has a mixture of experts in its attention too; {BESIDE}, and active_parameters",
-    "step3p5": f"has layers that differ from one another; {BESIDE}, and active_parameters",
-    "mimo_v2_flash": f"has layers that differ from one another; {BESIDE}, and active_parameters",
-    "openelm": f"has layers that differ from one another; {BESIDE}, layers and hidden_size",
-    "cogvlm": f"has further weights for images in every layer; {BESIDE}",
-    "moshi": f"writes sound through a second decoder; {BESIDE}",
-    "csm": f"writes sound through a second decoder; {BESIDE}",
-    **dict.fromkeys(
-        ("mobilebert", "funnel", "reformer", "transfo-xl", "convbert", "squeezebert"),
-        f"has layers of another kind than BERT's; {BESIDE}",
-    ),
-    **dict.fromkeys(
-        ("rembert", "canine", "xmod", "perceiver", "tapas", "luke", "layoutlmv2"),
-        f"has parts beside its layers that the count does not cover; {BESIDE}",
-    ),
-}
-"""Family → what the count does not cover of it, and what to do (model cards, 2019-2025)."""
+ODD_LAYERS = frozenset(
+    {"albert", "arctic", "gemma3n", "gemma3n_text", "longcat_flash", "jetmoe", "step3p5"}
+    | {"mimo_v2_flash", "openelm", "cogvlm", "moshi", "csm", "mobilebert", "funnel", "reformer"}
+    | {"transfo-xl", "convbert", "squeezebert", "rembert", "canine", "xmod", "perceiver", "tapas"}
+    | {"luke", "layoutlmv2"}
+)
+"""Families with layers or parts that the count does not cover (model cards, 2019-2025)."""
 STATE_WINDOW = 128
 """Tokens of a window of attention whose work is about that of a layer of linear attention or a
 state space: they keep 64 to 256 values for each channel (configs of Qwen3-Next, Nemotron-H, Granite
@@ -313,47 +206,29 @@ def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool
     >>> refuse_uncounted({"layer_types": ["attention"]}, "granitemoehybrid", False)
     """
     _refuse_adapter(config)
-    pipeline = config.get("_class_name")
-    if isinstance(pipeline, str) and not family:
-        _refuse(f"is that of a {pipeline[:60]}, which makes images or video; {AS_SAMPLES}")
-    is_timm = not family and {"architecture", "num_classes"} <= config.keys()
-    if family in IMAGES or is_timm:
-        name = family or str(config["architecture"])[:60]
-        _refuse(f"{name} reads images and writes no text; {AS_SAMPLES}")
-    if family in TWO_TOWERS or _has_two_towers(config):
-        _refuse(
-            f"{family or 'the model'} has two towers, of which neither writes text; {AS_SAMPLES}"
-        )
-    if family in SOUND:
-        _refuse(f"{family} hears sound behind convolutions; {AS_SAMPLES}")
+    name = family or str(config.get("_class_name") or "the model")[:60]
+    if family in NO_TEXT or (not family and isinstance(config.get("_class_name"), str)):
+        _refuse(f"{name} reads or makes images or sound and writes no text; {AS_SAMPLES}")
     has_two = any(all(config.get(key) for key in keys) for keys in TWO_STACKS)
     if family in ENCODER_DECODERS or config.get("is_encoder_decoder") is True or has_two:
-        name = family or "an encoder-decoder"
         _refuse(f"{name} has two stacks, which are not counted; {IN_ITS_PLACE}, {HALF_THE_TOKENS}")
     if family in NOT_TRANSFORMERS:
         _refuse(
             f"{family} is no transformer; {IN_ITS_PLACE}, and as many sliding_layers with a "
             f"sliding_window of {STATE_WINDOW}, whose work is about theirs"
         )
-    other = "" if is_size_given else other_layers(config, family)
-    if other:
+    if is_size_given:
+        return
+    if other := other_layers(config, family):
         _refuse(
-            f"{family or 'the model'} mixes attention with layers of another kind ({other}), which "
-            f"are not counted; {BESIDE}, and active_parameters of a mixture"
+            f"{name} mixes attention with layers of another kind ({other}), which are not counted; "
+            f"{BESIDE}, and active_parameters of a mixture"
         )
-    differs = f"has layers that differ from one another; {BESIDE}"
-    folds = config.get("is_folding_model") is True
-    is_odd = config.get("block_configs") or folds
-    odd = ODD_LAYERS.get(family, differs if is_odd else "")
-    if odd and not is_size_given:
-        _refuse(f"{family or 'the model'} {odd}")
-
-
-def _has_two_towers(config: Mapping[str, Any]) -> bool:
-    """Whether it is OpenCLIP's own form of two towers."""
-    inner = config.get("model_cfg")
-    whole = inner if isinstance(inner, Mapping) else config
-    return {"vision_cfg", "text_cfg"} <= whole.keys()
+    if family in ODD_LAYERS or config.get("block_configs") or config.get("is_folding_model"):
+        _refuse(
+            f"{name} has layers that differ from one another or parts that are not counted; "
+            f"{BESIDE}, and active_parameters of a mixture"
+        )
 
 
 def _refuse_adapter(config: Mapping[str, Any]) -> None:
@@ -379,11 +254,8 @@ def other_layers(config: Mapping[str, Any], family: str) -> str:
     listed = _listed_layers(config)
     if listed:
         return next((kind for kind in listed if kind not in ATTENTION_LAYERS), "")
-    stated = [key for key in _MIXING_KEYS if config.get(key)]
-    numbers = config.get(_BY_NUMBER)
-    if isinstance(numbers, list) and 0 in numbers:
-        stated.append(_BY_NUMBER)
-    return stated[0] if stated else family if family in MIXED_FAMILIES else ""
+    stated = next((key for key in _MIXING_KEYS if config.get(key)), "")
+    return stated or (family if family in MIXED_FAMILIES else "")
 
 
 def layers_without_attention(config: Mapping[str, Any], layers: int) -> int:
@@ -393,8 +265,6 @@ def layers_without_attention(config: Mapping[str, Any], layers: int) -> int:
     3
     >>> layers_without_attention({"full_attention_interval": 4}, 48)
     36
-    >>> layers_without_attention({"linear_attn_config": {"full_attn_layers": [4, 8]}}, 8)
-    6
     """
     listed = _listed_layers(config)
     if listed:
@@ -402,17 +272,7 @@ def layers_without_attention(config: Mapping[str, Any], layers: int) -> int:
     pattern, every = config.get("hybrid_override_pattern"), config.get("full_attention_interval")
     if isinstance(pattern, str) and pattern:
         return max(0, layers - pattern.count("*"))
-    every = every or config.get("attn_layer_period")
-    if isinstance(every, int) and every > 0:
-        return layers - layers // every
-    numbers = config.get(_BY_NUMBER)
-    if isinstance(numbers, list):
-        return sum(number == 0 for number in numbers[:layers])
-    linear = config.get("linear_attn_config")
-    parts = [config, linear] if isinstance(linear, Mapping) else [config]
-    named = [part.get(key) for part in parts for key in _ATTENTION_KEYS]
-    with_attention = [len(places) for places in named if isinstance(places, list)]
-    return max(0, layers - with_attention[0]) if with_attention else 0
+    return layers - layers // every if isinstance(every, int) and every > 0 else 0
 
 
 def _listed_layers(config: Mapping[str, Any]) -> list[str]:
@@ -422,13 +282,6 @@ def _listed_layers(config: Mapping[str, Any]) -> list[str]:
     return [str(kind)[:40] for kind in listed]
 
 
-_ATTENTION_KEYS = (
-    "full_attn_layers",
-    "full_attn_idxs",
-    "attn_layer_indices",
-    "hybrid_layer_ids",
-)
-"""Keys under which layers with attention are listed by their place."""
 _MIXING_KEYS = (
     "hybrid_override_pattern",
     "mamba_d_ssm",
@@ -441,10 +294,6 @@ _MIXING_KEYS = (
 )
 
 
-_BY_NUMBER = "attn_type_list"
-"""Of MiniMax: 1 is attention, 0 linear attention (model cards of Text-01 and M2, 2025)."""
-
-
 def _refuse(words: str) -> None:
     raise InvalidInput("config", words)
 
@@ -453,8 +302,6 @@ MOST_CHARACTERS = 200_000
 """Of a config that is read: the longest published ones have a tenth of that, 2026."""
 LARGEST = 1_000_000_000
 """Largest size in a config that is believed, 2026."""
-LEFT_TO_TOKENIZER = -1
-"""Vocabulary of Meta's params.json of Llama 1 and 2 (2023)."""
 NAMES = {
     "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "hidden_dim"),
@@ -466,6 +313,7 @@ NAMES = {
         "n_head_kv",
         "kv_n_heads",
         "multi_query_group_num",
+        "n_query_groups",
     ),
     "head_size": ("head_dim", "kv_channels", "attention_head_dim"),
     "feed_forward": (
@@ -732,12 +580,6 @@ def _size(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
             value = int(value)
         if not isinstance(value, int):
             continue
-        if name == "vocab_size" and value == LEFT_TO_TOKENIZER:
-            raise InvalidInput(
-                "config",
-                f"{name} is {value}, as Meta's params.json leaves it to the tokenizer; write its "
-                "size in its place, 32000 of Llama 1 and 2",
-            )
         if not 0 <= value <= LARGEST:
             raise InvalidInput("config", f"{name} is {value}; allowed are 0 to {LARGEST:,}")
         return value

@@ -177,17 +177,11 @@ def _matrices(fields: ConfigFields) -> int:
 
 
 def _width(fields: ConfigFields) -> int:
-    """Width of the feed-forward part of a dense layer: 4 d where the config does not say, and
-    Meta's rounding of 8/3 d in its own form."""
+    """Width of the feed-forward part of a dense layer: 4 d where the config does not say."""
     stated = fields.get("feed_forward")
     if stated:
         return stated
     hidden = fields.need("hidden_size")
-    step = fields.config.get("multiple_of")
-    if isinstance(step, int) and 0 < step <= hidden * 8:
-        factor = fields.config.get("ffn_dim_multiplier")
-        factor = factor if isinstance(factor, int | float) and 0 < factor < 100 else 1.0
-        return step * -(-int(factor * int(8 * hidden / 3)) // step)
     if not fields.is_size_given and _is_gated(fields) and not fields.get("width_factor"):
         fields.need("feed_forward")
     return (fields.get("width_factor") or 4) * hidden

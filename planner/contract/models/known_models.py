@@ -33,18 +33,15 @@ _OTHER_WORK = (
         re.compile(
             r"\b(flux|sdxl|sd3|stable[- ]diffusion|wan2|hunyuanvideo|dit|unet|vit|clip|siglip2?"
             r"|dinov[23]|yolo\w*|resnet\w*|whisper|wav2vec2|hubert|efficientnet\w*|mobilenet\w*"
-            r"|convnext\w*|swin\w*|segformer|segment[- ]anything|sam2?|detr|mask[- ]?r-?cnn)\b",
+            r"|convnext\w*|swin\w*|segformer|segment[- ]anything|sam2?|detr|mask[- ]?r-?cnn|dlrm"
+            r"|deepfm|wide[- ]and[- ]deep|(alpha|open|rosetta|esm)fold\d?)\b",
             re.IGNORECASE,
         ),
-        f"makes or reads images or sound; {AS_SAMPLES}",
+        f"is no model of text; {AS_SAMPLES}",
     ),
     (
         re.compile(r"\bu?m?t5\b|\bm?bart\b", re.IGNORECASE),
         f"has two stacks, which are not counted; {IN_ITS_PLACE}, {HALF_THE_TOKENS}",
-    ),
-    (
-        re.compile(r"\b(dlrm|deepfm|wide[- ]and[- ]deep|(alpha|open|rosetta|esm)fold\d?)\b", re.I),
-        f"is no language model; {AS_SAMPLES}, better a measured rate",
     ),
     (
         re.compile(r"mamba|\b(jamba|rwkv|xlstm|recurrentgemma)", re.IGNORECASE),
@@ -309,6 +306,12 @@ def figures_of(name: object, config: object, is_size_given: bool = False) -> Mod
     return None
 
 
+def _figures_beside(name: object, config: object) -> ModelFigures | None:
+    """The same beside sizes that the request gives; None for a model called by its size alone."""
+    is_size = isinstance(name, str) and read_size(name) is not None
+    return None if is_size else figures_of(name, config, is_size_given=True)
+
+
 def count_input_at_work(name: object, config: object, active_parameters: float) -> float:
     """Parameters active on a token of a model that classifies, with its input embedding where the
     family's published figure leaves it out, as those of every other family have it; as they are
@@ -317,9 +320,7 @@ def count_input_at_work(name: object, config: object, active_parameters: float) 
     >>> round(count_input_at_work("gpt-oss-20b", None, 3.03e9) / 1e9, 2)
     3.03
     """
-    if name is not None and read_size(str(name)) is not None:
-        return active_parameters
-    figures = figures_of(name, config, is_size_given=True)
+    figures = _figures_beside(name, config)
     if figures is None or not figures.uncounted_input:
         return active_parameters
     filled = figures.active_parameters - figures.output_parameters
@@ -343,9 +344,7 @@ def context_of(name: str | None, config: str | None) -> Context | None:
     >>> context_of("gpt2", None), context_of("7B", None), context_of(None, None)
     (Context(tokens=1024, is_learned=True), None, None)
     """
-    if name is not None and read_size(name) is not None:
-        return None
-    figures = figures_of(name, config, is_size_given=True)
+    figures = _figures_beside(name, config)
     if figures is None or not figures.positions:
         return None
     return Context(figures.positions, figures.has_learned_positions)
@@ -360,9 +359,7 @@ def count_heads(name: str | None, config: str | None, width: int | None) -> int 
     >>> count_heads("7B", None, 4096), count_heads(None, None, None)
     (None, None)
     """
-    if name is not None and read_size(name) is not None:
-        return None
-    figures = figures_of(name, config, is_size_given=True)
+    figures = _figures_beside(name, config)
     return figures.heads or None if figures and figures.hidden_size == width else None
 
 
@@ -372,9 +369,7 @@ def is_encoder(name: str | None, config: str | None) -> bool:
     >>> is_encoder("BERT-base", None), is_encoder("Llama-3.1-8B", None), is_encoder("7B", None)
     (True, False, False)
     """
-    if name is not None and read_size(name) is not None:
-        return False
-    figures = figures_of(name, config, is_size_given=True)
+    figures = _figures_beside(name, config)
     return bool(figures and figures.is_encoder)
 
 
