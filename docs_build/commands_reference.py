@@ -10,8 +10,7 @@ from django.core.management.base import BaseCommand
 
 from docs_build.markdown_table import format_table
 from gpu_cost_planner.command_line import COMMANDS as SHARED_COMMANDS
-from gpu_cost_planner.command_line import build_parser
-from gpu_cost_planner.completion import read_parsers
+from gpu_cost_planner.command_line import build_parser, read_parsers
 
 APPS = ("planner", "pricing")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -80,6 +80,12 @@ def print_text(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 
+def read_parsers(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    """name → parser of each command."""
+    groups = [action for action in parser._actions if isinstance(action, _SubParsersAction)]
+    return {name: command for group in groups for name, command in group.choices.items()}
+
+
 Run = Callable[[Namespace], int]
 
 
@@ -100,7 +106,7 @@ def _run_shared(command: Command, options: Namespace) -> int:
 
 def _own_commands() -> dict[str, tuple[str, Callable[[ArgumentParser], None], Run]]:
     """Commands that only this command line has: help, arguments, and what runs them."""
-    from gpu_cost_planner import completion, serve, sweep_command, worker_command
+    from gpu_cost_planner import serve, sweep_command
     from gpu_cost_planner.assistants import command as mcp_command
 
     return {
@@ -109,18 +115,8 @@ def _own_commands() -> dict[str, tuple[str, Callable[[ArgumentParser], None], Ru
             sweep_command.add_arguments,
             lambda options: sweep_command.run(options, load_catalog(options), print_text),
         ),
-        "worker": (
-            worker_command.HELP,
-            worker_command.add_arguments,
-            lambda options: worker_command.run(options, load_catalog(options)),
-        ),
         "mcp": (mcp_command.HELP, mcp_command.add_arguments, mcp_command.run),
         "serve": (serve.HELP, serve.add_arguments, serve.run),
-        "completion": (
-            completion.HELP,
-            completion.add_arguments,
-            lambda options: completion.run(options, build_parser(), print_text),
-        ),
     }
 
 

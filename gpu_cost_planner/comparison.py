@@ -27,10 +27,60 @@ from pricing.market.snapshot import Catalog
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-if TYPE_CHECKING:
-    import pandas as pd
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table; pandas is imported when it is first looked at."""
+
+    name: str
+    _build: Callable[[], pd.DataFrame]
+
+    def to_frame(self, *, floats: bool = False) -> pd.DataFrame:
+        """The table as a frame; money is exact `Decimal`, or `float64` with `floats=True`."""
+        from planner.exports.frames import convert_money
+
+        return convert_money(self._build()) if floats else self._build()
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The table as CSV with exact amounts, written to `path` where one is given."""
+        from planner.exports.frames import format_csv
+
+        text = format_csv(self._build())
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def __len__(self) -> int:
+        return len(self._build())
+
+    def __repr__(self) -> str:
+        return f"<table {self.name}: {len(self)} rows; .to_frame() is a pandas frame>"
+
+    def _repr_html_(self) -> str:
+        html: str = self._build().to_html(max_rows=20, border=0)
+        return html
+
+
+class AnswerTable:
+    """A table of an answer, as an attribute of what holds the answer."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, holder: Comparison | Portfolio, _owner: type) -> Table:
+        return Table(self._name, partial(_build, self._name, holder.answer))
+
+
+def _build(name: str, answer: ComparisonAnswer | PortfolioAnswer) -> pd.DataFrame:
+    # pandas takes longer to import than a comparison takes to compute.
+    from planner.exports.frames import FRAMES, build_frame
+    from planner.exports.portfolio_exports import TABLE_MODELS
+
+    if isinstance(answer, ComparisonAnswer):
+        return FRAMES[name](answer)
+    model, field = TABLE_MODELS[name]
+    return build_frame(model, getattr(answer, field), answer)
 
 
 @dataclass(frozen=True)
@@ -59,63 +109,50 @@ class Comparison:
         """What to know about the answer."""
         return self.answer.warnings
 
-    @property
-    def scenarios(self) -> Table:
-        """A row for each way to buy: totals, proven gap, whether it is advised."""
-        return self._table("scenarios")
-
-    @property
-    def lines(self) -> Table:
-        """A row for each cost line of each feasible scenario; `amount` sums to the total."""
-        return self._table("lines")
-
-    @property
-    def capacity(self) -> Table:
-        """A row for each scenario, month and source: hours available and used."""
-        return self._table("capacity")
-
-    @property
-    def purchases(self) -> Table:
-        """A row for each purchase of each feasible scenario."""
-        return self._table("purchases")
-
-    @property
-    def break_even(self) -> Table:
-        """A row for each server against a way to rent."""
-        return self._table("break_even")
-
-    @property
-    def assumptions(self) -> Table:
-        """A row for each figure that the answer rests on, with its source."""
-        return self._table("assumptions")
-
-    @property
-    def tornado(self) -> Table:
-        """A row for each figure at its low and its high value."""
-        return self._table("tornado")
-
-    @property
-    def risk(self) -> Table:
-        """A row for each feasible scenario over the simulated outcomes."""
-        return self._table("risk")
-
-    @property
-    def fiscal_years(self) -> Table:
-        """A row for each fiscal year of each feasible scenario: cash, capital, cost as booked."""
-        return self._table("fiscal_years")
-
-    @property
-    def advice(self) -> Table:
-        """One row: what to approve, to sign and to owe, payback and range."""
-        return self._table("verdict")
+    scenarios = AnswerTable("scenarios")
+    """A row for each way to buy: totals, proven gap, whether it is advised."""
+    lines = AnswerTable("lines")
+    """A row for each cost line of each feasible scenario; `amount` sums to the total."""
+    capacity = AnswerTable("capacity")
+    """A row for each scenario, month and source: hours available and used."""
+    purchases = AnswerTable("purchases")
+    """A row for each purchase of each feasible scenario."""
+    break_even = AnswerTable("break_even")
+    """A row for each server against a way to rent."""
+    assumptions = AnswerTable("assumptions")
+    """A row for each figure that the answer rests on, with its source."""
+    tornado = AnswerTable("tornado")
+    """A row for each figure at its low and its high value."""
+    risk = AnswerTable("risk")
+    """A row for each feasible scenario over the simulated outcomes."""
+    fiscal_years = AnswerTable("fiscal_years")
+    """A row for each fiscal year of each feasible scenario: cash, capital, cost as booked."""
+    advice = AnswerTable("verdict")
+    """One row: what to approve, to sign and to owe, payback and range."""
 
     def plot_scenarios(self) -> Axes:
-        """The total of each scenario as a bar; needs matplotlib."""
-        return plot_scenarios(self.answer)
+        """The total of each feasible scenario as a bar, the advised one filled (matplotlib)."""
+        axes = _make_axes()
+        scenarios = [one for one in self.answer.scenarios if one.feasible]
+        names = [SCENARIO_TITLES[one.key] for one in scenarios]
+        advised = self.answer.recommendation.scenario
+        colours = ["tab:blue" if one.key == advised else "lightgray" for one in scenarios]
+        axes.barh(names, [float(one.require_total()) for one in scenarios], color=colours)
+        axes.invert_yaxis()
+        axes.set_xlabel(f"total, {self.answer.currency}")
+        return axes
 
     def plot_cash(self) -> Axes:
-        """What each scenario has cost up to each month; needs matplotlib."""
-        return plot_cash(self.answer)
+        """What each feasible scenario has cost up to each month, from the start on (matplotlib)."""
+        axes = _make_axes()
+        for one in self.answer.feasible:
+            months = range(len(one.cash_per_month))
+            total = list(accumulate(float(amount) for amount in one.cash_per_month))
+            axes.plot(months, total, label=SCENARIO_TITLES[one.key])
+        axes.set_xlabel(f"months from {self.answer.start}; last: the end, with resale")
+        axes.set_ylabel(f"paid so far, {self.answer.currency}")
+        axes.legend()
+        return axes
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values, the same as the API's."""
@@ -137,22 +174,9 @@ class Comparison:
         parts += [f"<p>Note: {escape(text)}</p>" for text in self.warnings]
         return "\n".join(parts)
 
-    def _table(self, name: str) -> Table:
-        return Table(name, partial(_build, name, self.answer))
-
-
-def _build(name: str, answer: ComparisonAnswer) -> pd.DataFrame:
-    # pandas takes longer to import than a comparison takes to compute.
-    from planner.exports.frames import FRAMES
-
-    build: Callable[[ComparisonAnswer], pd.DataFrame] = FRAMES[name]
-    return build(answer)
-
 
 def _scenarios_html(answer: ComparisonAnswer) -> str:
     """The scenarios as a small table, the advised one marked; without pandas."""
-    from planner.contract.labels import SCENARIO_TITLES
-
     rows = []
     for one in answer.scenarios:
         total = f"{one.require_total():,.0f}" if one.feasible else "not feasible"
@@ -219,35 +243,18 @@ class Portfolio:
         """What each project pays, and why."""
         return self.answer.projects
 
-    @property
-    def projects(self) -> Table:
-        """A row for each project: alone, share, saving."""
-        return self._table("projects")
-
-    @property
-    def purchases(self) -> Table:
-        """A row for each purchase and commitment."""
-        return self._table("purchases")
-
-    @property
-    def machines(self) -> Table:
-        """A row for each month and machine held: hours available and used."""
-        return self._table("machines")
-
-    @property
-    def uses(self) -> Table:
-        """A row for each month, project and machine: hours used."""
-        return self._table("uses")
-
-    @property
-    def kinds(self) -> Table:
-        """A row for each project and kind of machine: what it uses of it over the plan."""
-        return self._table("kinds")
-
-    @property
-    def lines(self) -> Table:
-        """A row for each cost line; `amount` sums to the total."""
-        return self._table("lines")
+    projects = AnswerTable("projects")
+    """A row for each project: alone, share, saving."""
+    purchases = AnswerTable("purchases")
+    """A row for each purchase and commitment."""
+    machines = AnswerTable("machines")
+    """A row for each month and machine held: hours available and used."""
+    uses = AnswerTable("uses")
+    """A row for each month, project and machine: hours used."""
+    kinds = AnswerTable("kinds")
+    """A row for each project and kind of machine: what it uses of it over the plan."""
+    lines = AnswerTable("lines")
+    """A row for each cost line; `amount` sums to the total."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values, the same as the API's."""
@@ -271,18 +278,6 @@ class Portfolio:
             f"<table><thead><tr><th>project</th><th>what it pays</th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table>"
         )
-
-    def _table(self, name: str) -> Table:
-        return Table(name, lambda: _build_portfolio_table(self.answer, name))
-
-
-def _build_portfolio_table(answer: PortfolioAnswer, name: str) -> pd.DataFrame:
-    # pandas takes longer to import than a small portfolio takes to plan.
-    from planner.exports.frames import build_frame
-    from planner.exports.portfolio_exports import TABLE_MODELS
-
-    model, field = TABLE_MODELS[name]
-    return build_frame(model, getattr(answer, field), answer)
 
 
 @dataclass(frozen=True)
@@ -340,65 +335,6 @@ def find_offers(
     """The offers of `catalog` that meet every filter (`pricing.market.offer_filters`)."""
     rows, count = search_offers(catalog, names, limit=limit, **limits)
     return OfferList(catalog, rows, count)
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table; pandas is imported when it is first looked at."""
-
-    name: str
-    _build: Callable[[], pd.DataFrame]
-
-    def to_frame(self, *, floats: bool = False) -> pd.DataFrame:
-        """The table as a frame; money is exact `Decimal`, or `float64` with `floats=True`."""
-        from planner.exports.frames import convert_money
-
-        return convert_money(self._build()) if floats else self._build()
-
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """The table as CSV with exact amounts, written to `path` where one is given."""
-        from planner.exports.frames import format_csv
-
-        text = format_csv(self._build())
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
-
-    def __len__(self) -> int:
-        return len(self._build())
-
-    def __repr__(self) -> str:
-        return f"<table {self.name}: {len(self)} rows; .to_frame() is a pandas frame>"
-
-    def _repr_html_(self) -> str:
-        html: str = self._build().to_html(max_rows=20, border=0)
-        return html
-
-
-def plot_scenarios(answer: ComparisonAnswer) -> Axes:
-    """The total of each feasible scenario as a bar, the advised one filled."""
-    axes = _make_axes()
-    scenarios = [one for one in answer.scenarios if one.feasible]
-    names = [SCENARIO_TITLES[one.key] for one in scenarios]
-    advised = answer.recommendation.scenario
-    colours = ["tab:blue" if one.key == advised else "lightgray" for one in scenarios]
-    axes.barh(names, [float(one.require_total()) for one in scenarios], color=colours)
-    axes.invert_yaxis()
-    axes.set_xlabel(f"total, {answer.currency}")
-    return axes
-
-
-def plot_cash(answer: ComparisonAnswer) -> Axes:
-    """What each feasible scenario has cost up to each month, from the start on."""
-    axes = _make_axes()
-    for one in answer.feasible:
-        months = range(len(one.cash_per_month))
-        total = list(accumulate(float(amount) for amount in one.cash_per_month))
-        axes.plot(months, total, label=SCENARIO_TITLES[one.key])
-    axes.set_xlabel(f"months from {answer.start}; last: the end, with resale")
-    axes.set_ylabel(f"paid so far, {answer.currency}")
-    axes.legend()
-    return axes
 
 
 def _make_axes() -> Axes:

@@ -119,7 +119,6 @@ def sweep(
     catalog: Catalog | None = None,
     today: dt.date | None = None,
     processes: int | None = None,
-    broker: str | None = None,
     journal: str | Path | None = None,
     progress: bool = False,
     floats: bool = False,
@@ -127,12 +126,10 @@ def sweep(
     """A row for each combination of the grid's values: what is advised, and what it costs.
 
     `grid` maps dotted fields of the request to the values that they take. `processes`: as many
-    as there are processors unless given; or `broker`, the address of a broker from which
-    workers on many machines take the comparisons (`gpu-cost-planner worker`). `journal` names a
-    file that keeps what is done, so that the same call goes on where an earlier one was stopped.
-    `progress` shows a bar. Money is
-    exact, or `float64` with `floats`. A combination that the market refuses has its reason in
-    the column `refused`. Raises `InvalidInput` for a request whose fields are refused.
+    as there are processors unless given. `journal` names a file that keeps what is done, so that
+    the same call goes on where an earlier one was stopped. `progress` shows a bar. Money is exact,
+    or `float64` with `floats`. A combination that the market refuses has its reason in the column
+    `refused`. Raises `InvalidInput` for a request whose fields are refused.
 
     >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
     >>> grid = {"horizon_months": [6, 36]}
@@ -140,7 +137,7 @@ def sweep(
     >>> frame[["horizon_months", "recommended"]].values.tolist()
     [[6, 'on_demand'], [36, 'on_prem']]
     """
-    from gpu_cost_planner.sweeps.sweep import Market, run_sweep
+    from gpu_cost_planner.variations import Market, run_sweep
 
     market = Market(catalog or bundled_catalog(), today or dt.datetime.now(dt.UTC).date())
     return run_sweep(
@@ -148,7 +145,6 @@ def sweep(
         grid,
         market,
         processes=processes,
-        broker=broker,
         journal=journal,
         progress=progress,
         floats=floats,

@@ -30,9 +30,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--processes", type=int, metavar="N", help="by default one a processor")
     parser.add_argument(
-        "--broker", metavar="URL", help="let the workers of this broker do it (`worker`)"
-    )
-    parser.add_argument(
         "--journal", metavar="FILE", help="keep what is done here, and go on from it"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -48,7 +45,6 @@ def run(options: Namespace, catalog: Catalog, write: Callable[[str], object]) ->
         read_grid(options.vary),
         catalog=catalog,
         processes=options.processes,
-        broker=options.broker,
         journal=options.journal,
         progress=not options.quiet,
     )

@@ -85,7 +85,7 @@ def test_every_command_and_argument_says_what_it_is(pages):
 
 def test_every_command_of_the_command_line_is_described(pages):
     commands = read_command_line()
-    assert {"sweep", "mcp", "serve", "completion"} <= commands.keys()
+    assert {"sweep", "mcp", "serve"} <= commands.keys()
     for name in commands:
         assert f"## gpu-cost-planner {name}\n" in pages["reference/commands.md"]
 

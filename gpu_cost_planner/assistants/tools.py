@@ -165,15 +165,9 @@ def _call_offers(arguments: Arguments, catalog: Catalog) -> Answer:
     limit = arguments.get("limit", 10)
     if type(limit) is not int or not 1 <= limit <= MAX_OFFERS:
         raise InvalidInput("limit", f"{limit!r} is not allowed; allowed are 1 to {MAX_OFFERS}")
-    names = {name: _read_names(arguments, name) for name in _NAMES}
-    limits = {name: _read_number(arguments, name) for name in _LIMITS}
-    sold_now = arguments.get("sold_now", True)
-    if not isinstance(sold_now, bool):
-        raise InvalidInput("sold_now", f"{sold_now!r} is not true or false")
-    ordering = arguments.get("ordering", ORDERINGS[0])
-    rows, count = search_offers(
-        catalog, names, limit=limit, ordering=ordering, sold_now=sold_now, **limits
-    )
+    names = {name: arguments.get(name, ()) for name in _NAMES}
+    limits = {name: value for name, value in arguments.items() if name not in {*_NAMES, "limit"}}
+    rows, count = search_offers(catalog, names, limit=limit, **{"sold_now": True, **limits})
     return answer_offers(catalog, rows, count)
 
 
@@ -181,23 +175,6 @@ def _check_fields(arguments: Arguments, allowed: tuple[str, ...]) -> None:
     for name in arguments:
         if name not in allowed:
             raise InvalidInput(name, f"unknown field; allowed are {', '.join(allowed)}")
-
-
-def _read_names(arguments: Arguments, field: str) -> tuple[str, ...]:
-    value = arguments.get(field, ())
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise InvalidInput(field, f"{value!r} is no list of names")
-    return tuple(names)
-
-
-def _read_number(arguments: Arguments, field: str) -> float | None:
-    value = arguments.get(field)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput(field, f"{value!r} is not a number")
-    return float(value)
 
 
 TOOLS: tuple[AssistantTool, ...] = (

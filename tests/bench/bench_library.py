@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpu_cost_planner import compare, sweep
-from gpu_cost_planner.sweeps.sweep import list_variations
+from gpu_cost_planner.variations import list_variations
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.row import SHORT, Row
 

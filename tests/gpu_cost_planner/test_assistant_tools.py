@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from planner.exports.table_names import TABLES
 
 from gpu_cost_planner import compare, estimate
 from gpu_cost_planner.assistants.tools import MAX_OFFERS, TOOLS
 from planner.contract.request.comparison import ComparisonRequest
+from planner.exports import TABLES
 from planner.exports.frames import FRAMES
 from pricing.bundled.catalog import bundled_catalog
 from tests.gpu_cost_planner.requests import generated

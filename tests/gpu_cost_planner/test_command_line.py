@@ -16,7 +16,6 @@ from django.core.management import call_command
 
 from gpu_cost_planner import catalog_option, serve
 from gpu_cost_planner.command_line import COMMANDS, build_parser, main
-from gpu_cost_planner.completion import build_script
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import CATALOG
@@ -147,31 +146,10 @@ def test_it_runs_as_a_module_and_ends_quietly_when_nobody_reads_on() -> None:
 def test_help_says_what_every_command_and_argument_is() -> None:
     parser = build_parser()
     commands = next(a for a in parser._actions if hasattr(a, "choices") and a.choices).choices
-    assert {*COMMANDS, "sweep", "serve", "completion"} <= set(commands)
+    assert {*COMMANDS, "sweep", "serve"} <= set(commands)
     for name, command in commands.items():
         assert isinstance(command, ArgumentParser)
         assert [a.dest for a in command._actions if not a.help] == [], name
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (["gpu-cost-planner", "comp"], {"compare", "completion"}),
-        (["gpu-cost-planner", "compare", "--ta"], {"--table"}),
-        (["gpu-cost-planner", "compare", "--table", "ri"], {"risk"}),
-    ],
-)
-def test_bash_completes_commands_options_and_choices(line: list[str], expected: set[str]) -> None:
-    words = " ".join(line)
-    script = f"{build_script(build_parser())}\nCOMP_WORDS=({words}) COMP_CWORD={len(line) - 1}\n"
-    script += '_gpu_cost_planner; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) == expected
-
-
-def test_the_script_for_zsh_loads_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", "zsh"]) == 0
-    assert capsys.readouterr().out.startswith("autoload -U +X bashcompinit")
 
 
 def test_serving_without_the_repository_says_what_to_do(tmp_path: Path) -> None:

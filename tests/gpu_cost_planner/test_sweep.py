@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 from gpu_cost_planner import InvalidInput, compare, sweep
-from gpu_cost_planner.sweeps import sweep as sweeps
-from gpu_cost_planner.sweeps.sweep import COLUMNS, list_variations
+from gpu_cost_planner import variations as sweeps
+from gpu_cost_planner.variations import COLUMNS, list_variations
 from tests.planner.costing.market_of import CATALOG
 
 TODAY = dt.date(2026, 11, 20)

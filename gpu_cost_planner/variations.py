@@ -1,4 +1,4 @@
-"""A comparison for each combination of values, on several processes or machines, resumable."""
+"""A comparison for each combination of values, on several processes, resumable."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, partial
-from importlib.util import find_spec
+from functools import cached_property
 from itertools import product
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -48,7 +47,6 @@ def run_sweep(
     market: Market,
     *,
     processes: int | None,
-    broker: str | None,
     journal: str | Path | None,
     progress: bool,
     floats: bool,
@@ -60,29 +58,15 @@ def run_sweep(
     variations = list_variations(fields, grid)
     keys = [one.key(market.describe(one.request)) for one in variations]
     by_key = dict(zip(keys, variations, strict=True))
-    compare_all = _choose_workers(market, processes, broker)
+    workers = _count_processes(processes)
     with Journal(journal) as done, show_progress(progress, len(by_key)) as report:
         missing = {key: one for key, one in by_key.items() if key not in done.rows}
         report(len(by_key) - len(missing))
-        for key, row in compare_all(missing):
+        for key, row in _compare(missing, market, workers):
             done.add(key, row)
             report(1)
         rows = [done.rows[key] for key in keys]
     return build_frame([one.values for one in variations], rows, floats=floats)
-
-
-def _choose_workers(
-    market: Market, processes: int | None, broker: str | None
-) -> Callable[[Mapping[str, Variation]], Iterator[tuple[str, Row]]]:
-    """Processes of this machine, or the workers that a broker reaches."""
-    if broker is None:
-        return partial(_compare_here, market=market, processes=_count_processes(processes))
-    if processes is not None:
-        raise InvalidInput("processes", "goes without a broker, whose workers have their own")
-    check_celery("broker")
-    from gpu_cost_planner.sweeps.cluster import compare_on_workers
-
-    return partial(compare_on_workers, market=market, broker=broker)
 
 
 def _count_processes(processes: int | None) -> int:
@@ -93,7 +77,7 @@ def _count_processes(processes: int | None) -> int:
     return processes
 
 
-def _compare_here(
+def _compare(
     missing: Mapping[str, Variation], market: Market, processes: int
 ) -> Iterator[tuple[str, Row]]:
     """Key and row of each variation, as they are done."""
@@ -304,13 +288,6 @@ class Market:
         prices = [(o.id, str(o.price_per_hour), str(o.upfront), o.sold_now) for o in offers]
         text = repr((prices, self.catalog.exchange_rates.latest))
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-def check_celery(field: str) -> None:
-    """Raise `InvalidInput` where what workers need is not installed."""
-    if find_spec("celery") is None:
-        hint = "install it with pip install 'gpu-cost-planner[cluster]'"
-        raise InvalidInput(field, f"needs Celery; {hint}")
 
 
 Report = Callable[[int], object]

@@ -1,1 +1,0 @@
-"""Many comparisons of one request, over a grid of values."""
