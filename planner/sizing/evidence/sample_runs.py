@@ -27,17 +27,14 @@ paper was published with, else `standard`: a library or framework that others us
 
 from __future__ import annotations
 
-import csv
 import difflib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
+from planner.sizing.evidence import read_rows, typed
 from pricing.common.invalid_input import InvalidInput
 
-_MEASURED_THROUGHPUT_TABLE = Path(__file__).with_name("measured_throughput.csv")
 _SUITE = re.compile(
     r"(-\d+)?-(lambda|ngc|nvlabs|llm-foundry|megatron-bridge|maxtext|mlperf-[\d.]+)$"
 )
@@ -60,8 +57,6 @@ class Measurement:
     accelerators: int
     rate_per_second: float
     unit: str
-    systems: int
-    """Systems whose rates were averaged."""
     year: int
     source: str
 
@@ -78,8 +73,7 @@ class Measurement:
 @cache
 def measurements() -> tuple[Measurement, ...]:
     """Every row of the table."""
-    with _MEASURED_THROUGHPUT_TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_measurement(row) for row in csv.DictReader(lines))
+    return tuple(typed(Measurement, row) for row in read_rows("measured_throughput"))
 
 
 @cache
@@ -89,11 +83,11 @@ def benchmarks() -> dict[str, tuple[Measurement, ...]]:
     >>> sorted({m.unit for rows in benchmarks().values() for m in rows})
     ['images', 'mel_frames', 'samples', 'sequences', 'tokens']
     """
-    return {
-        slug: rows
-        for slug, rows in _by_benchmark(measurements())
-        if (rows[0].unit not in ("runs", "model_tflop"))
-    }
+    grouped: dict[str, list[Measurement]] = {}
+    for row in measurements():
+        if row.unit not in ("runs", "model_tflop"):
+            grouped.setdefault(row.benchmark, []).append(row)
+    return {slug: tuple(rows) for slug, rows in grouped.items()}
 
 
 def benchmark(slug: str) -> tuple[Measurement, ...]:
@@ -110,31 +104,6 @@ def benchmark(slug: str) -> tuple[Measurement, ...]:
     raise InvalidInput("benchmark", f"{slug!r} is not known; closest are {', '.join(near)}")
 
 
-def _by_benchmark(
-    rows: Iterable[Measurement],
-) -> Iterable[tuple[str, tuple[Measurement, ...]]]:
-    grouped: dict[str, list[Measurement]] = {}
-    for row in rows:
-        grouped.setdefault(row.benchmark, []).append(row)
-    return ((slug, tuple(group)) for slug, group in grouped.items())
-
-
-def _measurement(row: dict[str, str]) -> Measurement:
-    return Measurement(
-        benchmark=row["benchmark"],
-        workload_class=row["workload_class"],
-        precision=row["precision"],
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"]),
-        rate_per_second=float(row["rate_per_second"]),
-        unit=row["unit"],
-        systems=int(row["systems"]),
-        year=int(row["year"]),
-        source=row["source"],
-    )
-
-
-_TABLE = Path(__file__).with_name("sample_runs.csv")
 TRAINING_FACTOR = 3.0
 """FLOPs of forward and backward pass over the forward pass alone (Kaplan et al., arXiv 2001.08361,
 2020)."""
@@ -142,21 +111,21 @@ IMAGES = ("detection", "vision classification", "vision-language", "vision", "im
 """Domains of images, 2026."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SampleRun:
     """One run as published."""
 
     run: str
     team: str
     domain: str
-    architecture: str
+    architecture: str = ""
     """convolutional, depthwise, transformer or detector; empty where its source leaves it open."""
-    parameters: float | None
-    forward_flops: float | None
+    parameters: float | None = None
+    forward_flops: float | None = None
     """Of one sample; None where only those of the whole training are known."""
     training_flops: float
     """Of all samples, forward and backward, at the size that the model is known by."""
-    resized_share: float
+    resized_share: float = 1.0
     """Part of them that the run did, as it trained on smaller images; 1 where it did not."""
     precision: str
     """mixed or fp32."""
@@ -164,12 +133,11 @@ class SampleRun:
     accelerators: int
     accelerator_hours: float
     is_stated: bool
-    loader: str
+    loader: str = ""
     """How images were read: hand_tuned (its source names a loader written for speed) or usual;
     empty where no images were."""
-    code: str
+    code: str = ""
     """How well tuned the code is, as for trainings; empty where no images were."""
-    note: str
 
     @property
     def is_images(self) -> bool:
@@ -184,32 +152,13 @@ def sample_runs() -> tuple[SampleRun, ...]:
     >>> sum(run.is_stated and run.is_images for run in sample_runs())
     139
     """
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_run(row) for row in csv.DictReader(lines))
+    return tuple(_run(row) for row in read_rows("sample_runs"))
 
 
 def _run(row: dict[str, str]) -> SampleRun:
-    gflops = row["forward_gflops_per_sample"]
-    forward = float(gflops) * 1e9 if gflops else None
-    if forward is None:
-        total = float(row["training_flops"])
-    else:
+    own: dict[str, object] = {}
+    if "forward_gflops_per_sample" in row:
+        forward = float(row["forward_gflops_per_sample"]) * 1e9
         total = TRAINING_FACTOR * forward * float(row["samples"])
-    return SampleRun(
-        run=row["run"],
-        team=row["team"],
-        domain=row["domain"],
-        architecture=row["architecture"],
-        parameters=float(row["parameters"]) if row["parameters"] else None,
-        forward_flops=forward,
-        training_flops=total,
-        resized_share=float(row["resized_share"] or 1),
-        precision=row["precision"],
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"]),
-        accelerator_hours=float(row["accelerator_hours"]),
-        is_stated=row["is_stated"] == "yes",
-        loader=row["loader"],
-        code=row["code"],
-        note=row["note"],
-    )
+        own = {"forward_flops": forward, "training_flops": total}
+    return typed(SampleRun, row | own)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-_SERVER_POWER_TABLE = Path(__file__).with_name("server_power.csv")
+from planner.sizing.evidence import read_rows, typed
 
 
 @dataclass(frozen=True)
@@ -19,11 +17,9 @@ class ServerPower:
     accelerators: int
     state: str
     """training, inference, stress or waiting (model loaded, no work)."""
-    work: str
     watts: float
-    is_default: bool
-    """Whether clocks and power limits are as delivered, not lowered for efficiency."""
-    read_at: str
+    mode: str
+    """`default` where clocks and power limits are as delivered, not lowered for efficiency."""
 
 
 @cache
@@ -33,20 +29,7 @@ def server_powers() -> tuple[ServerPower, ...]:
     >>> {row.state for row in server_powers()} == {"training", "inference", "stress", "waiting"}
     True
     """
-    with _SERVER_POWER_TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(
-            ServerPower(
-                system=row["system"],
-                accelerator=row["accelerator"],
-                accelerators=int(row["accelerators"]),
-                state=row["state"],
-                work=row["work"],
-                watts=float(row["watts"]),
-                is_default=row["mode"] == "default",
-                read_at=row["read_at"],
-            )
-            for row in csv.DictReader(lines)
-        )
+    return tuple(typed(ServerPower, row) for row in read_rows("server_power"))
 
 
 LEAST_DENSE_SHARE = 0.02
@@ -120,9 +103,6 @@ class Load:
     engine: str = "standard"
 
 
-_TABLE = Path(__file__).with_name("serving_throughput.csv")
-
-
 @dataclass(frozen=True)
 class ServingMeasurement:
     """One rate as published."""
@@ -146,33 +126,11 @@ def serving_measurements() -> tuple[ServingMeasurement, ...]:
     >>> len(serving_measurements())
     313
     """
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_measurement(row) for row in csv.DictReader(lines))
-
-
-def _measurement(row: dict[str, str]) -> ServingMeasurement:
-    return ServingMeasurement(
-        name=row["model"],
-        team=row["team"],
-        model=ServedModel(
-            parameters=float(row["parameters"]),
-            active_parameters=float(row["active_parameters"]),
-            layers=float(row["layers"]),
-            hidden_size=float(row["hidden_size"]),
-            cached_values=float(row["cached_values"]),
-            windowed_layers=float(row["windowed_layers"]),
-            experts=int(row["experts"]),
-            experts_per_token=int(row["experts_per_token"]),
-        ),
-        precision=row["precision"],
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"]),
-        load=Load(
-            prompt_tokens=float(row["prompt_tokens"]),
-            output_tokens=float(row["output_tokens"]),
-            sequences=float(row["sequences"]) if row["sequences"] else None,
-            latency=row["latency"],
-            engine=row["engine"],
-        ),
-        tokens_per_second=float(row["tokens_per_second"]),
+    return tuple(
+        typed(
+            ServingMeasurement,
+            row
+            | {"model": typed(ServedModel, row), "load": typed(Load, row), "name": row["model"]},
+        )
+        for row in read_rows("serving_throughput")
     )

@@ -9,18 +9,17 @@ H800 as an H100.
 
 from __future__ import annotations
 
-import csv
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from planner.contract.models.count_parameters import ModelFigures
 from planner.contract.models.known_models import known_by_name
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
+from planner.sizing.evidence import read_rows, typed
 
-_CLUSTER_SCALING_TABLE = Path(__file__).with_name("cluster_scaling.csv")
 ONE_NODE = 8
 """Accelerators up to which a job stays in one node (HGX and DGX, NVIDIA, 2017-2025)."""
 
@@ -33,11 +32,10 @@ def cluster_slope() -> float:
     >>> -0.02 < cluster_slope() < 0
     True
     """
-    with _CLUSTER_SCALING_TABLE.open(newline="", encoding="utf-8") as lines:
-        slopes = [
-            math.log(float(row["speed_of_one"])) / math.log(int(row["large"]) / int(row["small"]))
-            for row in csv.DictReader(lines)
-        ]
+    slopes = [
+        math.log(float(row["speed_of_one"])) / math.log(int(row["large"]) / int(row["small"]))
+        for row in read_rows("cluster_scaling")
+    ]
     return sum(slopes) / len(slopes)
 
 
@@ -50,9 +48,6 @@ def cluster_share(accelerators: float) -> float:
     return math.exp(cluster_slope() * math.log(max(accelerators, ONE_NODE) / ONE_NODE))
 
 
-_RL_STEPS_TABLE = Path(__file__).with_name("rl_steps.csv")
-
-
 @dataclass(frozen=True)
 class RlStep:
     """One step, as the training of its tokens."""
@@ -63,7 +58,6 @@ class RlStep:
     accelerator: str
     accelerators: int
     step_seconds: float
-    note: str
 
 
 @cache
@@ -73,14 +67,12 @@ def rl_steps() -> tuple[RlStep, ...]:
     >>> len(rl_steps()), len({step.team for step in rl_steps()})
     (26, 2)
     """
-    with _RL_STEPS_TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_step(row) for row in csv.DictReader(lines))
+    return tuple(_step(row) for row in read_rows("rl_steps"))
 
 
 def _step(row: dict[str, str]) -> RlStep:
     prompt, response = int(row["prompt_tokens"]), int(row["response_tokens"])
     count = int(row["rollouts_per_step"])
-    critic = row["critic_parameters"]
     tokens = float(count * (prompt + response))
     request = {
         "kind": "training",
@@ -94,27 +86,21 @@ def _step(row: dict[str, str]) -> RlStep:
             "prompt_tokens": prompt,
             "per_step": count,
             "engine": row["engine"],
-            **({"critic_parameters": float(critic)} if critic else {}),
+            **_numbers(row, float, "critic_parameters"),
         },
-        **({"model": row["model"]} if row["model"] else {"parameters": float(row["parameters"])}),
+        **({"model": row["model"]} if "model" in row else _numbers(row, float, "parameters")),
     }
-    return RlStep(
-        run=row["run"],
-        team=row["team"],
-        training=parse(Training, request),
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"]),
-        step_seconds=float(row["step_seconds"]),
-        note=row["note"],
-    )
+    return typed(RlStep, row | {"training": parse(Training, request)})
 
 
-_FRAMEWORK_THROUGHPUT_TABLE = Path(__file__).with_name("framework_throughput.csv")
+def _numbers(row: Mapping[str, str], kind: type[int | float], *names: str) -> dict[str, float]:
+    """The cells of those names that the row has."""
+    return {name: kind(row[name]) for name in names if name in row}
+
+
+_SIZES = ("layers", "hidden_size", "vocabulary_size", "sequence_length")
 _WHOLE = (
-    "layers",
-    "hidden_size",
-    "vocabulary_size",
-    "sequence_length",
+    *_SIZES,
     "micro_batch_size",
     "zero_stage",
     "active_parameters",
@@ -132,8 +118,6 @@ class FrameworkRate:
     accelerators: int
     tokens_per_second: float
     """Of one accelerator, of steps alone."""
-    note: str
-    source: str
     code: str
     """How well tuned: vendors' own figures are hand-tuned, released frameworks standard."""
 
@@ -145,8 +129,7 @@ def framework_rates() -> tuple[FrameworkRate, ...]:
     >>> len(framework_rates())
     209
     """
-    with _FRAMEWORK_THROUGHPUT_TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_rate(row) for row in csv.DictReader(lines))
+    return tuple(_rate(row) for row in read_rows("framework_throughput"))
 
 
 def _rate(row: dict[str, str]) -> FrameworkRate:
@@ -154,30 +137,17 @@ def _rate(row: dict[str, str]) -> FrameworkRate:
     request = {
         "kind": "training",
         "parameters": float(row["parameters"]),
-        "tokens": 1e9 if is_adapter or row["stage"] else 1e12,
+        "tokens": 1e9 if is_adapter or "stage" in row else 1e12,
         "optimizer": row["optimizer"],
         "precision": row["precision"],
         "chunked_loss": row["framework"] == "torchtune",
-        **({"activation_checkpointing": True} if row["checkpointing"] else {}),
-        "is_classifier": row["is_classifier"] == "yes",
-        **({"stage": row["stage"]} if row["stage"] else {}),
-        **({"layout": {"tensor": int(row["tensor"])}} if row["tensor"] else {}),
-        **{name: int(row[name]) for name in _WHOLE if row[name]},
+        **({"activation_checkpointing": True} if "checkpointing" in row else {}),
+        "is_classifier": "is_classifier" in row,
+        **({"stage": row["stage"]} if "stage" in row else {}),
+        **({"layout": {"tensor": int(row["tensor"])}} if "tensor" in row else {}),
+        **_numbers(row, int, *_WHOLE),
     }
-    return FrameworkRate(
-        framework=row["framework"],
-        model=row["model"],
-        training=parse(Training, request),
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"]),
-        tokens_per_second=float(row["tokens_per_second"]),
-        note=row["note"],
-        source=row["source"],
-        code=row["code"],
-    )
-
-
-_FINETUNE_RUNS_TABLE = Path(__file__).with_name("finetune_runs.csv")
+    return typed(FrameworkRate, row | {"training": parse(Training, request)})
 
 
 @dataclass(frozen=True)
@@ -186,16 +156,14 @@ class FinetuneRun:
 
     run: str
     team: str
-    year: int
     training: Training
     precision: str
     accelerator: str
     accelerators: int
     accelerator_hours: float
-    code: str
     tokens_are: str
     """stated or estimated, and how."""
-    source: str
+    code: str = "standard"
 
     @property
     def is_stated(self) -> bool:
@@ -210,40 +178,23 @@ def finetune_runs() -> tuple[FinetuneRun, ...]:
     >>> len(finetune_runs()), finetune_runs()[0].run
     (55, 'alpaca-7b')
     """
-    with _FINETUNE_RUNS_TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_finetune_runs_run(row) for row in csv.DictReader(lines))
+    return tuple(_finetune_run(row) for row in read_rows("finetune_runs"))
 
 
-def _finetune_runs_run(row: dict[str, str]) -> FinetuneRun:
-    whole = ("layers", "hidden_size", "vocabulary_size", "sequence_length")
+def _finetune_run(row: dict[str, str]) -> FinetuneRun:
     request = {
         "kind": "training",
         "parameters": float(row["parameters"]),
         "tokens": float(row["tokens"]),
         "optimizer": row["optimizer"],
         "stage": "fine_tuning",
-        "is_classifier": row["is_classifier"] == "yes",
-        **{name: int(row[name]) for name in whole},
+        "is_classifier": "is_classifier" in row,
+        **_numbers(row, int, *_SIZES),
     }
-    return FinetuneRun(
-        run=row["run"],
-        team=row["team"],
-        year=int(row["year"]),
-        training=parse(Training, request),
-        precision=row["precision"],
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"]),
-        accelerator_hours=float(row["accelerator_hours"]),
-        code=row["code"] or "standard",
-        tokens_are=row["tokens_are"],
-        source=row["source"],
-    )
+    return typed(FinetuneRun, row | {"training": parse(Training, request)})
 
 
-_TABLE = Path(__file__).with_name("published_runs.csv")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PublishedRun:
     """One run as published; None where the source is silent."""
 
@@ -251,79 +202,37 @@ class PublishedRun:
     family: str
     """Runs of one team or code base: never used to predict one another in an evaluation."""
     year: int
-    parameters: float | None
-    active_parameters: float | None
-    tokens: float | None
-    sequence_length: int | None
-    layers: int | None
-    hidden_size: int | None
-    training_flops: float | None
+    parameters: float | None = None
+    active_parameters: float | None = None
+    tokens: float | None = None
+    sequence_length: int | None = None
+    layers: int | None = None
+    hidden_size: int | None = None
+    training_flops: float | None = None
     """Given where tokens are not."""
     precision: str
     accelerator: str
-    accelerators: int | None
+    accelerators: int | None = None
     accelerator_hours: float
-    mfu: float | None
-    hfu: float | None
-    hours_exclude_downtime: bool
+    mfu: float | None = None
+    hfu: float | None = None
+    hours_exclude_downtime: bool = False
     """True where the hours follow from a step time: they hold useful work alone."""
     quality: str
-    unverified: tuple[str, ...]
     code: str
     """How well tuned the code was, by what its source says of it: hand_tuned, standard,
     first_version."""
-    source: str
-    note: str
 
 
+@cache
 def published_runs(qualities: str = "AB") -> tuple[PublishedRun, ...]:
     """The runs of the given qualities, in the order of the table.
 
     >>> len(published_runs()), [run.run for run in published_runs("X")]
     (152, ['vit-22B', 'llmc-gpt3-125M'])
     """
-    return tuple(run for run in _runs() if run.quality in qualities)
-
-
-@cache
-def _runs() -> tuple[PublishedRun, ...]:
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(_run(row) for row in csv.DictReader(lines))
-
-
-def _run(row: dict[str, str]) -> PublishedRun:
-    return PublishedRun(
-        run=row["run"],
-        family=row["family"],
-        year=int(row["year"]),
-        parameters=_number(row["parameters"]),
-        active_parameters=_number(row["active_parameters"]),
-        tokens=_number(row["tokens"]),
-        sequence_length=_whole(row["sequence_length"]),
-        layers=_whole(row["layers"]),
-        hidden_size=_whole(row["hidden_size"]),
-        training_flops=_number(row["training_flops"]),
-        precision=row["precision"],
-        accelerator=row["accelerator"],
-        accelerators=_whole(row["accelerators"]),
-        accelerator_hours=float(row["accelerator_hours"]),
-        mfu=_number(row["mfu"]),
-        hfu=_number(row["hfu"]),
-        hours_exclude_downtime=row["hours_exclude_downtime"] == "yes",
-        quality=row["quality"],
-        unverified=tuple(part for part in row["unverified"].split(";") if part),
-        code=row["code"],
-        source=row["source"],
-        note=row["note"],
-    )
-
-
-def _number(text: str) -> float | None:
-    return float(text) if text else None
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text else None
+    rows = (typed(PublishedRun, row) for row in read_rows("published_runs"))
+    return tuple(run for run in rows if run.quality in qualities)
 
 
 WIDTHS = {"jetmoe-8b": 4096, "sutra-1.3B": 1280, "tucano2-qwen-0.5B": 2048}

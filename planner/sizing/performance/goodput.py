@@ -249,4 +249,4 @@ def share_of(rows: Iterable[ServerPower]) -> Callable[[str], float]:
 def is_at_work(row: ServerPower) -> bool:
     """Whether a row tells what training draws: trainings and stress tests of servers as
     delivered; tuned ones draw less, and inference leaves gaps."""
-    return row.is_default and row.state in ("training", "stress")
+    return row.mode == "default" and row.state in ("training", "stress")
