@@ -46,9 +46,8 @@ from planner.sizing.candidates.ranking import TIERS, Ranked, cards_of, rank, tie
 from planner.sizing.demand import compute_demand
 from planner.sizing.footprint.memory import serving
 from planner.sizing.performance.confidence import has_user_throughput, warn_never_built
-from planner.sizing.runs.placed_run import weights_gb
+from planner.sizing.runs.placed_size import served_beyond_context, weights_gb
 from planner.sizing.runs.run_size import RunSize
-from planner.sizing.runs.run_warnings import served_beyond_context
 from planner.sizing.runs.schedule import Window, schedule_windows
 from planner.sizing.serving.serving_plan import fewer_at_once, plan_serving, refuse_unserved
 from pricing.common.copies import replace

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -29,8 +28,6 @@ def bench() -> list[Row]:
     """Accuracy in per cent against plain 6 N D at 35 % MFU; times against one validation."""
     ratios = [error for _, _, error in report.ratio_errors()]
     close = statistics.fmean(abs(e) <= 0.2 for e in ratios)
-    _print_ratios()
-    _print_samples()
     kinds = teams.by_kind(teams.held_out())
     _print_kinds(kinds)
     ours_now = teams.by_kind(teams.held_out_as_stated())["pre-training"]
@@ -70,8 +67,7 @@ def _print_kinds(kinds: dict[str, teams.Figures]) -> None:
             f"  {name:<22}{found.runs:>4}{found.teams:>4}{found.median:>8.1%}"
             f"{found.within_half:>6.0%}{found.covered:>6.0%}"
         )
-    errors = [abs(hours / published - 1) for _, hours, published, _ in report.sample_errors()]
-    print(f"  {'images':<22}{len(errors):>4}   2{statistics.median(errors):>8.1%}\n")
+    print()
 
 
 def _print_promises(promises: list[must_hold.Line]) -> None:
@@ -110,21 +106,3 @@ def _cpu_ms(work: Callable[[], object], times: int = 25) -> float:
 
 def _row(name: str, ours: float, floor: float, hold: str, ok: bool) -> Row:
     return Row(name, 100 * ours, 100 * floor, hold, ok, unit="%")
-
-
-def _print_ratios() -> None:
-    print("ratios between accelerators by held-out workload: pairs, share within 20 %")
-    rows = sorted(report.ratio_errors(), key=lambda row: row[0].workload)
-    for workload, group in itertools.groupby(rows, key=lambda row: row[0].workload):
-        errors = [abs(error) for _, _, error in group]
-        share = statistics.fmean(error <= 0.2 for error in errors)
-        print(f"  {workload:<34}{len(errors):>5}{share:>7.0%}")
-    print()
-
-
-def _print_samples() -> None:
-    print("sample-based runs whose workload another family measured:")
-    for name, hours, published, source in report.sample_errors():
-        error = hours / published - 1
-        print(f"  {name:<28}{hours:>8.1f} h for {published:>6.1f}{error:>+7.0%}  {source}")
-    print("  every other sample-based run has no measured workload outside its own family\n")

@@ -23,7 +23,8 @@ def read_rows(name: str) -> tuple[dict[str, str], ...]:
 
 def typed(kind: type[T], row: Mapping[str, Any]) -> T:
     """A row as a dataclass; cells that it does not name are passed over."""
-    return cast(T, _adapter(kind).validate_python(dict(row)))
+    adapter = _adapter(kind)  # type: ignore[arg-type]
+    return cast(T, adapter.validate_python(dict(row)))
 
 
 @cache

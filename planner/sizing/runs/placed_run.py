@@ -10,43 +10,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, cached_property
 
-from planner.contract.answer.estimate import MemoryBreakdown, RolloutFigures, RunFigures
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.training_runs import cluster_share
-from planner.sizing.footprint.memory import check_precision, supported_precisions, weight_bytes
+from planner.sizing.footprint.memory import check_precision, supported_precisions
 from planner.sizing.footprint.training_flops import (
+    FINE_TUNING,
     RECOMPUTE_FACTOR,
     Work,
     checked_training,
     compute_work,
     is_adapter,
+    is_mixture,
+    is_near_both,
+    stage_of,
     with_padding,
 )
 from planner.sizing.layout.refusals import check_split, refuse_nowhere, refuse_too_few
 from planner.sizing.layout.search import LayoutTask, PlacedLayout, judge_with_idle
-from planner.sizing.layout.shapes import CHECKPOINTING, FULL, state_bytes, usable_gib
+from planner.sizing.layout.shapes import CHECKPOINTING, FULL
 from planner.sizing.layout.step_time import is_lone_chip, is_tpu
 from planner.sizing.performance.confidence import (
     has_user_rate,
     has_user_throughput,
-    placed_range,
-    placed_warnings,
     user_mfu,
 )
-from planner.sizing.performance.goodput import goodput_of, saving_hours, start_hours
+from planner.sizing.performance.goodput import goodput_of, start_hours
 from planner.sizing.performance.levels import (
-    MFU_CEILING,
+    benchmark_level,
     default_accelerators,
+    is_vector,
     most_executed,
     peak_flops,
     rates_on,
     worked_flops,
 )
 from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, rollout_hours
-from planner.sizing.performance.teams import excess_beside_standard, team_excess
+from planner.sizing.performance.teams import team_excess, team_fit
 from planner.sizing.runs.counts import (
     NEAR_THE_FEWEST,
     chips_rented,
@@ -55,194 +57,15 @@ from planner.sizing.runs.counts import (
     whole_count,
     within_job,
 )
-from planner.sizing.runs.run_size import RunSize
-from planner.sizing.runs.run_warnings import (
-    above_peak,
-    another_number,
-    borrowed_rate,
-    fewer_than_a_step,
-    left_out,
-    mfu_words,
-    of_few_teams,
-    on_the_host,
-    thin_steps,
-    too_long,
-    unasked,
-    unfused_step,
-    waiting_for_links,
-)
+from planner.sizing.runs.placed_size import ADAPTER_RECOMPUTE, PlacedSize, another_number
 from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator
 
-ADAPTER_RECOMPUTE = 1.5
-"""Executed over model FLOPs, fully checkpointed on frozen weights: 6 N D for 4 N D (LoRA, 2021)."""
 ATTENTION_SHOWS, MOST_MFU = 0.9, 0.95
 """Share of the model's FLOPs that is worked, below which the answer says that MFU counts more, and
 the most that such an MFU is taken for; planning choices, 2026."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlacedSize(RunSize):
-    """One run of a training with its layout."""
-
-    training: Training
-    precision: str
-    work: Work
-    mfu: float
-    mfu_source: str
-    layout: PlacedLayout
-    peak_flops: float
-    seconds_per_token: float
-    """Of one accelerator at its level."""
-    rollouts: RolloutHours | None = None
-    """Hours of answers written and judged for the training, among `hours`."""
-
-    @property
-    def method(self) -> str:
-        beside = self.rollouts
-        answers = (
-            f"; of {self.hours:,.4g} h {beside.writing:,.4g} write answers and "
-            f"{beside.scoring:,.4g} judge them"
-            if beside
-            else ""
-        )
-        return (
-            f"{self.work.model_flops:.3g} FLOPs a run over {self.precision} peak, MFU "
-            f"{self.mfu:.1%} ({self.mfu_source}) and goodput {self.goodput:.1%} "
-            f"({self.goodput_source}){answers}"
-        )
-
-    @cached_property
-    def range_p10_p90(self) -> tuple[float, float]:
-        """Factors on `hours`; p10 executes no more than a step can."""
-        low, high = placed_range(self.training, self.accelerator, self.precision, self.accelerators)
-        if has_user_rate(self.training):
-            return low, high
-        most = most_executed(self.accelerator, self.precision)
-        return max(low, min(1.0, self.hfu / most)), high
-
-    @cached_property
-    def warnings(self) -> tuple[str, ...]:
-        """What is suspect about a given rate, or why the calibration may not hold."""
-        uncertain = placed_warnings(
-            self.training, self.accelerator, self.precision, self.accelerators
-        )
-        training, layout = self.training, self.layout
-        about = (
-            *above_peak(self.mfu, self.hfu, f"{self.accelerators} {self.accelerator.name}"),
-            *fewer_than_a_step(training, layout.global_batch_tokens),
-            *of_few_teams(training),
-            *borrowed_rate(training, self.accelerator, self.precision),
-        )
-        long = too_long(self.wall_clock_hours, self.accelerators)
-        about = (*about, *self.count_words, *long, *unasked(training, layout))
-        about += waiting_for_links(training, layout)
-        about += thin_steps(training, layout, self.accelerators, self.min_accelerators)
-        about += on_the_host(training, layout, self.precision)
-        about += unfused_step(training, self.accelerator, layout, self.precision)
-        about += left_out(training, self.accelerator, self.precision)
-        return (*high_mfu(self.mfu, training), *about, *uncertain)
-
-    @property
-    def unused(self) -> int:
-        return self.layout.unused
-
-    @property
-    def at_once(self) -> int:
-        return self.layout.at_once
-
-    @property
-    def tensor_parallel(self) -> int:
-        return self.layout.tensor
-
-    @property
-    def memory_gib(self) -> float:
-        return self.layout.memory.total_gib
-
-    @property
-    def least_gib(self) -> float:
-        memory = self.layout.memory
-        working = memory.activations_gib + memory.logits_gib
-        return memory.total_gib - working * (1 - 1 / self.layout.micro_batch)
-
-    @property
-    def memory_reason(self) -> str:
-        weights = weights_gb(self.training)
-        return (
-            f"memory: weights are {weights['fp32']:,.4g} GB in fp32 and {weights['fp16']:,.4g} GB "
-            f"in half precision; training holds {self.memory_gib:,.1f} of "
-            f"{usable_gib(self.accelerator):,.1f} GiB that can be used on each"
-        )
-
-    @property
-    def links_reason(self) -> str:
-        return f"; traffic takes {self.layout.exposed_communication:.0%} of the working time"
-
-    @property
-    def dense_tflops(self) -> float | None:
-        one = self.accelerator
-        return one.dense_tflops(self.precision) or one.dense_tflops("fp32")
-
-    @property
-    def saving_hours(self) -> float:
-        return saving_hours(state_bytes(self.training, self.precision), self.accelerators)
-
-    @property
-    def own_figures(self) -> RunFigures:
-        beside = self.rollouts
-        return RunFigures(
-            precision=self.precision,
-            training_flops=self.work.model_flops,
-            hardware_flops=self.hardware_flops,
-            mfu=self.mfu,
-            mfu_source=self.mfu_source,
-            hfu=self.hfu,
-            memory_per_accelerator_gib=self.memory_gib,
-            memory_breakdown=MemoryBreakdown(**asdict(self.layout.memory)),
-            parallelism=self.layout.parallelism,
-            scaling_efficiency=cluster_share(self.accelerators),
-            tokens_per_second_per_accelerator=self.step_tokens_per_second,
-            rollouts=beside
-            and RolloutFigures(
-                steps=beside.steps,
-                writing_hours=beside.writing,
-                scoring_hours=beside.scoring,
-                critic_hours=beside.critic,
-            ),
-        )
-
-    @property
-    def executed_factor(self) -> float:
-        """Executed over model FLOPs of the layout."""
-        if self.layout.checkpointing != CHECKPOINTING[FULL]:
-            return 1.0
-        return ADAPTER_RECOMPUTE if is_adapter(self.training) else RECOMPUTE_FACTOR
-
-    @property
-    def hardware_flops(self) -> float:
-        """FLOPs executed in one run, recomputation included."""
-        return worked_flops(self.work) * self.executed_factor
-
-    @property
-    def hfu(self) -> float:
-        """Executed FLOP/s over the dense peak."""
-        return self.mfu * self.hardware_flops / self.work.model_flops
-
-    @property
-    def step_tokens_per_second(self) -> float:
-        """Tokens of a step over its time on one accelerator: the team's rate as measured or the
-        step model's, lost hours not counted; by code and kind of model."""
-        training, share = self.training, self.layout.share_of_level
-        if has_user_rate(training):
-            return self.mfu * self.peak_flops * training.tokens / self.work.model_flops
-        rate = share * cluster_share(self.accelerators) / self.seconds_per_token
-        if training.rollouts:
-            return rate
-        excess = excess_beside_standard(training, self.accelerator, self.precision)
-        most = most_executed(self.accelerator, self.precision) * self.peak_flops
-        return min(rate * math.exp(-excess), most * training.tokens / self.hardware_flops)
 
 
 @dataclass(frozen=True)
@@ -290,7 +113,7 @@ class PlacedTask:
         size, other = choose_at_work(self._sized, count, held, least, job, fewest)
         count = size.accelerators
         if other is not None:
-            size = replace(size, count_words=another_number(count, size.hours, other))
+            size = replace(size, count_words=another_number(size, other))
         one, chips = self.layouts.accelerator, chips_rented(self.layouts.accelerator, count)
         if chips == count or (job and chips > job):
             return size
@@ -398,11 +221,36 @@ class PlacedTask:
             factor = ADAPTER_RECOMPUTE
         rate = worked / training.tokens / (seconds * self.peak_flops)
         share = min(rate, most_executed(one, self.layouts.precision) / factor)
-        source = mfu_words(self.layouts, layout)
+        source = _source(self.layouts, layout)
         if worked < ATTENTION_SHOWS * self.work.model_flops:
             source += "; MFU counts the whole attention term, of which causal kernels work half"
         mfu = share * self.work.model_flops / worked
         return (min(mfu, MOST_MFU)), source
+
+
+CODE_WORDS = {
+    "hand_tuned": "hand-tuned code",
+    "standard": "a standard framework",
+    "first_version": "a first version of the code",
+    None: "what published teams reach",
+}
+"""How well tuned code is, in words."""
+
+
+def _source(task: LayoutTask, layout: PlacedLayout) -> str:
+    """Where an estimated MFU comes from."""
+    training, one, precision = task.training, task.accelerator, task.precision
+    stage = "fine-tuning" if stage_of(training) == FINE_TUNING else "pre-training"
+    if is_near_both(training):
+        stage = "between pre-training and fine-tuning"
+    words = f"{stage} with {CODE_WORDS[training.code]}"
+    if is_vector(one, precision):
+        words = f"{stage} on vector units, where the tuning of the code tells nothing"
+    elif is_mixture(training):
+        times = math.exp(team_fit().mixture_of(training))
+        words += f"; a mixture of experts takes {times:.2f} times that"
+    level = benchmark_level(one, precision).source
+    return f"{level}; {layout.share_of_level:.0%} of it under this layout; {words}"
 
 
 def placed_on(training: Training, one: Accelerator) -> PlacedTask:
@@ -484,16 +332,6 @@ def _mfu_of_rate(training: Training, work: Work, peak_flops: float, one: Acceler
     return share
 
 
-def high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
-    """A warning where a given rate is more than training sustains."""
-    if mfu <= MFU_CEILING or not has_user_rate(training):
-        return ()
-    return (
-        f"an MFU of {mfu:.1%} is above {MFU_CEILING:.0%}, what training sustains at best; check "
-        "that it is MFU and not HFU, and against the dense peak and not the sparse one",
-    )
-
-
 USUAL_SIZES, NEURON_SIZES = (1, 2, 4, 8), (1, 16)
 """Accelerators of one machine as clouds rent them, and of Trainium (the bundled catalog of 2026:
 machines of 3, 5, 6 or 7 are rare and sold by few)."""
@@ -513,12 +351,3 @@ def accelerators_rented(one: Accelerator, count: int) -> int:
         return count
     sizes = NEURON_SIZES if one.interconnect == "neuronlink" else USUAL_SIZES
     return next((size for size in sizes if size >= count), count)
-
-
-def weights_gb(training: Training) -> dict[str, float]:
-    """Weights of a model in fp32 and in half precision, decimal GB.
-
-    >>> weights_gb(Training(kind="training", parameters=7e9, tokens=1e12))
-    {'fp32': 28.0, 'fp16': 14.0}
-    """
-    return {name: weight_bytes(training.parameters, name) / 1e9 for name in ("fp32", "fp16")}

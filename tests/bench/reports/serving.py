@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.sizing.evidence.served_model import ServingMeasurement, serving_measurements
 from planner.sizing.serving.serving_plan import Engine, fewest_for, replica_on
@@ -37,19 +37,6 @@ NEUTRAL = Engine(
 """Where each search begins, so that nothing of the rows left out is in it."""
 MOST_ERROR = 1.0
 """ln error beyond which a row pulls no further."""
-
-
-@dataclass(frozen=True)
-class ServingError:
-    """One measurement against its prediction."""
-
-    row: ServingMeasurement
-    log_error: float
-    """ln(measured rate / predicted rate)."""
-
-    @property
-    def error(self) -> float:
-        return math.exp(-self.log_error) - 1
 
 
 def log_error(row: ServingMeasurement, engine: Engine | None = None) -> float:
@@ -101,10 +88,10 @@ def _loss(rows: Sequence[ServingMeasurement], engine: Engine) -> float:
     return sum(w * e for w, e in zip(weights, errors, strict=True)) / sum(weights)
 
 
-def held_out() -> list[ServingError]:
-    """Every measurement, by constants fitted without its team."""
-    rows, found = serving_measurements(), []
+def held_out() -> list[float]:
+    """ln(measured / predicted) of every rate, by constants fitted without its team."""
+    rows, errors = serving_measurements(), []
     for team in dict.fromkeys(row.team for row in rows):
         engine = fit([row for row in rows if row.team != team])
-        found += [ServingError(r, log_error(r, engine)) for r in rows if r.team == team]
-    return found
+        errors += [log_error(row, engine) for row in rows if row.team == team]
+    return errors

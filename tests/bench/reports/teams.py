@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from planner.sizing.performance.teams import TeamFit, TeamRun, fit_teams, range_of, team_runs
@@ -62,29 +62,6 @@ def held_out_as_stated() -> list[HeldOut]:
 def hold_out(runs: Sequence[TeamRun]) -> list[HeldOut]:
     """The same of a few runs."""
     return _held_out({run.run: as_stated(run) for run in runs})
-
-
-@cache
-def held_out_rates_as_stated() -> list[HeldOut]:
-    """Rates of frameworks, each framework unseen, with the tuning of its code said."""
-    return _held_out({run.run: run for run in team_runs() if run.is_rate})
-
-
-def beside_their_own(found: Sequence[HeldOut]) -> list[HeldOut]:
-    """The runs of teams that published several, each moved by the median error of its team's other
-    runs: what knowing whose code it is would tell beyond what a source states. The ranges stay."""
-    own: dict[str, list[HeldOut]] = {}
-    for one in found:
-        own.setdefault(one.run.team, []).append(one)
-    return [
-        replace(one, log_error=one.log_error - _median_of_others(one, own[one.run.team]))
-        for one in found
-        if len(own[one.run.team]) > 1
-    ]
-
-
-def _median_of_others(one: HeldOut, team: Sequence[HeldOut]) -> float:
-    return statistics.median(other.log_error for other in team if other is not one)
 
 
 def _held_out(typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
