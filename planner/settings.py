@@ -201,7 +201,7 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
-MEDIA_ROOT = env.folder("UPLOAD_DIR") or DATA_DIR / ".uploads"
+MEDIA_ROOT = env.text("UPLOAD_DIR") or DATA_DIR / ".uploads"
 FILE_UPLOAD_PERMISSIONS = 0o600
 EMAIL_HOST = env.host("EMAIL_HOST")
 EMAIL_PORT = env.number("EMAIL_PORT", 587, least=1, most=MOST_PORT)
@@ -210,7 +210,7 @@ EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", EMAIL_PORT == 587)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.mail("DEFAULT_FROM_EMAIL", "planner@localhost")
-EMAIL_BACKEND = env.mail_backend("EMAIL_BACKEND") or choose_mail_backend(EMAIL_HOST, DEBUG)
+EMAIL_BACKEND = choose_mail_backend(EMAIL_HOST, DEBUG)
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

@@ -90,28 +90,26 @@ def test_a_choice_is_one_of_those_allowed() -> None:
 
 
 BROKEN_SETTINGS = {
-    "ALLOWED_HOSTS": ("https://planner.example.com", "write the name alone"),
+    "ALLOWED_HOSTS": ("https://planner.example.com", "of another form than planner.example.com"),
     "API_MAX_BODY_BYTES": ("0", "not from 1 to"),
-    "CACHE_URL": ("nonsense", "is no address; write it like redis://"),
-    "CELERY_BROKER_URL": ("redsi://127.0.0.1/0", "begins with 'redsi'"),
-    "CSRF_TRUSTED_ORIGINS": ("planner.example.com", "write it with its kind"),
+    "CACHE_URL": ("redis://:s3cret@host/one", "write it like redis://"),
+    "CELERY_BROKER_URL": ("redsi://:s3cret@127.0.0.1/0", "write it like redis://"),
+    "CSRF_TRUSTED_ORIGINS": ("planner.example.com", "than https://planner.example.com"),
     "DATABASE_URL": ("postgres://ada:s3cret@127.0.0.1:5432", "names no database"),
-    "DEFAULT_FROM_EMAIL": ("planner", "is no address of mail"),
-    "EMAIL_BACKEND": ("smtp", "is no class that is installed"),
-    "EMAIL_HOST": ("smtp.example.com:587", "write it without its port"),
+    "DEFAULT_FROM_EMAIL": ("planner", "of another form than operator@example.com"),
+    "EMAIL_HOST": ("smtp.example.com:587", "of another form than smtp.example.com"),
     "EMAIL_PORT": ("70000", "not from 1 to 65,535; write one, or unset it for 587"),
     "JOBS_BACKEND": ("Celery", "is none of thread, inline, celery; write one of them"),
     "NUM_PROXIES": ("-1", "not from 0 to 100"),
     "OIDC_SERVER_URL": ("http://[login", "write it like https://login.example.com"),
-    "OTEL_EXPORTER_OTLP_ENDPOINT": ("127.0.0.1:4318", "is no address"),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": ("127.0.0.1:4318", "write it like http://127.0.0.1:4318"),
     "PRICES_RED_AFTER_DAYS": ("30", "not from 90 to"),
-    "PRICE_NOTICE_EMAILS": ("it@example.com, ops", "'ops' is no address of mail"),
-    "PRICE_NOTICE_WEBHOOK": ("hooks.example.com/s3cret", "is no address"),
+    "PRICE_NOTICE_EMAILS": ("it@example.com, ops", "'ops' is of another form"),
+    "PRICE_NOTICE_WEBHOOK": ("ftp://chat.example.com/s3cret", "write it like https://"),
     "PRICE_REFRESH_JITTER_SECONDS": ("soon", "is not a whole number; write one from 0 to 86,400"),
     "RETAIN_JOBS_DAYS": ("-5", "not from 0 to 36,500"),
-    "SENTRY_DSN": ("https://sentry.example.com/1", "lacks the key"),
-    "UPLOAD_DIR": (f"{__file__}/uploads", "cannot be a folder, since "),
-    "UPLOAD_S3_ENDPOINT": ("minio", "is no address"),
+    "SENTRY_DSN": ("sentry.example.com/s3cret", "write it like https://"),
+    "UPLOAD_S3_ENDPOINT": ("minio", "write it like https://"),
 }
 """Settings by which the start used to succeed, and something failed hours later: with
 RETAIN_JOBS_DAYS=-5 housekeeping removed every job that had ended."""
@@ -140,25 +138,6 @@ def test_a_setting_that_would_fail_later_stops_the_start(name: str) -> None:
 def test_a_setting_that_needs_another_stops_the_start(variables: dict[str, str]) -> None:
     with pytest.raises(ImproperlyConfigured, match=r" needs |PRICES_RED.*=365 .*; set it"):
         environment_of(**variables).__enter__()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("CACHE_URL", "redis://ada:s3cret@host:port/1"),
-        ("CACHE_URL", "redis://:s3cret/with@host/1"),
-        ("CACHE_URL", "redis://:s3,s3cret@host:x"),
-        ("CACHE_URL", "redis://:s3cret/1"),
-        ("CACHE_URL", "redis://host/one?password=s3cret"),
-        ("CELERY_BROKER_URL", "ada:s3cret@host:6379"),
-        ("PRICE_NOTICE_WEBHOOK", "ftp://chat.example.com/hooks/s3cret"),
-        ("SENTRY_DSN", "https://s3cret@sentry.example.com/project"),
-    ],
-)
-def test_a_refused_address_shows_no_password(name: str, value: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match=f"^{name}='.*; write it like ") as error:
-        Environment({name: value}).address(name)
-    assert "s3" not in str(error.value)
 
 
 @pytest.mark.parametrize(
