@@ -423,73 +423,6 @@ Options = Annotated[
 ]
 
 
-_ALL_EPOCHS = "tokens, those of all epochs together"
-_ADAPTERS = 'optimizer, "lora" or "qlora" for adapters'
-_DEADLINE = "runs, each with a start and a deadline"
-_BUDGET = "constraints.total_budget or constraints.capex_budget"
-_COUNT = "accelerators_per_job, the accelerators of one job"
-_RANK = "trainable_parameters, about 18 x rank x layers x hidden_size on all linear layers"
-_SPLIT = 'layout, such as {"tensor": 8, "pipeline": 2}'
-_STEPS = "tokens, steps times the tokens of one"
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "adapter_parameters": ("trainable_parameters",),
-    "batch_size": ("global_batch_tokens or micro_batch_size",),
-    "budget": (_BUDGET,),
-    "capex": (_BUDGET,),
-    "context_length": ("sequence_length",),
-    "context_window": ("sequence_length",),
-    "max_seq_length": ("sequence_length",),
-    "count": ("peak_accelerators",),
-    "country": ("constraints.countries",),
-    "d_model": ("hidden_size",),
-    "dataset": ("tokens", "samples"),
-    "dataset_size": ("tokens", "samples"),
-    "deadline": (_DEADLINE, "horizon_months, or a deadline in workload.runs"),
-    "discount_rate": ("discount_rate_per_year", "finance.discount_rate_per_year"),
-    "dtype": ("precision",),
-    "duration": ("horizon_months",),
-    "epochs": (_ALL_EPOCHS,),
-    "examples": (f"tokens_per_example and {_ALL_EPOCHS}", "samples"),
-    "framework": ("code", "software"),
-    "geography": ("constraints.geographies",),
-    "gradient_accumulation_steps": ("global_batch_tokens, all micro-batches together",),
-    "gpu": ("accelerator", "workload.accelerator"),
-    "gpu_count": ("peak_accelerators", _COUNT),
-    "gpu_hours": ("hours_per_month", "measured_accelerator_hours"),
-    "gpu_type": ("accelerator", "workload.accelerator"),
-    "gpus": ("peak_accelerators", _COUNT),
-    "hours": ("hours_per_month", "measured_accelerator_hours"),
-    "images": ("samples",),
-    "load_in_4bit": (_ADAPTERS,),
-    "lora": (_ADAPTERS,),
-    "lora_rank": (_RANK,),
-    "max_steps": (_STEPS,),
-    "max_spot": ("max_spot_share", "constraints.max_spot_share"),
-    "method": (_ADAPTERS,),
-    "model": ("benchmark",),
-    "model_size": ("parameters",),
-    "n_gpus": ("peak_accelerators", _COUNT),
-    "num_gpus": ("peak_accelerators", _COUNT),
-    "num_tokens": ("tokens",),
-    "peak": ("peak_accelerators",),
-    "peft": (_ADAPTERS,),
-    "per_device_train_batch_size": ("micro_batch_size",),
-    "pipeline_parallel": (_SPLIT,),
-    "provider": ("constraints.providers",),
-    "qlora": (_ADAPTERS,),
-    "quantization": (_ADAPTERS,),
-    "rank": (_RANK,),
-    "region": ("constraints.regions",),
-    "spot": ("interruptible", "workload.interruptible"),
-    "steps": (_STEPS,),
-    "tensor_parallel": (_SPLIT,),
-    "tensor_parallel_size": (_SPLIT,),
-    "training_tokens": ("tokens",),
-    "use_lora": (_ADAPTERS,),
-}
-"""Word → what a request calls it, the first that its place has, or a path from the request."""
-
-
 def describe_unknown(
     root: type[BaseModel], owner: type[BaseModel] | None, loc: Sequence[int | str]
 ) -> str:
@@ -498,7 +431,7 @@ def describe_unknown(
     name = str(loc[-1])[:SHOWN_LENGTH]
     fields = owner.model_fields if owner else {}
     allowed = sorted(field.alias or key for key, field in fields.items())
-    meant = _meant(name, allowed, root) or " or ".join(sorted(set(_paths_named(root, name, loc))))
+    meant = " or ".join(sorted(set(_paths_named(root, name, loc))))
     hint = f"; did you mean {meant}?" if meant else _of_kind(root, name, loc)
     listed = f"; allowed are {', '.join(allowed)}" if allowed else ""
     return f"is not a known field{hint or closest(name, allowed) or listed}"
@@ -512,19 +445,6 @@ def closest(value: str, allowed: Sequence[str]) -> str:
     """
     near = difflib.get_close_matches(value, allowed, n=1)
     return f"; did you mean {near[0]}?" if near else ""
-
-
-def _meant(name: str, allowed: Sequence[str], root: type[BaseModel]) -> str:
-    """What a word stands for here; "" where it is no such word."""
-    meanings = (words for words in _WORDS.get(name.lower(), ()) if _is_here(words, allowed, root))
-    return next(meanings, "")
-
-
-def _is_here(words: str, allowed: Sequence[str], root: type[BaseModel]) -> bool:
-    """Whether the field that `words` begin with is allowed, or its path is one of the request."""
-    path = words.partition(" ")[0].rstrip(",")
-    first, _, inner = path.partition(".")
-    return first in root.model_fields if inner else path in allowed
 
 
 def _paths_named(root: type[BaseModel], name: str, loc: Sequence[int | str]) -> Iterator[str]:
