@@ -156,14 +156,11 @@ def plan_portfolio(
     *,
     catalog: Catalog | None = None,
     today: dt.date | None = None,
-    processes: int | None = None,
 ) -> Portfolio:
     """What to own, commit to and rent for all projects of a team, and what each of them pays.
 
     `request` holds the fields of a portfolio request (reference page "Request"), as a mapping, a
-    model or the name of a file. Raises `InvalidInput` with every field refused. Shares of more than
-    eight projects are sampled on two `processes` where there are two processors, unless 1 is asked
-    for; the answer is the same.
+    model or the name of a file. Raises `InvalidInput` with every field refused.
 
     >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 2920}
     >>> projects = [{"name": name, "workload": hours} for name in ("speech", "vision")]
@@ -173,10 +170,9 @@ def plan_portfolio(
     """
     from gpu_cost_planner.comparison import Portfolio
     from planner.portfolio.portfolio import plan_portfolio as answer_request
-    from planner.portfolio.processes import open_in_processes
 
-    known, lanes = catalog or bundled_catalog(), open_in_processes(processes)
-    return Portfolio(answer_request(read_file(request), known, today=today, open_lanes=lanes))
+    known = catalog or bundled_catalog()
+    return Portfolio(answer_request(read_file(request), known, today=today))
 
 
 def read_file(

@@ -66,8 +66,6 @@ VARIABLES = {
     "WORK_SIGNED_IN": "the same for somebody signed in or a token, and for the job of an "
     "anonymous visitor",
     "WORK_JOB": "the same for a job of somebody signed in, and for a command",
-    "PORTFOLIO_PROCESSES": "processes on which a job samples the shares of a portfolio of more "
-    "than eight projects, 1 or 2; the shares are the same",
     "TEAMS_PER_PERSON": "most teams that one person owns; 0 for no limit",
     "MEMBERS_PER_TEAM": "most members of a team; 0 for no limit",
     "PROJECTS_PER_TEAM": "most projects of a team, archived ones too; 0 for no limit",

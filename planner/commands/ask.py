@@ -48,10 +48,9 @@ def _answer_portfolio(options: Options, load_catalog: LoadCatalog) -> str:
     request = leave_out(read_portfolio(read_request(options["file"])), options["without"])
     # Help and refusals of a file come without the solver, which takes half a second to import.
     from planner.portfolio.portfolio import plan_portfolio
-    from planner.portfolio.processes import open_in_processes
 
     def plan(catalog: Catalog) -> PortfolioAnswer:
-        return plan_portfolio(request, catalog, open_lanes=open_in_processes())
+        return plan_portfolio(request, catalog)
 
     does_without = not request.use_catalog or bool(request.custom_offers)
     answer = answer_at_prices(does_without, load_catalog, plan)

@@ -12,7 +12,6 @@ from planner.contract.amounts import format_month
 from planner.contract.answer.common import AnswerModel, ScenarioKey
 from planner.contract.answer.comparison import SavedPlan, source_name
 from planner.contract.answer.portfolio import (
-    KindUse,
     MonthOfMachines,
     PortfolioAnswer,
     PortfolioLine,
@@ -120,7 +119,6 @@ TABLE_MODELS: Mapping[str, tuple[type[AnswerModel], str]] = {
     "purchases": (Purchase, "purchases"),
     "machines": (MonthOfMachines, "in_service"),
     "uses": (ProjectUse, "uses"),
-    "kinds": (KindUse, "uses_by_kind"),
     "lines": (PortfolioLine, "lines"),
 }
 """Table → the model of its rows, and the field of the answer that holds them."""

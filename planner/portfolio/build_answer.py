@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,9 +21,7 @@ from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_month, fractions_of_whole
 from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
-    KindUse,
     Machine,
-    MachineKind,
     MonthOfMachines,
     PortfolioAnswer,
     PortfolioLine,
@@ -79,7 +76,6 @@ class _Builder:
         answer = self._figures()
         if self.usage is not None:
             answer = answer.model_copy(update=self._machines(self.usage))
-            answer = answer.model_copy(update={"uses_by_kind": uses_by_kind(answer)})
         answer = answer.model_copy(update=self._range())
         decision = _describe_purchases(answer.purchases)
         explained = tuple(
@@ -218,7 +214,6 @@ class _Builder:
             saving=None if share is None or cost is None else cost - share,
             without=without,
             adds=None if without is None or plan is None else plan.books.net_present_cost - without,
-            adds_first=results.adds_first.get(name),
             direct_cost=self._direct_cost(name),
             shared_hours=round(shared_hours, 4),
             shared_fraction=round(shared_hours / in_all, 6) if in_all else None,
@@ -517,53 +512,3 @@ def _add(one: Purchase, other: Purchase) -> Purchase:
         for name in ("units", "due_at_start", "due_per_month")
     }
     return one.model_copy(update=sums)
-
-
-KINDS: tuple[MachineKind, ...] = ("owned", "committed", "rented")
-"""In the order in which they are told."""
-FULL_MONTH = 0.9
-"""Part of the hours of a project's fullest month from which another month is as full."""
-
-_Hours = dict[int, float]
-"""By month, accelerator-hours."""
-
-
-def uses_by_kind(answer: PortfolioAnswer) -> tuple[KindUse, ...]:
-    """The uses of an answer by project and kind of machine: sums over sources and months."""
-    kinds = {machine.source: machine.kind for machine in answer.machines}
-    own: dict[tuple[str, MachineKind], _Hours] = defaultdict(lambda: defaultdict(float))
-    of_all: dict[MachineKind, _Hours] = defaultdict(lambda: defaultdict(float))
-    shared: set[tuple[str, MachineKind]] = set()
-    for use in answer.uses:
-        kind = kinds[use.source]
-        own[use.project, kind][use.month] += use.accelerator_hours
-        of_all[kind][use.month] += use.accelerator_hours
-        if use.shared:
-            shared.add((use.project, kind))
-    rows = ((one.name, kind) for one in answer.projects for kind in KINDS)
-    return tuple(
-        _sum_up(key, key in shared, own[key], of_all[key[1]]) for key in rows if key in own
-    )
-
-
-def _sum_up(key: tuple[str, MachineKind], shared: bool, own: _Hours, of_all: _Hours) -> KindUse:
-    fullest = tuple(_fullest(own))
-    hours, in_all = sum(own.values()), sum(of_all.values())
-    then = sum(of_all[month] for month in fullest)
-    return KindUse(
-        project=key[0],
-        kind=key[1],
-        shared=shared,
-        accelerator_hours=round(hours, 4),
-        fraction=round(hours / in_all, 6) if in_all else None,
-        months=sum(value > 0 for value in own.values()),
-        fullest_months=fullest,
-        fullest_fraction=round(sum(own[month] for month in fullest) / then, 6) if then else None,
-    )
-
-
-def _fullest(hours: Mapping[int, float]) -> Iterator[int]:
-    most = max(hours.values())
-    for month in sorted(hours):
-        if hours[month] >= FULL_MONTH * most:
-            yield month

@@ -12,7 +12,6 @@ from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.build_answer import build_answer
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
-from planner.portfolio.shares import OpenLanes, open_here
 from pricing.market.snapshot import Catalog
 
 DEFAULT_WORK_UNITS = 2_000_000_000
@@ -25,15 +24,12 @@ def plan_portfolio(
     *,
     today: dt.date | None = None,
     work: WorkMeter | None = None,
-    open_lanes: OpenLanes = open_here,
 ) -> PortfolioAnswer:
     """What to own, commit to and rent for all projects of `request`, and what each pays.
 
     Raises `InvalidInput` with every field refused. `today` dates ages and the default start.
     `work` bounds what the answer may take: searches that would take more end early with the gap
     that is proven; a request that leaves no room for a first plan raises `TooMuchWork`.
-    `open_lanes` says where shares are sampled (`planner.portfolio.processes`); the answer is the
-    same wherever that is.
     """
     preparation = PortfolioPreparation(
         read_portfolio(request),
@@ -43,7 +39,7 @@ def plan_portfolio(
     preparation.check()
     meter = work or WorkMeter(DEFAULT_WORK_UNITS)
     try:
-        return build_answer(PortfolioResults(preparation, meter, open_lanes))
+        return build_answer(PortfolioResults(preparation, meter))
     except WorkSpentError:
         raise TooMuchWork(
             "projects",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,17 +19,11 @@ from planner.portfolio.risk import PortfolioSimulation
 from planner.portfolio.shares import (
     EXACT_PROJECTS,
     Game,
-    Lane,
-    OpenLanes,
-    Sampling,
     Shares,
-    close,
     divide_by_samples,
     divide_by_use,
     divide_exactly,
     find_group_better_off,
-    open_here,
-    read_in_turn,
     walk_orders,
 )
 
@@ -51,8 +45,6 @@ class PortfolioResults:
 
     preparation: PortfolioPreparation
     work: WorkMeter
-    open_lanes: OpenLanes = open_here
-    """Where orders of joining are walked."""
 
     @property
     def request(self) -> PortfolioRequest:
@@ -152,19 +144,12 @@ class PortfolioResults:
 
     def _sampled(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
         """Over sampled orders of joining, where there are too many groups to plan each."""
-        names, plans, work, pairs = self.served, self.plans, self._shares_work, SAMPLED_ORDERS // 2
-        lanes: Sequence[Lane] = ()
-        costs = plans.group_costs(plan)
-        if costs is None:
-            walks = walk_orders(names, lambda group: plans.least_cost(group, plan, work), pairs)
-        else:
-            sampling = Sampling(costs, names, pairs, most_work=work.stop_after)
-            lanes = self.open_lanes(sampling)
-            walks = read_in_turn(lanes, work)
-        try:
-            return divide_by_samples(names, walks, plan.cents, alone, target=TARGET_ERROR)
-        finally:
-            close(lanes)
+        names, work, costs = self.served, self._shares_work, self.plans.group_costs(plan)
+        game: Game = lambda group: self.plans.least_cost(group, plan, work)  # noqa: E731
+        if costs is not None:
+            game = costs.game(work)
+        walks = walk_orders(names, game, SAMPLED_ORDERS // 2)
+        return divide_by_samples(names, walks, plan.cents, alone, target=TARGET_ERROR)
 
     def _game(self, plan: PortfolioPlan) -> Game:
         """The cost of every group, planned as the plan of all is, and at most what is left of that
@@ -215,23 +200,6 @@ class PortfolioResults:
     def _slack(self, plan: PortfolioPlan) -> float:
         """Cents that a group has to save for it to be better off apart."""
         return plan.cents * ROUNDED_AWAY
-
-    @cached_property
-    def adds_first(self) -> dict[str, Decimal]:
-        """What each project adds as the first to join, where shares are exact and that is less
-        than it would pay alone."""
-        shares, plan = self.shares, self.plan
-        if plan is None or shares is None or shares.method != "shapley":
-            return {}
-        if plan.cents == sum(self.alone[name].cents or 0 for name in self.served):
-            return {}
-        game = self._game(plan)
-        first = {name: round(game(frozenset({name}))) for name in self.served}
-        return {
-            name: Decimal(cents).scaleb(-2)
-            for name, cents in first.items()
-            if cents < (self.alone[name].cents or 0)
-        }
 
     @cached_property
     def without(self) -> dict[str, Decimal]:

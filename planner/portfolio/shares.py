@@ -9,15 +9,14 @@ what the project costs alone. Amounts are whole cents.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from math import factorial, sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.joint_model import GroupBounds, JointProblem
 
 Game = Callable[[frozenset[str]], float]
@@ -76,17 +75,15 @@ def _stable(
 
 
 def walk_orders(
-    names: Sequence[str], game: Game, pairs: int, seed: int = 0, lane: int = 0, lanes: int = 1
+    names: Sequence[str], game: Game, pairs: int, seed: int = 0
 ) -> Iterator[NDArray[np.float64]]:
     """[n] what each project adds, by name, in sampled orders of joining, each with its reverse:
-    the mean of both, for so many pairs; with several `lanes` every so manyth from the first of
-    this one. The seed is fixed and projects are drawn by name, so that the order in which they
-    are given changes nothing."""
+    the mean of both, for so many pairs. The seed is fixed and projects are drawn by name, so that
+    the order in which they are given changes nothing."""
     drawn, ordered = np.random.default_rng(seed), sorted(names)
-    for pair in range(pairs):
+    for _ in range(pairs):
         order = drawn.permutation(len(ordered))
-        if pair % lanes == lane:
-            yield (_added(ordered, order, game) + _added(ordered, order[::-1], game)) / 2
+        yield (_added(ordered, order, game) + _added(ordered, order[::-1], game)) / 2
 
 
 def divide_by_samples(
@@ -252,9 +249,6 @@ def find_group_better_off(
     return best
 
 
-LANES = 2
-
-
 @dataclass(frozen=True)
 class GroupCosts:
     """What no plan of a group costs less than, of projects that hold no machines yet: fractions
@@ -276,69 +270,3 @@ class GroupCosts:
             return known[group]
 
         return least_cost
-
-
-class Step(NamedTuple):
-    """One pair of orders."""
-
-    work: int
-    """Units that it took."""
-    added: NDArray[np.float64] | None
-    """[n] cents that each project adds, the mean of both orders; None where the work is spent."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """The pairs of orders to walk."""
-
-    costs: GroupCosts
-    names: Sequence[str]
-    pairs: int
-    seed: int = 0
-    most_work: float = field(default=float("inf"))
-    """Units beyond which a lane goes no further."""
-
-    def lane(self, number: int) -> Iterator[Step]:
-        """The steps of one lane."""
-        work = WorkMeter(self.most_work)
-        before = 0
-        try:
-            game = self.costs.game(work)
-            walks = walk_orders(self.names, game, self.pairs, self.seed, number, LANES)
-            for added in walks:
-                yield Step(work.done - before, added)
-                before = work.done
-        except WorkSpentError:
-            yield Step(work.done - before, None)
-
-
-Lane = Iterator[Step]
-OpenLanes = Callable[[Sampling], Sequence[Lane]]
-"""Opens every lane of a sampling; who has read enough closes those that can be closed."""
-
-
-def open_here(sampling: Sampling) -> list[Lane]:
-    """Lanes that are walked in this process, as they are read."""
-    return [sampling.lane(number) for number in range(LANES)]
-
-
-def read_in_turn(lanes: Sequence[Lane], work: WorkMeter) -> Iterator[NDArray[np.float64]]:
-    """What projects add, pair by pair in their order, with the work of each counted."""
-    turn = 0
-    while True:
-        step = next(lanes[turn % len(lanes)], None)
-        if step is None:
-            return
-        work.charge(step.work)
-        if step.added is None:
-            raise work.leave_out("orders of joining take more work than is left")
-        yield step.added
-        turn += 1
-
-
-def close(lanes: Sequence[Lane]) -> None:
-    """Ends lanes that nobody reads any more."""
-    for lane in lanes:
-        end = getattr(lane, "close", None)
-        if end is not None:
-            end()

@@ -6,9 +6,9 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from planner.contract.amounts import format_money, format_named_shares, format_shares
+from planner.contract.amounts import format_money, format_named_shares
 from planner.contract.answer.common import Category
-from planner.contract.answer.portfolio import KindUse, PortfolioAnswer, ProjectShare
+from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.risk import PortfolioRange
 from planner.contract.labels import ROLE_TITLES, traits
 from pricing.common.pluralize import pluralize
@@ -167,18 +167,9 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
     orders = "every order"
     if answer.shares_method == "shapley_sampled":
         orders = f"{answer.shares_orders:,} orders"
-    first = f"{alone}, its own plan"
-    if one.adds_first is not None:
-        first = (
-            f"{format_money(one.adds_first, answer.currency)}, less than its own plan, because "
-            "with others it may buy servers that pay back only through resale"
-        )
-    resale = ""
-    if any(each.adds_first is not None for each in answer.projects):
-        resale = ", where they may buy servers that pay back only through resale"
     yield (
-        f"As the first to join, it would add {first}. As the last, it {adds}, since the others "
-        f"would pay {others} without it{resale}. Its share is the average over {orders} in "
+        f"As the first to join, it would add {alone}, its own plan. As the last, it {adds}, since "
+        f"the others would pay {others} without it. Its share is the average over {orders} in "
         f"which the projects could join{_off_the_average(answer)}."
     )
 
@@ -226,46 +217,7 @@ def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
     yield f"It works {describe_months(answer, one.busy_months)}."
     if one.sooner or (one.alone_sooner and not one.waits):
         yield describe_when(answer, one)
-    if not answer.uses_by_kind:
-        yield _describe_shared_hours(answer, one)
-        return
-    for use in answer.uses_by_kind:
-        if use.project == one.name:
-            is_all_shown = one.fraction is not None
-            yield _describe_kind(answer, use if is_all_shown else hide_others(use))
-
-
-def hide_others(use: KindUse) -> KindUse:
-    """What a project uses, without what others use beside it."""
-    return use.model_copy(update={"fraction": None, "fullest_fraction": None})
-
-
-_KIND_TITLES = {"owned": "owned servers", "committed": "commitments", "rented": "rented machines"}
-
-
-def _describe_kind(answer: PortfolioAnswer, use: KindUse) -> str:
-    """
-    "It uses 40% of the hours used on owned servers (12,000 accelerator-hours), the most in 2027-05
-    to 2027-07, when it uses 95% and the others the rest." The fullest months need not hold most.
-    """
-    hours, what = f"{use.accelerator_hours:,.0f} accelerator-hours", _KIND_TITLES[use.kind]
-    if use.kind != "rented" and not use.shared:
-        what += " of its own"
-    if use.fraction is None or not (use.shared or use.kind == "rented"):
-        text = f"It uses {hours} of {what}"
-    else:
-        of_kind = [row for row in answer.uses_by_kind if row.kind == use.kind]
-        part = _in_percent({row.project: row.fraction for row in of_kind})[use.project]
-        text = f"It uses {part} of the hours used on {what} ({hours})"
-    when = describe_months(answer, use.fullest_months)
-    is_even = len(use.fullest_months) == use.months
-    text += f", about evenly {when}" if is_even else f", the most {when}"
-    if use.fullest_fraction is None or not use.shared:
-        return f"{text}."
-    if use.fullest_fraction > _NOBODY_ELSE:
-        return f"{text}, when nobody else uses any."
-    (part,) = format_shares([use.fullest_fraction])
-    return f"{text}, when it uses {part} and the others the rest."
+    yield _describe_shared_hours(answer, one)
 
 
 def _in_percent(fractions: Mapping[str, float | None]) -> dict[str, str]:
@@ -273,12 +225,7 @@ def _in_percent(fractions: Mapping[str, float | None]) -> dict[str, str]:
     return format_named_shares({k: part for k, part in fractions.items() if part is not None})
 
 
-_NOBODY_ELSE = 0.9995
-"""Fraction of use above which it is all, to the percent that is shown."""
-
-
 def _describe_shared_hours(answer: PortfolioAnswer, one: ProjectShare) -> str:
-    """Of an answer from before uses were told by kind of machine."""
     if one.shared_fraction:
         parts = _in_percent({share.name: share.shared_fraction for share in answer.projects})
         return (

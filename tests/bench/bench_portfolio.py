@@ -13,7 +13,6 @@ from planner.comparison import solve
 from planner.comparison.results import ComparisonResults
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.portfolio.portfolio import plan_portfolio
-from planner.portfolio.processes import open_in_processes
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.row import SHORT, Row
 
@@ -23,7 +22,6 @@ SIZES = (3, 5, 8, 12, 24, 40)
 """Peaks that do and do not fill nodes of eight."""
 LEAST_SAVING = 0.25
 MOST_MIB = 1024
-LEAST_FASTER = 1.7
 
 
 def bursts(random: np.random.Generator, months: int, busy: float, sizes: tuple[int, ...]) -> Any:
@@ -54,11 +52,11 @@ def portfolio(seed: int, count: int, months: int, busy: float, sizes: tuple[int,
     return {"start": "2027-01", "horizon_months": months, "projects": projects}
 
 
-def timed(request: Any, processes: int = 1, **fields: Any) -> tuple[PortfolioAnswer, float]:
+def timed(request: Any, **fields: Any) -> tuple[PortfolioAnswer, float]:
     """The answer and its seconds."""
-    began, lanes = time.perf_counter(), open_in_processes(processes)
+    began = time.perf_counter()
     asked_for = {**request, **fields}
-    answer = plan_portfolio(asked_for, bundled_catalog(), today=TODAY, open_lanes=lanes)
+    answer = plan_portfolio(asked_for, bundled_catalog(), today=TODAY)
     return answer, time.perf_counter() - began
 
 
@@ -89,29 +87,14 @@ def plan_row(count: int, most_s: float, most_gap: float, most_mib: int | None = 
 
 
 def shares_rows() -> list[Row]:
-    """Sampled shares of 20 projects, on two processes and on one."""
+    """Sampled shares of 20 projects."""
     request = portfolio(3, 20, 60, 0.15, SIZES)
-    two, two_s = timed(request, processes=2, what_if=False)
-    one, one_s = timed(request, processes=1, what_if=False)
+    answer, seconds = timed(request, what_if=False)
     by_use, plan_s = timed(request, shares="use", what_if=False)
-    error, faster = two.shares_error, (one_s - plan_s) / (two_s - plan_s)
-    ok = two_s <= 60 and error <= 0.02 and two.net_present_cost == by_use.net_present_cost
-    hold = f"<= 60 s, error <= 2 % ({error:.2%}, {two.shares_orders} orders)"
-    speed = (
-        f"sampling {LEAST_FASTER} times as fast at least ({faster:.2f}; the whole answer "
-        f"{one_s / two_s:.2f}), same answer ({two == one})"
-    )
-    return [
-        Row("shares of 20 projects on two processes, against by use", two_s, plan_s, hold, ok, "s"),
-        Row(
-            "sampling them on two processes, against one",
-            two_s - plan_s,
-            one_s - plan_s,
-            speed,
-            faster >= LEAST_FASTER and two == one,
-            "s",
-        ),
-    ]
+    error = answer.shares_error
+    ok = seconds <= 60 and error <= 0.02 and answer.net_present_cost == by_use.net_present_cost
+    hold = f"<= 60 s, error <= 2 % ({error:.2%}, {answer.shares_orders} orders)"
+    return [Row("shares of 20 projects, against by use", seconds, plan_s, hold, ok, "s")]
 
 
 def saving_row(seed: int) -> Row:

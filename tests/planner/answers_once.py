@@ -38,11 +38,11 @@ def compare_once(
 
 
 def plan_once(
-    request: Any, catalog: Catalog, *, work: WorkMeter, open_lanes: Any, **options: Any
+    request: Any, catalog: Catalog, *, work: WorkMeter, **options: Any
 ) -> PortfolioAnswer:
     """In the place of `plan_portfolio`; a replay, which says a day, is computed anew."""
     if options:
-        return plan_portfolio(request, catalog, work=work, open_lanes=open_lanes, **options)
+        return plan_portfolio(request, catalog, work=work, **options)
     answer: PortfolioAnswer = _answer_once(plan_portfolio, request, catalog, work, options)
     return answer
 

@@ -55,30 +55,6 @@ class ProjectUse(AnswerModel):
 MachineKind = Literal["owned", "committed", "rented"]
 
 
-class KindUse(AnswerModel):
-    """What a project uses of one kind of machine over the plan, and when most of it."""
-
-    project: str = Field(description="Name of the project.")
-    kind: MachineKind = Field(description="How the machines are obtained.")
-    shared: bool = Field(description="Whether other projects may use the same machines.")
-    accelerator_hours: float = Field(
-        description="Hours of their physical accelerators.", json_schema_extra={"unit": "h"}
-    )
-    fraction: Share | None = Field(
-        description="The same as a fraction of the hours that all projects use of this kind; null "
-        "where those are not shown."
-    )
-    months: int = Field(
-        description="Months in which it uses any.", json_schema_extra={"unit": "months"}
-    )
-    fullest_months: tuple[MonthIndex, ...] = Field(
-        description="Months in which it uses most: at least 90 % of its fullest month."
-    )
-    fullest_fraction: Share | None = Field(
-        description="What it uses in those as a fraction of what all projects do; null likewise."
-    )
-
-
 class MonthOfMachines(AnswerModel):
     """The machines that are bought, committed to or held, in one month."""
 
@@ -151,11 +127,6 @@ class ProjectShare(AnswerModel):
     )
     adds: Money | None = Field(
         default=None, description="What the plan costs more than that of the others."
-    )
-    adds_first: Money | None = Field(
-        default=None,
-        description="What it would add as the first to join, where that is less than it would pay "
-        "alone: with others it may buy servers that pay back by their resale alone; else null.",
     )
     direct_cost: Money = Field(
         description="Total of its own lines: machines rented for it and hours run for it."
@@ -277,11 +248,6 @@ class PortfolioAnswer(AnswerModel):
     )
     uses: tuple[ProjectUse, ...] = Field(
         default=(), description="What each project uses of each machine, by month."
-    )
-    uses_by_kind: tuple[KindUse, ...] = Field(
-        default=(),
-        description="What each project uses of owned servers, commitments and rent, and when "
-        "most; empty in older answers.",
     )
     utilisation: Share | None = Field(
         default=None,

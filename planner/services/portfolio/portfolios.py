@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,9 +20,7 @@ from planner.contract.answer.portfolio import (
 )
 from planner.models import Access, Alert, Job, Role, SavedPortfolio, State, Team
 from planner.portfolio.portfolio import plan_portfolio
-from planner.portfolio.processes import open_in_processes
-from planner.portfolio.shares import OpenLanes
-from planner.portfolio.words import explain_share, hide_others
+from planner.portfolio.words import explain_share
 from planner.services.jobs.jobs import Progress, access_for_job
 from planner.services.teams.access import (
     APPROVE,
@@ -68,15 +65,10 @@ def plan_for_team(
         resolved = {name: value for name, value in resolved.items() if name != "data"}
     budget = current_budget()
     try:
-        answer = plan_portfolio(resolved, market, work=budget.meter, open_lanes=_lanes())
+        answer = plan_portfolio(resolved, market, work=budget.meter)
     except TooMuchWork as refusal:
         raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
     return PortfolioOutcome(resolved, inherited, with_sources(answer, inherited))
-
-
-def _lanes() -> OpenLanes:
-    """Where shares are sampled: in the process of a page or request, and a job on several."""
-    return open_in_processes(settings.PORTFOLIO_PROCESSES if current_budget().is_job else 1)
 
 
 def portfolio_job(job: Job, progress: Progress) -> dict[str, Any]:
@@ -205,7 +197,7 @@ def plan_again(
     """The same request, with some changes to it, at the prices of `catalog`."""
     request = {**saved.request, **(changes or {})}
     work = current_budget().meter
-    answer = plan_portfolio(request, catalog, work=work, open_lanes=_lanes())
+    answer = plan_portfolio(request, catalog, work=work)
     return with_sources(answer, saved.inherited)
 
 
@@ -320,9 +312,6 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
             "warnings": (),
             "projects": projects,
             "uses": tuple(use for use in answer.uses if use.project in own),
-            "uses_by_kind": tuple(
-                hide_others(use) for use in answer.uses_by_kind if use.project in own
-            ),
             "write_off": tuple(row for row in answer.write_off if row.project in own),
             "lines": tuple(line for line in answer.lines if line.project in own),
             **_used_machines(answer, own),

@@ -88,17 +88,6 @@ def test_projects_that_share_nothing_change_no_share_and_are_not_paid_for_joinin
     assert five.better_apart == ()
 
 
-def test_what_a_project_adds_first_is_less_than_alone_where_a_group_may_buy_more():
-    answer = relay_of_three_years(RELAY)
-    third = answer.project("third")
-    assert third.alone_way == "On demand"
-    assert third.share <= third.adds_first < third.alone
-    assert (
-        f"add {third.adds_first:,.0f} USD, less than its own plan, because with others it may "
-        in (third.explanation)
-    )
-
-
 @pytest.mark.parametrize("limits", [{}, {"total_budget": 760_000}])
 def test_where_nothing_is_shared_the_others_pay_what_they_would_alone(limits):
     pair = [project("one", hours(4000, 8)), project("other", hours(4000, 8))]

@@ -92,7 +92,6 @@ def test_limits_of_all_may_have_room_for_runs_in_other_months_than_alone() -> No
     for one in answer.projects:
         assert not one.waits
         assert one.busy_months == (0, 1, 2)
-        assert one.adds_first is None
     first = answer.projects[0].model_copy(update={"alone_sooner": False})
     assert describe_when(answer, first) == (
         "Its runs finish before their deadlines, as the limits of all leave no room "
