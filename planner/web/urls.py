@@ -20,7 +20,6 @@ urlpatterns = [
     path("market/changes/", market_pages.changes, name="market-changes"),
     path("usage/", usage.usage, name="usage"),
     path("method/", start.method, name="method"),
-    path("method/<slug:slug>/", start.method_document, name="method-document"),
     path("theme/", start.theme, name="theme"),
     path("", include("planner.web.team.urls")),
 ]

@@ -32,10 +32,7 @@ def day(value: dt.date) -> str:
 
 
 def _capital(told: Verdict, answer: ComparisonAnswer) -> str:
-    words = _or_nothing(told.capital_to_approve, answer.currency)
-    ahead = told.capital_to_approve or told.obligation_to_sign or _by_date(told, answer)
-    is_rented = any(part.action == "rent" for part in told.decision)
-    return f"{words} rent falls due month by month" if is_rented and not ahead else words
+    return _or_nothing(told.capital_to_approve, answer.currency)
 
 
 def _due(told: Verdict, currency: str) -> str:
@@ -80,7 +77,7 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
         samples = answer.risk.samples
         cases = round(told.confidence * samples)
         shown = "all" if cases == samples else number(cases)
-        words = f"in {shown} of {number(samples)} simulated cases{_of_which(answer)}"
+        words = f"in {shown} of {number(samples)} simulated cases"
         rows.append(["Stays the cheapest", words])
     rows.append(["In today's money", money(told.present_value, currency)])
     rows.append(["Prices", prices(answer)])
@@ -103,15 +100,6 @@ def _lines(answer: ComparisonAnswer) -> Any:
 
 def _or_nothing(amount: Any, currency: str) -> str:
     return money(amount, currency) if amount else "nothing"
-
-
-def _of_which(answer: ComparisonAnswer) -> str:
-    """Said where a plan that may not be advised costs less in all."""
-    best = answer.recommended
-    assert best
-    barred = [one.require_total() for one in answer.feasible if not one.allowed]
-    is_undercut = any(total < best.require_total() for total in barred)
-    return " of the plans that may be advised" if is_undercut else ""
 
 
 def _by_date(told: Verdict, answer: ComparisonAnswer) -> list[list[str]]:

@@ -126,28 +126,14 @@ def compare_batch(
 
 
 def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:
-    """The answer to `request`, at `revisions` where they are named: then without the team's
-    rates, which the request of a shared link holds already."""
+    """The answer to `request` with the team's rates."""
     progress.step(0, None, "Comparing")
-    revisions = job.arguments.get("revisions")
-    catalog = None if revisions is None else catalogs.at(revisions)
-    team = job.team if revisions is None else None
 
     def report(done: int, total: int) -> None:
         progress.step(done, total, "Simulating outcomes")
 
     request = job.arguments["request"]
-    return compare_for_team(request, team, catalog, report=report).answer.to_json()
-
-
-def read_job_outcome(job: Job) -> ComparisonOutcome:
-    """The answer of a finished comparison job, with the request it belongs to."""
-    request = dict(job.arguments["request"])
-    resolved, inherited = request, dict[str, str]()
-    if job.team and job.arguments.get("revisions") is None:
-        resolved, inherited = inherit(request, job.team, catalogs.current().exchange_rates)
-    result = ComparisonAnswer.model_validate(job.result) if job.result else None
-    return ComparisonOutcome(request, resolved, inherited, result)
+    return compare_for_team(request, job.team, report=report).answer.to_json()
 
 
 def batch_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def draw(chart: Chart) -> Drawing:
     """Lines, or stacked bars, by month in greys; what is dashed over bars is left to the words."""
     is_bars = chart.kind == "bar"
     series = [one for one in chart.series if not (is_bars and one.dashed)]
-    plot = VerticalBarChart() if is_bars else HorizontalLineChart()
+    plot: Any = VerticalBarChart() if is_bars else HorizontalLineChart()
     plot.x, plot.y, plot.width, plot.height = 52, 18, WIDTH - 190, HEIGHT - 32
     plot.data = [[value or 0.0 for value in one.values] for one in series]
     if is_bars:
@@ -185,7 +185,7 @@ def draw(chart: Chart) -> Drawing:
     plot.valueAxis.labelTextFormat = lambda value: f"{_short(value)} {chart.unit}".strip()
     for axis in (plot.valueAxis, plot.categoryAxis):
         axis.labels.fontName, axis.labels.fontSize, axis.strokeColor = REGULAR, 6.6, LINE
-    legend = Legend()
+    legend: Any = Legend()
     legend.x, legend.y, legend.fontName, legend.fontSize = WIDTH - 130, HEIGHT - 20, REGULAR, 6.6
     legend.columnMaximum, legend.deltay, legend.dx, legend.dy = len(GREYS), 12, 8, 8
     legend.alignment, legend.colorNamePairs = "right", []

@@ -287,8 +287,7 @@ def _rows(
         yield FigureRow(title, f"{low} – {high}", term="p10, p50, p90", note=note)
     beside = _beside_leases(verdict)
     capital = _or_nothing(verdict.capital_to_approve or beside, currency)
-    note = "network and spares of what is leased" if beside else _rent_alone(verdict)
-    note = note or _due_later(answer, verdict)
+    note = "network and spares of what is leased" if beside else _due_later(answer, verdict)
     yield FigureRow("Capital to approve now", capital, note=note)
     uncounted = "what they cost after the plan is not counted" if _outlasts(answer) else ""
     if verdict.obligation_to_sign is not None:
@@ -311,7 +310,7 @@ def _rows(
     if is_the_only_plan(answer):
         yield FigureRow("Other plans", "none that may be advised")
     elif cases:
-        yield FigureRow("Stays the cheapest", f"in {cases}", note=_of_which(answer))
+        yield FigureRow("Stays the cheapest", f"in {cases}")
     present = money(verdict.present_value, currency)
     yield FigureRow("In today's money", present, term="present value")
     paid, which = prices_paid(answer)
@@ -384,22 +383,8 @@ def _beside_leases(verdict: Verdict) -> Decimal:
     return Decimal(0) if verdict.capital_to_approve else sum(due, Decimal(0))
 
 
-def _rent_alone(verdict: Verdict) -> str:
-    ahead = verdict.capital_to_approve or verdict.obligation_to_sign
-    actions = {one.action for one in verdict.decision}
-    is_rent_alone = "rent" in actions and "reserve" not in actions and not ahead
-    return "rent falls due month by month" if is_rent_alone else ""
-
-
 def _or_nothing(amount: Decimal | None, currency: str) -> str:
     return money(amount, currency) if amount else "nothing"
-
-
-def _of_which(answer: ComparisonAnswer) -> str:
-    total = answer.verdict.total if answer.verdict else None
-    barred = [one.total_cost for one in answer.feasible if not one.allowed]
-    is_undercut = total is not None and any(one is not None and one < total for one in barred)
-    return "of the plans that may be advised" if is_undercut else ""
 
 
 def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:

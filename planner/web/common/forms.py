@@ -217,7 +217,8 @@ def _describe_kind(field: BoundField, name: str, error: ValidationError) -> str:
 
 
 def _describe_choice(field: BoundField, name: str, error: ValidationError) -> str:
-    labels = [str(label) for value, label in list(field.field.choices) if value != ""]
+    choices: list[tuple[Any, Any]] = list(field.field.choices)  # type: ignore[attr-defined]
+    labels = [str(label) for value, label in choices if value != ""]
     listed = ", ".join(labels) if 0 < len(labels) <= MOST_CHOICES else "one of the list"
     typed = shorten(str((error.params or {}).get("value", _typed(field))))
     return f"{typed} is no choice under {name}; choose {listed}."

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.web.common.chart import Chart, Mark, Series
-from planner.web.common.choices import geography_title, list_choices, provider_title
+from planner.web.common.choices import list_choices, provider_title
 from planner.web.common.formatting import CoverageTable, arrange_coverage
 from planner.web.common.query_codec import write
 from planner.web.common.views import open_page
@@ -24,7 +24,6 @@ from planner.web.market.offers import (
     cheapest_by_provider,
     lowest_prices,
     market_row,
-    places,
     search,
 )
 from pricing import catalog
@@ -142,12 +141,7 @@ def _search_context(request: HttpRequest, market_query: MarketQuery) -> dict[str
         "headings": _headings(request, market_query),
         "previous": write(query, page=matching.page - 1) if matching.page > 1 else None,
         "next": write(query, page=matching.page + 1) if matching.page < matching.pages else None,
-        "places": [
-            {"title": geography_title(place.name), "place": place}
-            for place in places(known, market_query, query)
-        ],
         "coverage": _coverage(known, market_query),
-        "everywhere": write(query, geography=None, page=None),
     }
 
 

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from planner.contract.labels import join_place, name_region
 from planner.sizing.performance.levels import node_mfu
-from planner.web.common.query_codec import drop_empty, number, write
+from planner.web.common.query_codec import drop_empty, number
 from pricing import catalog
 from pricing.api.rest import Query
 from pricing.api.views import offer_search
@@ -232,32 +232,6 @@ def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
     best = cheapest_by_provider(known, matching)
     rows = tuple(market_row(known, int(row), int(row) in best) for row in shown)
     return MarketPage(rows, len(matching), page, pages)
-
-
-@dataclass(frozen=True)
-class GeographySummary:
-    """A part of the world with what is offered there."""
-
-    name: str
-    count: int
-    lowest_usd: float
-    address: str
-    is_chosen: bool
-
-
-def places(known: Catalog, market_query: MarketQuery, query: QueryDict) -> list[GeographySummary]:
-    """Offers and lowest price by part of the world, under the other filters."""
-    rows = replace(market_query.search, geography=()).rows(known.offers)
-    codes = known.offers.geography.codes[rows]
-    matching = []
-    for code, name in enumerate(known.offers.geography.names):
-        here = rows[codes == code]
-        if name and len(here):
-            lowest = float(known.offers.usd_per_accelerator_hour[here].min())
-            address = write(query, geography=name, page=None)
-            chosen = name in market_query.search.geography
-            matching.append(GeographySummary(name, len(here), lowest, address, chosen))
-    return sorted(matching, key=lambda place: place.lowest_usd)
 
 
 def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -28,7 +27,7 @@ from planner.web.common.fields import MEASURED, in_field_unit, with_labels
 from planner.web.common.plan_request import (
     answer_plan,
 )
-from planner.web.common.query_codec import drop_empty, with_start, write
+from planner.web.common.query_codec import drop_empty, with_start
 from planner.web.common.views import current_team, open_page
 from planner.web.plan.forms import PlanForm
 from planner.web.plan.start import list_presets
@@ -52,8 +51,6 @@ class Live:
     answer: ComparisonAnswer | None = None
     fit: Fit | None = None
     """Of a training, where it can be sized."""
-    month_by_month: str = ""
-    """Address of the same plan with its hours given month by month."""
 
     @property
     def first_warnings(self) -> list[str]:
@@ -72,30 +69,14 @@ class Live:
         return list(rows)
 
 
-def build_live_panel(query: QueryDict, outcome: ComparisonOutcome) -> Live:
+def build_live_panel(outcome: ComparisonOutcome) -> Live:
     if not outcome.has_answer:
         return Live(outcome.errors)
     answer = outcome.answer
     return Live(
         answer=answer,
-        month_by_month=month_by_month(query, answer),
         fit=_fit(outcome.request, answer.demand.accelerator),
     )
-
-
-def month_by_month(query: QueryDict, answer: ComparisonAnswer) -> str:
-    """The plan with the hours that its runs give, to be changed one by one."""
-    demand = answer.demand
-    others = {name: None for name in query if name.startswith("workload.")}
-    hours_by_month = {
-        "workload.kind": "accelerator_hours",
-        "workload.accelerator": demand.accelerator,
-        "workload.hours_per_month": "\n".join(f"{h:.6g}" for h in demand.hours_per_month),
-        "workload.peak_accelerators": f"{ceil(demand.highest_peak)}",
-        "start": answer.start,
-        "edit": "1",
-    }
-    return write(query, **(others | hours_by_month))
 
 
 def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
@@ -166,7 +147,7 @@ PageContext = dict[str, Any]
 def plan(request: HttpRequest) -> HttpResponse:
     """The form; with a workload in the address, its answer."""
     query = with_start(drop_empty(request.GET))
-    is_update = bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request
+    is_update = bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
     if len(query) != len(request.GET) and not is_update:
         return HttpResponseRedirect(_page_url(query))
     shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
@@ -240,7 +221,7 @@ def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
 
 
 def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
-    return {"live": build_live_panel(query, outcome), "titles": SCENARIO_TITLES, "outcome": outcome}
+    return {"live": build_live_panel(outcome), "titles": SCENARIO_TITLES, "outcome": outcome}
 
 
 _GROUPS = (

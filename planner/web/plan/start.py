@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -37,38 +35,29 @@ class Preset:
     values: Mapping[str, str]
     first: dt.date
     """First month of the plan."""
-    runs: tuple[tuple[int, int | None], ...] = field(default=())
-    """Start and deadline of each run, months from the first; None without a deadline."""
+    run_starts: tuple[int, ...] = ()
+    """Months from the first in which a run begins."""
 
     @property
     def address(self) -> str:
         plan = {"name": self.title, **self.values, "start": format_month(self.first)}
-        return urlencode({**plan, **self._dates()})
-
-    def _dates(self) -> dict[str, str]:
-        dates = {}
-        for i, (start, deadline) in enumerate(self.runs):
-            dates[f"workload.runs.{i}.start"] = format_month(add_months(self.first, start))
-            if deadline is not None:
-                last = format_month(add_months(self.first, deadline))
-                dates[f"workload.runs.{i}.deadline"] = last
-        return dates
+        runs = {
+            f"workload.runs.{i}.start": format_month(add_months(self.first, start))
+            for i, start in enumerate(self.run_starts)
+        }
+        return urlencode(plan | runs)
 
 
 def list_presets(today: dt.date) -> tuple[Preset, ...]:
     """The examples, their months counted from the one after `today`."""
     first = next_month(today)
     return tuple(
-        Preset(title, story, values, first, _RUNS.get(title, ()))
+        Preset(title, story, values, first, _RUN_STARTS.get(title, ()))
         for title, story, values in _EXAMPLES
     )
 
 
-_RUNS: Mapping[str, tuple[tuple[int, int | None], ...]] = {
-    "Fine-tune a 7B model": ((0, None), (3, None), (6, None), (9, None)),
-    "Pre-train a 7B model twice": ((0, 11), (12, 23)),
-}
-"""The runs of the examples that say how many there are."""
+_RUN_STARTS: Mapping[str, tuple[int, ...]] = {"Fine-tune a 7B model": (0, 3, 6, 9)}
 _EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     (
         "Fine-tune a 7B model",
@@ -85,20 +74,6 @@ _EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
         },
     ),
     (
-        "Pre-train a 7B model twice",
-        "We train a 7-billion-parameter model from scratch, twice within two years.",
-        {
-            "workload.kind": "training",
-            "workload.parameters~bn": "7",
-            "workload.tokens~bn": "1000",
-            "workload.precision": "bf16",
-            "workload.sequence_length": "4096",
-            "workload.accelerator": "nvidia-h100-80gb-sxm",
-            "workload.experiments_factor": "1.5",
-            "horizon_months": "24",
-        },
-    ),
-    (
         "Vision model",
         "We train an image classifier on ImageNet-sized data and try many variants.",
         {
@@ -108,19 +83,6 @@ _EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
             "workload.benchmark": "resnet-50-v1.5-imagenet-ngc",
             "workload.experiments_factor": "20",
             "horizon_months": "24",
-        },
-    ),
-    (
-        "70B language model",
-        "We continue training a 70-billion-parameter model on our own text.",
-        {
-            "workload.kind": "training",
-            "workload.parameters~bn": "70",
-            "workload.tokens~bn": "100",
-            "workload.precision": "bf16",
-            "workload.sequence_length": "4096",
-            "workload.accelerator": "nvidia-h100-80gb-sxm",
-            "horizon_months": "36",
         },
     ),
     (
@@ -200,9 +162,6 @@ def start_context(
     }
 
 
-METHODOLOGY = Path(settings.BASE_DIR) / "docs" / "methodology"
-
-
 @open_page
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
@@ -215,21 +174,8 @@ def start(request: HttpRequest) -> HttpResponse:
 @open_page
 @require_safe
 def method(request: HttpRequest) -> HttpResponse:
-    """The documents of docs/methodology, and the glossary."""
-    documents = [
-        (path.stem, path.read_text().partition("\n")[0].removeprefix("# "))
-        for path in sorted(METHODOLOGY.glob("*.md"))
-    ]
-    return render(request, "web/method.html", {"documents": documents, "terms": TERMS})
-
-
-@open_page
-@require_safe
-def method_document(request: HttpRequest, slug: str) -> HttpResponse:
-    path = METHODOLOGY / f"{slug}.md"
-    if not path.is_file():
-        raise Http404("There is no document of this name.")
-    return HttpResponse(path.read_text(), content_type="text/plain; charset=utf-8")
+    """The glossary, to which words on the pages lead."""
+    return render(request, "web/method.html", {"terms": TERMS})
 
 
 @require_POST

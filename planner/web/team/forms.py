@@ -356,9 +356,8 @@ class RefreshForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["providers"].choices = [
-            (name, provider.title) for name, provider in all_providers().items()
-        ]  # type: ignore[attr-defined]
+        titles = [(name, provider.title) for name, provider in all_providers().items()]
+        self.fields["providers"].choices = titles  # type: ignore[attr-defined]
 
 
 _SERVER = (

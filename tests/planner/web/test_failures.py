@@ -25,7 +25,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, db: Any) -> Any:
             raise error
 
         monkeypatch.setattr(FreshnessView, "get", fail)
-        monkeypatch.setattr("planner.web.plan.start.METHODOLOGY", SimpleNamespace(glob=fail))
+        monkeypatch.setattr("planner.web.plan.start.TERMS", SimpleNamespace(items=fail))
         client = Client(raise_request_exception=False)
         return client.get(address, headers={"X-Request-Id": "asked-1"})
 

@@ -10,10 +10,8 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 
 from planner.web.common.formatting import money_short
-from pricing.market.snapshot import Region
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
-from pricing.storage.reference import replace_regions
 from tests.planner.costing.market_of import H100, offer
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import market
@@ -174,14 +172,6 @@ def test_the_market_of_a_past_day_is_shown_as_it_was_known(client, prices):
     assert "6.88" in text(get(client, "market", {**asked, "as_of": "2026-11-05"}))
 
 
-def test_the_market_is_counted_by_part_of_the_world(client, prices):
-    replace_regions({("aws", "us-east-1"): Region("north-america")})
-    response = get(client, "market")
-    (one,) = response.context["places"]
-    assert one["title"] == "North America"
-    assert one["place"].count == response.context["found"].total
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -223,15 +213,6 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     response = client.get("/")
     assert response.status_code == 500
     assert "Something went wrong" in text(response)
-
-
-def test_the_method_page_leads_to_every_document(client, db):
-    documents = get(client, "method").context["documents"]
-    assert ("risk", "Risk") in [(slug, title) for slug, title in documents]
-    for slug, title in documents:
-        document = client.get(reverse("method-document", args=[slug]))
-        assert text(document).startswith(f"# {title}")
-    assert client.get(reverse("method-document", args=["none"])).status_code == 404
 
 
 def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs
 
 import pytest
 from django.http import QueryDict
@@ -50,15 +49,6 @@ def test_the_panel_shows_hours_memory_and_fit(client, prices):
     assert demand.total_hours_p10 < demand.total_hours < demand.total_hours_p90
     assert live.fit.memory_gib > 10
     assert live.fit.min_accelerators >= 1
-
-
-def test_the_demand_of_the_runs_becomes_a_grid_of_months(client, prices):
-    live = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"]
-    given = parse_qs(live.month_by_month)
-    assert given["workload.kind"] == ["accelerator_hours"]
-    hours = [float(one) for one in given["workload.hours_per_month"][0].split()]
-    assert hours == pytest.approx([hours for _, hours, _ in live.months], rel=1e-5)
-    assert not [name for name in given if name.startswith(("workload.runs", "workload.tokens"))]
 
 
 def test_the_chooser_ranks_what_fits_and_says_why_the_rest_does_not(client, prices):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from itertools import pairwise
 
 import pytest
 from django.http import QueryDict
@@ -37,16 +36,6 @@ def test_four_times_a_year_is_four_runs_three_months_apart():
     assert [one.start.month for one in request.workload.runs] == [1, 4, 7, 10]
     assert request.horizon_months == 12
     assert busy_months("Fine-tune a 7B model") == [0, 3, 6, 9]
-
-
-def test_twice_within_two_years_is_two_runs_one_after_the_other():
-    request = asked("Pre-train a 7B model twice")
-    runs = request.workload.runs
-    assert "twice within two years" in PRESETS["Pre-train a 7B model twice"].story
-    assert len(runs) == 2
-    assert all(first.deadline < second.start for first, second in pairwise(runs))
-    assert runs[-1].deadline == dt.date(2028, 12, 1)
-    assert busy_months("Pre-train a 7B model twice") == list(range(request.horizon_months))
 
 
 def test_a_run_of_an_example_takes_what_the_same_run_alone_takes():
