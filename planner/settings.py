@@ -281,7 +281,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "planner.models.bookkeeping.JobState",
         "DeliveryState": "planner.models.bookkeeping.DeliveryState",
         "PriceState": "pricing.market.coverage.PriceState",
-        "MachineKind": "planner.portfolio.build_answer.KINDS",
+        "MachineKind": "planner.contract.answer.portfolio.MACHINE_KINDS",
         "PayingWhen": "planner.contract.answer.risk.PAYING_WHEN",
     },
 }

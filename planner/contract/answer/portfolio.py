@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
@@ -53,6 +53,7 @@ class ProjectUse(AnswerModel):
 
 
 MachineKind = Literal["owned", "committed", "rented"]
+MACHINE_KINDS = get_args(MachineKind)
 
 
 class MonthOfMachines(AnswerModel):
