@@ -78,7 +78,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
         metavar="COLUMN=NAME",
         help="read a column of one's own table by another name; may be repeated",
     )
-    parser.add_argument("--fields", default="", help="columns of a log of Slurm without a header")
     parser.add_argument(
         "--forecast",
         type=int,
@@ -125,7 +124,6 @@ def read_question(options: Options) -> UsageQuestion:
         idle_price=options["idle_price"],
         commitment_end=tuple(options["commitment_end"]),
         map=tuple(options["map"]),
-        fields=split_list(options["fields"]),
         forecast_months=options["forecast"],
         start=options["start"],
         accelerator=options["accelerator"],

@@ -45,7 +45,6 @@ class UsageQuestion:
     project_by: tuple[str, ...] = DEFAULT_SOURCES
     map: tuple[str, ...] = ()
     """`COLUMN=NAME`."""
-    fields: tuple[str, ...] = ()
     forecast_months: int = 12
     start: str = ""
     accelerator: str | None = None
@@ -71,7 +70,6 @@ class UsageQuestion:
                 (*(read_rule(text) for text in self.rule), *self.team_rules),
             ),
             mapping=dict(_pairs(self.map, "map")),
-            fields=self.fields,
             max_bytes=self.max_bytes,
             max_rows=self.max_rows,
             on_rows=self.on_rows,

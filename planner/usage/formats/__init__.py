@@ -18,8 +18,6 @@ class ReadOptions:
     projects: ProjectRules = field(default_factory=ProjectRules)
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Column of the file → column to read it as."""
-    fields: tuple[str, ...] = ()
-    """Columns of a log of Slurm without a header, in order."""
     max_bytes: int | None = None
     """Most bytes of all files together, unpacked; that of each file alone where None."""
     max_rows: int | None = None

@@ -1,4 +1,4 @@
-"""Accounting of Slurm (`sacct -P`), with or without a header, and as key=value. PURE.
+"""Accounting of Slurm (`sacct -P`), under its header. PURE.
 
 Allocations count, steps do not. Accelerators are `gres/gpu=N` of AllocTRES where it is there,
 else the sum of the typed ones; both are totals over all nodes. Hours are ElapsedRaw, else
@@ -8,12 +8,10 @@ own time.
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import chain
 from operator import itemgetter
 
 from planner.usage.formats import LogFormat, ReadOptions
@@ -29,26 +27,6 @@ COMMAND = (
     "-o JobIDRaw,User,Account,Partition,State,Submit,Start,End,ElapsedRaw,NNodes,AllocTRES"
 )
 """What to run for a log that is read whole."""
-_LAYOUTS = tuple(
-    tuple(text.split())
-    for text in (
-        "JobIDRaw User Account Partition QOS State Submit Start End ElapsedRaw AllocTRES NNodes "
-        "NCPUS ExitCode",
-        "JobID JobIDRaw User Account State Start End AveCPU AveDiskRead AveDiskWrite AveRSS "
-        "AveVMSize ElapsedRaw ExitCode Layout MaxRSS MaxVMSize MinCPU ReqCPUS ReqMem ReqNodes "
-        "Reservation Submit Suspended SystemCPU TimelimitRaw UserCPU NodeList Partition AllocTRES "
-        "Priority JobName",
-        "JobIDRaw Partition QOS Account Group GID User UID Submit Start End Elapsed ElapsedRaw "
-        "ExitCode State AllocTRES NodeList JobName WorkDir",
-        "JobID JobIDRaw Cluster Partition QOS Account Group GID User UID Submit Eligible Start "
-        "End Elapsed ExitCode State NNodes NCPUS ReqCPUS ReqMem ReqTRES AllocTRES Timelimit "
-        "NodeList JobName",
-        "JobID JobName State ExitCode Start End Elapsed Timelimit Partition NodeList AllocTRES "
-        "ReqMem MaxRSS",
-        "JobIDRaw User Account Partition State Submit Start End ElapsedRaw NNodes AllocTRES",
-    )
-)
-"""Orders of columns of logs without a header: those of XDMoD, CEEMS and of COMMAND among them."""
 _STATES = frozenset(
     re.findall(
         r"\w+",
@@ -57,7 +35,13 @@ _STATES = frozenset(
     )
 )
 _NEVER = frozenset(("", "None", "Unknown", "N/A"))
-_NAMES = frozenset(name.lower() for layout in _LAYOUTS for name in layout)
+_NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        "jobid jobidraw user account cluster partition qos state submit start end elapsed "
+        "elapsedraw alloctres reqtres nnodes ncpus exitcode nodelist jobname timelimit",
+    )
+)
 _JOB_ID = re.compile(r"\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.[\w.+-]+)?", re.ASCII)
 _MAX_LIKES = 50_000
 MAX_SECONDS = 20 * 366 * 86_400
@@ -72,8 +56,6 @@ def matches(head: str) -> bool:
     names = [name.strip().lower() for name in first.split("|")]
     if sum(name in _NAMES for name in names) >= 4:
         return "jobid" in names or "jobidraw" in names
-    if "JobID=" in first and "State=" in first:
-        return True
     return _is_row(first.split("|")) and (not rest.strip() or "|" in rest)
 
 
@@ -84,47 +66,12 @@ def _is_row(cells: Sequence[str]) -> bool:
 
 def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     lines = source.lines()
-    first = next(lines)
-    cells = first.rstrip("\r\n").split("|")
-    if "JobID=" in first and "|" not in first:
-        reader = _Reader(sorted(_NAMES), ledger, options)
-        for number, row in enumerate(_pairs(chain([first], lines)), 1):
-            reader.read_row(row, number)
-        return
+    cells = next(lines).rstrip("\r\n").split("|")
     if _is_row(cells):
-        reader = _Reader(options.fields or _layout(cells), ledger, options)
-        reader.read_line(first, 1)
-    else:
-        reader = _Reader(cells, ledger, options)
+        raise InvalidInput("header", f"is missing; run: {COMMAND}")
+    reader = _Reader(cells, ledger, options)
     for number, line in enumerate(lines, 2):
         reader.read_line(line, number)
-
-
-def _pairs(lines: Iterator[str]) -> Iterator[list[str]]:
-    for row in csv.reader(lines):
-        pairs = (cell.partition("=") for cell in row)
-        plain = {name.lower(): value for name, _, value in pairs}
-        yield [plain.get(name, "") for name in sorted(_NAMES)]
-
-
-def _layout(cells: Sequence[str]) -> tuple[str, ...]:
-    for layout in _LAYOUTS:
-        if len(layout) == len(cells) and _fits(dict(zip(layout, cells, strict=True))):
-            return layout
-    raise InvalidInput(
-        "header",
-        f"is missing, and {len(cells)} columns in this order are not known; name them in order "
-        f"(--fields JobIDRaw,User,…) or run: {COMMAND}",
-    )
-
-
-def _fits(row: Mapping[str, str]) -> bool:
-    tres, start = row["AllocTRES"], row["Start"]
-    return (
-        row["State"].split(" ")[0] in _STATES
-        and (not tres or "cpu=" in tres)
-        and (start in _NEVER or bool(re.match(r"\d{4}-\d\d-\d\dT", start)))
-    )
 
 
 class _LikeJobs:

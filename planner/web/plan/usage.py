@@ -172,9 +172,6 @@ class UsageForm(Form):
         max_length=2_000,
         help_text="which bills do not say: ri-1=2028-06, separated by commas",
     )
-    fields_in_order = forms.CharField(
-        label="Columns of a Slurm log without a header", required=False, max_length=2_000
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -194,7 +191,6 @@ def read_question(
         by=("month", "provider", "accelerator", "option", "project"),
         project_by=split_list(values["project_by"]) or UsageQuestion.project_by,
         map=tuple(mapping),
-        fields=split_list(values["fields_in_order"]),
         forecast_months=UsageQuestion.forecast_months if months is None else months,
         start=values["start"],
         accelerator=values["accelerator"] or None,

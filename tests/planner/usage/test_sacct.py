@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner.usage.formats.sacct import elapsed_seconds, read_tres, split_by_month
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import SACCT, hours_by, read, reasons, sacct
+from tests.planner.usage.make import hours_by, read, reasons, sacct
 
 
 def test_typed_and_untyped_accelerators_are_the_same_ones():
@@ -108,44 +108,14 @@ def test_a_bar_in_the_last_column_belongs_to_it():
     assert read(text.encode()).is_complete
 
 
-XDMOD = (
-    "1|1|c1|gpu|normal|lab|lab|100|ann|500|2025-05-06T07:00:00|2025-05-06T07:00:00|"
-    "2025-05-06T08:00:00|2025-05-06T10:00:00|02:00:00|0:0|COMPLETED|1|8|8|4000Mn|cpu=8,node=1|"
-    "billing=8,cpu=8,gres/gpu=4,node=1|UNLIMITED|n1|train"
-)
-CEEMS = (
-    "1|gpu|q|lab|grp|100|ann|500|2025-05-06T07:00:00+0100|2025-05-06T08:00:00+0100|"
-    "2025-05-06T10:00:00+0100|00:00:17|7200|0:0|CANCELLED by 500|cpu=8,gres/gpu=4,node=1|n1|job|/"
-)
-
-
-@pytest.mark.parametrize("text", [XDMOD, CEEMS])
-def test_known_orders_of_columns_need_no_header(text):
-    usage = read(text.encode() + b"\n")
-    assert hours_by(usage.ledger, "user") == {"ann": 8.0}
-    assert hours_by(usage.ledger, "account") == {"lab": 8.0}
-
-
-def test_other_orders_are_refused_and_read_once_they_are_named():
-    rows = sacct({}, header=False).replace(b"|gpu|", b"|gpu|extra|")
-    with pytest.raises(InvalidInput, match="12 columns in this order are not known"):
-        read(rows)
-    fields = list(SACCT)
-    fields.insert(5, "QOS")
-    assert hours_by(read(rows, fields=tuple(fields)).ledger, "user") == {"ann": 8.0}
+def test_a_log_without_a_header_is_refused_with_the_command_to_run():
+    with pytest.raises(InvalidInput, match=r"header: is missing; run: sacct -a -X -P"):
+        read(sacct({}, header=False))
 
 
 def test_a_log_without_accelerators_is_refused_with_the_command_to_run():
     with pytest.raises(InvalidInput, match=r"column alloctres: is missing; run: sacct -a -X -P"):
         read(b"JobID|State|Start|End|Elapsed\n1|COMPLETED|x|y|00:10:00\n")
-
-
-def test_pairs_of_names_and_values_are_read():
-    text = (
-        "v=1,JobID=3,JobIDRaw=3,User=ann,State=COMPLETED,Start=2025-05-06T08:00:00+01:00,"
-        'End=2025-05-06T10:00:00+01:00,ElapsedRaw=7200,"AllocTRES=cpu=1,gres/gpu=1,node=1"\n'
-    )
-    assert hours_by(read(text.encode()).ledger, "user") == {"ann": 2.0}
 
 
 @pytest.mark.parametrize(
