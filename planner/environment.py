@@ -52,7 +52,7 @@ VARIABLES = {
     "PRICE_REFRESH_SCHEDULE": "when prices are refreshed, as minute, hour, day of the month, month "
     "and day of the week in UTC, such as 15 3 * * *; unset: never by itself",
     "PRICE_REFRESH_JITTER_SECONDS": "longest random wait once a refresh is due, s",
-    "PRICE_NOTICE_EMAILS": "addresses told of prices that fail, are quarantined or are old",
+    "PRICE_NOTICE_EMAILS": "addresses told of prices that fail or are quarantined",
     "PRICE_NOTICE_WEBHOOK": "address that the same is sent to as JSON",
     "SECURE_SSL_REDIRECT": "0 where no plain-http request has to be sent to https (DEBUG=0 only)",
     "SECURE_HSTS_SECONDS": "how long browsers insist on https, s (DEBUG=0 only)",

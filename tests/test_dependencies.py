@@ -91,7 +91,6 @@ def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
         "azure",
         "gcp",
         "notebook",
-        "cluster",
         "mcp",
         "parquet",
         "telemetry",

@@ -30,7 +30,7 @@ from planner.services.teams.access import (
     WrongStateError,
     record,
     require,
-    require_room_for_upload,
+    require_room,
     require_still,
 )
 from planner.usage.demand import EDGE_DAYS
@@ -59,7 +59,7 @@ def load_actuals(
     The database is free while the file is read.
     """
     require(access, project.team_id, EDIT)
-    require_room_for_upload(project.uploads.all())
+    require_room("uploads", project.uploads.all())
     plan = current_plan(project)
     machines = Machines(plan.read_plan() if plan else None)
     sums = read_actuals_file(stream, project_currency(project), machines.accelerators)
@@ -76,7 +76,7 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
     if not Project.objects.select_for_update().filter(pk=project.pk).exists():
         raise WrongStateError("The project was deleted while the file was read.")
     require_still(access, project.team_id, EDIT)
-    require_room_for_upload(project.uploads.all())
+    require_room("uploads", project.uploads.all())
     upload = _create_upload(access, project, sums, file_name)
     upload.doubtful = [*sums.doubtful.warnings(), *describe_cut_month(sums.until)]
     lines = _lines(upload, sums)

@@ -22,7 +22,7 @@ from planner.services.teams.access import (
     WrongStateError,
     raise_if_disk_is_full,
     require,
-    require_room_for_upload,
+    require_room,
 )
 from pricing.common.invalid_input import InvalidInput
 
@@ -35,7 +35,7 @@ AT_ONCE_BYTES = 1_000_000
 def start_upload(access: Access, project: Project, file: File[Any]) -> Job:
     """Puts the file aside and queues its reading; with several servers, storage is shared."""
     require(access, project.team_id, EDIT)
-    require_room_for_upload(project.uploads.all())
+    require_room("uploads", project.uploads.all())
     check_room(access, project.team, "")
     stored_name = _store(f"{UPLOAD_FOLDER}/{project.pk}-{uuid.uuid4()}.csv", file)
     arguments = {

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from planner.contract.answer.common import write_decimal
 from planner.contract.answer.comparison import (
-    AnswerSummary,
-    ScenarioChange,
     summarize_answer,
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.labels import SCENARIO_TITLES
 from planner.models import (
     ActualLine,
     Alert,
@@ -146,56 +142,14 @@ def _find_problems(
         before = "" if then.total_cost is None else write_decimal(then.total_cost)
         yield Finding(AlertKind.NOT_FEASIBLE, "No plan is feasible at today's prices.", before)
         return
-    yield from _find_moves(project, then, repriced, last)
+    threshold = project.watch_threshold
+    yield from find_move("advised plan", then.total_cost, last, after, threshold)
     is_comparable = then.currency == project_currency(project)
     budget = budget_over_horizon(project, plan) if is_comparable else None
     if budget is not None and after > budget:
         message = f"The advised plan is {after / budget - 1:.1%} over the budget."
         rounded = write_decimal(budget.quantize(_CENT))
         yield Finding(AlertKind.BUDGET_OVERRUN, message, rounded, write_decimal(after))
-
-
-def _find_moves(
-    project: Project, then: AnswerSummary, repriced: Repriced, last: Decimal | None
-) -> Iterator[Finding]:
-    """The total of what is advised moved beyond the threshold; or another way to buy is advised
-    by now, and that of the one that was saved did."""
-    now, threshold = summarize_answer(repriced.answer), project.watch_threshold
-    if now.total_cost is None:
-        return
-    saved_way = _saved_way(then, now, repriced)
-    if saved_way and last is None and _is_beyond(saved_way, threshold):
-        threshold = -1.0  # Whatever is advised instead.
-    for finding in find_move("advised plan", then.total_cost, last, now.total_cost, threshold):
-        words = f" {_say_other_way(saved_way, now)}" if saved_way else ""
-        yield replace(finding, message=finding.message + words)
-
-
-def _saved_way(
-    then: AnswerSummary, now: AnswerSummary, repriced: Repriced
-) -> ScenarioChange | None:
-    """The way to buy that was saved, then and now; None where it is still the advised one."""
-    if then.recommended == now.recommended:
-        return None
-    return next((row for row in repriced.difference if row.scenario == then.recommended), None)
-
-
-def _is_beyond(way: ScenarioChange, threshold: float) -> bool:
-    move = _move(way)
-    return move is None or abs(move) > threshold
-
-
-def _move(way: ScenarioChange) -> float | None:
-    """None where there is no such plan any more."""
-    before, after = way.total_cost.before, way.total_cost.after
-    return float(after / before - 1) if before and after is not None else None
-
-
-def _say_other_way(way: ScenarioChange, now: AnswerSummary) -> str:
-    saved, move = SCENARIO_TITLES[way.scenario].lower(), _move(way)
-    what = "is not possible any more" if move is None else f"moved by {move:+.1%}"
-    advised = SCENARIO_TITLES[now.recommended].lower() if now.recommended else "nothing"
-    return f"It is {advised} now; {saved}, as saved, {what}."
 
 
 def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | None:

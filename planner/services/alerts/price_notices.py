@@ -19,7 +19,6 @@ from planner.contract.labels import cloud_title
 from planner.services.jobs.background import queue_mail
 from planner.services.observability.measures import NOTICES
 from pricing.common.pluralize import pluralize
-from pricing.freshness import freshness
 from pricing.models import RefreshRun
 from pricing.publish.refresh import RefreshResult
 from pricing.revisions import list_newly_unread
@@ -46,7 +45,6 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
         for one in results
         if _list_newly_unread(one)
     ]
-    problems += _stale_prices({one.provider for one in results if one.succeeded})
     if not problems:
         return
     for way, is_wanted, send in (
@@ -116,24 +114,6 @@ def _list_newly_unread(result: RefreshResult) -> tuple[str, ...]:
     return list_newly_unread(revision) if revision else ()
 
 
-def _stale_prices(providers: set[str]) -> list[dict[str, str]]:
-    """Providers just read whose list prices are old all the same, once a day."""
-    return [
-        {
-            "provider": row.provider,
-            "outcome": "stale",
-            "title": f"Prices of {cloud_title(row.provider)} are old",
-            "message": f"Half of its {part.part.replace('_', ' ')} prices are "
-            f"{pluralize(part.median_age_days, 'day')} old or older.",
-            "remedy": "See what the last refresh left out.",
-        }
-        for row in freshness()
-        if row.provider in providers and _is_first_of_day(row.provider)
-        for part in row.parts
-        if part.part == "on_demand" and part.level == "red" and part.median_age_days is not None
-    ]
-
-
 def _is_new(result: RefreshResult) -> bool:
     """Whether its runs ended otherwise before, or a day more has gone by since they end so.
 
@@ -151,15 +131,6 @@ def _is_new(result: RefreshResult) -> bool:
         return True
     days = [(run.started_at - first.started_at) // REPEATED_AFTER for run in (before, last)]
     return days[0] < days[1]
-
-
-def _is_first_of_day(provider: str) -> bool:
-    """Whether prices were last published on another day, in UTC: ages are counted in days."""
-    published = RefreshRun.objects.filter(
-        provider=provider, outcome=RefreshRun.Outcome.PUBLISHED
-    ).exclude(finished_at=None)
-    moments = published.order_by("-id").values_list("started_at", flat=True)[:2]
-    return len({moment.date() for moment in moments}) != 1 or len(moments) == 1
 
 
 def _address() -> str:

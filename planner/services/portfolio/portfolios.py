@@ -29,7 +29,7 @@ from planner.services.teams.access import (
     edit,
     record,
     require,
-    require_room_for_portfolio,
+    require_room,
     require_still,
 )
 from planner.services.teams.team_rates import inherit, with_sources
@@ -95,7 +95,7 @@ def prepare_portfolio(
     """Answers the request with the database free meanwhile. What it gives back keeps the answer as
     a draft. `owners`: who made each project."""
     require(access, team.pk, EDIT)
-    require_room_for_portfolio(SavedPortfolio.objects.filter(team=team))
+    require_room("saved portfolios", SavedPortfolio.objects.filter(team=team))
     if shown_to_all and owners:
         check_may_show(access, team)
     today = timezone.now().date()
@@ -108,7 +108,7 @@ def prepare_portfolio(
         if not Team.objects.select_for_update().filter(pk=team.pk).exists():  # one save at a time
             raise WrongStateError("The team was deleted while its answer was computed.")
         require_still(access, team.pk, EDIT)
-        require_room_for_portfolio(SavedPortfolio.objects.filter(team=team))
+        require_room("saved portfolios", SavedPortfolio.objects.filter(team=team))
         saved = SavedPortfolio.objects.create(
             team=team,
             name=name,

@@ -10,8 +10,7 @@ from django.db import IntegrityError, transaction
 
 from planner.contract.request.comparison import read_request
 from planner.models import Access, Project, State, Team, Variant
-from planner.services.teams import access as quotas
-from planner.services.teams.access import EDIT, WrongStateError, edit, record, require
+from planner.services.teams.access import EDIT, WrongStateError, edit, record, require, require_room
 from pricing.common.bounded import read_decimal, shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -95,7 +94,7 @@ def require_free_name(
 def build_project(access: Access, team: Team, values: Values) -> Project:
     """A project that may be created, not stored yet. Raises `InvalidInput`."""
     require(access, team.pk, EDIT)
-    quotas.require_room_for_project(Project.objects.filter(team=team))
+    require_room("projects", Project.objects.filter(team=team))
     require_free_name(team, values.get("name", ""))
     project = Project(team=team, created_by_id=access.user_id, **values)
     _check_project(project)
@@ -152,8 +151,7 @@ def _describe_contents(project: Project) -> dict[str, Any]:
 def build_variant(access: Access, project: Project, values: Values) -> Variant:
     """A variant that may be created, not stored yet. Raises `InvalidInput`."""
     require(access, project.team_id, EDIT)
-    most = quotas.VARIANTS_PER_PROJECT
-    quotas.require_room(project.variants.all(), most, f"a project has at most {most} variants")
+    require_room("variants", project.variants.all())
     variant = Variant(
         team_id=project.team_id, project=project, created_by_id=access.user_id, **values
     )

@@ -53,7 +53,7 @@ from planner.services.teams.access import (
     edit,
     record,
     require,
-    require_room_to_save,
+    require_room,
     require_still,
 )
 from planner.services.webhooks.webhooks import emit
@@ -92,7 +92,7 @@ def prepare_comparison(
     """Answers the variant's request (or `request`), at `pinned` prices where they are given, with
     the database free meanwhile. What it gives back keeps the answer as a draft."""
     require(access, project.team_id, EDIT)
-    require_room_to_save(project.saved_comparisons.all())
+    require_room("saved comparisons", project.saved_comparisons.all())
     original_request = compose(project, variant) if request is None else request
     if not original_request.get("workload"):
         raise InvalidInput("request", "the project has no workload yet; give it one")
@@ -128,7 +128,7 @@ def store_answer(
     if variant is not None and not variants.filter(pk=variant.pk).exists():
         raise WrongStateError("The variant was deleted while its answer was computed.")
     require_still(access, project.team_id, EDIT)
-    require_room_to_save(project.saved_comparisons.all())
+    require_room("saved comparisons", project.saved_comparisons.all())
     outcome, market = answer.outcome, answer.market
     saved = SavedComparison.objects.create(
         team_id=project.team_id,
@@ -517,7 +517,7 @@ def save_as_variant(
     changes = changes_between(compose(project), request)
     values = {"name": name, "changes": changes}
     planned = build_variant(access, project, values)
-    require_room_to_save(project.saved_comparisons.all())
+    require_room("saved comparisons", project.saved_comparisons.all())
     answer = answer_to_save(project.team, compose(project, planned), pinned)
     with transaction.atomic():
         variant = create_variant(access, project, values)

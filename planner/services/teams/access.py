@@ -158,58 +158,34 @@ def _to_json_value(value: Any) -> Any:
     return str(value) if isinstance(value, Role | uuid.UUID) else value
 
 
-VARIANTS_PER_PROJECT = 200
-SAVED_COMPARISONS_PER_PROJECT = 1_000
-PORTFOLIOS_PER_TEAM = 1_000
-TOKENS_PER_TEAM = 500
-"""That still work."""
-QUOTES_PER_TEAM = 1_000
-OPEN_INVITATIONS_PER_TEAM = 500
+LIMITS: dict[str, tuple[str | int, str]] = {
+    "teams": ("TEAMS_PER_PERSON", "One person owns at most {:,} teams"),
+    "members": ("MEMBERS_PER_TEAM", "A team has at most {:,} members"),
+    "projects": ("PROJECTS_PER_TEAM", "A team has at most {:,} projects"),
+    "uploads": ("UPLOADS_PER_PROJECT", "A project has at most {:,} uploads of actuals"),
+    "variants": (200, "A project has at most {:,} variants"),
+    "saved comparisons": (1_000, "A project has at most {:,} saved comparisons"),
+    "saved portfolios": (1_000, "A team has at most {:,} saved portfolios"),
+    "tokens": (500, "A team has at most {:,} tokens"),  # that still work
+    "server quotes": (1_000, "A team has at most {:,} server quotes"),
+    "invitations": (500, "A team has at most {:,} invitations"),
+}
+"""What there may be how many of, as a setting or a number."""
 
 
 class QuotaError(WrongStateError):
     """There are so many already (409)."""
 
 
-def require_room(rows: QuerySet[Any], most: int, limit: str) -> None:
-    """Refuses one row more than `most`, in words such as "a team has at most 500 members"."""
+def require_room(what: str, rows: QuerySet[Any]) -> None:
+    """Refuses one row more than `LIMITS` allows, within the transaction that adds it."""
     wait_in_line(rows.model._meta.label)
+    limit, words = LIMITS[what]
+    most = getattr(settings, limit) if isinstance(limit, str) else limit
     if most and rows.count() >= most:
         raise QuotaError(
-            f"{limit[:1].upper()}{limit[1:]}; remove one, or ask the operator of this server "
-            "for more."
+            f"{words.format(most)}; remove one, or ask the operator of this server for more."
         )
-
-
-def require_room_for_team(memberships: QuerySet[Any]) -> None:
-    """Of the teams that a person owns."""
-    most = settings.TEAMS_PER_PERSON
-    require_room(memberships, most, f"one person owns at most {most:,} teams")
-
-
-def require_room_for_member(memberships: QuerySet[Any]) -> None:
-    most = settings.MEMBERS_PER_TEAM
-    require_room(memberships, most, f"a team has at most {most:,} members")
-
-
-def require_room_for_project(projects: QuerySet[Any]) -> None:
-    most = settings.PROJECTS_PER_TEAM
-    require_room(projects, most, f"a team has at most {most:,} projects")
-
-
-def require_room_for_upload(uploads: QuerySet[Any]) -> None:
-    most = settings.UPLOADS_PER_PROJECT
-    require_room(uploads, most, f"a project has at most {most:,} uploads of actuals")
-
-
-def require_room_to_save(saved_comparisons: QuerySet[Any]) -> None:
-    most = SAVED_COMPARISONS_PER_PROJECT
-    require_room(saved_comparisons, most, f"a project has at most {most:,} saved comparisons")
-
-
-def require_room_for_portfolio(saved_portfolios: QuerySet[Any]) -> None:
-    most = PORTFOLIOS_PER_TEAM
-    require_room(saved_portfolios, most, f"a team has at most {most:,} saved portfolios")
 
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -28,8 +28,15 @@ from planner.models import (
     Team,
 )
 from planner.models.team import OwnTeamQuerySet
-from planner.services.teams import access as quotas
-from planner.services.teams.access import EDIT, OWN, WrongStateError, edit, record, require
+from planner.services.teams.access import (
+    EDIT,
+    OWN,
+    WrongStateError,
+    edit,
+    record,
+    require,
+    require_room,
+)
 from planner.services.teams.team_rates import check_settings, list_team_money
 from planner.services.teams.tokens import INVITATION_PREFIX, end_token, hash_secret, new_secret
 from pricing.common.invalid_input import InvalidInput
@@ -60,7 +67,7 @@ def create_team(access: Access, name: str, slug: str = "", currency: str = "USD"
     if access.user_id is None or access.token_id is not None:
         raise PermissionDenied("Only a signed-in person can create a team, not a token.")
     owned = Membership.objects.filter(user_id=access.user_id, role=Role.OWNER)
-    quotas.require_room_for_team(owned)
+    require_room("teams", owned)
     slug = slug or slugify(name)[:60]
     if not slug:
         raise InvalidInput("slug", f"cannot be made from {name[:60]!r}; give one")
@@ -145,10 +152,7 @@ def invite(
 ) -> tuple[Invitation, str]:
     """An invitation and the secret of its link, which is shown only once."""
     require(access, team.pk, OWN)
-    most = quotas.OPEN_INVITATIONS_PER_TEAM
-    quotas.require_room(
-        Invitation.objects.open().filter(team=team), most, f"a team has at most {most} invitations"
-    )
+    require_room("invitations", Invitation.objects.open().filter(team=team))
     secret = new_secret(INVITATION_PREFIX)
     invitation = Invitation.objects.create(
         team=team,
@@ -192,7 +196,7 @@ def accept(access: Access, secret: str) -> Membership:
     invitation = Invitation.objects.select_for_update().filter(digest=hash_secret(secret)).first()
     if invitation is None or not invitation.is_open:
         raise InvalidInput("secret", "is not a valid invitation; ask for a new link")
-    quotas.require_room_for_member(Membership.objects.filter(team=invitation.team_id))
+    require_room("members", Membership.objects.filter(team=invitation.team_id))
     user = get_user_model().objects.get(pk=access.user_id)
     member, is_new = Membership.objects.get_or_create(
         team_id=invitation.team_id, user=user, defaults={"role": invitation.role}
@@ -212,10 +216,7 @@ def accept(access: Access, secret: str) -> Membership:
 def add_quote(access: Access, team: Team, values: Mapping[str, Any]) -> ServerQuote:
     """A supplier's quote, checked as a server of the comparison request would be."""
     require(access, team.pk, EDIT)
-    most = quotas.QUOTES_PER_TEAM
-    quotas.require_room(
-        ServerQuote.objects.filter(team=team), most, f"a team has at most {most:,} server quotes"
-    )
+    require_room("server quotes", ServerQuote.objects.filter(team=team))
     _check_server(values["server"])
     try:
         with transaction.atomic():

@@ -16,7 +16,6 @@ from planner.models import Access, ApiToken, Role, Scope, Team
 from planner.services.teams.access import (
     OWN,
     TAKE_PART,
-    TOKENS_PER_TEAM,
     record,
     require,
     require_room,
@@ -56,7 +55,7 @@ def create_token(
     if Scope.REFRESH in scopes and not access.is_operator:
         raise InvalidInput("scopes", "only operators of this server can grant refresh")
     working = ApiToken.objects.filter(team=team, revoked_at=None, expires_at__gt=timezone.now())
-    require_room(working, TOKENS_PER_TEAM, f"a team has at most {TOKENS_PER_TEAM} tokens")
+    require_room("tokens", working)
     secret = new_secret(TOKEN_PREFIX)
     token = ApiToken.objects.create(
         team=team,

@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit
 
-import idna
 from django.conf import settings
 
 from pricing.common.bounded import shorten
@@ -112,6 +111,10 @@ def check_url(url: str, field: str = "url") -> SplitResult:
     plain_ok = bool(settings.WEBHOOK_ALLOWED_NETWORKS)
     if parts.scheme != "https" and not (parts.scheme == "http" and plain_ok):
         raise InvalidInput(field, f"begins with {parts.scheme[:20]!r}; only https is allowed")
+    if not url.isascii():
+        raise InvalidInput(
+            field, "holds letters beyond ASCII; write the host as xn--…, others as %…"
+        )
     if not parts.hostname:
         raise InvalidInput(field, "names no host")
     if parts.username is not None or parts.password is not None:
@@ -123,49 +126,18 @@ def check_url(url: str, field: str = "url") -> SplitResult:
 
 def check_literal(parts: SplitResult, field: str = "url") -> None:
     """Refuses at once a host written as a forbidden address, in any spelling (127.1, 0x7f…,
-    localhost), and a name that no public name server knows. Nothing is resolved."""
+    localhost). Nothing is resolved."""
     host = (parts.hostname or "").rstrip(".")
     try:
         choose_public_address(parts, lambda _host, _port: [_literal(host)])
     except ForbiddenTargetError as refusal:
         reason = str(refusal).rstrip(".")
         raise InvalidInput(field, f"{shorten(host)}: {reason}; {_PUBLIC}") from None
-    except ValueError:
-        if problem := _problem_of_name(host):
-            raise InvalidInput(field, f"{shorten(host)} is {problem}; {_PUBLIC}") from None
+    except ValueError:  # a name, which is judged when it is resolved
+        return
 
 
 _PUBLIC = "give a host that the public internet reaches"
-_INNER_NAMES = (
-    *("internal", "local", "localdomain", "localdomain6", "home.arpa", "lan", "onion", "invalid"),
-    *("alt", "corp", "home", "intranet", "private"),
-)
-"""What names of no public host end in: RFC 6761, 6762 (with its appendix G), 7686, 8375 and 9476,
-ICANN's board of July 2024, and the endings that routers hand out."""
-
-
-def _problem_of_name(host: str) -> str:
-    """Why no public name server can know a name; empty where one may.
-
-    >>> _problem_of_name("256.1.1.1"), _problem_of_name("a..com"), _problem_of_name("a.com")
-    ('no name that a server can have', 'no name that a server can have', '')
-    """
-    labels = host.split(".")
-    is_name = len(host) <= 253 and all(1 <= len(label) <= 63 for label in labels)
-    if not is_name or labels[-1].isdigit():
-        return "no name that a server can have"
-    if not settings.WEBHOOK_ALLOWED_NETWORKS and _is_inner_name(host):
-        return "a name that only a network of its own knows"
-    return ""
-
-
-def _is_inner_name(host: str) -> bool:
-    """Whether a name is one of a network of its own: a single word, or one that ends so.
-
-    >>> _is_inner_name("intranet"), _is_inner_name("a.home.arpa"), _is_inner_name("local.com")
-    (True, True, False)
-    """
-    return "." not in host or any(f".{host}".endswith(f".{end}") for end in _INNER_NAMES)
 
 
 def _literal(host: str) -> str:
@@ -298,49 +270,3 @@ def post(
         raise TimeoutError(f"{parts.hostname} gave no whole answer within {timeout:g} s.") from None
     finally:
         connection.close()
-
-
-MAX_LENGTH = 500
-"""Characters of a URL as it is stored and sent."""
-_MEANINGFUL = "!#$%&'()*+,/:;=?@[]~"
-"""What stays as it is in a path or query (RFC 3986)."""
-
-
-def encode_url(url: str, field: str = "url") -> str:
-    """The host in its ASCII form (IDNA 2008 as UTS 46 maps it), other letters percent-encoded.
-
-    >>> encode_url("https://Bücher.example:8443/päth?q=ü")
-    'https://xn--bcher-kva.example:8443/p%C3%A4th?q=%C3%BC'
-    >>> encode_url("https://hooks.example.com/a%20b")
-    'https://hooks.example.com/a%20b'
-    >>> encode_url("https://ü..example/")
-    Traceback (most recent call last):
-    pricing.common.invalid_input.InvalidInput: url: 'https://ü..example/' names a host that no
-        name server can know: Empty Label
-    """
-    if url.isascii():
-        return url
-    try:
-        parts = urlsplit(url)
-        network_location = _encode_network_location(parts)
-    except (idna.IDNAError, ValueError) as error:
-        raise InvalidInput(
-            field, f"{shorten(url)} names a host that no name server can know: {error}"
-        ) from None
-    path, query = (quote(part, safe=_MEANINGFUL) for part in (parts.path, parts.query))
-    encoded = urlunsplit((parts.scheme, network_location, path, query, ""))
-    if len(encoded) > MAX_LENGTH:
-        raise InvalidInput(
-            field, f"has {len(encoded):,} characters as it is sent, of at most {MAX_LENGTH}"
-        )
-    return encoded
-
-
-def _encode_network_location(parts: SplitResult) -> str:
-    host = parts.hostname or ""
-    if parts.netloc.isascii():
-        return parts.netloc
-    if "@" in parts.netloc:
-        raise ValueError("leave out user name and password")
-    port = "" if parts.port is None else f":{parts.port}"
-    return idna.encode(host, uts46=True).decode("ascii") + port

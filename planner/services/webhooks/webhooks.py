@@ -32,7 +32,6 @@ from planner.services.observability.measures import DELIVERY_ATTEMPTS
 from planner.services.teams.access import OWN, WrongStateError, edit, record, require
 from planner.services.teams.tokens import SIGNING_PREFIX, new_secret
 from planner.services.webhooks import outbound
-from planner.services.webhooks.outbound import encode_url
 from pricing.common.invalid_input import InvalidInput
 
 logger = logging.getLogger(__name__)
@@ -99,12 +98,9 @@ def remove_endpoint(access: Access, endpoint: WebhookEndpoint) -> None:
 
 
 def _check(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with the URL as it is sent to. Raises `InvalidInput`."""
-    if "url" not in values:
-        return dict(values)
-    url = encode_url(values["url"])
-    outbound.check_literal(outbound.check_url(url))
-    return {**values, "url": url}
+    if "url" in values:
+        outbound.check_literal(outbound.check_url(values["url"]))
+    return dict(values)
 
 
 # Sending ----------------------------------------------------------------------------------

@@ -102,25 +102,6 @@ def test_a_fall_is_a_move_too(work: Workspace, told: list) -> None:
     assert "-27.3%" in Alert.objects.get().message
 
 
-def test_where_another_way_to_buy_is_advised_the_alert_says_what_the_saved_one_would_cost(
-    work: Workspace, told: list
-) -> None:
-    market("30.00", dt.date(2026, 11, 2))
-    rent = {**NO_SPOT, "constraints": {"purchase_options": ["on_demand", "reserved"]}}
-    year = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
-    assumptions = {**PLAIN, **rent, "horizon_months": 12}
-    row = work.project(watched=True, watch_threshold=0.5, assumptions=assumptions, workload=year)
-    work.saved(row)
-    refreshed("60.00", 5)  # 730 h a month at 60 instead of 30; reserved at 34.
-    assert alerts() == [("price_move", "262800.00", "297840.00")]
-    assert Alert.objects.get().message == (
-        "The advised plan moved by +13.3% at today's prices. "
-        "It is committed now; on demand, as saved, moved by +100.0%."
-    )
-    refreshed("61.00", 6)
-    assert len(told) == 1
-
-
 def test_the_same_prices_are_told_once(work: Workspace, told: list) -> None:
     row = project(work)
     refreshed("60.00", 5)

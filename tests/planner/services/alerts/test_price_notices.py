@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-import time_machine
 from django.core import mail
 from django.utils import timezone
 
@@ -19,7 +18,6 @@ from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish, refresh_ended
 from pricing.publish.refresh import RefreshResult
 from tests.planner.services.alerts.receivers import mail_server, web_server
-from tests.planner.workspace import market
 from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db
@@ -113,19 +111,6 @@ def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
     for ago in range(24 * days, -1, -every):
         tell(results=(run(QUARANTINED, ago=dt.timedelta(hours=ago)),))
     assert len(mailbox.outbox) == 1 + days  # at once, and after each day
-
-
-def test_old_prices_are_told_once_a_day(mailbox: Any, settings: Any) -> None:
-    market()
-    settings.PRICES_AMBER_AFTER_DAYS, settings.PRICES_RED_AFTER_DAYS = 1, 2
-    noon = dt.datetime(2027, 3, 1, 12, tzinfo=dt.UTC)
-    for hour in range(0, 30, 3):
-        with time_machine.travel(noon + dt.timedelta(hours=hour), tick=False):
-            tell(results=(run(RefreshResult("aws", "published")),))
-    assert [letter.subject for letter in mailbox.outbox] == [
-        "[GPU cost planner] Prices of AWS are old"
-    ] * 2
-    assert "120 days old" in mailbox.outbox[0].body
 
 
 def test_a_real_mailbox_and_a_real_webhook_receive_it(settings: Any) -> None:

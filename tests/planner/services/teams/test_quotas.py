@@ -12,7 +12,7 @@ from planner.models import Role, SavedPortfolio, access_of
 from planner.services.actuals import actuals
 from planner.services.portfolio import portfolios
 from planner.services.teams import access as quotas
-from planner.services.teams import teams, tokens
+from planner.services.teams import teams
 from planner.services.teams.access import QuotaError
 from tests.planner.workspace import Workspace, market, person
 
@@ -43,24 +43,20 @@ def create_token(work: Workspace, name: str) -> None:
 @pytest.mark.parametrize(
     ("limit", "create", "words"),
     [
-        ("TEAMS_PER_PERSON", create_team, "One person owns at most 2 teams"),
-        ("PROJECTS_PER_TEAM", create_project, "A team has at most 2 projects"),
-        ("OPEN_INVITATIONS_PER_TEAM", invite, "A team has at most 2 invitations"),
-        ("TOKENS_PER_TEAM", create_token, "A team has at most 2 tokens"),
+        ("teams", create_team, "One person owns at most 2 teams"),
+        ("projects", create_project, "A team has at most 2 projects"),
+        ("invitations", invite, "A team has at most 2 invitations"),
+        ("tokens", create_token, "A team has at most 2 tokens"),
     ],
 )
 def test_the_one_beyond_the_limit_is_refused(
     work: Workspace,
-    settings: Any,
     monkeypatch: pytest.MonkeyPatch,
     limit: str,
     create: Callable[[Workspace, str], None],
     words: str,
 ) -> None:
-    if hasattr(settings, limit):
-        setattr(settings, limit, 2)
-    for module in (quotas, tokens):
-        monkeypatch.setattr(module, limit, 2, raising=False)
+    monkeypatch.setitem(quotas.LIMITS, limit, (2, quotas.LIMITS[limit][1]))
     create(work, "First")
     create(work, "Second")
     with pytest.raises(QuotaError, match=words):
@@ -88,7 +84,9 @@ def test_a_project_takes_so_many_uploads(work: Workspace, settings: Any) -> None
 
 def test_a_team_keeps_so_many_portfolios(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     market()
-    monkeypatch.setattr(quotas, "PORTFOLIOS_PER_TEAM", 1)
+    monkeypatch.setitem(
+        quotas.LIMITS, "saved portfolios", (1, "A team has at most {} saved portfolios")
+    )
     work.portfolio()
     monkeypatch.setattr(portfolios, "plan_for_team", None)  # refused before anything is computed
     with pytest.raises(QuotaError, match="A team has at most 1 saved portfolios"):

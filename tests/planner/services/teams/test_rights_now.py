@@ -65,8 +65,8 @@ def count_saved() -> int:
 def test_saves_at_once_keep_to_the_limit(
     work: Workspace, prepare: Prepare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quotas, "SAVED_COMPARISONS_PER_PROJECT", 1)
-    monkeypatch.setattr(quotas, "PORTFOLIOS_PER_TEAM", 1)
+    monkeypatch.setitem(quotas.LIMITS, "saved comparisons", (1, "No more: at most {} saved ones"))
+    monkeypatch.setitem(quotas.LIMITS, "saved portfolios", (1, "No more: at most {} saved ones"))
     first, second = prepare(work, work.access()), prepare(work, work.access())
     first()
     with pytest.raises(QuotaError, match="at most 1 saved"):

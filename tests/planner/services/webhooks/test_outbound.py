@@ -96,7 +96,8 @@ INSIDE = (
     "ff02::1",
     "2001:db8::1",
 )
-SPELLINGS = ("127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "127.0.0.1", "0", "[::1]",
+SPELLINGS = ("localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain",
+             "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "127.0.0.1", "0", "[::1]",
              "[::ffff:127.0.0.1]", "169.254.169.254", "2852039166")  # fmt: skip
 
 
@@ -173,6 +174,7 @@ def test_public_addresses_pass(address: str) -> None:
         "https://hooks.test/a b",
         "https://hooks.test/a\r\nHost: b",
         "https://[::1",
+        "https://h\u00f6oks.example/",
         "hooks.test",
         "",
     ],
