@@ -12,7 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SITE = "planner/site"
-ALWAYS = ("templates", "static", "docs/methodology")
+ALWAYS = ("templates", "static")
 FRONT_END = (
     *("@tabler/core/dist/css/tabler.min.css", "@tabler/core/dist/css/tabler.min.css.map"),
     *("@tabler/core/dist/js/tabler.min.js", "@tabler/core/dist/js/tabler.min.js.map"),

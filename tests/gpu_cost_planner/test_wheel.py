@@ -44,7 +44,7 @@ def test_every_front_end_file_of_the_pages_goes_along(build: dict[str, Any]) -> 
 
 def test_what_the_pages_are_made_from_goes_along(build: dict[str, Any]) -> None:
     assert [one for one in build["ALWAYS"] if not (ROOT / one).is_dir()] == []
-    assert {"templates", "static", "docs/methodology"} <= set(build["ALWAYS"])
+    assert {"templates", "static"} <= set(build["ALWAYS"])
 
 
 def test_an_installed_planner_writes_into_the_user_s_folder(
