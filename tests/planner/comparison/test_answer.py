@@ -28,15 +28,6 @@ def scenario(answer, key):
     return next(s for s in answer["scenarios"] if s["key"] == key)
 
 
-def test_every_scenario_is_there_in_order(answer) -> None:
-    assert [s["key"] for s in answer["scenarios"]] == SCENARIOS
-    assert all(s["feasible"] for s in answer["scenarios"])
-
-
-def test_the_answer_is_plain_json(answer) -> None:
-    assert json.loads(json.dumps(answer, allow_nan=False)) == answer
-
-
 def test_lines_sum_to_the_total_to_the_cent(answer) -> None:
     for one in answer["scenarios"]:
         amounts = [Decimal(line["amount"]) for line in one["lines"]]
@@ -68,12 +59,6 @@ def test_on_demand_is_hours_times_the_cheapest_price(answer) -> None:
     assert {x["offer_id"] for x in scenario(answer, "on_demand")["lines"]} == {
         "aws:us-east-1:p5.6xlarge:on_demand"
     }
-
-
-def test_parts_of_a_machine_are_its_price_by_accelerator() -> None:
-    parts = compared(constraints={"allow_partial_nodes": True}).as_dict()
-    # 4,000 accelerator-hours at 55.04 / 8 USD, 24 months.
-    assert scenario(parts, "on_demand")["total_cost"] == "660480.00"
 
 
 def test_hybrid_is_the_cheapest_and_recommended_as_the_simplest_of_its_price() -> None:
@@ -122,15 +107,6 @@ def test_the_day_changes_nothing_but_ages_and_what_is_over() -> None:
     assert later == now
 
 
-def test_assumptions_say_what_was_given() -> None:
-    rows = {r["field"]: r for r in compared(on_prem={"pue": 1.3}).as_dict()["assumptions"]}
-    assert rows["on_prem.pue"] == {
-        "field": "on_prem.pue", "value": 1.3, "unit": "ratio", "given": True, "source": "request",
-    }  # fmt: skip
-    assert not rows["on_prem.electricity_per_kwh"]["given"]
-    assert all(row["source"] for row in rows.values())
-
-
 LENOVO = [
     (98.32, "on_demand", 8556.24),
     (77.43, "reserved", 10890.88),
@@ -171,13 +147,6 @@ def test_nothing_fits_says_which_limit_excludes_what() -> None:
     assert "the minimum number of accelerators in a machine (4) excludes 2 of 4" in text
 
 
-def test_nothing_at_all_fits() -> None:
-    answer = compared(catalog(), on_prem={"servers": []}).as_dict()
-    assert not any(s["feasible"] for s in answer["scenarios"])
-    assert all(s["total_cost"] is None and s["why_not"] for s in answer["scenarios"])
-    assert answer["recommendation"]["scenario"] is None
-
-
 def test_an_unknown_region_is_refused_with_its_neighbours() -> None:
     with pytest.raises(InvalidInput, match="did you mean us-east-1") as caught:
         compared(constraints={"regions": ["us-east1"]})
@@ -196,12 +165,6 @@ def test_work_of_a_blink_is_refused() -> None:
     assert caught.value.field == "workload.hours_per_month"
 
 
-def test_another_currency_needs_a_rate() -> None:
-    with pytest.raises(InvalidInput) as caught:
-        compared(currency="EUR")
-    assert caught.value.field == "currency"
-
-
 def test_another_currency_converts_prices_and_defaults() -> None:
     dollars = compared().as_dict()
     euros = compared(currency="EUR", exchange_rates={"EUR": 0.5}).as_dict()
@@ -217,13 +180,6 @@ def test_a_price_adjustment_multiplies_the_price_of_its_family() -> None:
     )
 
 
-def test_an_adjustment_of_nothing_is_said() -> None:
-    answer = compared(
-        price_adjustments=[{"provider": "azure", "family": "p5", "multiplier": 0.5}]
-    ).as_dict()
-    assert "Discount 1 matches no price" in " ".join(answer["warnings"])
-
-
 def test_a_private_offer_takes_part() -> None:
     private = {
         "label": "our deal", "accelerator": "H100-80GB-SXM", "accelerator_count": 8,
@@ -232,13 +188,6 @@ def test_a_private_offer_takes_part() -> None:
     answer = compared(custom_offers=[private]).as_dict()
     # 4,000 h on 5.5 accelerators all month: a machine of 8 for 730 h at 16 an hour.
     assert scenario(answer, "on_demand")["total_cost"] == str(Decimal("11680.00") * 24)
-
-
-def test_a_budget_of_nothing_buys_nothing() -> None:
-    answer = compared(constraints={"capex_budget": 0}).as_dict()
-    assert not scenario(answer, "on_prem")["feasible"]
-    assert scenario(answer, "hybrid")["feasible"]
-    assert not [x for x in scenario(answer, "hybrid")["lines"] if x["category"] == "capex"]
 
 
 def test_servers_already_owned_cost_no_capex() -> None:
@@ -250,17 +199,3 @@ def test_servers_already_owned_cost_no_capex() -> None:
     assert {"power", "colocation", "staff"} <= {x["category"] for x in one["lines"]}
     assert len(answer["servers"]) == 1
     assert answer["servers"][0]["accelerator"] == H100
-
-
-def test_a_plan_that_begins_before_today_says_how_much_of_it_is_over() -> None:
-    late = compared(start="2026-01").as_dict()["warnings"]
-    assert any("begins in January 2026, before today" in warning for warning in late)
-    assert not any("before today" in warning for warning in compared().as_dict()["warnings"])
-
-
-def test_a_server_in_place_of_which_nobody_says_when_it_was_bought_is_named() -> None:
-    given = {"servers": [], "already_owned": [{"server": "dgx-h100", "bought": "2025-06"}]}
-    assert not [one for one in compared(on_prem=given).as_dict()["warnings"] if "purchase" in one]
-    absent = {"servers": [], "already_owned": [{"server": "dgx-h100"}]}
-    (said,) = [one for one in compared(on_prem=absent).as_dict()["warnings"] if "purchase" in one]
-    assert said.startswith("1 × dgx-h100 in place: no month of purchase is given")

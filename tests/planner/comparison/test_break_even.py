@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from planner.commands.tables import comparison_tables
 from planner.comparison import compare
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer, request_of
@@ -35,10 +34,6 @@ def test_hours_are_price_over_saving() -> None:
     row = against("on_demand")
     assert row["hours"] == pytest.approx(400_000 / (55.04 - 5))
     assert row["months_at_full_use"] == pytest.approx(row["hours"] / 730)
-
-
-def test_the_best_offer_of_an_option_counts() -> None:
-    assert against("on_demand")["against"] == "aws:us-east-1:p5.48xlarge:on_demand"
 
 
 def test_spot_counts_what_a_useful_hour_costs() -> None:
@@ -150,11 +145,6 @@ def test_the_curve_crosses_where_both_lines_cost_the_same() -> None:
             assert first + share * (last - first) == pytest.approx(float(crossing["cost"]), abs=0.1)
 
 
-def test_without_servers_nothing_breaks_even() -> None:
-    answer = compared(on_prem={"servers": []}).as_dict()
-    assert answer["break_even"] == []
-
-
 @pytest.mark.parametrize(
     "fields", [{"lead_time_months": 30}, {"servers": [SERVER | {"max_units": 0}]}]
 )
@@ -163,31 +153,10 @@ def test_a_server_that_cannot_be_had_has_no_line(fields: dict[str, Any]) -> None
     assert {s["purchase_option"] for s in answer["cost_curve"]["series"]} & {"owned"} == set()
 
 
-def test_break_even_needs_no_scenario() -> None:
-    answer = compared(
-        catalog(offer("55.04")), constraints={"capex_budget": 0}, break_even="all"
-    ).as_dict()
-    assert answer["break_even"]
-
-
 BARE = {
     "network_storage_rate": 0, "install_cost_rate": 0, "spare_rate": 0, "residual_rate": 0,
     "lead_time_months": 0, "useful_life_months": 24,
 }  # fmt: skip
-
-
-def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_hour() -> None:
-    """u = price / Σ 730 · (rent in month t − running cost)."""
-    finance = {"discount_rate_per_year": 0.0, "cloud_price_trend_per_year": -0.3}
-    on_prem = {"servers": [SERVER]} | BARE
-    answer = compared(on_prem=on_prem, finance=finance, break_even="all").as_dict()
-    row = next(one for one in answer["break_even"] if one["purchase_option"] == "on_demand")
-    assert row["over_life"] == "from"
-    told = {line["owning_pays"] for line in answer["cost_curve"]["series"]}
-    assert "from" in told
-    rent = float(row["rent_per_hour"])
-    saving = sum(730 * (rent * (1 - 0.3) ** (month / 12) - 5) for month in range(24))
-    assert row["utilisation_over_life"] == pytest.approx(400_000 / saving, rel=1e-4)
 
 
 def test_a_commitment_is_paid_for_used_or_not() -> None:
@@ -221,11 +190,3 @@ def test_the_owned_line_begins_at_the_price_of_a_server_bought_at_the_start() ->
     owned = next(line for line in curve.series if line.purchase_option == "owned")
     assert curve.hours_per_month[0] == 0
     assert float(owned.cost[0]) == 400_000
-
-
-def test_the_command_prints_the_table_where_owning_is_a_question() -> None:
-    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": [8]}
-    small = compared(workload=work, horizon_months=1).answer
-    assert not small.break_even
-    assert "Break-even" not in comparison_tables(small)
-    assert "Break-even" in comparison_tables(compared(horizon_months=24).answer)

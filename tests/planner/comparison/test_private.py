@@ -42,16 +42,6 @@ def test_a_dated_commitment_begins_in_its_months_alone() -> None:
     assert total == Decimal(730 * (3 * 20 + 3 * 60))
 
 
-def test_a_dated_commitment_does_not_displace_one_that_is_always_there() -> None:
-    dates = {"available_from": "2027-04"}
-    offers = [
-        private("reserved", 20, "late", term_months=3, **dates),
-        private("reserved", 30, "ready", term_months=3),
-    ]
-    found = compared(catalog(offer("60")), 5840, custom_offers=offers, **ALONE)
-    assert units_started(found) == {"ready": [0], "late": [3]}
-
-
 @pytest.mark.parametrize(("geography", "fits"), [("europe", True), ("north-america", False)])
 def test_a_private_offer_in_a_known_region_keeps_to_the_geographies(
     geography: str, fits: bool
@@ -69,14 +59,6 @@ def test_a_private_offer_in_a_known_region_keeps_to_the_geographies(
     assert any("ours" in key for key in used) is fits
 
 
-def test_a_private_offer_keeps_to_the_interconnect() -> None:
-    """The SXM card's link is NVLink: an order for PCIe leaves it out, private or not."""
-    limits = {"interconnect": "pcie"}
-    offers = [private("on_demand", 10)]
-    found = compared(catalog(offer("60")), 5840, custom_offers=offers, constraints=limits, **ALONE)
-    assert not found.scenarios[ScenarioKey.ON_DEMAND].feasible
-
-
 def test_a_share_of_a_card_is_left_out_private_or_not() -> None:
     """Half a card at a tenth of the price: as a fraction in the catalog, unless it is asked for."""
     half = private("on_demand", 1, "half", accelerator_count=0.5)
@@ -88,23 +70,6 @@ def test_a_share_of_a_card_is_left_out_private_or_not() -> None:
     found = compared(catalog(offer("60")), 5840, custom_offers=[half], constraints=asked, **ALONE)
     assert any("half" in key for key in found.scenarios[ScenarioKey.ON_DEMAND].used_hours)
     assert not any("left out" in warning for warning in found.warnings)
-
-
-def test_limits_on_places_say_which_private_offers_they_do_not_bind() -> None:
-    offers = [
-        private("on_demand", 10, "nowhere"),
-        private("on_demand", 11, "somewhere", provider="aws"),
-        private("on_demand", 12, "east", provider="aws", region="us-east-1"),
-    ]
-    limits = {"providers": ["aws"], "regions": ["us-east-1"]}
-    found = compared(catalog(offer("60")), 5840, custom_offers=offers, constraints=limits, **ALONE)
-    said = [w for w in found.warnings if "does not bind" in w]
-    assert said == [
-        "The choice of providers does not bind nowhere, which has no provider.",
-        "The choice of regions does not bind nowhere and somewhere, which have no region.",
-    ]
-    free = compared(catalog(offer("60")), 5840, custom_offers=offers, **ALONE)
-    assert not any("does not bind" in warning for warning in free.warnings)
 
 
 H100_QUOTA = {"accelerator": "H100", "max_accelerators": 8}
@@ -191,8 +156,3 @@ def test_a_given_rate_converts_native_prices_too(
     assert shown["rate_date"] == dated
     assert float(shown["units_per_usd"]) == (rates and 10 if "CNY" in rates else 8)
     assert shown["multiplier"] == 1.0
-
-
-def test_the_dollar_has_no_rate_of_its_own() -> None:
-    with pytest.raises(InvalidInput, match=r"exchange_rates.USD: 2.*allowed is 1"):
-        compared(exchange_rates={"USD": 2})

@@ -11,8 +11,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.scenario import CostLine
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.snapshot import Catalog
-from tests.planner.comparison.compared import compared, solved
+from tests.planner.comparison.compared import solved
 from tests.planner.costing.market_of import CATALOG, H100, request_of
 
 SERVER = {
@@ -127,21 +126,9 @@ def test_the_ceiling_takes_more_servers() -> None:
     assert amount(half, "capex") == 2 * amount(full, "capex")
 
 
-def test_electricity_follows_its_trend() -> None:
-    lines = of(on_prem(months=24, finance={"electricity_trend_per_year": 0.1}), "power")
-    by_month = {line.month: float(line.amount) for line in lines}
-    assert by_month[14] / by_month[2] == pytest.approx(1.1, rel=1e-4)
-
-
 def test_a_server_whose_life_ends_is_bought_again() -> None:
     scenario = on_prem(months=24, useful_life_months=12, lead_time_months=0)
     assert [line.month for line in of(scenario, "capex")] == [0, 12]
-
-
-def test_max_units_is_kept() -> None:
-    scenario = on_prem(8 * 730 * 3, servers=[SERVER | {"max_units": 2}])
-    assert not scenario.feasible
-    assert scenario.why_not
 
 
 def test_tax_takes_its_share_of_everything() -> None:
@@ -231,18 +218,6 @@ def test_a_reference_server_takes_the_fields_that_are_given() -> None:
     server = {"server": "dgx-h100", "unit_price": 300_000}
     (line,) = of(on_prem(servers=[server]), "capex")
     assert line.amount == 300_000
-
-
-def test_without_a_list_the_servers_on_sale_are_offered() -> None:
-    answer = compared(on_prem={}).as_dict()
-    assert {row["server"] for row in answer["break_even"]} == {"dgx-h100", "hgx-h100-8"}
-
-
-def test_an_empty_list_owns_nothing() -> None:
-    scenario = solved(
-        request_of(on_prem={"servers": []}), Catalog.of(CATALOG.offers.offers)
-    ).scenarios[ScenarioKey.ON_PREM]
-    assert not scenario.feasible
 
 
 def test_without_a_month_of_purchase_half_of_the_life_is_over() -> None:

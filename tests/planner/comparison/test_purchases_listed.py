@@ -62,15 +62,6 @@ def test_a_capacity_block_is_reserved_in_hours() -> None:
     assert {(row.unit, row.units) for row in rows} == {("node-hours", 730.0)}
 
 
-def test_a_changing_price_is_shown_from_lowest_to_highest() -> None:
-    offer = own("reserved", usd_per_hour=99.0, term_months=12)
-    one = rented(offer, hours=4000, finance={"cloud_price_trend_per_year": -0.2})
-    (cost,) = one.answer.scenarios[0].costs_by_source
-    assert not cost.is_one_price
-    quantity = Decimal(str(cost.quantity))
-    assert cost.lowest_unit_price * quantity < cost.amount < cost.highest_unit_price * quantity
-
-
 def test_a_server_that_may_not_be_bought_still_has_its_value() -> None:
     server = {"server": "dgx-h100", "max_units": 0}
     dear = [own("on_demand", usd_per_hour=90.0)]
@@ -79,16 +70,6 @@ def test_a_server_that_may_not_be_bought_still_has_its_value() -> None:
     assert one.answer.explanation is not None
     limits = {row.limit: row.saving for row in one.answer.explanation.marginal_values}
     assert limits["max_units server:dgx-h100"] > 0
-
-
-def test_and_is_named_where_it_leaves_no_plan() -> None:
-    server = {"server": "dgx-h100", "max_units": 0}
-    offers = [own("on_demand", usd_per_hour=50.0, available_until="2027-03")]
-    one = compared(custom_offers=offers, use_catalog=False, on_prem={"servers": [server]})
-    (why,) = one.answer.scenarios[-1].why_not
-    assert "a limit on purchases of DGX H100 (8x H100) of at least " in why
-    (limit,) = one.answer.scenarios[-1].relaxations
-    assert (limit.field, limit.current_value) == ("on_prem.servers.0.max_units", 0)
 
 
 def test_months_of_a_commitment_without_work_are_listed() -> None:

@@ -87,31 +87,12 @@ def test_more_interruptions_cost_more() -> None:
     assert rough.total_cost > calm.total_cost
 
 
-def test_a_large_checkpoint_costs_more() -> None:
-    prices = catalog(offer("50"), offer("20", "spot"))
-    small = scenario("spot", prices, data={"checkpoint_gib": 10})
-    large = scenario("spot", prices, data={"checkpoint_gib": 20_000})
-    assert large.total_cost > small.total_cost
-
-
-def test_low_priority_counts_as_spot() -> None:
-    one = scenario("spot", catalog(offer("50"), offer("15", "low_priority")))
-    assert {line.purchase_option for line in one.lines} == {"low_priority"}
-
-
 def test_a_capacity_block_is_paid_ahead() -> None:
     """For the five months that a block may last; what follows is rented on demand."""
     prices = catalog(offer("50"), offer("30", "capacity_block"))
     one = scenario("committed", prices)
     assert {line.category for line in one.lines if line.month < 5} == {"upfront"}
     assert one.total_cost == Decimal(30 * 5 * 730 + 50 * 7 * 730)
-
-
-def test_flex_start_needs_work_that_can_wait() -> None:
-    prices = catalog(offer("50"), offer("25", "dws_flex_start"))
-    consent = {"purchase_options": ["on_demand", "dws_flex_start"]}
-    assert scenario("cloud_mix", prices).total_cost == Decimal(50 * 8760)
-    assert scenario("cloud_mix", prices, constraints=consent).total_cost == Decimal(25 * 8760)
 
 
 def test_a_dated_offer_serves_its_months() -> None:

@@ -11,7 +11,7 @@ import pytest
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import CATALOG, H100, catalog, offer
+from tests.planner.costing.market_of import H100, catalog, offer
 
 NODE = 8 * 730.0
 
@@ -53,24 +53,6 @@ def test_without_spot_offers_there_is_no_spot_scenario() -> None:
     one = scenario("spot", prices=catalog(offer("50")))
     assert not one.feasible
     assert "no spot offer fits" in one.why_not[0]
-
-
-def test_a_spot_share_of_nothing_leaves_no_spot_scenario() -> None:
-    one = scenario("spot", constraints={"max_spot_share": 0})
-    assert one.why_not[0] == "the most spot is 0%"
-
-
-def test_without_commitments_committed_is_on_demand_and_says_so() -> None:
-    found = compared(catalog(offer("50")))
-    committed = found.scenarios[ScenarioKey.COMMITTED]
-    assert committed.total_cost == found.scenarios[ScenarioKey.ON_DEMAND].total_cost
-    assert any("No commitment has a known price" in warning for warning in found.warnings)
-    assert any("No commitment has a known price" in warning for warning in committed.warnings)
-
-
-def test_owning_nothing_is_said() -> None:
-    one = scenario("on_prem", hours=[NODE] + [0] * 23)
-    assert any("No server is bought" in warning for warning in one.warnings)
 
 
 def test_a_quota_is_kept() -> None:
@@ -169,28 +151,3 @@ def test_other_accelerators_serve_by_their_throughput() -> None:
     total = machines * 730 * 24 * 10
     assert machines == 2
     assert float(both["scenarios"][0]["total_cost"]) == pytest.approx(total, rel=1e-6)
-
-
-def test_the_reference_itself_may_be_left_out() -> None:
-    only = compared(CATALOG, on_prem={"servers": []}, constraints={"accelerators": ["A100-80GB"]})
-    assert not any(s.feasible for s in only.scenarios.values())
-    assert "the need for A100 SXM4 80 GB excludes all 4 on-demand" in " ".join(
-        only.scenarios[ScenarioKey.ON_DEMAND].why_not
-    )
-
-
-def test_an_accelerator_without_any_price_is_told_with_what_would_do() -> None:
-    unpriced = compared(CATALOG, on_prem={"servers": []}, constraints={"accelerators": ["MI325X"]})
-    told = "no price of Instinct MI325X is in the catalog: give one of your own in custom_offers"
-    assert any(words.startswith(told) for words in unpriced.scenarios[ScenarioKey.HYBRID].why_not)
-
-
-def test_a_job_that_takes_a_node_leaves_smaller_ones_aside() -> None:
-    large = {"kind": "training", "parameters": 7e10, "tokens": 1e11, "accelerator": "H100 SXM"}
-    prices = catalog(offer("5", count=1), offer("60"))
-    one = compared(prices, workload=large, on_prem={"servers": []})
-    assert {x.instance_type for x in one.scenarios[ScenarioKey.ON_DEMAND].lines} == {"p5.48xlarge"}
-    small = compared(catalog(offer("5", count=1)), workload=large, on_prem={"servers": []})
-    assert "1 holds fewer accelerators in a node than one job takes" in " ".join(
-        small.scenarios[ScenarioKey.ON_DEMAND].why_not
-    )

@@ -102,14 +102,3 @@ def test_it_is_reserved_when_the_work_begins() -> None:
     short = simulation.hours_factors < 0.9
     assert (slipped & short).any()
     assert costs[slipped & short] == pytest.approx(total)
-
-
-def test_where_the_hour_is_cheaper_on_average_the_warning_says_so() -> None:
-    """52 USD a reserved hour and 55.04 on demand: what is not needed costs more than that saves."""
-    dear = catalog(offer("55.04"), replace(MODE, price_per_hour=Decimal(52)))
-    for prices, is_said in ((PRICES, False), (dear, True)):
-        found = compared(prices, workload=RUN, horizon_months=1, on_prem={"servers": []})
-        (text,) = (words for words in found.answer.warnings if "paid for whether" in words)
-        assert ("renting on demand costs" in text) == is_said
-        mean = found.risk.mean
-        assert (mean[found.recommendation.scenario] > mean["on_demand"]) == is_said

@@ -11,7 +11,6 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.costing.analysis.break_even import compute_rent
 from planner.costing.analysis.plan_costs import (
     list_priced_sources,
     measure_plan,
@@ -49,14 +48,6 @@ def test_spot_falls_back_to_what_is_cheapest_over_the_plan() -> None:
     assert labels
     assert all("a3 in us-west1" in label for label in labels)
     assert {line.unit_price for line in spot.lines if line.label in labels} == {Decimal(45)}
-
-
-def test_a_named_support_plan_goes_by_the_mean_price() -> None:
-    """730 h at 40 USD in half of the months and at 50 in the others are 32,850 USD a month."""
-    finance = {"cloud_support_plan": "aws_business_plus", "cloud_support_rate": None}
-    answer = asked(offer("50"), finance=finance)
-    (row,) = [row for row in answer.assumptions if row.field.endswith("cloud_support_rate")]
-    assert "at a bill of 32,850 USD a month" in row.source
 
 
 YEAR = offer("30", "reserved", term_months=12, payment_option="no_upfront")
@@ -129,32 +120,6 @@ def test_a_commitment_that_is_free_at_first_is_not_free_to_its_end(
     )  # fmt: skip
     (row,) = commitment_rows(answer, Context(scenario="committed"))
     assert row["ContractCommitmentCost"] == (cost and cost * 730 * 30)
-
-
-def test_an_upfront_payment_after_the_agreement_is_in_full() -> None:
-    paid = offer("0", "reserved", term_months=6, payment_option="all_upfront",
-                 upfront=Decimal(90_000))  # fmt: skip
-    existing = {"minimum_spend": [HALF | {"discount_rate": 0.2}]}
-    hours = [0] * 6 + [5840] * 6
-    request = request_of(hours, horizon_months=12, existing=existing, on_prem={"servers": []})
-    answer = compare(request, catalog(offer("50"), paid), today=TODAY)
-    assert answer.by_key[ScenarioKey.COMMITTED].cost_by_category["upfront"] == 90_000
-
-
-def test_the_break_even_takes_the_mean_of_a_commitment_s_months() -> None:
-    request = {"horizon_months": 12, "on_prem": {"servers": []},
-               "existing": {"minimum_spend": [HALF | {"discount_rate": 0.2}]}}  # fmt: skip
-    found = compared(catalog(offer("50"), YEAR), 5840, **request)
-    (source,) = (one for one in found.inputs.sources if one.term is not None)
-    assert compute_rent(source, found.inputs.calendar).per_hour == pytest.approx(27)
-
-
-@pytest.mark.parametrize("term_end", ["full", "prorate"])
-def test_an_upfront_payment_is_at_the_discount_of_its_month(term_end: str) -> None:
-    paid = offer("0", "reserved", term_months=12, payment_option="all_upfront",
-                 upfront=Decimal(200_000))  # fmt: skip
-    answer = asked(offer("50"), paid, term_end=term_end)
-    assert answer.by_key[ScenarioKey.COMMITTED].total_cost == 160_000
 
 
 def test_outcomes_as_planned_cost_what_a_commitment_is_billed() -> None:

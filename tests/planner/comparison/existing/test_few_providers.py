@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.cost_model.spend_pools import SpendPool
-from planner.costing.inputs.existing import SupplyLimits
-from planner.costing.optimizer.problem import Plan
-from planner.costing.plan_with_credits import keep_few_providers
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
@@ -75,51 +68,6 @@ ROW = np.where(np.arange(12) == 0, 1.0, 0.0)
 QUOTA = {"provider": "azure", "accelerator": H100, "max_accelerators": 8}
 
 
-def left(
-    rented: Mapping[str, float], *, held: str = "", more: float = 0.0, **fields: Any
-) -> set[str]:
-    """What a plan of a million rents once it has left those providers that it may, for `more`."""
-    constraints = fields.pop("constraints", {})
-    spot = offer("30", "spot", zone="eastus-1", **AZURE)
-    prices = offer("29"), offer("34", **AZURE), spot
-    names = ("aws", "azure", "gcp")
-    credits = [{"label": x, "provider": x, "amount": 9, "expires": "2027-12"} for x in names]
-    found = compared(
-        catalog(*prices, offer("6", count=1, **GCP)), 730, horizon_months=12,
-        on_prem={"servers": []}, existing={"credits": credits}, constraints=constraints,
-    )  # fmt: skip
-    inputs = replace(found.inputs, **({"pools": ()} | fields))
-    hours = {key: number * ROW for key, number in rented.items()}
-    plan = Plan(True, 1e6, 0.0, used_hours={held: ROW} if held else {}, rented_hours=hours)
-    kept = keep_few_providers(plan, inputs, lambda one: (1e6 + more * (one is not plan), 0.0))
-    return {key for key, row in kept.rented_hours.items() if row.any()}
-
-
 AWS_H100, AZURE_H100 = "aws:us-east-1:p5.48xlarge:on_demand", "azure:eastus:ND96:on_demand"
 AZURE_SPOT = "azure:eastus/eastus-1:ND96:spot"
 BOTH = {AWS_H100: 3.0, AZURE_H100: 727.0}
-
-
-def test_what_costs_nothing_is_left() -> None:
-    assert left(BOTH) == {AZURE_H100}
-
-
-def test_a_saving_of_a_day_is_worth_an_account() -> None:
-    assert left(BOTH, more=700) == {AZURE_H100}
-    assert left(BOTH, more=900) == set(BOTH), "though that is less than 1 % of a million"
-
-
-def test_a_provider_stays_that_no_machine_in_use_replaces() -> None:
-    of_spot = {AWS_H100: 3.0, AZURE_SPOT: 727.0}
-    assert left(of_spot, constraints={"max_spot_share": 1}) == set(of_spot)
-    assert left(BOTH, constraints={"quotas": [QUOTA]}) == set(BOTH)
-    assert left(BOTH, held=AWS_H100) == {AWS_H100}, "a plan is bound to what it holds"
-
-
-def test_a_provider_whose_money_counts_is_not_left() -> None:
-    pools = tuple(SpendPool("C", name, 9.0, 0, 11, is_credit=True) for name in ("aws", "azure"))
-    assert left(BOTH, pools=pools) == set(BOTH)
-
-
-def test_limits_on_providers_leave_none() -> None:
-    assert left(BOTH, supply=SupplyLimits(max_provider_share=1.0)) == set(BOTH)

@@ -73,28 +73,3 @@ def test_the_words_and_the_range_know_of_it(late: dict[str, Any]) -> None:
     assert found.risk.on_prem.total_p90 is not None
     total = found.by_key[ScenarioKey.ON_PREM].total_cost
     assert found.risk.on_prem.total_p10 <= total <= found.risk.on_prem.total_p90
-
-
-def test_it_may_hold_for_all_servers() -> None:
-    found = answer(late_delivery_probability=1, late_delivery_months=3)
-    assert found.by_key[ScenarioKey.ON_PREM].total_cost == (
-        answer(CERTAIN[0]).by_key[ScenarioKey.ON_PREM].total_cost
-    )
-
-
-def test_what_is_not_certain_stays_a_risk() -> None:
-    late = {"probability": 0.99, "months": 3}
-    assert answer(late).by_key[ScenarioKey.ON_PREM].total_cost == (
-        answer().by_key[ScenarioKey.ON_PREM].total_cost
-    )
-
-
-def test_a_leased_server_comes_late_too() -> None:
-    lease = {"method": "lease", "months": 21, "interest_rate_per_year": 0.12}
-    late = answer(CERTAIN[0], financing=lease).by_key[ScenarioKey.ON_PREM]
-    rents = [line.month for line in late.lines if line.category == "lease"]
-    assert (min(rents), len(rents)) == (3, 21)
-    rent = sum(float(line.amount) for line in late.lines if line.category == "lease")
-    assert float(late.total_cost) == pytest.approx(
-        3 * 730 * HOUR + 21 * 730 * RUNNING + rent, abs=0.01
-    )

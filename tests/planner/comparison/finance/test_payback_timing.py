@@ -85,19 +85,6 @@ def test_a_payment_counts_from_its_moment_on(timing: dict[str, Any], months: flo
     assert book["Pays back in"] == month
 
 
-def test_instalments_at_the_end_of_a_month_count_from_there_on() -> None:
-    """A loan of all the price at no interest is paid back in 24 parts a month behind the bills:
-    12,500 a month against 25,550 saved, never behind; bills a month later, half a year behind."""
-    own = request() | {"on_prem": request()["on_prem"] | {"financing": {
-        "method": "loan", "months": 24, "interest_rate_per_year": 0}}}  # fmt: skip
-    assert payback(compare(own, Catalog.of([]), today=TODAY)) == 0
-    late = own | {"finance": own["finance"] | {"cash_timing": "month_end",
-                                               "payment_terms_days": 365 / 12}}  # fmt: skip
-    # B = −12,500 (x − 1) + 25,550 (x − 2) = 0
-    expected = (2 * SAVED - 12_500) / (SAVED - 12_500)
-    assert payback(compare(late, Catalog.of([]), today=TODAY)) == pytest.approx(expected, abs=1e-3)
-
-
 def test_a_lease_shows_when_it_pays_back() -> None:
     """It asks for no capital, and pages say all the same from when on it has cost less."""
     request_of_lease = request()
@@ -144,15 +131,6 @@ def test_random_cash_is_paid_back_when_plain_arithmetic_says(seed: int) -> None:
     assert float(at) - 1 / 64 - 1e-3 <= found <= float(at) + 1e-3
 
 
-@pytest.mark.parametrize(("days", "later"), [(0, 0.0), (73, 2.4)])
-def test_balances_of_bills_paid_once_a_year_move_evenly_between_them(
-    days: int, later: float
-) -> None:
-    """12 × 25,550 = 306,600 are saved with the bills of the first year, at its end."""
-    found = payback(asked(cash_timing="year_end", payment_terms_days=days))
-    assert found == pytest.approx((12 + later) * PRICE / (12 * SAVED), abs=1e-3)
-
-
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "contract"), [("loan", "loan"), ("hire_purchase", "hire purchase")]
@@ -168,20 +146,3 @@ def test_what_is_borrowed_is_told_from_what_is_paid_at_once(method: str, contrac
         "Buy 1 × Box in January 2027 (330,000 USD with network and spares: 90,000 USD at once, "
         f"240,000 USD by {contract} over 24 months)."
     )
-
-
-def test_support_of_an_upfront_payment_is_booked_as_the_payment_is() -> None:
-    own = request(cloud_support_rate=0.1, fiscal_year_start_month=7)
-    own["on_prem"]["servers"] = []
-    own["custom_offers"] = [
-        {"label": "A year", "provider": "aws", "accelerator": "H100", "accelerator_count": 8,
-         "purchase_option": "reserved", "term_months": 12, "usd_per_hour": 0,
-         "upfront_usd": 120_000}
-    ]  # fmt: skip
-    answer = compare(own, Catalog.of([]), today=TODAY)
-    plan = answer.by_key[ScenarioKey.COMMITTED]
-    assert float(plan.cost_by_category["support"]) == 24_000
-    assert plan.finance is not None
-    assert [float(year.cash) for year in plan.finance.fiscal_years] == [132_000, 132_000, 0]
-    assert [float(year.cost) for year in plan.finance.fiscal_years] == [66_000, 132_000, 66_000]
-    assert [float(amount) for amount in plan.accrued_per_month[:24]] == [11_000] * 24

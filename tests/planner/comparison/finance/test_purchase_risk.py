@@ -95,13 +95,6 @@ def test_how_late_a_server_may_come(
     assert bought(server, **own).delivery == expected
 
 
-def test_workstations_come_from_stock_on_time() -> None:
-    work = {"kind": "accelerator_hours", "accelerator": "RTX 5090", "hours_per_month": 700}
-    desk = {"server": "workstation-1x-rtx-5090"}
-    (one,) = compared(workload=work, on_prem={"servers": [desk]}).inputs.servers.to_buy
-    assert one.delivery is None
-
-
 @pytest.mark.parametrize(
     ("server", "says"),
     [

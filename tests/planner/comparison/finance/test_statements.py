@@ -5,12 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer, ScenarioFinance
-from planner.costing.statements.returns import internal_rate_of_return, why_no_internal_rate
 from planner.web.answer.verdict import list_returns
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared
@@ -167,28 +165,6 @@ def test_a_rate_of_return_that_means_nothing_is_absent_with_its_reason(
     assert ("Internal rate of return", f"none: {finance.why_no_internal_rate}") in list_returns(
         finance, "USD"
     )
-
-
-def test_a_second_server_bought_later_leaves_the_rate_its_meaning() -> None:
-    years = np.arange(5.0)
-    twice = np.array([-100.0, 90.0, -50.0, 90.0, 90.0])
-    assert why_no_internal_rate(np.array([-100.0, 30.0, -50.0, 90.0, 90.0])) == ""
-    assert internal_rate_of_return(np.array([-100.0, 30.0, -50.0, 90.0, 90.0]), years) is not None
-    assert why_no_internal_rate(twice) == ""
-    assert why_no_internal_rate(np.array([-100.0, 130.0, -150.0, 190.0])).endswith("back 3 times")
-
-
-def test_instalments_and_bills_on_other_days_of_a_month_leave_it_too() -> None:
-    """60 down and 10 a month on its first day, 18 of rent saved on its last."""
-    paid, saved = np.arange(24.0), np.arange(24.0) + 30 / 31
-    flows = np.concatenate([[-60.0], np.full(24, -10.0), np.full(24, 18.0)])
-    years = np.concatenate([[0.0], paid, saved]) / 12
-    order = np.argsort(years, kind="stable")
-    flows, years = flows[order], years[order]
-    assert why_no_internal_rate(flows).endswith("times")
-    rate = internal_rate_of_return(flows, years)
-    assert rate is not None
-    assert flows @ (1 + rate) ** -years == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_payback_of_annual_and_monthly_models_is_that_of_cumulative_cash() -> None:

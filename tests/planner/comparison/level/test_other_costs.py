@@ -9,7 +9,6 @@ import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.scenario import least_changes
-from planner.exports.frames import lines_frame
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer
@@ -42,33 +41,6 @@ def test_each_kind_falls_due_in_its_months() -> None:
     assert [x[0] for x in lines if x[1] == "Dedicated link"] == list(range(1, 12))
     assert {x[2] for x in lines if x[1] == "Software licence"} == {Decimal("2040.00")}  # 4000 h
     assert sum(x[2] for x in lines) == 40_000 + 11 * 1_500 + 12 * 2_040
-
-
-def test_the_verdict_says_what_other_costs_come_to_where_that_is_much() -> None:
-    """Beside 'to sign' of a contract a total of six times as much is no explanation."""
-    much = asked({"label": "Engineer", "per_month": 50_000}).answer.verdict
-    assert much
-    assert ", including 600,000 USD for other costs;" in much.sentence
-    little = asked({"label": "Engineer", "per_month": 50}).answer.verdict
-    assert little
-    assert "other costs" not in little.sentence
-
-
-def test_people_are_given_by_the_day() -> None:
-    days = {name: value for name, value in MOVE.items() if name != "amount"}
-    days |= {"days": 32, "per_day": "1250"}
-    by_day, once = asked(days), asked(MOVE)
-    for key, scenario in by_day.scenarios.items():
-        assert scenario.feasible == once.scenarios[key].feasible
-        if scenario.feasible:
-            assert scenario.total_cost == once.scenarios[key].total_cost
-            assert scenario.net_present_cost == once.scenarios[key].net_present_cost
-    (line,) = (x for x in by_day.scenarios[ScenarioKey.HYBRID].lines if x.label == MOVE["label"])
-    assert (line.month, line.quantity, line.unit) == (2, 32, "days")
-    assert (line.unit_price, line.amount) == (1_250, 40_000)
-    frame = lines_frame(by_day.answer)
-    (row,) = frame[(frame.scenario == "hybrid") & (frame.label == MOVE["label"])].itertuples()
-    assert (row.quantity, row.unit, float(row.unit_price)) == (32, "days", 1_250)
 
 
 def test_a_scenario_has_only_its_own() -> None:
@@ -109,13 +81,6 @@ def test_the_least_budget_is_that_of_a_way_without_them() -> None:
     assert widest.required_value == pytest.approx(float(most) + 40_000, abs=1)
 
 
-def test_a_cheaper_plan_has_no_costs_of_another_way() -> None:
-    spot = catalog(offer("50"), offer("10", "spot"))
-    found = compared(spot, hours=4000, horizon_months=12, other_costs=[MOVE], cheaper_if=True)
-    (one,) = [x for x in found.answer.cheaper_if if x.field == "workload.interruptible"]
-    assert one.total == found.scenarios[ScenarioKey.SPOT].total_cost
-
-
 def test_the_risk_has_them_in_every_outcome() -> None:
     risk = {"risk": {"samples": 1000}, "on_prem": {"servers": [SERVER], "payback_margin": 0}}
     plain, found = asked(**risk), asked(MOVE | {"month": 0, "amount": 4_000}, LINK, **risk)
@@ -125,12 +90,6 @@ def test_the_risk_has_them_in_every_outcome() -> None:
         added = found.scenarios[key].net_present_cost - plain.scenarios[key].net_present_cost
         moved = found.risk.mean[key] - plain.risk.mean[key]
         assert moved == pytest.approx(float(added), rel=0.02)  # a late start is worth less today
-
-
-def test_the_tax_takes_its_share() -> None:
-    tax = {"finance": {"tax_rate": 0.25}}
-    plain, found = (x.scenarios[ScenarioKey.ON_DEMAND] for x in (asked(**tax), asked(LINK, **tax)))
-    assert found.total_cost - plain.total_cost == Decimal("0.75") * 11 * 1_500
 
 
 @pytest.mark.parametrize(

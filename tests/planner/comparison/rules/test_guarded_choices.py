@@ -37,12 +37,6 @@ def test_the_margin_of_undated_prices_is_an_assumption_that_can_be_changed() -> 
     assert (row.value, row.given) == (0.05, False)
 
 
-def test_an_undated_price_stays_where_no_dated_one_stands_for_it() -> None:
-    smaller = offer("20", region="undated", count=4, as_of=None)
-    assert rented_for(offer("40"), smaller, constraints={"providers": ["aws"]})
-    assert rented_for(offer("40", as_of=None)) == {"us-east-1"}
-
-
 RTX_4090 = {"kind": "accelerator_hours", "accelerator": "RTX 4090", "hours_per_month": MONTH * 4}
 NODE, DESK = "server-4x-rtx-4090", "workstation-1x-rtx-4090"
 
@@ -60,11 +54,6 @@ def test_consumer_cards_are_owned_in_workstations_alone() -> None:
     plan = found.scenarios[ScenarioKey.ON_PREM]
     assert {line.category.value for line in plan.lines}.isdisjoint({"colocation"})
     assert any("has consumer cards" in warning for warning in found.warnings)
-
-
-def test_a_server_of_consumer_cards_says_why_it_is_left_out() -> None:
-    why_not = owning(NODE).scenarios[ScenarioKey.ON_PREM].why_not
-    assert any("driver licence excludes data centres" in reason for reason in why_not)
 
 
 def test_consumer_cards_in_a_data_centre_can_be_allowed() -> None:

@@ -43,20 +43,6 @@ def test_a_layout_over_more_cards_than_the_link_joins_is_ruled_out() -> None:
     assert "allow_any_node" in found.answer.demand.excluded[V100]
 
 
-def test_the_layout_advised_needs_no_more_than_the_link_joins() -> None:
-    found = trained(machine(V100, 16, "0.10"), machine(A100, 8, "20"))
-    joined = [c.tensor_parallel for c in found.demand.candidates if c.accelerator == V100]
-    assert joined == [1]
-
-
-@pytest.mark.parametrize("fields", [LIFTED | SPLIT, {}])
-def test_any_node_lifts_the_layout_rule(fields: dict[str, Any]) -> None:
-    prices = machine(V100, 16, "0.10"), machine(A100, 8, "20")
-    found = trained(*prices, **fields)
-    assert rented(found) == {f"{V100}.16"}
-    assert V100 not in found.demand.excluded
-
-
 def test_a_server_of_such_cards_is_not_bought_either() -> None:
     own = {
         "server": "custom", "label": "V100 box", "accelerator": V100, "accelerator_count": 16,
@@ -66,13 +52,6 @@ def test_a_server_of_such_cards_is_not_bought_either() -> None:
     assert trained(prices, on_prem={"servers": [own]}, **SPLIT).preparation.servers.to_buy == ()
     lifted = trained(prices, on_prem={"servers": [own]}, **SPLIT, **LIFTED)
     assert [server.label for server in lifted.preparation.servers.to_buy] == ["V100 box"]
-
-
-def test_a_sharded_model_is_not_put_on_single_cards() -> None:
-    sharded = TRAINING | {"parameters": 7e9, "optimizer": "adamw"}
-    prices = machine(A10G, 1, "0.01"), machine(A10G, 8, "16")
-    assert rented(trained(*prices, workload=sharded)) == {f"{A10G}.8"}
-    assert rented(trained(*prices, workload=sharded, **LIFTED)) == {f"{A10G}.1"}
 
 
 def test_512_accelerators_joined_by_nvlink_are_nodes_of_eight() -> None:
@@ -132,17 +111,6 @@ def test_a_small_machine_of_unknown_network_has_none(
     assert rented(trained(*prices, **asked, **LIFTED)) == {"bare"}
 
 
-def test_the_team_knows_the_network_of_its_own_offer() -> None:
-    own = {
-        "label": "ours", "accelerator": A10G, "accelerator_count": 4, "usd_per_hour": "0.4",
-        "purchase_option": "on_demand",
-    }  # fmt: skip
-    joined = machine(A10G, 8, "16", instance_type="joined", network_gbps=100.0)
-    found = trained(joined, workload=SPREAD, horizon_months=12, custom_offers=[own])
-    plan = found.scenarios[ScenarioKey.ON_DEMAND]
-    assert {found.inputs.by_key[key].label for key in plan.used_hours} == {"ours"}
-
-
 @pytest.mark.parametrize(("lifted", "bought"), [({}, []), (LIFTED, ["dgx-station-a100"])])
 def test_workstations_have_no_network_between_them(
     lifted: dict[str, Any], bought: list[str]
@@ -158,28 +126,6 @@ def test_workstations_have_no_network_between_them(
     if not lifted:
         why_not = " ".join(found.scenarios[ScenarioKey.ON_PREM].why_not)
         assert "no network that joins several" in why_not
-
-
-def test_the_network_rule_is_named_and_its_cost_too() -> None:
-    prices = (
-        machine(A10G, 4, "0.4", instance_type="bare"),
-        machine(A10G, 8, "16", instance_type="joined", network_gbps=100.0),
-    )
-    answer = trained(*prices, workload=SPREAD, horizon_months=12, cheaper_if=True).answer
-    (rule,) = [row for row in answer.assumptions if row.field == "constraints.allow_any_node"]
-    assert (rule.value, rule.given) == ("false", False)
-    (lifted,) = [one for one in answer.cheaper_if if one.field == "constraints.allow_any_node"]
-    assert lifted.value is True
-    assert lifted.saving > 0
-    assert "bare" in lifted.plan
-    again = trained(*prices, workload=SPREAD, horizon_months=12, **LIFTED).answer
-    assert again.by_key[ScenarioKey.HYBRID].total_cost == lifted.total
-
-
-def test_a_refusal_says_that_no_network_joins_the_machines() -> None:
-    found = trained(machine(A10G, 4, "0.4"), workload=SPREAD, horizon_months=12)
-    why_not = " ".join(found.scenarios[ScenarioKey.ON_DEMAND].why_not)
-    assert "1 holds only part of a job and has no network known to join several of them" in why_not
 
 
 def test_a_run_over_many_machines_needs_their_network() -> None:
@@ -216,19 +162,3 @@ def test_runs_side_by_side_and_trials_need_no_network_between_them(apart: dict[s
     one = {"tokens": 3e11, "runs": [{"start": "2027-01", "deadline": "2027-01"}]}
     joined = TRAINING | fields | one | {"accelerator": A100}
     assert rented(trained(*prices, workload=joined)) == {f"{A100}.8"}
-
-
-def test_a_large_run_beside_small_ones_has_to_be_joined_all_the_same() -> None:
-    """One run due in January takes six cards at once, twenty more with a year for them one each."""
-    runs = [
-        {"start": "2027-01", "deadline": "2027-01"},
-        {"start": "2027-01", "deadline": "2027-12", "count": 20},
-    ]
-    fields = {"parameters": 1e9, "tokens": 3e11, "optimizer": "lora", "runs": runs}
-    prices = machine(A100, 1, "2", network_gbps=10.0), machine(A100, 8, "20")
-    work = TRAINING | fields | {"accelerator": A100}
-    mixed = trained(*prices, workload=work)
-    assert mixed.demand.run_width == mixed.demand.sizes[A100][0].accelerators == 6
-    assert rented(mixed) == {f"{A100}.8"}
-    beside_four = machine(A100, 4, "8.4", network_gbps=10.0), prices[1]
-    assert rented(trained(*beside_four, workload=work)) == {f"{A100}.8"}

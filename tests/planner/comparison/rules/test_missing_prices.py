@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from planner.commands.tables import comparison_tables
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.inputs.exclusions import describe_missing
 from pricing.bundled.catalog import bundled_catalog
@@ -30,16 +29,6 @@ def test_savings_plans_at_unknown_prices_are_not_none() -> None:
     assert found.answer.warnings.count(said) == 1
 
 
-def test_what_a_provider_sells_is_said_once_and_of_what_the_plan_rents() -> None:
-    """Before, a longer sentence told of all accelerators beside that on those of the plan."""
-    other = offer("90", accelerator="nvidia-a100-80gb-sxm", instance_type="p4de.24xlarge")
-    kinds = {"accelerators": [H100, "nvidia-a100-80gb-sxm"]}
-    found = compared(catalog(offer("50"), other), constraints=kinds, on_prem={"servers": []})
-    told = [one for one in found.answer.warnings if one.startswith("AWS sells")]
-    assert len(told) == 1
-    assert " for p5;" in told[0]
-
-
 @pytest.mark.parametrize(("limits", "is_said"), [({}, False), ({"total_budget": 1}, True)])
 def test_prices_that_nobody_rents_at_are_counted_only_without_a_plan(
     limits: dict[str, Any], is_said: bool
@@ -48,34 +37,6 @@ def test_prices_that_nobody_rents_at_are_counted_only_without_a_plan(
     found = compared(bundled_catalog(), **fields)
     assert (found.recommendation.scenario is None) is is_said
     assert any("are not offered: retired machines" in one for one in found.warnings) is is_said
-
-
-def test_no_commitment_fits_where_nothing_is_left_open() -> None:
-    request = {
-        "use_catalog": False,
-        "custom_offers": [QUOTE | {"purchase_option": "on_demand", "usd_per_hour": 20}],
-    }
-    found = compared(**request)
-    committed = found.scenarios[ScenarioKey.COMMITTED]
-    assert any("No commitment fits" in w for w in found.warnings)
-    assert any("No commitment fits" in w for w in committed.warnings)
-    assert found.answer.coverage == ()
-
-
-def test_a_plan_that_rests_on_missing_prices_says_so() -> None:
-    mix = compared().scenarios[ScenarioKey.CLOUD_MIX]
-    assert PROVEN in mix.warnings
-    assert any(w.startswith("AWS sells") for w in mix.warnings)
-    asked = compared(
-        constraints={"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
-    )
-    assert not any("Proven" in w for w in asked.scenarios[ScenarioKey.CLOUD_MIX].warnings)
-
-
-def test_a_terminal_names_the_missing_prices_beside_the_proof() -> None:
-    text = " ".join(comparison_tables(compared().answer).split())
-    assert text.count(f"Note: {PROVEN}") == 1
-    assert text.count("Note: AWS sells savings plans") == 1
 
 
 def test_the_verdict_names_them_in_the_words_of_the_notes() -> None:
@@ -91,13 +52,6 @@ def test_the_verdict_names_them_in_the_words_of_the_notes() -> None:
     assert known.verdict.unknown_prices == ()
 
 
-def test_without_a_plan_it_names_all_that_is_sold_at_prices_not_known() -> None:
-    told = compared(constraints={"total_budget": 100, "providers": ["aws"]}).answer.verdict
-    assert told
-    assert told.total is None
-    assert [text.partition(" sells ")[0] for text in told.unknown_prices] == ["AWS"]
-
-
 def test_coverage_is_of_what_the_request_may_use() -> None:
     limits = {"regions": ["us-east-1"], "purchase_options": ["on_demand", "reserved"]}
     rows = compared(constraints=limits).answer.coverage
@@ -105,12 +59,6 @@ def test_coverage_is_of_what_the_request_may_use() -> None:
     assert found["aws", "on_demand"] == ("priced", 2)
     assert found["aws", "reserved"] == ("priced", 3)
     assert found["azure", "reserved"] == ("sold_price_unknown", 0)
-
-
-def test_coverage_names_the_machines_and_the_days() -> None:
-    rows = {(r.provider, r.purchase_option): r for r in compared().answer.coverage}
-    assert rows["aws", "savings_plan"].machines == ("p5",)
-    assert str(rows["aws", "spot"].oldest) == "2026-06-18"
 
 
 def test_a_way_to_rent_by_the_hour_without_a_price_says_what_may_be_sold() -> None:

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.comparison import alternatives
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.model_inputs import ModelInputs
-from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import solve_scenario
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer
@@ -59,24 +55,6 @@ def test_what_other_clouds_would_save_is_said_and_marketplaces_are_not_pressed()
     assert float(one.saving) > 0
     without = ruled(catalog(PRICES[0]), cheaper_if=True).answer
     assert not [a for a in without.cheaper_if if "other-clouds" in str(a.value)]
-
-
-@pytest.mark.parametrize(("price", "solved"), [("24", True), ("90", False)])
-def test_parts_of_the_market_that_could_not_change_a_plan_are_not_solved(
-    monkeypatch: pytest.MonkeyPatch, price: str, solved: bool
-) -> None:
-    sizes: list[int] = []
-
-    def solve(inputs: ModelInputs, *rest: Any) -> Scenario:
-        sizes.append(len(inputs.rentals))
-        return solve_scenario(inputs, *rest)
-
-    monkeypatch.setattr(alternatives, "solve_scenario", solve)
-    assert ruled(catalog(PRICES[0]), cheaper_if=True).answer
-    without = len(sizes)
-    other = offer(price, provider="lambda", region="all-regions", instance_type="gpu_8x_h100_sxm5")
-    assert ruled(catalog(PRICES[0], other), cheaper_if=True).answer
-    assert (len(sizes) - without > without) is solved
 
 
 @pytest.mark.parametrize(

@@ -92,14 +92,6 @@ def test_lifting_it_is_named_with_what_it_saves() -> None:
     assert not [x for x in asked(12, cheaper_if=True).cheaper_if if x.field == MARGIN]
 
 
-def test_it_is_an_assumption_with_its_reason() -> None:
-    rows = {row.field: row for row in asked(9).assumptions}
-    assert (rows[MARGIN].value, rows[MARGIN].given) == (0.25, False)
-    assert "four fifths of the plan" in rows[MARGIN].source
-    given = {row.field: row for row in asked(9, payback_margin=0).assumptions}
-    assert (given[MARGIN].value, given[MARGIN].given) == (0, True)
-
-
 def test_a_contract_that_buys_nothing_needs_none() -> None:
     """A lease of 36 months costs what it costs: no price is paid and nothing is resold."""
     leased = asked(36, financing={"method": "lease", "months": 36})
@@ -124,23 +116,3 @@ def test_a_budget_in_total_counts_payments_without_the_resale() -> None:
 
 
 IN_PLACE = {"server": "eight", "units": 2, "bought": "2026-06"}
-
-
-def test_what_servers_in_place_fetch_is_in_neither_plan() -> None:
-    """Two servers serve two thirds of the work and are sold at the end whatever is bought: the
-    third saves 281,250 USD and more of rent in ten months, with them as without."""
-    question = request(10, already_owned=[IN_PLACE]) | {"cheaper_if": False}
-    question["workload"] = question["workload"] | {"hours_per_month": 24 * 730}
-    answer = compare(question, MARKET, today=TODAY)
-    assert answer.verdict.resale
-    assert buys(answer)
-
-
-def test_a_refusal_counts_the_resale_of_what_it_refuses_alone() -> None:
-    """262,800 USD of rent in nine months beside 225,000: servers in place change nothing of it."""
-    question = request(9, already_owned=[IN_PLACE])
-    question["workload"] = question["workload"] | {"hours_per_month": 24 * 730}
-    with_them = compare(question, MARKET, today=TODAY).verdict.reasons
-    without = asked(9).verdict.reasons[0]
-    assert without.startswith("Buying does not save enough: ")
-    assert without in with_them

@@ -88,22 +88,6 @@ def test_two_limits_of_which_neither_is_enough_alone_are_not_named() -> None:
     assert asked(constraints=limits).cheaper_if == ()
 
 
-def test_an_empty_list_of_servers_is_a_limit() -> None:
-    """One server of 200,000 USD instead of 700,800 of rent, which no quota allows."""
-    quotas = [QUOTA, {**QUOTA, "provider": "gcp"}]
-    answer = asked(constraints={"quotas": quotas}, on_prem={"servers": [], "lead_time_months": 0})
-    one = lifted(answer)["on_prem.servers"]
-    assert one.plan.startswith("Buy 1 × ")
-    assert one.change == "servers from the list"
-
-
-def test_at_most_five_and_none_where_nobody_asks() -> None:
-    limits = {"providers": ["aws"], "quotas": [QUOTA]}
-    request = request_of(5840, cheaper_if=False, constraints=limits, **ALONE)
-    assert compare(request, MARKET, today=TODAY).cheaper_if == ()
-    assert len(asked(constraints=limits).cheaper_if) <= 5
-
-
 def test_it_says_how_to_ask_for_it() -> None:
     answer = asked(constraints={"providers": ["aws"], "quotas": [QUOTA]})
     words = [describe_alternative(one, "USD") for one in answer.cheaper_if]
@@ -123,35 +107,11 @@ def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> No
     assert "constraints.allow_any_node" in lifted(asked(EAST, many, **few))
 
 
-def test_what_the_work_is_said_to_be_may_be_in_the_way() -> None:
-    """Spot alone for work that may not be interrupted, and a TPU for code of another vendor."""
-    work = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 5840}
-    kept = {"workload": work | {"interruptible": False}}
-    answer = asked(EAST, offer("9", "spot"), constraints={"purchase_options": ["spot"]}, **kept)
-    assert "and the work may not be interrupted" in verdict_of(answer)
-    assert list(lifted(answer)) == ["workload.interruptible", "constraints.purchase_options"]
-    tpu = offer("9", provider="gcp", instance_type="ct5lp-8", accelerator="google-tpu-v5e")
-    foreign = {"accelerator": "google-tpu-v5e", "software": "rocm"}
-    (one,) = asked(EAST, tpu, workload=work | foreign).cheaper_if
-    assert (one.field, one.value, one.total) == ("workload.software", None, 24 * 730 * 9)
-
-
 def test_the_next_best_is_named_where_nobody_would_run_the_best() -> None:
     """Sixteen GPUs on spot: sixteen machines of one at 1 USD an hour, or two of eight at 10."""
     ones, eights = offer("1", "spot", count=1, instance_type="small"), offer("10", "spot")
     found = lifted(asked(EAST, ones, eights, hours=11_680))
     assert "Rent 2 × p5.48xlarge" in found["workload.interruptible"].plan
-
-
-def test_contracts_that_follow_one_another_are_for_the_same_machines() -> None:
-    """Four machines for five years, signed year by year, are 4 and not 20 beside the 8 that nobody
-    minds: 4 × 60 × 730 h × 2 USD."""
-    year = offer("2", "reserved", count=1, term_months=12, payment_option="no_upfront")
-    limits = {"purchase_options": ["spot"]}
-    answer = asked(year, offer("4", count=1), hours=2920, horizon_months=60, constraints=limits)
-    one = lifted(answer)["constraints.purchase_options"]
-    assert "12-month reservation for 4 × p5.6xlarge" in one.plan
-    assert one.total == 350_400
 
 
 def test_contracts_that_outlast_a_short_plan_are_said_to() -> None:
@@ -200,25 +160,6 @@ def test_porting_has_to_pay_for_itself(tokens: float, card: str, is_named: bool)
         assert named.saving > porting
         said = f"Porting costs some {porting:,} USD, which the saving does not count"
         assert said in named.why
-
-
-@pytest.mark.parametrize(
-    ("months", "left"),
-    [(3, None), (12, None), (24, "87,600 USD for 12 months")],
-)
-def test_contracts_left_to_others_are_not_named_for_short_plans(
-    months: int, left: str | None
-) -> None:
-    """36 months at 10 USD an hour, 262,800 USD: a plan of 3 months would leave 240,900 of them, one
-    of 12 months 175,200."""
-    signed = offer("10", "reserved", term_months=36, payment_option="no_upfront")
-    fields = ALONE | {"horizon_months": months, "cheaper_if": True}
-    answer = compare(request_of(5840, **fields), catalog(EAST, signed), today=TODAY)
-    named = lifted(answer).get("term_end")
-    assert (named is not None) is (left is not None)
-    if named is not None:
-        said = f"{left} after the plan is not counted here."
-        assert (said in named.why) is (left is not None)
 
 
 def test_savings_are_in_the_order_of_what_is_shown() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 from planner.commands.tables import comparison_tables
 from planner.contract.answer.verdict import Alternative
 from planner.costing.advice.verdict import describe_alternative
-from planner.costing.optimizer.work import WorkMeter
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import catalog, offer
 
@@ -93,15 +92,6 @@ def test_each_fiscal_year_stands_among_the_budgets_with_what_it_leaves() -> None
     assert not list(raised(results))
 
 
-def test_a_fiscal_year_that_begins_in_october_counts_its_own_months() -> None:
-    """The plan starts in January 2027: bought in the fiscal year that ends in September."""
-    budgets = [{"fiscal_year": year, "amount": 900_000} for year in (2027, 2028)]
-    results = of(constraints={"capex_by_fiscal_year": budgets},
-                 finance={"fiscal_year_start_month": 10})  # fmt: skip
-    this, following = results.answer.verdict.budget
-    assert (this.planned, following.planned) == (price() * 2, 0)
-
-
 def test_each_year_that_alone_is_in_the_way_is_named_the_largest_saving_first() -> None:
     results = limited((2027, 0), *NO_LATER)
     first, second = raised(results)
@@ -109,14 +99,6 @@ def test_each_year_that_alone_is_in_the_way_is_named_the_largest_saving_first() 
     assert first.saving > second.saving > 0
     assert "of fiscal year 2027 (0 USD)" in results.answer.verdict.reasons[0]
     assert not first.together_with
-
-
-def test_servers_bought_a_year_later_than_they_should_be_are_no_more_of_them() -> None:
-    """The budget of 2027 puts the purchase off to 2028, which has none."""
-    verdict = limited((2027, 300_000)).answer.verdict
-    (bought,) = [part for part in verdict.decision if part.action == "buy"]
-    assert (bought.starts, bought.units) == ("2028-01", 2)
-    assert "further" not in verdict.reasons[0]
 
 
 def test_budgets_that_only_together_are_in_the_way_are_raised_together() -> None:
@@ -144,39 +126,6 @@ def test_a_budget_that_just_fits_to_the_cent_keeps_nothing_out() -> None:
     short = of(constraints={"capex_budget": float(exact) - 0.01})
     assert short.answer.verdict.total > FREE_PLAN.total
     assert [one.value for one in raised(short)] == [round(exact)]
-
-
-def test_of_leased_servers_what_they_need_beside_the_lease_is_capital() -> None:
-    lease = {"method": "lease", "months": 36, "interest_rate_per_year": 0.05}
-    leased = SERVERS | {"financing": lease}
-    paid = {"network_storage_rate": 0.1, "spare_rate": 0, "install_cost_rate": 0}
-    verdict = of(on_prem=leased | paid, constraints={"capex_budget": 100_000}).answer.verdict
-    assert verdict.decision[0].action == "lease"
-    assert (verdict.budget[0].planned, verdict.budget[0].sentence) == (
-        60_000,
-        "Servers, network, spares and installation come to 60,000 USD.",
-    )
-    short = of(on_prem=leased | paid, constraints={"capex_budget": 10_000}).answer.verdict
-    assert "no room for a cheaper plan: lease 2 × DGX H100" in short.reasons[0]
-
-
-def test_a_question_without_capital_budgets_solves_nothing_more() -> None:
-    limits = limited((2027, 1000))
-    for results in (FREE, limits):
-        assert results.answer.verdict
-    assert "budgets" in limits.parts
-    assert "budgets" not in FREE.parts
-
-
-def test_where_no_work_is_left_what_budgets_keep_out_is_said_to_be_unknown() -> None:
-    free = limited((2027, 1000), *NO_LATER)
-    spent = free.work.done if free.scenarios else 0
-    short = Compared(free.preparation, WorkMeter(2 * spent))
-    assert not list(raised(short))
-    assert any(
-        one.startswith("What budgets rule out was not worked out") for one in short.answer.warnings
-    )
-    assert not any("budgets rule out" in one for one in free.answer.warnings)
 
 
 def test_a_budget_in_total_that_keeps_out_servers_whose_resale_counts_is_named() -> None:

@@ -80,24 +80,6 @@ def test_a_month_that_has_no_room_for_cheaper_servers_is_named_with_what_they_ta
     assert not [more for more in again.cheaper_if if "budget" in more.field]
 
 
-def test_a_month_and_capital_that_are_in_the_way_together_are_raised_together() -> None:
-    answer = of(constraints={"monthly_budget": 100_000, "capex_budget": 1000}).answer
-    (one,) = [one for one in answer.cheaper_if if one.together_with]
-    assert [one.field, *(other.field for other in one.together_with)] == [
-        "constraints.capex_budget", "constraints.monthly_budget",
-    ]  # fmt: skip
-    assert one.why.startswith(
-        "The request allows no more than 1,000 USD of capital in all and 100,000 USD in any month"
-    )
-    assert answer.verdict.reasons[0].startswith("The capital budget (1,000 USD) and the monthly ")
-
-
-def test_a_month_with_room_for_every_scenario_is_not_lifted() -> None:
-    results = of(constraints={"monthly_budget": 10_000_000})
-    assert results.answer.verdict.total == FREE_PLAN.total
-    assert "budgets" not in results.parts
-
-
 @pytest.mark.parametrize(("horizon", "count"), [(12, 1), (24, 1), (36, 1)])
 def test_a_higher_budget_gives_the_plan_that_it_promises(horizon: int, count: int) -> None:
     """With 20,000 a month there is only the contract of 36 months. What a higher budget lets in has

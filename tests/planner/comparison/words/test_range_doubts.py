@@ -9,7 +9,6 @@ import pytest
 
 from planner.contract.labels import comes_first
 from planner.exports.workbook import verdict_facts
-from planner.sizing.estimate import estimate
 from planner.web.answer.verdict import figure_rows
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.comparison.compared import Compared, compared, solved
@@ -58,22 +57,10 @@ def test_the_accelerators_that_would_do_would_do() -> None:
     assert (hours <= 8 * 730 * (1 + int(more[1]) / 100)).mean() >= 0.9
 
 
-def test_a_deadline_with_room_says_nothing() -> None:
-    found = training({"start": "2027-01", "deadline": "2027-04"}, months=4, tokens=3e9)
-    assert not late_words(found)
-    assert found.answer.verdict
-    assert found.answer.verdict.range
-    assert not found.answer.verdict.range.note
-
-
 def test_work_without_a_deadline_is_told_to_go_on() -> None:
     (words,) = late_words(training())
     assert not comes_first(words)
     assert "goes on after January 2027" in words
-
-
-def test_known_hours_are_in_no_doubt() -> None:
-    assert not late_words(compared(catalog(offer("50")), 700))
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +84,6 @@ def test_a_range_that_does_not_hold_is_marked_wherever_it_stands(huge: Compared)
     facts = {title: value for title, value, _ in verdict_facts(answer)}
     assert "Range that does not hold, from" in facts
     assert str(facts["Of this range"]).startswith("does not hold here")
-
-
-def test_an_estimate_marks_its_range_too() -> None:
-    assert not estimate({"workload": HUGE}).answer.accelerator_hours.holds
-    small = HUGE | {"parameters": 7e9, "tokens": 1e9}
-    assert estimate({"workload": small}).answer.accelerator_hours.holds
 
 
 def purchase(**risk: float) -> Compared:

@@ -296,21 +296,6 @@ def test_each_alternative_saves_what_a_comparison_with_the_field_lifted_saves() 
         assert one.total in {plan.total_cost for plan in plans}
 
 
-def test_nothing_is_offered_that_was_asked_for_or_refused() -> None:
-    """A limit that the request gives itself is no limit that nobody asked for."""
-    asked = {"cheaper_if": True, "horizon_months": 12, "on_prem": {"servers": []}}
-    found = compared(CATALOG, 9000, **asked, term_end="full")
-    assert "term_end" not in {one.field for one in found.answer.cheaper_if}
-    assert compared(CATALOG, 9000, horizon_months=12, cheaper_if=False).answer.cheaper_if == ()
-
-
-def test_without_a_plan_the_verdict_says_what_is_in_the_way() -> None:
-    told = build_verdict(compared(constraints={"min_accelerator_memory_gib": 4000}))
-    assert told.headline == "No plan keeps to these limits."
-    assert "the minimum memory of an accelerator (4000 GiB) excludes" in told.sentence
-    assert (told.total, told.decision, told.oldest_price) == (None, (), None)
-
-
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
@@ -327,21 +312,6 @@ def test_a_total_outside_its_range_is_the_one_at_what_was_stated(
 
 
 # Amounts ----------------------------------------------------------------------------------
-
-
-def test_plans_of_one_total_differ_in_present_value_alone() -> None:
-    """A minimum spend that both leave a shortfall of costs both the same, later or sooner."""
-    spend = {"label": "EDP", "provider": "aws", "amount": 3_000_000, "first": "2027-01",
-             "last": "2028-12"}  # fmt: skip
-    prices = catalog(offer("50"), offer("15", "reserved", term_months=12, upfront=Decimal(60_000)))
-    told = compared(
-        prices, 8 * 730, existing={"minimum_spend": [spend]}, on_prem={"servers": []}
-    ).answer.verdict
-    assert told is not None
-    assert told.against is not None
-    assert told.against.difference == 0
-    later = f"{told.against.difference_in_present_value:,.0f} USD less in present value."
-    assert f"; that is as much as {told.against.words}, but {later} " in told.sentence
 
 
 def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
@@ -367,18 +337,6 @@ def test_a_difference_is_that_of_the_totals_as_shown() -> None:
     shown = round(one.total) - round(answer.verdict.total)
     assert round(one.difference) != shown
     assert f"; that is {shown:,} USD less than " in answer.verdict.sentence
-
-
-def test_what_sizing_says_is_said_of_the_accelerators_of_the_plan() -> None:
-    """The reference of the demand is an A100, of which the plan has none."""
-    work = {"kind": "training", "parameters": 1e8, "tokens": 1e9}
-    prices = catalog(offer("13", accelerator="nvidia-l4", instance_type="g6.48xlarge"))
-    asked = compared(prices, workload=work, horizon_months=12, on_prem={"servers": []})
-    borrowed = "L4 has no language-model benchmark at bf16: its rate is that of the H100 SXM5 80 GB"
-    assert asked.demand.accelerator != "nvidia-l4"
-    assert borrowed not in " ".join(asked.demand.warnings)
-    assert borrowed in " ".join(asked.answer.warnings)
-    assert asked.demand.warnings_on(()) == asked.demand.warnings
 
 
 @pytest.mark.parametrize(

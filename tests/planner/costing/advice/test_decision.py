@@ -5,12 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart
-from planner.costing.advice.decision import describe_parts, describe_starts, list_parts
+from planner.costing.advice.decision import list_parts
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
@@ -57,20 +56,6 @@ def test_contracts_that_begin_in_several_months_are_told_with_each() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("started", "words"),
-    [
-        ([2, 0, 0, 0], " in January 2027"),
-        ([2, 0, 1, 0], ", 2 in January 2027 and 1 in March 2027"),
-        ([1, 1, 1, 0], ", 1 in January 2027, 1 in February 2027 and 1 in March 2027"),
-        ([1, 1, 1, 1], " between January 2027 and April 2027"),
-    ],
-)
-def test_starts_of_several_months_are_no_span(started: list[int], words: str) -> None:
-    calendar = compared(catalog(RENT), **YEAR).inputs.calendar
-    assert describe_starts(np.array(started, dtype=float), calendar) == words
-
-
 def test_what_is_paid_upfront_is_due_at_the_start() -> None:
     upfront = offer("2", "reserved", count=1, term_months=12, payment_option="partial_upfront",
                     upfront=Decimal(30_000))  # fmt: skip
@@ -87,15 +72,6 @@ def test_rent_is_told_by_the_most_machines_at_once_and_the_months() -> None:
         "rent up to 2 × p5.6xlarge (1 × H100 SXM5 80 GB) on demand in AWS us-east-1 for "
         "9,000 machine-hours from January 2027"
     )
-
-
-def test_rent_that_ends_before_the_plan_is_told_with_its_end() -> None:
-    (part,) = parts_of("on_demand", RENT, hours=[0.0] + [500.0] * 3 + [0.0] * 8, **YEAR)
-    assert part.sentence.endswith(
-        "in AWS us-east-1 for 1,500 hours from February 2027 to April 2027"
-    )
-    (one,) = parts_of("on_demand", RENT, hours=[0.0, 500.0] + [0.0] * 10, **YEAR)
-    assert one.sentence.endswith("in AWS us-east-1 for 500 hours in February 2027")
 
 
 def test_rent_tells_how_long_each_machine_works() -> None:
@@ -150,19 +126,6 @@ def test_servers_at_hand_are_kept() -> None:
     )
 
 
-def test_a_sentence_holds_three_parts_and_counts_the_rest() -> None:
-    (one,) = parts_of("committed", RENT, TERM, hours=600, **YEAR)
-
-    def said(*words: str) -> str:
-        return describe_parts([one.model_copy(update={"sentence": word}) for word in words])
-
-    assert said("buy a") == "Buy a"
-    assert said("buy a", "rent b") == "Buy a and rent b"
-    assert said("buy a", "rent b", "rent c") == "Buy a, rent b and rent c"
-    assert said("a", "b", "c", "d") == "A, b, c and 1 smaller part"
-    assert said("a", "b", "c", "d", "e") == "A, b, c and 2 smaller parts"
-
-
 def test_a_contract_signed_again_at_its_end_is_told_as_renewed() -> None:
     """Two terms of a year one after the other hold one machine, not two."""
     years = YEAR | {"horizon_months": 24}
@@ -172,14 +135,6 @@ def test_a_contract_signed_again_at_its_end_is_told_as_renewed() -> None:
     assert "in January 2027, renewed in January 2028 (105,120 USD in all)" in part.sentence
 
 
-def test_what_several_terms_come_to_is_not_told_as_signed_at_once() -> None:
-    years = YEAR | {"horizon_months": 24, "finance": {"cloud_support_rate": 0.1}}
-    (part,) = parts_of("committed", RENT, TERM, hours=600, **years)
-    assert "(105,120 USD under contract over 2 terms, " in part.sentence
-    (once,) = parts_of("committed", RENT, TERM, hours=600, **years | {"horizon_months": 12})
-    assert "(52,560 USD under contract, " in once.sentence
-
-
 def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     """100 h are 5 days of one machine, whatever part of it works: 120 h at 30 USD."""
     block = offer("30", "capacity_block")
@@ -187,23 +142,6 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     assert (part.action, part.units, part.accelerators) == ("reserve", 1, 8)
     assert part.amount == Decimal(3600)
     assert part.sentence.endswith("in January 2027 for 5 days (3,600 USD in all)")
-
-
-def test_no_month_has_more_days_reserved_than_it_has() -> None:
-    """725 h begin a 31st day, which February and March together do not have twice."""
-    block = offer("30", "capacity_block")
-    hours = {"hours_per_month": [725.0 * 8] * 3 + [0.0] * 9, "peak_accelerators": 8}
-    work = {"kind": "accelerator_hours", "accelerator": H100, **hours}
-    (part,) = parts_of("committed", block, workload=work, **YEAR)
-    assert "from January 2027 to March 2027 for 90 days" in part.sentence
-
-
-def test_what_is_signed_for_is_told_apart_from_support_and_staff() -> None:
-    """52,560 USD of reservation and 5 % of it for support."""
-    fields = YEAR | {"finance": {**YEAR.get("finance", {}), "cloud_support_rate": 0.05}}
-    (part,) = parts_of("committed", RENT, TERM, hours=600, **fields)
-    assert part.amount == Decimal("55188.00")
-    assert part.sentence.endswith("in January 2027 (52,560 USD under contract, 55,188 USD in all)")
 
 
 def test_the_months_of_a_term_that_count_are_not_its_price() -> None:

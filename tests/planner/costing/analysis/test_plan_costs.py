@@ -11,7 +11,6 @@ import pytest
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.costing.analysis.plan_costs import (
     PlanCosts,
-    list_priced_sources,
     measure_plan,
     measure_units,
 )
@@ -71,10 +70,6 @@ def test_a_commitment_is_priced_as_a_whole() -> None:
     assert found.hour == table((0.6 * KEEP, 0.6 * KEEP), (0.6 * KEEP * D1, 0.6 * KEEP))
 
 
-def test_what_comes_after_the_horizon_is_not_started() -> None:
-    assert measure_units(to_buy(lead=1), CALENDAR).can_start.tolist() == [True, False]
-
-
 # A plan ----------------------------------------------------------------------------------------
 
 
@@ -111,13 +106,6 @@ def test_what_is_there_and_what_starts_at_once_is_signed() -> None:
     assert (later.source.key, later.month, later.units) == ("server", 1, 2)
     assert later.service(1).tolist() == [0, 1]
     assert later.service(0).tolist() == [1, 1]
-
-
-def test_a_source_without_a_residual_value_has_none() -> None:
-    found = measured(committed(), ON_DEMAND, started={"reserved": [3, 0]})
-    assert found.residual == ()
-    assert found.fixed == pytest.approx([3 * 1460 * (1 + D1) * KEEP, 3 * 2 * 1460 * KEEP])
-    assert found.width.tolist() == [48, 48]
 
 
 def test_units_that_end_before_the_horizon_serve_until_then() -> None:
@@ -167,18 +155,6 @@ def test_a_plan_that_rents_although_units_idle_uses_a_share_of_them() -> None:
     assert all_rented.usable.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("width", "used"), [(60, 1.0), (64, 21_600 / 31_200), (72, 16_800 / 31_200)]
-)
-def test_units_idle_where_a_whole_node_is_rented_to_spare(width: float, used: float) -> None:
-    """48 of width are lacking in month 1, and nodes of 16 are rented whole."""
-    found = measured(
-        PLACED, SERVER, ON_DEMAND, started={"server": [1, 2]},
-        used={"od": [625, width * 600 / 16]}, whole_nodes=True,
-    )  # fmt: skip
-    assert found.usable[1] == pytest.approx(used, abs=1e-6)
-
-
 def test_an_hour_of_units_costs_the_plan_s_mix_or_the_average_in_service() -> None:
     other = owned_already("b", [1, 1], 2.0, 5.0)
     found = measured(
@@ -189,28 +165,9 @@ def test_an_hour_of_units_costs_the_plan_s_mix_or_the_average_in_service() -> No
     assert found.in_use == table((mixed, mixed), (service * D1, service))
 
 
-def test_units_that_are_not_started_cost_nothing_and_no_width_no_average() -> None:
-    found = measured(SERVER, ON_DEMAND)
-    assert found.in_use.tolist() == [[0, 0], [0, 0]]
-    assert (found.width.tolist(), found.hours.tolist()) == ([0, 0], [0, 0])
-    assert found.fixed.tolist() == [0, 0]
-
-
 def test_beyond_spot_s_share_the_cheapest_on_demand_is_rented() -> None:
     dear = rented("dear", "on_demand", 16.0, (9.0, 1.0))
     found = measured(ON_DEMAND, dear)
     (part,) = found.on_demand.parts
     assert part.source is ON_DEMAND
     assert part.rate == table((8 * KEEP / 16, 8 * KEEP / 16), (6 * KEEP / 16 * D1, 6 * KEEP / 16))
-
-
-def test_prices_are_drawn_of_what_plans_pay_and_of_what_they_fall_back_to() -> None:
-    spot, unused = rented("spot", "spot", 8.0, (1.0, 5.0)), rented("dear", "on_demand", 8, (9, 9))
-    inputs = inputs_of(PLACED, SERVER, committed(), ON_DEMAND, spot, unused, fallback=None)
-    started = Scenario(ScenarioKey.HYBRID, True, units_started={"server": np.array([1, 0])})
-    assert list_priced_sources([started], inputs) == {"a", "server", "od", "spot"}
-    barred = Scenario(ScenarioKey.ON_DEMAND, True, used_hours={"dear": np.ones(2)})
-    assert list_priced_sources([barred], inputs) == {"a", "dear", "od"}
-    other = replace(inputs.by_key["reserved"], key="fallback")
-    inputs.fallback = other
-    assert list_priced_sources([barred], inputs) == {"a", "dear", "od", "fallback"}

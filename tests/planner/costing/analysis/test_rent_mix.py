@@ -13,14 +13,13 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.costing.analysis.plan_costs import (
     RentMix,
     cheapest,
-    constant_mix,
     hours_at_peak,
     planned_rent,
     rent_beyond,
 )
 from planner.costing.cost_model.charges import HourCharge
 from planner.costing.results.scenario_result import Scenario
-from tests.planner.costing.analysis.small_inputs import D1, KEEP, inputs_of, rented, to_buy
+from tests.planner.costing.analysis.small_inputs import D1, KEEP, inputs_of, rented
 
 ON_DEMAND = rented("od", "on_demand", 16.0, (8.0, 6.0), 0.5)
 SPOT = rented("spot", "spot", 8.0, (1.0, 5.0), 0.2)
@@ -91,12 +90,6 @@ def test_where_spot_is_barred_empty_months_are_on_demand() -> None:
     assert len(full.parts) == 1
 
 
-def test_units_are_no_rent() -> None:
-    mix = planned_rent(plan(od=[10, 10], server=[99, 99]), inputs(ON_DEMAND, to_buy()))
-    assert mix.width.tolist() == [160 / 320, 160 / 100]
-    assert rates(mix)["od", "od", False][0] == pytest.approx((8 * KEEP / 16, 8 * KEEP / 16))
-
-
 def test_what_stands_in_for_spot_follows_the_price_on_demand() -> None:
     fallback = HourCharge(Category.COMPUTE, "", "h", 0.5, np.array([4.0, 6.0, 6.0]), True)
     risky = replace(SPOT, hour_charges=(*SPOT.hour_charges, fallback))
@@ -141,29 +134,6 @@ def test_what_is_reserved_by_date_is_not_rented_beyond_the_plan(
         assert rates(more)["od", "od", False][1] == near((6 * KEEP / 16 * D1, 6 * KEEP / 16))[0]
 
 
-def test_one_source_alone_is_a_mix_of_no_width() -> None:
-    mix = constant_mix(ON_DEMAND, plan(), inputs(ON_DEMAND))
-    assert rates(mix) == {
-        ("od", "od", False): near(
-            (8 * KEEP / 16, 8 * KEEP / 16), (6 * KEEP / 16 * D1, 6 * KEEP / 16)
-        )
-    }
-    assert (mix.width.tolist(), mix.spot_share.tolist()) == ([0, 0], [0, 0])
-
-
-@pytest.mark.parametrize(("served", "average"), [(400.0, [2.0, 3.0]), (0.0, [0.0, 0.0])])
-def test_without_anything_to_rent_an_hour_costs_the_average(
-    served: float, average: list[float]
-) -> None:
-    scenario: Any = SimpleNamespace(
-        key=ScenarioKey.ON_PREM, cost=800.0, total_cost=1200, used_hours={},
-        peak=None, is_level=False, served_hours=np.array([served, 0.0]),
-    )  # fmt: skip
-    mix = planned_rent(scenario, inputs(to_buy()))
-    assert rates(mix) == {("", "", False): [average, average]}
-    assert mix.data.tolist() == [[0, 0], [0, 0]]
-
-
 BESIDE, ALONE = np.array([True]), np.array([False])
 """Whether units serve in the month as well."""
 
@@ -204,12 +174,6 @@ def test_work_that_slips_into_a_month_without_machines_is_paid_for() -> None:
     nothing = replace(following(8), width=np.zeros(1))
     assert nothing.follow(np.array([3.0]), np.zeros(1), ALONE) == [3]
     assert nothing.follow(np.array([0.0]), np.zeros(1), ALONE) == [0]
-
-
-def test_no_less_than_nothing_is_rented() -> None:
-    assert following(0).follow(np.array([1.0]), np.array([50.0]), BESIDE).tolist() == [0]
-    assert following(0).follow(np.array([1e-9]), np.array([0.0]), BESIDE).tolist() == [0]
-    assert following(0).follow(np.array([2e-9]), np.array([0.0]), BESIDE)[0] == pytest.approx(20)
 
 
 def test_the_cheapest_counts_by_all_that_an_hour_costs_and_its_name() -> None:

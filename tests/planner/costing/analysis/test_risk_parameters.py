@@ -9,12 +9,10 @@ import pytest
 
 from planner.contract.request.finance import Risk
 from planner.costing.analysis.outcomes import (
-    Outcomes,
     PriceDrivers,
     RiskParameters,
     build_risk_parameters,
     draw_outcomes,
-    planned_outcomes,
 )
 from planner.costing.assumptions.assumptions import Assumptions, default
 
@@ -65,11 +63,6 @@ def test_samples_draw_what_the_request_gives_no_spread_for() -> None:
     assert not resale.keeps_price_trend
 
 
-def test_how_prices_vary_has_a_name() -> None:
-    names = [RiskParameters(1, 1, draws_rental_prices=d).price_model for d in (False, True)]
-    assert names == ["given_spread", "fitted_processes"]
-
-
 # Outcomes --------------------------------------------------------------------------------------
 
 
@@ -97,15 +90,6 @@ def test_demand_rises_with_its_shocks() -> None:
     assert np.log(growth[:, 2]) == pytest.approx(second - step**2 * 1.25 / 2)
 
 
-def test_without_a_spread_demand_is_as_planned() -> None:
-    drawn = draw_outcomes(RiskParameters(3, 1), NOTHING, 4)
-    assert drawn.growth.tolist() == [[1.0] * 4] * 3
-    assert drawn.prices.shape == (0, 3, 5)
-    assert drawn.level is None
-    assert drawn.slip.tolist() == [0, 0, 0]
-    assert drawn.waiting.tolist() == drawn.lost.tolist() == [1, 1, 1]
-
-
 def test_waits_levels_and_slips_have_the_spread_that_is_given() -> None:
     many = RiskParameters(
         40_000,
@@ -124,47 +108,3 @@ def test_waits_levels_and_slips_have_the_spread_that_is_given() -> None:
     assert (drawn.slip == 1).mean() == pytest.approx(0.2108, abs=0.01)
     assert drawn.interruptions.mean() == pytest.approx(1.0, abs=0.01)
     assert drawn.interruptions.std() == pytest.approx(0.5, abs=0.01)
-
-
-def three() -> Outcomes:
-    growth = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    return Outcomes(
-        slip=np.array([0, 1, 2]), growth=growth, prices=np.arange(9.0).reshape(1, 3, 3),
-        interruptions=np.array([1.0, 2, 3]), waiting=np.array([4.0, 5, 6]),
-        lost=np.array([7.0, 8, 9]), level=np.array([10.0, 1, 0.5]),
-    )  # fmt: skip
-
-
-def test_demand_is_its_growth_times_its_level() -> None:
-    assert three().demand(slice(0, 2)).tolist() == [[10, 20], [3, 4]]
-    assert three().demand_at(1).tolist() == [20, 4, 3]
-
-
-def test_some_samples_are_taken_whole() -> None:
-    some = three().select(np.array([0, 2]))
-    assert some.slip.tolist() == [0, 2]
-    assert some.growth.tolist() == [[1, 2], [5, 6]]
-    assert some.prices.tolist() == [[[0, 1, 2], [6, 7, 8]]]
-    assert some.interruptions.tolist() == [1, 3]
-    assert some.waiting.tolist() == [4, 6]
-    assert some.lost.tolist() == [7, 9]
-    assert some.level is not None
-    assert some.level.tolist() == [10, 0.5]
-    sure = planned_outcomes(NOTHING, 2).select(np.array([0]))
-    assert sure.level is None
-    assert sure.demand(slice(0, 1)).tolist() == [[1, 1]]
-    assert sure.demand_at(1).tolist() == [1]
-    assert (sure.slip.tolist(), sure.lost.tolist()) == ([0], [1])
-    assert planned_outcomes(NOTHING, 2).prices.shape == (0, 1, 3)
-    assert planned_outcomes(NOTHING, 2).slip.tolist() == [0]
-
-
-def test_both_ends_of_the_hours_are_met() -> None:
-    """Fine-tunings take 0.45 to 3.58 of their middle: 0.45 one time in ten, 3.58 one in ten."""
-    ends = (0.45, 3.58)
-    many = Assumptions(VALUES | {"samples": 40_000.0}, ())
-    found = build_risk_parameters(Risk(), many, ends)
-    level = draw_outcomes(found, NOTHING, 1).level
-    assert level is not None
-    low, middle, high = np.quantile(level, (0.1, 0.5, 0.9))
-    assert (low, middle, high) == pytest.approx((0.45, 1.0, 3.58), rel=0.03)

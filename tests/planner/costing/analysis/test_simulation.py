@@ -10,17 +10,19 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis import simulation as simulations
-from planner.costing.analysis.outcomes import Outcomes, PriceDrivers, RiskParameters, draw_outcomes
+from planner.costing.analysis.outcomes import (
+    Outcomes,
+    PriceDrivers,
+    RiskParameters,
+    draw_outcomes,
+)
 from planner.costing.analysis.simulation import (
     Simulation,
     assess_risk,
-    simulation_of,
 )
-from planner.costing.optimizer.work import WorkMeter
 from planner.costing.price_processes.process import PriceKind, PriceProcess
 from planner.costing.results.scenario_result import Scenario
-from tests.planner.costing.analysis.small_inputs import inputs_of, owned_already, rented, to_buy
+from tests.planner.costing.analysis.small_inputs import inputs_of, rented
 
 KINDS = (PriceKind.LIST, PriceKind.SPOT, PriceKind.HARDWARE, PriceKind.COMMITMENT)
 PROCESSES = tuple(
@@ -56,30 +58,6 @@ def test_what_moves_plans_is_what_the_inputs_and_the_request_say() -> None:
     assert (market.max_spot_share, market.spot_patience_hours) == (1.0, 3.0)
 
 
-def test_units_are_measured_once_where_a_plan_has_any() -> None:
-    placed, server, other = owned_already("a", [1, 1], 4.0, 3.0), to_buy(), to_buy("other")
-    given = inputs(placed, server, other, ON_DEMAND)
-    one = replace(one_sample(), inputs=given, _units={})
-    plan = Scenario(ScenarioKey.HYBRID, True, units_started={"server": np.array([1, 0])})
-    one.measure([plan])
-    assert set(one._units) == {"a", "server"}
-    measured = one._units["server"]
-    one.measure([plan])
-    assert one._units["server"] is measured
-
-
-def test_measuring_is_work_by_plan_and_source() -> None:
-    one = replace(one_sample(), inputs=inputs(ON_DEMAND), _units={})
-    plan = Scenario(ScenarioKey.HYBRID, True, used_hours={"od": np.array([5.0, 5.0])})
-    measuring, costing = WorkMeter(), WorkMeter()
-    present = one.cost([plan, plan], work=measuring)[0]
-    assert present.shape == (2, 1)
-    both = one.cost([plan, plan], work=costing)
-    assert both.shape == (2, 2, 1)
-    assert both[0].tolist() == present.tolist()
-    assert 2 * 504 < measuring.done == costing.done < 2 * 504 + 70
-
-
 def test_infeasible_scenarios_have_no_risk(monkeypatch: pytest.MonkeyPatch) -> None:
     fake: Any = SimpleNamespace(
         cost=lambda plans, report, work: (np.ones((len(plans), 4)), np.full((len(plans), 4), 2.0)),
@@ -94,25 +72,6 @@ def test_infeasible_scenarios_have_no_risk(monkeypatch: pytest.MonkeyPatch) -> N
     assert found.total_percentiles == {ScenarioKey.HYBRID: (2.0, 2.0, 2.0)}
 
 
-def test_only_with_plans_are_prices_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def find(inputs: Any, keys: Any) -> PriceDrivers:
-        asked.append(keys)
-        return PriceDrivers((), {})
-
-    monkeypatch.setattr(simulations, "find_drivers", find)
-    parameters = RiskParameters(5, 1)
-    given = inputs(ON_DEMAND)
-    found = simulation_of(given, parameters)
-    assert isinstance(found, Simulation)
-    simulation_of(given, parameters, [])
-    simulations.planned_simulation(given, parameters)
-    simulations.planned_simulation(given, parameters, [])
-    assert asked == [None, {"od"}, None, {"od"}]
-    assert found.outcomes.growth.shape == (5, 2)
-
-
 # Prices of samples -----------------------------------------------------------------------------
 
 FEW = RiskParameters(400, 5, price_sd=0.2, residual_sd=0.3)
@@ -120,13 +79,6 @@ FEW = RiskParameters(400, 5, price_sd=0.2, residual_sd=0.3)
 
 def paths(**fields: Any) -> Any:
     return draw_outcomes(replace(FEW, **fields), DRIVERS, 12).prices
-
-
-def test_resale_values_keep_their_mean_and_rents_theirs_where_a_trend_is_given() -> None:
-    flat = [bool(np.allclose(path.mean(axis=0), 1.0)) for path in paths()]
-    assert flat == [False, False, True, False]
-    assert all(np.allclose(path.mean(axis=0), 1.0) for path in paths(keeps_price_trend=True))
-    assert (paths()[2].std(axis=0)[1:] > 0).all()
 
 
 def test_a_spread_of_resale_values_moves_the_end_alone() -> None:

@@ -12,7 +12,6 @@ from planner.contract.answer.common import Category
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import (
-    available_months,
     describe_offer,
     estimate_spot_goodput,
     estimate_spot_goodputs,
@@ -70,81 +69,6 @@ def priced(one: CapacitySource, *, data: float = 0.0, end: str = "prorate", **va
     return price_rental(one, assumptions, CALENDAR, HOURS, held, end)
 
 
-def test_only_an_offer_of_a_whole_term_is_a_commitment() -> None:
-    assert source("reserved").is_committed
-    assert not source("on_demand").is_committed
-    assert not CapacitySource("server", "", "owned", H100, 8, 8.0).is_committed
-
-
-def test_an_hour_on_demand_costs_its_price_as_prices_move() -> None:
-    found = priced(source(), cloud_price_trend_per_year=-0.1)
-    (charge,) = found.hour_charges
-    assert charge.category is Category.COMPUTE
-    assert charge.per_hour == pytest.approx(40 * 0.9 ** (np.arange(5) / 12))
-    assert (found.term, found.goodput) == (None, 1.0)
-
-
-def test_a_block_is_paid_ahead() -> None:
-    (charge,) = priced(source("capacity_block")).hour_charges
-    assert charge.category is Category.UPFRONT
-
-
-def test_hours_lost_on_spot_are_paid_again() -> None:
-    found = priced(source("spot"))
-    goodput = (
-        0.9 * useful(5, 1, 0.1) / useful(default("spot_interruptions_per_month").value, 1, 0.1)
-    )
-    assert found.goodput == pytest.approx(goodput)
-    hour, lost = found.hour_charges
-    assert hour.per_hour[0] == 40
-    assert hour.per_hour[0] + lost.per_hour[0] == pytest.approx(40 / goodput)
-
-
-def test_data_is_shared_over_the_hours_that_are_served() -> None:
-    """1,000 GiB over 100 reference hours are 80 GiB a node-hour of 8; none where none is asked."""
-    _, storage = priced(source(), data=1000.0).hour_charges
-    assert storage.category is Category.STORAGE
-    assert np.asarray(storage.quantity).tolist() == [80, 40, 0, 80, 0]
-
-
-def test_a_commitment_is_charged_for_all_hours_of_the_months_within() -> None:
-    """Started in month 2 of 4, two of three months are charged, and as much of the upfront."""
-    found = priced(source("reserved", price=10.0, upfront=900.0))
-    monthly, upfront = found.unit_charges
-    assert monthly.amounts(found.term)[2].tolist() == [0, 0, 7300, 7300, 0]
-    assert upfront.amounts(found.term)[2].tolist() == pytest.approx([0, 0, 600, 0, 0])
-    assert upfront.amounts(found.term)[0].tolist() == pytest.approx([900, 0, 0, 0, 0])
-    assert (found.term.lead_months, found.term.duration_months) == (0, 3)
-    assert not found.term.charges_after_horizon
-    assert found.hour_charges == ()
-    assert found.available is None
-
-
-def test_a_commitment_without_a_price_or_upfront_has_no_charge_for_it() -> None:
-    (upfront,) = priced(source("reserved", price=0.0, upfront=900.0)).unit_charges
-    assert upfront.category is Category.UPFRONT
-    (monthly,) = priced(source("reserved", price=10.0)).unit_charges
-    assert monthly.category is Category.COMMITMENT
-
-
-def test_a_price_is_that_of_the_month_in_which_the_commitment_begins() -> None:
-    found = priced(source("reserved", 10.0, 900.0), cloud_price_trend_per_year=-0.1)
-    monthly, upfront = found.unit_charges
-    later = 0.9 ** (1 / 12)
-    assert monthly.amounts(found.term)[1].tolist() == pytest.approx([0, *[7300 * later] * 3, 0])
-    assert upfront.amounts(found.term)[1][1] == pytest.approx(900 * later)
-
-
-def test_within_the_horizon_only_starts_that_end_in_it_are_open() -> None:
-    within = priced(source("reserved"), end="within")
-    assert within.available.tolist() == [True, True, False, False]
-    dated = priced(source("reserved", available=np.array([False, True, True, True])), end="within")
-    assert dated.available.tolist() == [False, True, False, False]
-    full = priced(source("reserved"), end="full")
-    assert full.term.charges_after_horizon
-    assert full.available is None
-
-
 @pytest.mark.parametrize(
     ("accelerators", "checkpoint", "save", "nodes"),
     [(1, None, 0.1, 1), (17, None, 0.1, 3), (16, 8640.0, 1.0, 2), (1, 0.0, 1e-6, 1)],
@@ -197,26 +121,11 @@ def test_many_machines_are_judged_as_each_by_itself(from_request: bool) -> None:
     assert estimate_spot_goodputs(np.zeros(0), np.zeros(0), assumptions, data).size == 0
 
 
-def test_an_offer_is_available_from_its_first_to_its_last_month() -> None:
-    month = dt.date(2027, 2, 1)
-    assert available_months(None, None, CALENDAR) is None
-    assert available_months(month, None, CALENDAR).tolist() == [False, True, True, True]
-    assert available_months(None, month, CALENDAR).tolist() == [True, True, False, False]
-    assert available_months(month, month, CALENDAR).tolist() == [False, True, False, False]
-
-
 def test_an_offer_is_called_by_its_machine_place_and_terms() -> None:
     assert describe_offer(offer("40")) == "p5.48xlarge in us-east-1, on demand"
     assert (
         describe_offer(offer("4", "spot", zone="us-east-1a")) == "p5.48xlarge in us-east-1a, spot"
     )
-
-
-def test_a_source_costs_nothing_but_its_charges() -> None:
-    plain = CapacitySource("k", "k", "owned", H100, 8, 8.0)
-    assert (plain.price_per_hour, plain.upfront, plain.power_kw, plain.idle_power_kw) == (0,) * 4
-    assert (plain.goodput, plain.pue, plain.min_accelerators) == (1, 1, 1)
-    assert (plain.hours_per_month, plain.is_spot, plain.taxes_capital) == (730, False, True)
 
 
 def test_a_support_plan_takes_its_share_of_what_an_hour_is_billed() -> None:

@@ -10,10 +10,8 @@ import pytest
 
 from planner.contract.answer.common import Category
 from planner.contract.request.on_prem import Credit, Existing, MinimumSpend
-from planner.costing.cost_model.capacity_source import sum_unit_amounts
-from planner.costing.cost_model.charges import UnitCharge
 from planner.costing.cost_model.spend_pools import SpendPool, read_pools, settle_pools
-from planner.costing.cost_model.terms import Calendar, ChargeTiming, PaidWhen, Term
+from planner.costing.cost_model.terms import Calendar, PaidWhen
 
 CALENDAR = Calendar(dt.date(2027, 1, 1), 3, discount_rate_per_year=0.21, tax_rate=0.25)
 
@@ -33,11 +31,6 @@ def test_bills_are_paid_after_their_moment_and_terms(
     assert one.paid_months(PaidWhen.DATED).tolist() == [0, 1, 2, 3]
     assert one.paid_months(PaidWhen.MONTH_END).tolist() == [1, 2, 3, 4]
     assert one.is_plain == (not months and not terms)
-
-
-def test_a_year_s_bills_are_paid_at_its_end() -> None:
-    one = Calendar(dt.date(2027, 1, 1), 13, cash_timing="year_end", payment_terms_days=365 / 12)
-    assert one.paid_months(PaidWhen.RUNNING).tolist() == [13] * 12 + [25] * 2
 
 
 def test_a_credit_pays_the_bills_of_its_provider_until_it_is_used_up_or_over() -> None:
@@ -97,23 +90,3 @@ def test_pools_count_their_months_from_the_start_of_the_plan() -> None:
         SpendPool("late", "aws", 50.0, 0, 3, is_credit=True),
         SpendPool("least", "gcp", 120 * 2 / 4 - 10, 1, 2, is_credit=False),
     )
-
-
-def test_a_unit_s_charges_are_told_apart_by_what_they_are_for() -> None:
-    def charge(category: Category, price: float) -> UnitCharge:
-        return UnitCharge(category, "", "units", 1.0, np.full(4, price), ChargeTiming.START)
-
-    charges = [
-        charge(Category.CAPEX, 1000.0), charge(Category.STAFF, 10.0),
-        charge(Category.LOAN, -800.0), charge(Category.INTEREST, 7.0),
-        charge(Category.LEASE, 3.0),
-    ]  # fmt: skip
-    term = Term(3, 4, 0, 12)
-    found = sum_unit_amounts(charges, term, is_financed=True)
-    parts = (found.paid, found.capital, found.debt, found.financing, found.cash)
-    assert [float(np.asarray(part)[1, 1]) for part in parts] == [10, 1000, -800, 10, 220]
-    plain = sum_unit_amounts(charges[:2], term, is_financed=False)
-    assert (plain.debt, plain.financing) == (0.0, 0.0)
-    assert [float(part[2, 2]) for part in (plain.paid, plain.capital, plain.cash)] == [
-        10, 1000, 1010,
-    ]  # fmt: skip

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import Category
-from planner.costing.cost_model.capacity_source import SpotAvailability
 from planner.costing.cost_model.rental import (
     Fallback,
     estimate_availability,
@@ -101,13 +100,3 @@ def test_people_beside_a_rent_grow_with_wages_against_rents() -> None:
     first, last = staff_over_plan(np.array([8.0, 1.0]), one, year)
     assert first == pytest.approx([1.6 / 1.05, 0.2 / 1.05])
     assert last == pytest.approx(first * (1.1 / 0.8) ** 0.5)
-
-
-def test_shares_of_samples_are_those_of_one_machine() -> None:
-    one = SpotAvailability(3.0, 8.0)
-    rate, waiting = np.array([1.0, 2.0, 0.0, 1.0]), np.array([1.0, 0.5, 1.0, 0.0])
-    alone = [
-        SpotAvailability(3.0 * r, 8.0 * w).on_demand_share(2.0)
-        for r, w in zip(rate.tolist(), waiting.tolist(), strict=True)
-    ]
-    assert one.on_demand_shares(rate, waiting, 2.0) == pytest.approx(alone)

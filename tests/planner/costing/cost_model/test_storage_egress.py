@@ -31,14 +31,6 @@ def charges(**volumes: float) -> Any:
     return CloudData(DEFAULTS, **volumes).build_charges(*NOWHERE, 8.0, CALENDAR, HOURS)
 
 
-def test_without_data_nothing_is_charged() -> None:
-    none = CloudData(DEFAULTS)
-    assert not none.has_data
-    assert none.monthly_cost_at(*NOWHERE) == 0
-    assert none.build_charges(*NOWHERE, 8.0, CALENDAR, HOURS) == ()
-    assert none.checkpoint_gib is None
-
-
 def test_a_place_without_a_known_price_takes_the_default() -> None:
     data = CloudData(DEFAULTS, storage_gib=1000.0, egress_gib_per_month=100.0)
     assert data.has_data
@@ -53,15 +45,6 @@ def test_data_is_shared_by_the_reference_hours_served() -> None:
     assert storage.unit_price.tolist() == [0.02] * 4
     assert egress.quantity.tolist() == [8, 0, 1600, 0]
     assert egress.per_hour.tolist() == pytest.approx([0.64, 0, 128, 0])
-
-
-@pytest.mark.parametrize(
-    ("volume", "category"),
-    [("storage_gib", Category.STORAGE), ("egress_gib_per_month", Category.EGRESS)],
-)
-def test_either_alone_is_charged_alone(volume: str, category: Category) -> None:
-    (one,) = charges(**{volume: 5.0})
-    assert one.category is category
 
 
 def test_a_known_place_charges_its_tiers_in_the_currency_of_the_request() -> None:

@@ -166,41 +166,6 @@ def test_a_private_offer_without_a_place_is_bound_by_none_and_every_limit_says_s
         assert words in found.warnings
 
 
-def test_limits_that_leave_no_place_are_both_named() -> None:
-    found = planned({"geographies": ["eu"], "countries": ["IN"]})
-    words = (
-        "o region of the catalog keeps to the choice of places (eu) and the choice of countries "
-        "(IN) together: widen one of them or leave it out"
-    )
-    assert f"N{words}." in found.warnings
-    assert found.scenarios[ScenarioKey.ON_DEMAND].why_not[-1] == f"n{words}"
-    assert not any("refresh" in warning for warning in found.warnings)
-
-
-def test_what_excludes_offers_is_counted_limit_by_limit() -> None:
-    limits = {"geographies": ["europe"], "countries": ["US", "IE"], "providers": ["gcp"]}
-    why_not = planned(limits).scenarios[ScenarioKey.ON_DEMAND].why_not
-    assert [words for words in why_not if "choice of" in words] == [
-        "the choice of providers (Google Cloud) excludes 5 of 7 on-demand offers",
-        "the choice of places (europe) excludes 2 of 7 on-demand offers",
-        "the choice of countries (US, IE) excludes 5 of 7 on-demand offers",
-    ]
-
-
-def test_what_is_sold_in_either_place_is_not_said_to_be_sold_elsewhere() -> None:
-    found = planned({"geographies": ["north-america", "eu"]})
-    assert not any("elsewhere" in warning for warning in found.warnings)
-    assert any(row.state == "priced" for row in found.answer.coverage)
-
-
-def test_a_limit_lifted_names_the_others_on_places_that_stay() -> None:
-    limits = {"geographies": ["eu"], "countries": ["IN"]}
-    found = planned(limits, cheaper_if=True)
-    changes = {one.field: one.change for one in found.answer.cheaper_if}
-    assert changes["constraints.geographies"] == "any place within the choice of countries (IN)"
-    assert changes["constraints.countries"] == "any country within the choice of places (eu)"
-
-
 SIGNED = {
     "label": "Reservation", "provider": "aws", "region": "eu-west-1", "accelerator": "H100",
     "accelerator_count": 8, "price_per_month": 5000, "ends": "2027-01",
@@ -227,16 +192,6 @@ def test_a_commitment_elsewhere_is_owed_and_serves_nothing(
         "outside the choice of countries (DE)."
     )
     assert (words in found.warnings) is not serves
-
-
-def test_a_commitment_without_a_region_serves_and_the_limit_says_so() -> None:
-    signed = {name: value for name, value in SIGNED.items() if name != "region"}
-    found = planned({"countries": ["DE"]}, existing={"commitments": [signed]})
-    assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == 5000
-    assert (
-        "The choice of countries (DE) does not bind the commitment 'Reservation', whose place is "
-        "not known." in found.warnings
-    )
 
 
 def test_projects_of_a_portfolio_use_what_is_signed_where_each_may_run() -> None:

@@ -15,7 +15,6 @@ from planner.costing.inputs.dominance import (
     undominated_commitments,
     undominated_rentals,
 )
-from planner.costing.inputs.exclusions import count_exclusions
 from planner.costing.inputs.offer_rules import Adjustment, Filters, QuotaRule
 from pricing.market.offers import Offer
 from tests.planner.costing.market_of import CATALOG, H100, catalog, offer
@@ -147,24 +146,6 @@ def test_adjustments_multiply() -> None:
     assert by_id["aws:us-east-1:p5.48xlarge:on_demand"] == 0.25
     assert by_id["aws:eu-west-1:p5.48xlarge:on_demand"] == 0.5
     assert by_id["azure:westus3:ND12:on_demand"] == 1.0
-
-
-def test_an_unknown_price_is_never_eligible() -> None:
-    found = market(offer("0"), offer("50", region="eu-west-1"))
-    assert hourly(found) == ["aws:eu-west-1:p5.48xlarge:on_demand"]
-
-
-def test_nor_is_an_hour_without_a_price_or_a_commitment_without_a_term() -> None:
-    block = offer("0", "capacity_block", upfront=Decimal(1000))
-    endless = offer("10", "reserved")
-    found = market(block, endless, offer("50"))
-    assert ids(found, list(range(len(found)))) == ["aws:us-east-1:p5.48xlarge:on_demand"]
-
-
-def test_exclusions_are_counted_limit_by_limit() -> None:
-    filters = Filters((H100,), providers=("gcp",), purchase_options=("on_demand",))
-    total, excluded = count_exclusions(CATALOG.offers, filters)
-    assert (total, dict(excluded)) == (4, {"accelerators": 0, "providers": 4})
 
 
 @examples(50, 1000)

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from planner.costing.price_processes.process import TABLE, PriceKind, Tier
-from pricing.common.invalid_input import InvalidInput
 from tools.price_processes import __main__ as command
 from tools.price_processes import fit as fitting
 from tools.price_processes import histories
@@ -52,22 +51,9 @@ def series(folder: Path) -> pd.DataFrame:
     return histories.compact(read_folder(folder).table)
 
 
-def test_sizes_of_a_machine_count_once(series: pd.DataFrame) -> None:
-    assert sorted(series.kind) == ["hardware", "list", "market", "spot"]
-
-
 def test_every_row_is_accounted_for(folder: Path) -> None:
     outcomes = read_folder(folder).outcomes
     assert outcomes["aws_od.csv"] == {"rows": 96, "prices": 96}
-
-
-def test_histories_survive_being_written(series: pd.DataFrame, tmp_path: Path) -> None:
-    path = tmp_path / "series.csv.zst"
-    histories.write(series, path)
-    first = path.read_bytes()
-    pd.testing.assert_frame_equal(histories.read(path), series, check_dtype=False)
-    histories.write(histories.read(path), path)
-    assert path.read_bytes() == first
 
 
 def test_moves_know_discount_and_length(series: pd.DataFrame) -> None:
@@ -104,29 +90,12 @@ def test_where_spot_goes_is_told_by_prices_that_were_set_anew(series: pd.DataFra
     assert last.discount_sd < first.discount_sd
 
 
-def test_what_a_reset_moves_is_no_small_move(series: pd.DataFrame) -> None:
-    known = find_moves(observations(series))
-    found = fit(known, int(known.levels.month.max()) + 1)[PriceKind.SPOT, "general"]
-    assert found.shock_sd < fitting.GENERAL_WIDENING * np.sqrt(12) * fitting.RESET
-
-
 def test_a_fit_sees_nothing_of_the_future(series: pd.DataFrame) -> None:
     known = find_moves(observations(series))
     before_the_cut = int(known.levels.month.min()) + 25
     past = known.levels[known.levels.month < before_the_cut]
     short = find_moves(past)
     assert fit(known, before_the_cut) == fit(short, before_the_cut)
-
-
-def test_a_folder_without_histories_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="no price history"):
-        read_folder(tmp_path)
-
-
-def test_a_file_without_its_columns_is_named(tmp_path: Path) -> None:
-    (tmp_path / "aws_od.csv").write_text("date,provider\n2024-01-01,aws\n")
-    with pytest.raises(InvalidInput, match=r"aws_od\.csv"):
-        read_folder(tmp_path)
 
 
 def test_the_parameters_that_come_along_are_the_fit_of_the_histories(tmp_path: Path) -> None:
