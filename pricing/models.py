@@ -26,7 +26,7 @@ class Revision(models.Model):
     as_of = models.DateField()
     """Day on which the provider was read."""
     origin = models.CharField(max_length=16)
-    """live, replayed or bundled."""
+    """live or bundled."""
     offer_count = models.PositiveIntegerField()
     sold_count = models.PositiveIntegerField()
     oldest_price_as_of = models.DateField(null=True)

@@ -20,8 +20,9 @@ from pricing.market.coverage import CoverageRow
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.offer_filters import ORDERINGS
 from pricing.market.offers import PAYMENT_OPTIONS, PurchaseOption
-from pricing.market.snapshot import PricePart, Region
-from pricing.models import RefreshRun
+from pricing.market.snapshot import PricePart, Region, RevisionInfo
+from pricing.models import RefreshRun, Revision
+from pricing.publish.batch import PriceChange
 from pricing.revisions import Freshness, PartFreshness
 
 
@@ -138,14 +139,7 @@ class PriceHistorySerializer(serializers.Serializer[Any]):
     results = DatedPriceSerializer(many=True)
 
 
-class ListPriceMoveSerializer(serializers.Serializer[Any]):
-    """One price before and after, in its own currency per hour."""
-
-    offer_id = serializers.CharField()
-    before = serializers.CharField()
-    after = serializers.CharField()
-    currency = serializers.CharField()
-    ratio = serializers.FloatField()
+ListPriceMoveSerializer = serializer_of(PriceChange, name="ListPriceMove")
 
 
 class RowsOfReasonSerializer(serializers.Serializer[Any]):
@@ -155,53 +149,27 @@ class RowsOfReasonSerializer(serializers.Serializer[Any]):
     examples = serializers.DictField(child=serializers.IntegerField())
 
 
-class RevisionSerializer(serializers.Serializer[Any]):
-    provider = serializers.CharField()
-    number = serializers.IntegerField()
-    published_at = serializers.DateTimeField()
-    as_of = serializers.DateField()
-    origin = serializers.CharField()
-    offer_count = serializers.IntegerField()
-    sold_count = serializers.IntegerField()
-    oldest_price_as_of = serializers.DateField(allow_null=True)
-    undated_prices = serializers.IntegerField()
-    digest = serializers.CharField()
-    added = serializers.IntegerField()
-    gone = serializers.IntegerField()
-    dearer = serializers.IntegerField()
-    cheaper = serializers.IntegerField()
-    changed = serializers.IntegerField()
+class RevisionSerializer(serializers.ModelSerializer[Revision]):
     moves = ListPriceMoveSerializer(many=True)
     skipped = serializers.DictField(child=RowsOfReasonSerializer())
     withheld = serializers.DictField(child=RowsOfReasonSerializer())
     warnings = serializers.ListField(child=serializers.CharField())
 
+    class Meta:
+        model = Revision
+        exclude = ("id", "dates")
 
-class RefreshRunSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    provider = serializers.CharField()
-    outcome = serializers.ChoiceField(RefreshRun.Outcome.values)
-    started_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-    message = serializers.CharField(allow_blank=True)
-    remedy = serializers.CharField(allow_blank=True)
-    offer_count = serializers.IntegerField()
-    skipped_count = serializers.IntegerField()
+
+class RefreshRunSerializer(serializers.ModelSerializer[RefreshRun]):
     revision = serializers.IntegerField(source="revision.number", default=None, allow_null=True)
     quarantined_batch = serializers.IntegerField(source="quarantined_batch_id", allow_null=True)
 
+    class Meta:
+        model = RefreshRun
+        fields = "__all__"
 
-class RevisionSummarySerializer(serializers.Serializer[Any]):
-    """One provider's revision with its summary."""
 
-    provider = serializers.CharField()
-    revision = serializers.IntegerField()
-    published_at = serializers.DateTimeField(allow_null=True)
-    as_of = serializers.DateField(allow_null=True)
-    oldest_price_as_of = serializers.DateField(allow_null=True)
-    undated_prices = serializers.IntegerField()
-    offer_count = serializers.IntegerField()
-    origin = serializers.CharField(allow_blank=True)
+RevisionSummarySerializer = serializer_of(RevisionInfo, name="RevisionSummary")
 
 
 class CatalogSerializer(serializers.Serializer[Any]):

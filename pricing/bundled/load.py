@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import repeat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pricing import models
 from pricing.bundled import catalog
-from pricing.ingest.provider import SkippedRow
 from pricing.publish import history
 from pricing.publish.batch import OfferBatch, group_batches
 from pricing.publish.publication import publish
 from pricing.storage import reference, store
-
-HARMLESS_OUTCOMES = frozenset(
-    {
-        "published",
-        "not sold there",
-        "not sold under this option",
-        "upfront unknown: shown, not proposed",
-        "superseded: last known price",
-        "old price: last known",
-        "retired: last known price",
-        "host price used",
-        "interruption band, no price",
-        "storage or egress price",
-        "another service",
-        "host that carries no accelerator here",
-        "an older price of the same offer: history",
-    }
-)
-"""Outcomes of price rows (`RowOutcome` in `tools/bundle/rows.py`) that keep nothing from a plan."""
 
 
 class CatalogNotLoadedError(Exception):
@@ -60,7 +38,7 @@ def load(folder: Path = catalog.FOLDER, *, force: bool = False) -> list[Loaded]:
     Raises `CatalogNotLoadedError` when a batch is quarantined, `InvalidInput` for a bad file.
     """
     reference_parts = [_exchange_rates(folder), _regions(folder)]
-    prices = list(_prices(folder, force))
+    prices = list(_load_batches(group_batches(catalog.read_offers(folder), catalog.ORIGIN), force))
     has_changes = any(part.changed for part in prices)
     return [*reference_parts, *prices, _history(folder, force or has_changes)]
 
@@ -85,28 +63,6 @@ def _regions(folder: Path) -> Loaded:
     if reference.regions() == bundled:
         return Loaded("regions", len(bundled), False)
     return Loaded("regions", reference.replace_regions(bundled), True)
-
-
-def _prices(folder: Path, force: bool) -> Iterator[Loaded]:
-    file_reports = catalog.read_report(folder)["files"]
-    yield from _load_batches(
-        (
-            replace(batch, skipped=tuple(_list_skipped(batch.provider, file_reports)))
-            for batch in group_batches(catalog.read_offers(folder), catalog.ORIGIN)
-        ),
-        force,
-    )
-
-
-def _list_skipped(provider: str, files: Mapping[str, Any]) -> Iterator[SkippedRow]:
-    for name, part in files.items():
-        if not name.startswith(f"data/prices/{provider}"):
-            continue
-        for outcome, counts in part["outcomes"].items():
-            if outcome not in HARMLESS_OUTCOMES:
-                unnamed = counts["count"] - sum(counts["examples"].values())
-                for detail, count in (*counts["examples"].items(), ("", unnamed)):
-                    yield from repeat(SkippedRow(outcome, detail), count)
 
 
 def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded]:

@@ -103,7 +103,7 @@ class PriceListReader:
 
     def _key_header(self, header: str, scheme: str) -> dict[str, str] | None:
         setting = self.provider.key_setting
-        if not setting or self.endpoint.anonymous or self.http.replaying:
+        if not setting or self.endpoint.anonymous:
             return None
         key = self.context.settings.get(setting, "").strip()
         if not key:

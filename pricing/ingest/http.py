@@ -5,8 +5,6 @@ open API (`get_json`) or a big file (`pricing.ingest.downloads.Download`). Each 
 
 - is requested at most `MAX_CALLS` times, with back-off that honours `Retry-After`, and never
   after the run's deadline;
-- is given to `context.record` under its name, secrets taken out, and read from
-  `context.replay` instead of the network when that is set;
 - fails as `ProviderUnavailable`, which says what happened and what to do, without secrets.
 
     http = ProviderHttpClient("azure", context)
@@ -63,14 +61,6 @@ MAX_CALL_TIMEOUTS = 3
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class PageResponse:
-    """One answer over http, read whole."""
-
-    body: bytes
-    headers: Mapping[str, str]
-
-
 class ProviderHttpClient:
     """The pages of one run of one provider."""
 
@@ -81,10 +71,6 @@ class ProviderHttpClient:
         self.call_timeout_s = float(cast(Any, context.extra.get("call_timeout_s", CALL_TIMEOUT_S)))
         self._clients: dict[bool, httpx.Client] = {}
         silence_sdk_loggers()
-
-    @property
-    def replaying(self) -> bool:
-        return self.context.replay is not None
 
     def endpoint(self, setting: str, default: str) -> Endpoint:
         """The checked base address that `setting` names, `default` where it is empty."""
@@ -97,34 +83,14 @@ class ProviderHttpClient:
         request: Callable[[], Any],
         translate_error: Callable[[Exception], RetryableError | ProviderUnavailable | None],
     ) -> Any:
-        """What `request` answers (plain JSON values), through retries, record and replay.
+        """What `request` answers (plain JSON values), through retries.
 
         `translate_error` turns an exception of `request` into `RetryableError` (ask again), into a
         `ProviderUnavailable` (give up), or into None: then it is a bug and passes through.
         """
-        if self.context.replay is not None:
-            return self._parse(name, self._read_recording(name))
-        response = self.retry(
+        return self.retry(
             name, lambda: self._within_limit(lambda: _call_and_translate(request, translate_error))
         )
-        self._record_json(name, response)
-        return response
-
-    def get(
-        self,
-        name: str,
-        url: str,
-        params: Mapping[str, str | int] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> PageResponse:
-        """The page at `url`. `headers` may carry a key; a query should not."""
-        if self.context.replay is not None:
-            return PageResponse(self._read_recording(name), {})
-        response = self.retry(
-            name, lambda: self._within_limit(lambda: self._request(url, params, headers))
-        )
-        self.record_page(name, response.body)
-        return response
 
     def get_json(
         self,
@@ -138,21 +104,17 @@ class ProviderHttpClient:
 
         `check` may raise `RetryableError` for a document that cannot be whole.
         """
-        if self.context.replay is not None:
-            return self._parse(name, self._read_recording(name))
 
-        def request() -> tuple[bytes, Any]:
-            body = self._within_limit(lambda: self._request(url, params, headers)).body
+        def request() -> Any:
+            body = self._within_limit(lambda: self._request(url, params, headers))
             try:
                 document = json.loads(body)
                 check(document)
             except ValueError as error:
                 raise RetryableError(f"the answer is not valid JSON ({error})") from None
-            return body, document
+            return document
 
-        body, document = self.retry(name, request)
-        self.record_page(name, body)
-        return document
+        return self.retry(name, request)
 
     def retry(self, name: str, request: Callable[[], T]) -> T:
         """Repeat `request` on `RetryableError`: `MAX_CALLS` calls at most, within the deadline."""
@@ -173,9 +135,7 @@ class ProviderHttpClient:
         except RunStopped:
             raise
         except (RetryableError, ProviderUnavailable) as error:
-            failure = self._explain_failure(name, error)
-            self._record_json(name, to_document(failure))
-            raise failure from None
+            raise self._explain_failure(name, error) from None
 
     def _within_limit(self, request: Callable[[], T]) -> T:
         try:
@@ -197,15 +157,6 @@ class ProviderHttpClient:
             self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
             NETWORK_HINT,
         )
-
-    def record_page(self, name: str, body: bytes) -> None:
-        """Hands a raw page to `--record`, secrets taken out."""
-        if self.context.record is not None:
-            self.context.record(name, self.secrets.scrub_bytes(body))
-
-    def _record_json(self, name: str, response: Any) -> None:
-        if self.context.record is not None:
-            self.record_page(name, json.dumps(response, default=_json_default).encode())
 
     def report_server_time(self, header: str | None) -> None:
         """Passes on the time that a `Date` header gives: a clock that is off is found by it."""
@@ -241,7 +192,7 @@ class ProviderHttpClient:
         url: str,
         params: Mapping[str, str | int] | None,
         headers: Mapping[str, str] | None,
-    ) -> PageResponse:
+    ) -> bytes:
         import httpx
 
         check_endpoint(self.provider, "address", url)
@@ -251,28 +202,7 @@ class ProviderHttpClient:
             raise RetryableError(f"{redact_url(url)}: {type(error).__name__} {error}") from None
         self.report_server_time(response.headers.get("date"))
         raise_for_status(self.provider, url, response)
-        return PageResponse(response.content, response.headers)
-
-    def _read_recording(self, name: str) -> bytes:
-        page = self.context.replay(name) if self.context.replay is not None else None
-        if page is None:
-            raise RunStopped(
-                self.provider,
-                f"the recorded page {name} is missing",
-                "Record the prices again with --record, or choose the folder that holds them.",
-            )
-        raise_recorded(self.provider, page)
-        return page
-
-    def _parse(self, name: str, page: bytes) -> Any:
-        try:
-            return json.loads(page)
-        except ValueError as error:
-            raise ProviderUnavailable(
-                self.provider,
-                f"the recorded page {name} cannot be read ({error})",
-                "Record the prices again with --record.",
-            ) from None
+        return response.content
 
     def _left_s(self) -> float:
         deadline = self.context.deadline
@@ -306,12 +236,6 @@ def _call_and_translate(
         raise translated from None
 
 
-def _json_default(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value)
-
-
 def make_client(timeout: httpx.Timeout, *, is_direct: bool) -> httpx.Client:
     """A pool of connections; `is_direct`: past a company's proxy, as to loopback."""
     import httpx
@@ -342,7 +266,6 @@ def silence_sdk_loggers() -> None:
 
 _RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _DENIED_STATUS = frozenset({401, 403})
-_FAILURE_KEY = "recorded_failure"
 CERTIFICATE_HINT = (
     "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
     "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
@@ -369,23 +292,6 @@ class SignInExpired(AccessDenied):
 
 class BadRequest(ProviderUnavailable):
     """The provider does not understand the question (400): another wording may do."""
-
-
-_KINDS = {one.__name__: one for one in (AccessDenied, SignInExpired, BadRequest)}
-
-
-def to_document(error: ProviderUnavailable) -> dict[str, dict[str, str]]:
-    """The failure as it is recorded in place of the page."""
-    kind = type(error).__name__
-    return {_FAILURE_KEY: {"kind": kind, "what": error.what, "remedy": error.hint}}
-
-
-def raise_recorded(provider: str, page: bytes) -> None:
-    """Raises the failure that was recorded in place of `page`, if one was."""
-    if page.startswith(f'{{"{_FAILURE_KEY}"'.encode()):
-        failure = json.loads(page)[_FAILURE_KEY]
-        kind = _KINDS.get(failure["kind"], ProviderUnavailable)
-        raise kind(provider, failure["what"], failure["remedy"])
 
 
 def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
@@ -562,7 +468,7 @@ def _split_url(url: str) -> SplitResult:
 
 
 class Secrets:
-    """The secret values of a run. `scrub` replaces each by `***` in text and in bytes.
+    """The secret values of a run. `scrub` replaces each by `***` in text.
 
     >>> secrets = Secrets.from_settings({"GCP_API_KEY": "AIzaSecret", "GCP_PROJECT": "research"})
     >>> secrets.scrub("key=AIzaSecret of research")
@@ -586,11 +492,6 @@ class Secrets:
         for value in self._values:
             text = text.replace(value, "***")
         return text
-
-    def scrub_bytes(self, data: bytes) -> bytes:
-        for value in self._values:
-            data = data.replace(value.encode(), b"***")
-        return data
 
 
 R = TypeVar("R")

@@ -74,10 +74,6 @@ class FetchContext:
     """progress(what, done, total) for the progress bar."""
     deadline: float | None = None
     """`time.monotonic()` after which the whole run gives up."""
-    record: Callable[[str, bytes], None] | None = None
-    """Keeps a raw page under a name, for `--record`."""
-    replay: Callable[[str], bytes | None] | None = None
-    """Gives a recorded page back, for `--from`."""
     server_time: Callable[[dt.datetime], None] = lambda _seen: None
     """Reports the time that the provider's `Date` header gives, to find a clock that is off."""
     extra: Mapping[str, object] = field(default_factory=dict)

@@ -54,7 +54,7 @@ class RevisionInfo:
     """Prices sold now whose source carries no date."""
     offer_count: int = 0
     origin: str = ""
-    """Where it came from: live, replayed, bundled."""
+    """Where it came from: live, bundled."""
 
     @classmethod
     def summarize(cls, provider: str, offers: Iterable[Offer], revision: int = 1) -> RevisionInfo:

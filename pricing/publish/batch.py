@@ -38,7 +38,7 @@ class OfferBatch:
     as_of: dt.date
     """Day on which the provider was read, or of the newest price in a file."""
     origin: str = "live"
-    """live, replayed or bundled."""
+    """live or bundled."""
     skipped: tuple[SkippedRow, ...] = ()
     not_read: tuple[NotRead, ...] = ()
     regions: tuple[str, ...] = ()

@@ -37,8 +37,6 @@ from pricing.storage.bulk import provider_lock
 ExpectedOffers = Callable[[str], Sequence[Offer]]
 """provider → offers."""
 _CLOCK_TOLERANCE = dt.timedelta(minutes=10)
-_MAX_ATTEMPTS = 5
-"""Times a batch is judged anew because another was published meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -93,15 +91,7 @@ def publish_locked(
     batch = replace(batch, offers=store.to_stored_precision(batch.offers))
     day = today or timezone.now().date()
     with bulk.pause_garbage_collection():
-        for _ in range(_MAX_ATTEMPTS):
-            publication = _PublicationAttempt(batch, day, force, expected, released).run(dry_run)
-            if publication is not None:
-                return publication
-    raise ProviderUnavailable(
-        batch.provider,
-        "other revisions were published each time this one was about to be",
-        "Run the refresh again when the others have finished.",
-    )
+        return _PublicationAttempt(batch, day, force, expected, released).run(dry_run)
 
 
 def release(quarantined_batch: QuarantinedBatch, *, today: dt.date | None = None) -> Publication:
@@ -162,8 +152,7 @@ class _PublicationAttempt:
             read_ranges=store.read_price_ranges,
         )
 
-    def run(self, dry_run: bool) -> Publication | None:
-        """What became of the batch; None when another was published meanwhile."""
+    def run(self, dry_run: bool) -> Publication:
         if not any(offer.sold_now for offer in self.check_result.offers):
             raise ProviderUnavailable(
                 self.batch.provider,
@@ -174,14 +163,15 @@ class _PublicationAttempt:
             return self._build_publication(
                 "would_quarantine" if self.check_result.reasons else "would_publish"
             )
-        return self._commit(self._quarantine if self.check_result.reasons else self._publish)
-
-    def _commit(self, write: Callable[[], Publication]) -> Publication | None:
         with transaction.atomic():
             bulk.lock_publishing()
             if store.latest(self.batch.provider) != self.current_revision:
-                return None
-            return write()
+                raise ProviderUnavailable(
+                    self.batch.provider,
+                    "another revision was published while this one was checked",
+                    "Run the refresh again when the other has finished.",
+                )
+            return self._quarantine() if self.check_result.reasons else self._publish()
 
     def _publish(self) -> Publication:
         revision = self._build_revision()

@@ -20,14 +20,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
 from pricing.common.pluralize import pluralize
-from pricing.ingest.downloads import make_recorder, make_replayer, read_recording_time
 from pricing.ingest.fetch import Cancelled, FetchResult, ServerTime, fetch
 from pricing.ingest.http import Secrets
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
@@ -100,8 +98,6 @@ class RefreshOptions:
     """How a run is to be done."""
 
     regions: tuple[str, ...] = ()
-    replay_from: Path | None = None
-    record_to: Path | None = None
     dry_run: bool = False
     force: bool = False
     deadline_s: float = DEADLINE_S
@@ -165,20 +161,14 @@ class _RefreshJob:
         try:
             if not self.options.dry_run:
                 self.records[name] = start_run(name)
-            options, now = self.options, timezone.now()
-            is_replay = options.replay_from is not None
-            read_at = read_recording_time(options.replay_from, name) if options.replay_from else now
-            record_to = options.record_to
             context = FetchContext(
                 settings=dict(os.environ),
-                retrieved_at=read_at,
-                regions=options.regions,
+                retrieved_at=timezone.now(),
+                regions=self.options.regions,
                 known_regions=tuple(sorted(reference.listed_regions(name))),
                 progress=partial(self.listener.progress, name),
-                deadline=None if is_replay else self.deadline,
-                record=make_recorder(record_to, name, read_at) if record_to else None,
-                replay=make_replayer(options.replay_from, name) if options.replay_from else None,
-                extra=options.extra,
+                deadline=self.deadline,
+                extra=self.options.extra,
             )
         except Exception as error:
             self._fail(name, error, "the start of the refresh")
@@ -237,7 +227,6 @@ class _RefreshJob:
             provider=name,
             offers=fetched.offers,
             as_of=fetched.retrieved_at.astimezone(dt.UTC).date(),
-            origin="replayed" if self.options.replay_from else "live",
             skipped=fetched.skipped,
             not_read=fetched.not_read,
             regions=self.options.regions,

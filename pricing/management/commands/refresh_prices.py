@@ -8,7 +8,6 @@ import threading
 import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -16,7 +15,6 @@ from django.core.management.base import CommandError
 from pricing.common.invalid_input import InvalidInput
 from pricing.discovery import get_providers
 from pricing.freshness import freshness
-from pricing.ingest.downloads import find_recorded
 from pricing.management.database_command import DatabaseCommand, add_provider_arguments
 from pricing.publish import refresh
 from pricing.publish.refresh import Listener, RefreshResult
@@ -51,10 +49,6 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_provider_arguments(parser)
         parser.add_argument(
-            "--from", dest="replay", type=Path, metavar="DIR", help="replay pages kept by --record"
-        )
-        parser.add_argument("--record", type=Path, metavar="DIR", help="keep every raw page in DIR")
-        parser.add_argument(
             "--dry-run", action="store_true", help="check and report, write nothing"
         )
         parser.add_argument(
@@ -82,16 +76,9 @@ class Command(DatabaseCommand):
         providers = get_providers(options["provider"])
         if not providers:
             raise InvalidInput("provider", "pricing/providers holds no adapter")
-        if options["replay"]:
-            recorded = find_recorded(
-                options["replay"], [p.name for p in providers], required=bool(options["provider"])
-            )
-            providers = [p for p in providers if p.name in recorded]
         selected = reference.select_providers([p.name for p in providers], options["region"])
         refresh_options = refresh.RefreshOptions(
             regions=tuple(options["region"]),
-            replay_from=options["replay"],
-            record_to=options["record"],
             dry_run=options["dry_run"],
             force=options["force"],
             deadline_s=options["deadline"],

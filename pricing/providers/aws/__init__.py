@@ -7,9 +7,7 @@ them: the public price files, which hold no spot and no Capacity Block prices.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 from pricing.ingest.http import AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
@@ -17,7 +15,6 @@ from pricing.market.offers import Offer
 from pricing.providers.aws import api, bulk_files
 from pricing.providers.aws.client import AwsClient
 
-_MODE_PAGE = "mode.json"
 _NO_ACCOUNT = "needs AWS credentials"
 
 
@@ -34,45 +31,26 @@ class AmazonWebServices:
                 yield from _read_public_list(client, refusal)
                 return
             if price_list is None:
-                yield from bulk_files.read(
-                    http,
-                    (str(_read_mode(http).get("refusal", "")) if http.replaying else "")
-                    or _NO_ACCOUNT,
-                )
+                yield from bulk_files.read(http, _NO_ACCOUNT)
             else:
                 yield from api.read(client, context, price_list)
 
 
 def _has_account(client: AwsClient) -> bool:
-    http = client.http
-    if http.replaying:
-        return bool(_read_mode(http)["account"])
-    own_list = http.context.settings.get("AWS_PRICE_LIST_URL")
-    has_account = (client.uses_loopback() and not own_list) or client.has_credentials()
-    _record_mode(http, account=has_account)
-    return has_account
+    own_list = client.http.context.settings.get("AWS_PRICE_LIST_URL")
+    return (client.uses_loopback() and not own_list) or client.has_credentials()
 
 
 def _read_public_list(
     client: AwsClient, refusal: AccessDenied
 ) -> Iterator[Offer | SkippedRow | NotRead]:
     reason = f"AWS refused the credentials ({refusal.what}), the public price files were read"
-    _record_mode(client.http, account=False, refusal=reason)
     fallback_url = client.loopback_url()
     try:
         yield from bulk_files.read(client.http, reason, fallback_url or bulk_files.DEFAULT_URL)
     except ProviderUnavailable as error:
         what = f"{refusal.what}; the public price files instead: {error.what}"
         raise type(error)(refusal.provider, what, refusal.hint) from None
-
-
-def _record_mode(http: ProviderHttpClient, **mode: object) -> None:
-    http.record_page(_MODE_PAGE, json.dumps(mode).encode())
-
-
-def _read_mode(http: ProviderHttpClient) -> dict[str, Any]:
-    mode: dict[str, Any] = json.loads(http.get(_MODE_PAGE, "").body)
-    return mode
 
 
 provider = AmazonWebServices()

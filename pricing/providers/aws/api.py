@@ -465,7 +465,7 @@ def _read_rows(client: AwsClient, name: str, extra_filters: dict[str, str]) -> I
     for page in client.read_all_pages(
         name,
         "pricing",
-        price_list_region(client.configured_region()) if not client.http.replaying else "",
+        price_list_region(client.configured_region()),
         "get_products",
         "PriceList",
         reject_empty_pages=True,

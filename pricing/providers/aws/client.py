@@ -1,7 +1,7 @@
 """Calls of the AWS APIs through boto3, under the one policy of `pricing.ingest.http`.
 
-boto3's own retries are switched off: they do not know `Retry-After`, our deadline or our
-record. Credentials come from its standard chain; a plain-http endpoint on loopback gets
+boto3's own retries are switched off: they do not know `Retry-After` or our deadline.
+Credentials come from its standard chain; a plain-http endpoint on loopback gets
 signatures made with no secret at all.
 """
 

@@ -42,9 +42,7 @@ _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def is_configured(http: ProviderHttpClient) -> bool:
-    """Whether Resource SKUs are to be read; a replay reads them if they were recorded."""
-    if http.context.replay is not None:
-        return any(http.context.replay(f"{_folder(r)}/0001.json") for r in _wanted_regions(http))
+    """Whether Resource SKUs are to be read."""
     return bool(_subscription_id(http))
 
 

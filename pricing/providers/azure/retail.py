@@ -35,7 +35,6 @@ MIN_ROW_SHARE = 0.8
 """Of the rows that the whole list has of a region, what the region's own list must have."""
 TRIED_REGIONS = 3
 """Where none of the first so many regions answers, the whole list is taken as unavailable."""
-_PLAN_PAGE = "prices/regions.json"
 _NEW_REGIONS = "regions opened lately"
 """In place of a region's name: nobody knows it, and nothing of it is published."""
 _RETRY_HINT = "The last published prices stay in force; try again later."
@@ -69,22 +68,11 @@ def read_prices(http: ProviderHttpClient, read_row: ReadRow[T]) -> Iterator[T | 
     whole = _read(http, "prices", wanted, read_row)
     if whole.failure and len(wanted) == 1:
         raise whole.failure
-    if _reads_by_region(http, whole):
+    if whole.failure or whole.pages > 1:
         yield from _read_regions(http, _list_regions(http, whole, wanted), whole, read_row)
     else:
         for prices in whole.prices.values():
             yield from prices
-
-
-def _reads_by_region(http: ProviderHttpClient, whole: _Reading[T]) -> bool:
-    if http.context.replay is not None:
-        page = http.context.replay(_PLAN_PAGE)
-        if page is None and whole.failure:
-            raise whole.failure
-        return page is not None and bool(json.loads(page)["by_region"])
-    by_region = whole.failure is not None or whole.pages > 1
-    http.record_page(_PLAN_PAGE, json.dumps({"by_region": by_region}).encode())
-    return by_region
 
 
 def _list_regions(http: ProviderHttpClient, whole: _Reading[T], wanted: Sequence[str]) -> list[str]:
@@ -227,7 +215,7 @@ class EmptyPriceList(ProviderUnavailable):
 def read_pages(
     http: ProviderHttpClient, folder: str, regions: Sequence[str], *, n_series_only: bool
 ) -> Iterator[Any]:
-    """The pages of `regions`, or of all where none is named, recorded in `folder`.
+    """The pages of `regions`, or of all where none is named; errors name `folder`.
 
     `n_series_only` leaves the choice of N-series machines to the server; not every one can.
     """
@@ -240,11 +228,6 @@ def read_pages(
             "Check the spelling of the regions (such as westus3) and AZURE_RETAIL_PRICES_URL.",
         )
     yield from _iterate_pages(http, folder, first)
-
-
-def page_name(folder: str, number: int) -> str:
-    """Under which a page is recorded."""
-    return f"{folder}/{number:04}.json"
 
 
 def _query(regions: Sequence[str], *, n_series_only: bool) -> dict[str, str | int]:
@@ -266,7 +249,7 @@ def _query(regions: Sequence[str], *, n_series_only: bool) -> dict[str, str | in
 def _first_page(http: ProviderHttpClient, folder: str, query: Mapping[str, str | int]) -> Any:
     try:
         page = http.get_json(
-            page_name(folder, 1), _base_url(http), params=query, check=_check_complete
+            f"{folder}/0001.json", _base_url(http), params=query, check=_check_complete
         )
     except BadRequest:
         return None
@@ -289,14 +272,13 @@ def _iterate_pages(http: ProviderHttpClient, folder: str, page: Any) -> Iterator
             )
         visited_links.add(link)
         number += 1
-        name = page_name(folder, number)
+        name = f"{folder}/{number:04}.json"
         try:
             page = http.get_json(name, _resolve_next_link(http, link), check=_check_not_empty)
         except BadRequest:
             if len(page["Items"]) >= full_page_rows:
                 raise
             # Past the end the API answers 400, and the last page was a short one.
-            http.record_page(name, b'{"Items": []}')
             return
 
 

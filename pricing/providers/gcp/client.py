@@ -59,9 +59,7 @@ def project(http: ProviderHttpClient) -> str:
 
 
 def reads_compute_engine(http: ProviderHttpClient) -> bool:
-    """Whether machine types are to be read; a replay reads them if they were recorded."""
-    if http.context.replay is not None:
-        return http.context.replay(f"{MACHINE_TYPES}/0001.json") is not None
+    """Whether machine types are to be read."""
     return bool(project(http))
 
 
@@ -114,7 +112,6 @@ def skus(http: ProviderHttpClient, service: str) -> Iterator[dict[str, Any]]:
     except ProviderUnavailable:
         if sku_count or "" not in empty_tokens:
             raise
-        http.record_page(_page_name(name, 1), b"{}")
     if not sku_count:
         raise EmptyCatalog(
             http.provider,

@@ -85,18 +85,6 @@ def test_trap_9_prices_of_a_live_refresh_stay_in_force(bundle: Path) -> None:
     assert loaded(bundle, force=True)["aws"]
 
 
-def test_what_the_build_left_out_is_kept_with_the_revision(tmp_path: Path) -> None:
-    lists = PriceLists(tmp_path / "lists").prices(
-        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526"),
-        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.71", operating_system="windows"),
-    )
-    write(build(lists.write()), tmp_path / "bundle")
-    load(tmp_path / "bundle")
-    latest = store.latest("azure")
-    assert latest is not None
-    assert latest.skipped == {"windows": {"count": 1, "examples": {}}}
-
-
 def test_the_shipped_catalog_loads_and_the_command_says_so() -> None:
     said = StringIO()
     call_command("load_catalog", stdout=said)

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from pricing.bundled import catalog
-from pricing.bundled.load import HARMLESS_OUTCOMES
 from pricing.common.invalid_input import InvalidInput
 from tests.pricing.bundled.price_lists import PriceLists, made, price
 from tools.bundle.__main__ import main
 from tools.bundle.build import build, write
-from tools.bundle.rows import Row, RowAudit, RowOutcome
+from tools.bundle.rows import Row, RowAudit
 
 
 @pytest.fixture
@@ -64,9 +63,3 @@ def test_the_tool_refuses_a_folder_without_lists(
 ) -> None:
     assert main([str(tmp_path)]) == 2
     assert "is missing" in capsys.readouterr().err
-
-
-def test_rows_that_keep_nothing_from_a_plan_are_named_as_the_tool_names_them() -> None:
-    assert {RowOutcome(text) for text in HARMLESS_OUTCOMES} > {
-        outcome for outcome in RowOutcome if outcome.in_catalog
-    }

@@ -17,7 +17,6 @@ from tests.pricing.servers.aws_market import small
 from tests.pricing.servers.base import Fault
 
 REGION = "eu-west-1"
-ITEM = re.compile(rb"<item>.*?</item>", re.DOTALL)
 
 
 @pytest.fixture
@@ -56,23 +55,3 @@ def test_half_of_a_history_leaves_the_published_prices_and_is_named(server: Fake
         r"spot in eu-west-1: the history of \d+ of \d+ machines and zones of eu-west-1 is cut off",
         part.reason,
     )
-
-
-@pytest.mark.sweep
-def test_a_history_without_any_earlier_price_is_read_and_named(server: FakeAws) -> None:
-    """Nothing can be told of it: it may be a server that keeps none."""
-
-    def drop_earlier(body: bytes) -> bytes:
-        stamps = sorted(set(re.findall(rb"<timestamp>(.*?)</timestamp>", body)))
-        return ITEM.sub(lambda m: b"" if stamps[0] in m[0] else m[0], body)
-
-    spot, parts, skipped = spot_rows(server, Fault(rewrite=drop_earlier))
-    expected = {
-        offer.id: bare(offer)
-        for offer in server.market.offers(account=True)
-        if offer.region == REGION and offer.purchase_option is PurchaseOption.SPOT
-    }
-    assert spot == expected
-    assert parts == []
-    (named,) = [row for row in skipped if row.reason.startswith("spot history")]
-    assert named.detail == f"{REGION}: {len(expected)} machines and zones"

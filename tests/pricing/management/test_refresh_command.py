@@ -17,7 +17,6 @@ from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.management.commands import refresh_prices
 from pricing.models import QuarantinedBatch, Revision
 from pricing.publish.refresh import RefreshResult
-from pricing.storage import store
 from tests.pricing.publish.fake_provider import FakeProvider, some_offers
 
 pytestmark = pytest.mark.django_db
@@ -121,12 +120,6 @@ def test_bad_arguments_are_refused_with_status_2(nimbus, arguments, message):
     assert refused.value.returncode == 2
 
 
-@pytest.mark.parametrize("arguments", [(), ("nimbus",)])
-def test_a_folder_that_is_not_there_is_refused(nimbus, tmp_path, arguments):
-    with pytest.raises(CommandError, match="is not a folder; give one written by --record"):
-        run(*arguments, "--from", str(tmp_path / "nowhere"))
-
-
 @pytest.mark.parametrize("error", ["disk I/O error", "no such table: pricing_revision"])
 def test_a_database_that_cannot_be_used_is_told_in_words(nimbus, monkeypatch, error):
     def check_migrations(_command):
@@ -143,16 +136,6 @@ def test_a_database_that_cannot_be_used_is_told_in_words(nimbus, monkeypatch, er
     assert "Published prices stay in force" in told
     assert "Check DATABASE_URL, the free space" in told
     assert refused.value.returncode == 1
-
-
-def test_a_replay_takes_the_providers_that_were_recorded(nimbus, tmp_path):
-    nimbus.items.append(lambda: nimbus.seen.record("prices/1.json", b"{}"))
-    run("--record", str(tmp_path))
-    nimbus.items = [*some_offers(), lambda: seen.append(nimbus.seen.replay("prices/1.json"))]
-    seen: list[bytes] = []
-    _, status = run("--from", str(tmp_path))
-    assert (seen, status) == ([b"{}"], 0)
-    assert store.latest("nimbus").origin == "replayed"
 
 
 def test_each_provider_has_a_line_when_it_begins_now_and_then_and_when_it_ends(monkeypatch) -> None:

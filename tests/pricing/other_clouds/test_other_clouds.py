@@ -72,16 +72,6 @@ def test_its_offers_pass_the_checks_of_a_publication(server: OtherCloud) -> None
 
 
 @pytest.mark.one_in(4)
-def test_a_recording_replays_to_the_same(server: OtherCloud) -> None:
-    pages: dict[str, bytes] = {}
-    live = read(server, record=pages.__setitem__)
-    assert pages
-    again = read(server, replay=pages.get)
-    assert (again.offers, again.skipped) == (live.offers, live.skipped)
-    assert not any(b"not-for-loopback" in page for page in pages.values())
-
-
-@pytest.mark.one_in(4)
 def test_no_key_leaves_for_loopback(server: OtherCloud) -> None:
     read(server)
     assert server.requests

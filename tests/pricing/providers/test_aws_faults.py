@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from pricing.ingest.http import MAX_CALLS
 from pricing.ingest.provider import ProviderUnavailable
-from tests.pricing.providers.aws_tools import (
-    account,
-    fetch,
-    hide_own_settings,
-    public_files,
-)
+from tests.pricing.providers.aws_tools import account, fetch, hide_own_settings
 from tests.pricing.servers.aws import FakeAws, ec2_xml
 from tests.pricing.servers.aws_market import small
 from tests.pricing.servers.base import Fault, Reply, Request
@@ -40,32 +34,6 @@ def asks(action: str) -> Callable[[Request], bool]:
     )
 
 
-LONG = os.environ.get("FAULTS") == "1"
-"""The long form, `make faults`, meets every call with every fault."""
-PASSING = {
-    "429 burst": lambda: Fault.burst(3),
-    "500 burst": lambda: Fault.error(4),
-    "503 burst": lambda: Fault.error(4, status=503),
-    "torn": lambda: Fault.truncated(2),
-    "lost half-way": lambda: Fault.lost(2),
-    "silence": lambda: Fault.time_out(0.6, times=1),
-}
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.faults
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
-@pytest.mark.parametrize("after", [0, 5, 12, 25] if LONG else [5])
-def test_a_fault_that_passes_leaves_the_truth(
-    server: FakeAws, fault: Callable[[], Fault], after: int
-) -> None:
-    one = fault()
-    one.after = after
-    server.faults.append(one)
-    found = fetch(account(server), extra={"call_timeout_s": 0.4})
-    assert found.prices() == {o.id: o for o in server.market.offers()}
-
-
 LASTING = {
     "429": lambda: Fault.burst(None),
     "500": lambda: Fault.error(None),
@@ -86,22 +54,6 @@ def test_a_fault_of_the_price_list_that_lasts_ends_the_fetch(
     with pytest.raises(ProviderUnavailable, match="5 times in a row"):
         fetch(account(server))
     assert one.seen == MAX_CALLS
-
-
-@pytest.mark.one_in(4)
-@pytest.mark.faults
-@pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
-@pytest.mark.parametrize("page", ["AmazonEC2/current", "/index.json"])
-def test_price_files_that_never_come_whole_end_the_fetch(
-    server: FakeAws, fault: Callable[[], Fault], page: str
-) -> None:
-    """The index, or the files of all regions."""
-    one = fault()
-    one.matches = lambda request: "/offers/" in request.path and page in request.path
-    server.faults.append(one)
-    with pytest.raises(ProviderUnavailable, match="stay in force"):
-        fetch(public_files(server))
-    assert one.seen % MAX_CALLS == 0 or one.keep < 1
 
 
 EMPTY = b'{"FormatVersion":"aws_v1","PriceList":[],"NextToken":"page:1"}'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -80,21 +79,6 @@ def test_rows_not_understood_are_told_by_reason_and_count() -> None:
     assert "not understood: unknown accelerator: 1 row" in text
     assert "Nvidia Z999 512GB GPU" in text
     assert KEY not in text
-
-
-def test_a_recording_replays_to_the_same_prices(
-    tmp_path: Path, azure: AzureServer, gcp: GcpServer
-) -> None:
-    assert refresh("azure", "gcp", "--record", str(tmp_path))[1] == 0
-    asked = len(azure.requests) + len(gcp.requests)
-    text, status = refresh("azure", "gcp", "--from", str(tmp_path))
-    assert status == 0, text
-    assert "36 unchanged" in text
-    assert "352 unchanged" in text
-    assert len(azure.requests) + len(gcp.requests) == asked
-    pages = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(pages) > 20
-    assert not any(KEY.encode() in page for page in pages)
 
 
 def test_trap_10_one_clouds_failure_leaves_the_other_and_its_own_last_prices(
