@@ -96,53 +96,6 @@
     if (event.target.closest("[data-undo]")) window.history.back();
   });
 
-  /* Sliders of the strongest drivers: each writes into its box of the assumptions, or into a new one. */
-  const order = [];
-  let held = "";
-  function showDrivers() {
-    const list = document.querySelector("[data-drivers]");
-    if (!list?.hidden || !document.getElementById("assumption-boxes")) return;
-    list.hidden = false;
-    /* They stay where they were first seen, and the one that was moved keeps the focus. */
-    const sliders = [...list.querySelectorAll("[data-driver]")];
-    order.push(...sliders.map((one) => one.dataset.driver).filter((name) => !order.includes(name)));
-    sliders.sort((one, other) => order.indexOf(one.dataset.driver) - order.indexOf(other.dataset.driver));
-    list.append(...sliders.map((one) => one.parentElement));
-    sliders.find((one) => one.dataset.driver === held)?.focus({ preventScroll: true });
-  }
-  function boxOf(form, name) {
-    const known = form.elements.namedItem(name);
-    if (known) return known instanceof RadioNodeList ? known[0] : known;
-    const box = document.createElement("input");
-    box.type = "hidden";
-    box.name = name;
-    form.prepend(box);
-    return box;
-  }
-  function tell(slider) {
-    const figure = Number(slider.value).toLocaleString("en-US", { maximumFractionDigits: 6 });
-    const { unit } = slider.dataset;
-    const words = `${figure}${unit.startsWith("%") ? "" : " "}${unit}`;
-    slider.setAttribute("aria-valuetext", words);
-    slider.parentElement.querySelector("output").textContent = words;
-  }
-  document.addEventListener("focusout", (event) => {
-    if (event.relatedTarget) held = event.relatedTarget.dataset?.driver || "";
-  });
-  document.addEventListener("input", (event) => {
-    if (event.target.dataset?.driver) tell(event.target);
-  });
-  document.addEventListener("change", (event) => {
-    const name = event.target.dataset?.driver;
-    if (!name) return;
-    held = name;
-    const box = boxOf(document.getElementById("assumption-boxes"), name);
-    box.value = event.target.value;
-    box.dispatchEvent(new Event("change", { bubbles: true }));
-  });
-  document.addEventListener("DOMContentLoaded", showDrivers);
-  document.addEventListener("htmx:oobAfterSwap", showDrivers);
-
   /* An address that names a part of a fold opens it. */
   function openTarget() {
     const target = document.getElementById(window.location.hash.slice(1));

@@ -30,7 +30,6 @@ def _as_json(answer: ComparisonAnswer, context: Context) -> bytes:
 
 
 def json_bytes(answer: Mapping[str, Any], context: Context) -> bytes:
-    """An answer as JSON, with how far it is approved."""
     document = {**_approval(context), **answer}
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
@@ -43,7 +42,6 @@ def _as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
 
 
 def _approval(context: Context) -> dict[str, Any]:
-    """Which saved comparison it is and how far it is approved; nothing where nobody saved it."""
     if context.approval_status is None:
         return {}
     return {

@@ -146,7 +146,6 @@ class Context:
 
     @property
     def approval_columns(self) -> tuple[str, str, str, str]:
-        """Id, state, who brought it there, when; each empty where nobody saved it."""
         step = self.approval_status
         return (self.saved, step.state, step.by, step.moment) if step else ("", "", "", "")
 
@@ -161,7 +160,6 @@ class Row:
 
 
 def cost_rows(answer: SavedPlan) -> Iterator[Row]:
-    """Every cost line of every feasible scenario, in the answer's order."""
     for scenario in answer.feasible:
         for line in scenario.lines:
             yield Row(scenario.key.value, answer.month(line.month), line)

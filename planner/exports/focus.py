@@ -103,7 +103,6 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
 def _cost(
     answer: SavedPlan, scenario: ScenarioRecord, purchase: Purchase, offer: OfferUsed
 ) -> dict[str, Any]:
-    """What the whole term costs; nothing where the answer does not say what it does."""
     monthly = _monthly_bills(answer, scenario, purchase, offer)
     if monthly is None:
         return {"ContractCommitmentCost": None}
@@ -179,13 +178,11 @@ class _Rows:
 
     @cached_property
     def committed(self) -> dict[str, CostLine]:
-        """Source key of each commitment → its first line."""
         lines = [row for row in self.scenario.lines if row.category in _COMMITTED]
         return {line.source: line for line in reversed(lines)}
 
     @cached_property
     def used_share(self) -> dict[tuple[str, int], Decimal]:
-        """(source, month) → share of its hours that is used."""
         return {
             (row.source, row.month): Decimal(str(row.hours_used))
             / Decimal(str(row.hours_available))
@@ -198,7 +195,6 @@ class _Rows:
         return {(row.source, row.month): row for row in self.scenario.capacity}
 
     def _line(self, line: CostLine) -> Cells:
-        """The row of one cost line."""
         category = line.category
         cells = self._common(line, line.month)
         amount = line.amount
@@ -362,7 +358,6 @@ class _Rows:
         }
 
     def _depreciation(self, source: str, month: int, cost: Decimal) -> Cells:
-        """What an owned server writes off in a month."""
         line = next(row for row in self.scenario.lines if row.source == source)
         free = line.model_copy(
             update={"quantity": 0, "unit": "months", "unit_price": _ZERO, "category": "capex"}
@@ -519,7 +514,6 @@ def describe_discounts(offer: OfferUsed) -> str:
 
 
 def _change(multiplier: float) -> str:
-    """`−8%`."""
     if multiplier == 1:
         return "list price"
     return f"{(multiplier - 1) * 100:+.3g}%".replace("-", "−")

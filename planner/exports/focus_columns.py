@@ -106,7 +106,6 @@ def unit_of(unit: str) -> str:
 
 
 def period_columns(start: dt.date, end: dt.date) -> dict[str, str]:
-    """A month as billing and charge period: UTC, the end excluded."""
     first, last = f"{start}T00:00:00Z", f"{end}T00:00:00Z"
     return {
         "BillingPeriodStart": first,

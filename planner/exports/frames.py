@@ -264,7 +264,6 @@ def _build_by_scenario(
     answer: ComparisonAnswer,
     select_rows: Callable[[ScenarioAnswer], Sequence[AnswerModel]],
 ) -> pd.DataFrame:
-    """The rows of every feasible scenario, one under the other."""
     rows = {scenario.key: select_rows(scenario) for scenario in answer.feasible}
     frame = build_frame(model, [row for part in rows.values() for row in part], answer)
     keys = [key.value for key, part in rows.items() for _ in part]
@@ -277,7 +276,6 @@ def build_frame(
     rows: Iterable[AnswerModel],
     answer: ComparisonAnswer | PortfolioAnswer,
 ) -> pd.DataFrame:
-    """A column for each field of `model` that holds one value."""
     records, dtypes = list(rows), _dtypes(model)
     frame = pd.DataFrame(
         {
@@ -309,7 +307,6 @@ def _money_names() -> frozenset[str]:
 
 @cache
 def _dtypes(model: type[AnswerModel]) -> dict[str, Dtype]:
-    """Field → dtype of its column, for the fields that hold one value."""
     dtypes = {
         name: MONTH if field.json_schema_extra == _MONTH_UNIT else _choose_dtype(field.annotation)
         for name, field in model.model_fields.items()
@@ -341,5 +338,4 @@ _DTYPES = {Decimal: MONEY, float: "float64", int: "int64", bool: "bool", str: "s
 
 
 def _plain_type(annotation: Any) -> Any:
-    """The type without the unit that `Annotated` adds to it."""
     return getattr(annotation, "__origin__", annotation)

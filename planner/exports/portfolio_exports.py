@@ -68,7 +68,6 @@ _NAMED = frozenset({"accelerator", "category", "provider", "purchase_option", "s
 
 
 def _shown(answer: PortfolioAnswer, field: str, value: Any) -> Any:
-    """A value of a table by the name that people know."""
     if field == "source":
         return source_name(value, answer.offers, answer.labels)
     if field == "category":
@@ -97,7 +96,6 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
 
 
 def _range_rows(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
-    """The total over simulated outcomes."""
     ends, currency = answer.range, answer.currency
     if ends is None:
         return []
@@ -110,7 +108,6 @@ def _range_rows(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
 
 
 def _of_these_months(answer: PortfolioAnswer) -> str:
-    """What a proof is of, where work was planned in other months than asked too."""
     return " that does the work in the same months" if answer.is_laid_anew else ""
 
 
@@ -129,7 +126,6 @@ _LABELLED = frozenset({"machines", "uses"})
 
 
 def portfolio_csv(answer: PortfolioAnswer, table: str, *, mark: bool = False) -> bytes:
-    """One table; `mark` begins it as spreadsheets expect it."""
     model, field = TABLE_MODELS[table]
     columns = [*model.model_fields, *(["label"] if table in _LABELLED else []), "currency"]
     return csv_bytes(columns, _rows(answer, getattr(answer, field)), mark=mark)
@@ -156,7 +152,6 @@ SHARED = ""
 
 
 def as_portfolio_focus(answer: PortfolioAnswer) -> bytes:
-    """The rows as CSV, in the order of months."""
     rows = sorted(portfolio_focus_rows(answer), key=lambda row: str(row["ChargePeriodStart"]))
     return csv_bytes((*names.COLUMNS, *names.OWN_COLUMNS), rows)
 
@@ -189,7 +184,6 @@ def portfolio_focus_rows(answer: PortfolioAnswer) -> Iterator[Cells]:
 
 
 def _capacity(answer: PortfolioAnswer, project: str) -> Iterator[CapacityRow]:
-    """Machines held by month; rented ones by what the project uses of them."""
     owned_by_project = {row.source for row in answer.lines if row.project == project}
     held = {row.source for row in answer.in_service}
     for row in answer.in_service:

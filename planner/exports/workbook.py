@@ -93,7 +93,6 @@ class Book:
         }
 
     def write(self, sheet: Any, row: int, column: int, value: Cell, style: str = "") -> None:
-        """One cell: text as text whatever it says, numbers as numbers."""
         cached = self.styles[style]
         if value is None or value == "":
             sheet.write_blank(row, column, None, cached)
@@ -109,7 +108,6 @@ class Book:
             sheet.write_number(row, column, float(value), cached)
 
     def table(self, name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Any:
-        """A sheet with a header that stays in view, a filter, and `rows`."""
         sheet = self.book.add_worksheet(name)
         for index, column in enumerate(columns):
             sheet.set_column(index, index, column.width)
@@ -123,7 +121,6 @@ class Book:
 
 
 def number(value: Any) -> Cell:
-    """Money is decimal text in the answer; a sheet counts with it."""
     if isinstance(value, str):
         try:
             return Decimal(value)
@@ -269,7 +266,6 @@ def _summary(
 
 
 def _approval(context: Context) -> list[tuple[str, Cell]]:
-    """How far it is approved, by whom and when."""
     if context.approval_status is None:
         return [("State", "not saved")]
     return [
@@ -306,7 +302,6 @@ def _facts(answer: SavedPlan, context: Context) -> list[tuple[str, Cell]]:
 
 
 def _title(key: ScenarioKey | None) -> str:
-    """What people call a scenario, in every sheet alike: it is what the formulas look for."""
     return SCENARIO_TITLES[key] if key else ""
 
 
@@ -328,7 +323,6 @@ def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over:
 
 
 def _advice(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> str:
-    """Whether it is the advised one, or why it may not be: the lowest total need not be it."""
     if not scenario.feasible:
         return f"not possible: {join_reasons(scenario.why_not)}"
     if not scenario.allowed:
@@ -452,7 +446,6 @@ _RETURNS = (
 
 
 def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
-    """Fiscal years and returns of each feasible scenario; none in answers of before."""
     known = [(SCENARIO_TITLES[one.key], one.finance) for one in answer.feasible if one.finance]
     if not known:
         return
@@ -498,7 +491,6 @@ _LIMITS = ("constraints", "price_adjustments")
 
 
 def price_lists(answer: SavedPlan | PortfolioAnswer) -> str:
-    """The revisions of the prices that an answer rests on."""
     return ", ".join(
         f"{cloud_title(row.provider)} revision {row.revision} of {row.as_of}"
         for row in answer.catalog
@@ -506,7 +498,6 @@ def price_lists(answer: SavedPlan | PortfolioAnswer) -> str:
 
 
 def demand(book: Book, answer: ComparisonAnswer) -> None:
-    """Hours and peak of each month."""
     columns = (
         Column("Month", 10, "month"),
         Column("Accelerator-hours", 18, "number"),
@@ -531,7 +522,6 @@ def request(
     context: Context,
     inherited: Sequence[InheritedField] = (),
 ) -> None:
-    """What was asked for, field by field: workload, limits, price adjustments and the rest."""
     columns = (
         Column("Section", 20),
         Column("Field", 44),
@@ -559,7 +549,6 @@ def request(
 
 
 def _fields(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
-    """Every value of a part of the request; a list of plain values is one."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _fields(f"{name}.{key}", inner)
@@ -573,14 +562,12 @@ def _fields(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
 
 
 def _value(field: str, value: Cell, labels: Mapping[str, str]) -> Cell:
-    """A value by the name that people know, servers by what this answer calls them."""
     is_server = field.endswith(".server")
     label = labels.get(f"server:{value}") if is_server else None
     return label or value_name(field, value)
 
 
 def _source(field: str, sources: Mapping[str, str]) -> str:
-    """Where the team's settings gave it, or a whole of which it is part."""
     parts = field.split(".")
     wholes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
     whole = next((whole for whole in wholes if whole in sources), "")
@@ -648,7 +635,6 @@ def offers(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
 
 
 def offer_rows(answer: SavedPlan | PortfolioAnswer) -> list[list[Cell]]:
-    """The cells of each offer."""
     return [
         [offer_id, *(cell(offer) for _, _, cell in _OFFER_COLUMNS)]
         for offer_id, offer in answer.offers.items()

@@ -19,10 +19,8 @@ from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.web.answer import charts, tables
 from planner.web.answer.assumptions import (
     AssumptionRow,
-    Driver,
     kept_address,
     list_assumption_rows,
-    list_drivers,
     plan_rows,
 )
 from planner.web.answer.charts import payback
@@ -233,7 +231,6 @@ class AnswerPage:
 
     @property
     def break_even(self) -> list[tuple[str, str, BreakEvenRow]]:
-        """When each server pays for itself: its name, what it stands against, and the figures."""
         named = self.answer.labels
         return [
             (
@@ -256,10 +253,6 @@ class AnswerPage:
     def given_boxes(self) -> str:
         """Elements of the boxes whose value is given, for scripts: `a-on-prem-pue a-start`."""
         return " ".join(row.element for row in self.boxes if row.name and row.given)
-
-    @cached_property
-    def drivers(self) -> list[Driver]:
-        return list_drivers(self.answer, self.assumptions, self.query) if self.query else []
 
     @property
     def kept_address(self) -> list[tuple[str, str]]:

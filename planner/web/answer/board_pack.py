@@ -42,18 +42,13 @@ from planner.contract.answer.comparison import PlanRecord
 from planner.contract.labels import NO_RANGE_HERE, category_title
 from planner.exports.csv_export import Context, Step
 from planner.web.answer.answer_page import AnswerPage
-from planner.web.answer.assumptions import AssumptionRow
-from planner.web.answer.tables import PurchaseRow, ScenarioRow, SourceRow
+from planner.web.answer.tables import PurchaseRow, ScenarioRow
 from planner.web.common.chart import Chart
 from planner.web.common.formatting import (
     money,
     money_short,
     number,
     plain,
-    rate,
-    singular,
-    unit_words,
-    words,
     worked,
 )
 from pricing.common.pluralize import pluralize
@@ -209,8 +204,6 @@ def _short(value: float) -> str:
     return plain(round(value, 2))
 
 
-WHOLE_FROM = Decimal(1000)
-MOST_SOURCES = 12
 EMPTY_STEPS = (("Submitted by", "", ""), ("Approved by", "", ""))
 
 
@@ -289,70 +282,16 @@ def spending(
     yield KeepTogether([*parts, table([titles, *rows, last], (0.7, 0.3), (1,))])
 
 
-def what_is_paid_for(rows: Sequence[SourceRow], currency: str) -> Iterator[Flowable]:
-    """Offers and servers with the day and the place of their prices."""
-    if not rows:
-        return
-    titles = ("What", "Quantity", "Price of one", "Amount", "Price seen")
-    paid = [_source(row, currency) for row in rows[:MOST_SOURCES]]
-    shown = table([titles, *paid], (0.4, 0.18, 0.14, 0.15, 0.13), (1, 2, 3))
-    yield KeepTogether([text("What is paid for", HEADING), shown])
-    yield from more(len(rows), MOST_SOURCES, "lines")
-
-
-def _price(amount: Decimal, currency: str) -> str:
-    return rate(amount, currency) if amount < WHOLE_FROM else money(amount, currency)
-
-
-def _source(row: SourceRow, currency: str) -> tuple[object, ...]:
-    cost = row.cost
-    low, high = cost.lowest_unit_price, cost.highest_unit_price
-    price = _price(high, currency)
-    if low != high:
-        price = f"{_price(low, '').strip()} to {price}"
-    seen = name_day(row.offer.as_of) if row.offer and row.offer.as_of else ""
-    source = row.offer.source if row.offer else ""
-    units = unit_words(cost.unit)
-    unit = singular(units) if cost.quantity == 1 else units
-    return (
-        f"{row.what} in {row.where}, {words(cost.purchase_option)}" if row.offer else cost.label,
-        f"{number(cost.quantity)} {unit}",
-        price,
-        money(cost.amount, currency),
-        link(seen or "source", source) if source.startswith("http") else text(seen, SMALL),
-    )
-
-
-def assumptions(rows: Sequence[AssumptionRow], count: int) -> Iterator[Flowable]:
-    """Assumptions with their sources, and how many of all `count` are left out."""
-    if not rows:
-        return
-    yield Spacer(1, 4)
-    cells = [
-        (row.label, f"{row.shown} {row.unit}".strip(), "given" if row.given else "default",
-         link(row.source, row.source))
-        for row in rows
-    ]  # fmt: skip
-    titles = ("Assumption", "Value", "", "Source")
-    yield table([titles, *cells], (0.27, 0.2, 0.09, 0.44))
-    yield from more(count, len(rows), "assumptions")
-
-
 def whole_answer(facts: PackFacts) -> Iterator[Flowable]:
     if facts.address:
         yield Spacer(1, 4)
         yield link(f"The whole answer, with every source: {facts.address}", facts.address)
 
 
-def close_pack(
-    assumed: Iterator[Flowable], warnings: Sequence[str], facts: PackFacts
-) -> Iterator[Flowable]:
-    """Assumptions, warnings and approvals. The last list stays with the approvals, which would
-    otherwise stand on a page of their own."""
-    last = [*bullets("To be aware of", warnings)]
-    if last:
-        yield from assumed
-    yield KeepTogether([*(last or assumed), *whole_answer(facts), *_approvals(facts)])
+def close_pack(warnings: Sequence[str], facts: PackFacts) -> Iterator[Flowable]:
+    """Warnings and approvals, which would otherwise stand on a page of their own."""
+    last = [*bullets("To be aware of", warnings), *whole_answer(facts), *_approvals(facts)]
+    yield KeepTogether(last)
 
 
 def _approvals(facts: PackFacts) -> Iterator[Flowable]:
@@ -364,7 +303,7 @@ def _approvals(facts: PackFacts) -> Iterator[Flowable]:
     yield table(rows, (0.25, 0.45, 0.3))
 
 
-MOST_PURCHASES, MOST_ASSUMPTIONS = 12, 14
+MOST_PURCHASES = 12
 
 
 def board_pack(page: AnswerPage, facts: PackFacts) -> bytes:
@@ -439,7 +378,6 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
         yield from spending(page.shown.cost_by_category, page.shown.total_cost, page.currency)
     for chart in page.time_charts[:1]:
         yield picture(chart)
-    yield from what_is_paid_for(page.sources, page.currency)
 
 
 def _invoices(row: PurchaseRow, currency: str) -> str:
@@ -455,14 +393,4 @@ def _rests_on(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield text(page.demand.method)
     if page.assumed:
         yield text(f"Assumed: {page.assumed}.")
-    assumed = assumptions(_chosen(page), len(page.assumptions))
-    yield from close_pack(assumed, page.warnings, facts)
-
-
-def _chosen(page: AnswerPage) -> list[AssumptionRow]:
-    strongest = sorted(page.answer.sensitivity, key=lambda row: -row.effect)
-    order = {row.field: index for index, row in enumerate(strongest) if row.effect}
-    chosen = [row for row in page.assumptions if row.given]
-    others = [row for row in page.assumptions if not row.given and row.path in order]
-    others.sort(key=lambda row: order[row.path])
-    return [*chosen, *others][:MOST_ASSUMPTIONS]
+    yield from close_pack(page.warnings, facts)

@@ -75,7 +75,6 @@ def source_roles(answer: ComparisonAnswer) -> dict[str, str]:
 
 
 def categories(answer: ComparisonAnswer) -> Chart:
-    """Total of each scenario by category of cost."""
     rows = [row for row in scenario_rows(answer) if row.scenario.feasible]
     spent = [row.scenario.cost_by_category for row in rows]
     series = [
@@ -101,7 +100,6 @@ def categories(answer: ComparisonAnswer) -> Chart:
 
 
 def tornado(answer: ComparisonAnswer, base: Decimal) -> Chart | None:
-    """What moves the recommended total, the strongest first."""
     rows = [row for row in answer.sensitivity if row.effect]
     if not rows:
         return None

@@ -55,7 +55,6 @@ class PurchaseRow:
 
     @property
     def units(self) -> str:
-        """`1 server`, `2 commitments`, `738.02 machine-hours`."""
         unit, units = unit_words(self.purchase.unit), round(self.purchase.units, 2)
         return f"{plain(units)} {singular(unit) if units == 1 else unit}"
 
@@ -99,7 +98,6 @@ class SourceRow:
 
     @property
     def price_date(self) -> str:
-        """Day of an offer's price, year of a server's."""
         if self.server is not None:
             return str(self.server.price_year or "")
         if self.offer is None:
@@ -133,8 +131,6 @@ class EnergyRow:
 
 
 def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[PurchaseRow]:
-    """What a plan buys, commits to and reserves, in order of months."""
-
     def written(index: int) -> str:
         return name_month(format_month(answer.month(index)))
 
@@ -195,7 +191,6 @@ class HasPrices(Protocol):
 def cost_rows(
     costs: Iterable[SourceCost], answer: HasPrices, region_names: Mapping[str, str]
 ) -> list[SourceRow]:
-    """Costs of offers and servers, each with where its price is from."""
     servers = {server.key: server for server in answer.servers}
     return [
         SourceRow(

@@ -64,7 +64,6 @@ class ShownPart:
 
 
 def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
-    """What to do, by money."""
     amounts = _whole_amounts(answer)
     shares = format_named_shares({part.source: part.share_of_hours for part in _parts(answer)})
     plan = answer.recommended
@@ -222,7 +221,6 @@ def _assumed(answer: ComparisonAnswer) -> Iterator[str]:
 
 
 def list_returns(finance: ScenarioFinance | None, currency: str) -> list[tuple[str, str]]:
-    """Title and figure of each return; none for a plan that buys and leases nothing."""
     if finance is None or finance.against is None:
         return []
     return [
@@ -396,7 +394,6 @@ def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
 def budget_row(
     title: str, left: Decimal, budget: Decimal, currency: str, note: str = ""
 ) -> FigureRow:
-    """`826,020 USD left of 1,000,000 USD`."""
     rest = f"{money(abs(left), currency)} {'over' if left < 0 else 'left of'}"
     return FigureRow(title, f"{rest} {money(budget, currency)}", note=note, is_over=left < 0)
 

@@ -59,7 +59,6 @@ class Chart:
         return f"chart-{self.key}"
 
     def document(self) -> dict[str, Any]:
-        """What `charts.js` reads."""
         return asdict(self)
 
     @property

@@ -55,7 +55,6 @@ def _decimal(value: Any) -> Decimal | None:
 
 @register.filter
 def cloud(name: str) -> str:
-    """What people call a provider; empty where there is none."""
     return provider_title(name) if name else ""
 
 
@@ -156,7 +155,6 @@ def plain(value: Any) -> str:
 
 @register.filter
 def unseparated(value: Any) -> str:
-    """The same without separators of thousands, as a box takes it: `8556`."""
     return plain(value).replace(",", "")
 
 
@@ -235,7 +233,6 @@ def price_reading(row: Freshness) -> str:
 
 @register.filter
 def price_state(row: Coverage | None) -> str:
-    """What is known of a purchase option: `25 prices, 3 August 2026 to 1 September 2026`."""
     return describe_state(row)
 
 
@@ -247,7 +244,6 @@ def words(value: str) -> str:
 
 @register.filter
 def item(mapping: Any, key: Any) -> Any:
-    """The value under `key`, or nothing."""
     return mapping.get(key) if hasattr(mapping, "get") else None
 
 
@@ -315,7 +311,6 @@ def unit_words(unit: str) -> str:
 
 @register.filter
 def singular(unit: str) -> str:
-    """The unit of one: `node-hours` → `node-hour`."""
     return str(unit).removesuffix("s")
 
 
@@ -331,7 +326,6 @@ def beside(heads: Iterable[Any], cells: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 @register.filter
 def field_label(path: str) -> str:
-    """What the form calls a field of the request."""
     return find_label(str(path))
 
 
@@ -348,7 +342,6 @@ def waiting(place: int | None) -> str:
 
 @register.filter
 def refusal_message(refusal: Any) -> str:
-    """What is wrong with a field, in the unit of its box."""
     return in_field_unit(refusal.field, refusal.message)
 
 

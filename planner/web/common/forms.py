@@ -87,13 +87,11 @@ def _class(field: BoundField) -> str:
 
 @register.filter
 def styled(field: BoundField) -> SafeString:
-    """The field's box."""
     return field.as_widget(attrs={"class": _class(field)})
 
 
 @register.filter
 def refusals(field: BoundField) -> list[str]:
-    """What is wrong with the value of a box, and what would do."""
     return list(describe_refusals(field))
 
 
@@ -109,7 +107,6 @@ def is_group(field: BoundField) -> bool:
 
 @register.filter
 def is_wide(field: BoundField) -> bool:
-    """Whether the field takes a whole line of a grid."""
     return isinstance(field.field.widget, forms.Textarea) or is_group(field)
 
 

@@ -72,7 +72,6 @@ def load_pages() -> None:
 
 
 def list_templates(engine: Engine) -> list[str]:
-    """Names of the templates in the project's own folders."""
     return [
         str(file.relative_to(folder))
         for folder in engine.dirs

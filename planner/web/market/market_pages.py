@@ -112,7 +112,6 @@ _NUMBERS = frozenset(
 @open_page
 @require_safe
 def market(request: HttpRequest) -> HttpResponse:
-    """The catalog explorer."""
     context: dict[str, Any] = {
         "query": request.GET,
         "sold": SOLD,

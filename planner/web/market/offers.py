@@ -253,7 +253,6 @@ def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
 
 
 def cheapest_by_provider(known: Catalog, rows: Rows) -> frozenset[int]:
-    """The cheapest of `rows` for each provider."""
     best: dict[int, int] = {}
     for row in known.offers.cheapest(rows):
         best.setdefault(int(known.offers.provider.codes[row]), int(row))

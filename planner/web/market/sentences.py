@@ -31,7 +31,6 @@ _LINKS: Mapping[str, str] = {
 
 @register.filter
 def link_name(link: str | None) -> str:
-    """The kind of link between accelerators: `NVLink`."""
     return _LINKS.get(link or "", link or _UNKNOWN)
 
 

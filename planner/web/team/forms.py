@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.core.validators import RegexValidator
 
 from planner.models import (
     BudgetPeriod,
@@ -15,7 +14,6 @@ from planner.models import (
     SavedPortfolio,
     Scope,
     ServerQuote,
-    WebhookEvent,
 )
 from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
@@ -74,12 +72,6 @@ PERIOD_WORDS = {
     BudgetPeriod.TOTAL: "for the whole plan",
     BudgetPeriod.YEARLY: "a year",
     BudgetPeriod.MONTHLY: "a month",
-}
-EVENT_WORDS = {
-    WebhookEvent.APPROVED: "a plan was approved",
-    WebhookEvent.PRICE_MOVED: "prices of a watched project changed",
-    WebhookEvent.BUDGET_OVERRUN: "a project exceeded its budget",
-    WebhookEvent.PORTFOLIO_MOVED: "prices of the joint plan changed, or a project no longer fits",
 }
 SCOPE_WORDS = {
     Scope.READ: "read",
@@ -320,28 +312,6 @@ class TokenForm(Form):
             *allowed,
         ]
         self.unit(days="days")
-
-
-class _HookField(forms.URLField):
-    default_validators = [RegexValidator(r"^[a-z]+://[^/\s]+(/\S*)?$")]  # noqa: RUF012
-
-
-class WebhookForm(Form):
-    url = _HookField(
-        label="Address", max_length=500, assume_scheme="https", help_text="Public HTTPS address."
-    )
-    description = _name("Purpose", required=False)
-    events = forms.MultipleChoiceField(
-        label="Send when",
-        choices=list(EVENT_WORDS.items()),
-        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
-        initial=list(EVENT_WORDS),
-    )
-
-
-class WebhookChangeForm(WebhookForm):
-    active = forms.BooleanField(label="Active", required=False)
-    version = version_field()
 
 
 class RefreshForm(Form):

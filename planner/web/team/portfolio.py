@@ -18,7 +18,7 @@ from planner.services.portfolio import portfolios as services
 from planner.services.portfolio import portfolios as visibility
 from planner.services.portfolio.portfolios import reprice_portfolio
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
-from planner.services.teams.access import EDIT, require
+from planner.services.teams.access import EDIT
 from planner.web.common.views import (
     describe_refusal,
     get_access,
@@ -206,15 +206,6 @@ def watch(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @signed_in
-@require_POST
-def reprice_in_background(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved, access = _saved_or_404(request, pk), get_access(request)
-    require(access, saved.team_id, EDIT)
-    arguments = {"saved_portfolio": str(saved.pk)}
-    return redirect("job", jobs.start(access, "portfolio_reprice", arguments, saved.team).pk)
-
-
-@signed_in
 @require_safe
 def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """The same request at today's prices, and what that changes of what this person may see."""
@@ -223,7 +214,6 @@ def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "saved": saved,
         "team": saved.team,
         "currency": saved.read_answer().currency,
-        "may_edit": access.has_role(saved.team_id, Role.EDITOR),
     }
     try:
         _, changes = reprice_portfolio(saved)

@@ -12,7 +12,7 @@ from planner.models import Team
 from planner.web.common import query_codec
 from planner.web.common.fields import FIELD_TYPES, SINGLE
 from planner.web.common.query_codec import SCALES, flatten
-from planner.web.plan.forms import FormField, PlanForm, as_query
+from planner.web.plan.forms import PlanForm, as_query
 from pricing.common.invalid_input import InvalidInput
 
 _SCALES = {field.path: field.scale for field in SINGLE if field.scale}
@@ -38,21 +38,6 @@ def _in_unit(path: str, value: str) -> tuple[str, str]:
 SECTIONS = ("on_prem", "finance", "data")
 LISTS = ("price_adjustments", "custom_offers")
 _PREFIX = "defaults."
-OFTEN_SET = frozenset(
-    {
-        "on_prem.electricity_per_kwh",
-        "on_prem.pue",
-        "on_prem.colocation_per_kw_month",
-        "on_prem.staff_cost_per_year",
-        "on_prem.useful_life_months",
-        "on_prem.lead_time_months",
-        "finance.discount_rate_per_year",
-        "finance.depreciation",
-        "finance.tax_rate",
-        "finance.fiscal_year_start_month",
-    }
-)
-"""What a team knows of its own rooms and books; the other boxes begin folded."""
 
 
 def team_query(team: Team) -> QueryDict:
@@ -86,20 +71,13 @@ def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dic
     )
     return {
         "form": form,
-        "owning": _fold(form.build_fields("owning")),
-        "finance": _fold(form.build_fields("finance")),
+        "owning": form.build_fields("owning"),
+        "finance": form.build_fields("finance"),
         "offers": form.rows("custom_offers"),
         "adjustments": form.rows("price_adjustments"),
         "others": list(form.other_errors()),
         "is_refused": bool(form.errors),
     }
-
-
-def _fold(fields: list[FormField]) -> dict[str, list[FormField]]:
-    in_view = [
-        one for one in fields if one.field.path in OFTEN_SET or bool(one.error or one.bound.initial)
-    ]
-    return {"in_view": in_view, "folded": [one for one in fields if one not in in_view]}
 
 
 def wants_another_row(query: Mapping[str, Any]) -> bool:

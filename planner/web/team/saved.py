@@ -60,7 +60,7 @@ def saved_pack(saved: SavedComparison, facts: PackFacts) -> bytes:
     plan = saved.read_plan()
     budget = budget_of_project(saved)
     left = [text(f"{budget.title}: {budget.in_a_line}")] if budget else []
-    parts = [*head(plan, facts), *left, *_sections(saved), *close_pack(iter(()), (), facts)]
+    parts = [*head(plan, facts), *left, *_sections(saved), *close_pack((), facts)]
     return print_pack(parts, facts, plan.currency)
 
 

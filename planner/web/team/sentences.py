@@ -255,7 +255,6 @@ _BADGES = {
     State.SUPERSEDED: "bg-secondary-lt",
     "succeeded": "bg-green-lt",
     "published": "bg-green-lt",
-    "delivered": "bg-green-lt",
     "failed": "bg-red-lt",
     "quarantined": "bg-orange-lt",
     "interrupted": "bg-orange-lt",
@@ -268,7 +267,6 @@ _TABS = (
     ("prices", "Prices and defaults", "team-prices", Role.VIEWER),
     ("servers", "Server quotes", "team-servers", Role.VIEWER),
     ("tokens", "Tokens", "team-tokens", Role.VIEWER),
-    ("webhooks", "Webhooks", "team-webhooks", Role.OWNER),
     ("audit", "Audit log", "team-audit", Role.VIEWER),
     ("settings", "Team", "team-settings", Role.VIEWER),
 )

@@ -29,7 +29,6 @@ from planner.models import (
     Scope,
     ServerQuote,
     Team,
-    WebhookEndpoint,
 )
 from planner.services.housekeeping.deletion import (
     delete_account,
@@ -43,7 +42,6 @@ from planner.services.teams import teams
 from planner.services.teams import tokens as token_service
 from planner.services.teams.access import EDIT, OWN, StaleError, require
 from planner.services.teams.tokens import count_service_tokens, hash_secret
-from planner.services.webhooks import webhooks as webhook_service
 from planner.web.common.adapters import INVITED
 from planner.web.common.query_codec import write
 from planner.web.common.views import (
@@ -67,8 +65,6 @@ from planner.web.team.forms import (
     QuoteForm,
     TeamSettingsForm,
     TokenForm,
-    WebhookChangeForm,
-    WebhookForm,
 )
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
@@ -278,9 +274,6 @@ def remove_quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
     return redirect("team-servers", team.slug)
 
 
-MAX_DELIVERIES = 50
-
-
 @never_cache
 @team_page()
 def tokens(request: HttpRequest, team: Team) -> HttpResponse:
@@ -325,88 +318,6 @@ def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
     message = f"The token {token.name} no longer works."
     run_with_messages(request, lambda: revoke(access, token), message)
     return redirect("team-tokens", team.slug)
-
-
-@never_cache
-@team_page(OWN)
-def webhooks(request: HttpRequest, team: Team) -> HttpResponse:
-    """Where the team's events are sent."""
-    form = WebhookForm(request.POST or None)
-    created = submit_form(
-        form, lambda values: webhook_service.add_endpoint(get_access(request), team, values)
-    )
-    context = {
-        "team": team,
-        "form": WebhookForm() if created else form,
-        "endpoints": WebhookEndpoint.objects.filter(team=team),
-        "secret": created.secret if created else "",
-        "made": created,
-    }
-    return render(request, "team/webhooks.html", context, status=400 if form.errors else 200)
-
-
-@never_cache
-@team_page(OWN)
-def webhook(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """One endpoint: its settings and what became of its deliveries."""
-    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    names = ("url", "description", "events", "active", "version")
-    form = WebhookChangeForm(
-        request.POST or None, initial={name: getattr(endpoint, name) for name in names}
-    )
-    done = submit_form(form, lambda values: _change(get_access(request), endpoint, values))
-    if done is not None:
-        messages.success(request, "The webhook is saved.")
-        return redirect("webhook", team.slug, pk)
-    return _render_webhook(request, team, endpoint, form=form)
-
-
-def _change(access: Access, endpoint: WebhookEndpoint, values: dict[str, Any]) -> WebhookEndpoint:
-    changes = {name: value for name, value in values.items() if name != "version"}
-    return webhook_service.change_endpoint(access, endpoint, changes, values["version"])
-
-
-def _render_webhook(
-    request: HttpRequest, team: Team, endpoint: WebhookEndpoint, **more: Any
-) -> HttpResponse:
-    context: dict[str, Any] = {"team": team, "endpoint": endpoint}
-    context["deliveries"] = endpoint.deliveries.all()[:MAX_DELIVERIES]
-    status = 400 if more["form"].errors else 200
-    return render(request, "team/webhook.html", context | more, status=status)
-
-
-@never_cache
-@team_page(OWN)
-@require_POST
-def rotate(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """A new signing secret, shown only once."""
-    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    rotated = webhook_service.rotate_secret(get_access(request), endpoint)
-    names = ("url", "description", "events", "active", "version")
-    form = WebhookChangeForm(initial={name: getattr(rotated, name) for name in names})
-    return _render_webhook(request, team, rotated, form=form, secret=rotated.secret)
-
-
-@team_page(OWN)
-@require_POST
-def send_test(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    message = "Test event sent; see the deliveries below."
-    run_with_messages(
-        request, lambda: webhook_service.send_test(get_access(request), endpoint), message
-    )
-    return redirect("webhook", team.slug, pk)
-
-
-@team_page(OWN)
-@require_POST
-def remove_webhook(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    message = f"No more events are sent to {endpoint.url}."
-    run_with_messages(
-        request, lambda: webhook_service.remove_endpoint(get_access(request), endpoint), message
-    )
-    return redirect("team-webhooks", team.slug)
 
 
 ROWS_OF_A_PAGE = 50

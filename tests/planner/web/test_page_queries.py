@@ -22,8 +22,6 @@ PAGES = (
     "/team/alpha/settings/members/",
     "/team/alpha/settings/servers/",
     "/team/alpha/settings/tokens/",
-    "/team/alpha/settings/webhooks/",
-    "/team/alpha/settings/webhooks/{webhook}/",
     "/team/alpha/settings/audit/",
     "/account/",
     "/operator/",

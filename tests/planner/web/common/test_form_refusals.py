@@ -15,7 +15,7 @@ from django.utils.datastructures import MultiValueDict
 from planner.models import Role
 from planner.web import urls  # noqa: F401 - every page, and with it every form
 from planner.web.common.forms import Form, describe_refusals
-from planner.web.team.forms import InviteForm, NoteForm, TokenForm, WebhookForm
+from planner.web.team.forms import InviteForm, NoteForm, TokenForm
 
 _OF_DJANGO = re.compile(
     "(This |Ensure |Enter |Select |The submitted |No file was|Upload |List of|Null|Date |Value )"
@@ -59,8 +59,6 @@ def test_no_box_answers_in_the_words_of_the_framework(form: type[Form]) -> None:
         (InviteForm({"days": "x"}), "days", "'x' days, which is not a whole number; type one such"),
         (InviteForm({"role": "boss"}), "role", "'boss' is no choice under “Role”; choose Viewer: "),
         (InviteForm({"email": "ada"}), "email", "given as 'ada', which is not an address of mail;"),
-        (WebhookForm({"url": "http//x y"}), "url", "which is not a web address; type one such as"),
-        (WebhookForm({}), "events", "Nothing is ticked under “Send when”; tick at least one."),
         (TokenForm({"scopes": ["fly"]}, own=Role.OWNER), "scopes", "'fly' is no choice under “M"),
     ],
 )

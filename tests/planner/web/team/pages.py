@@ -129,15 +129,6 @@ PAGES = (
     _post("team-tokens", "view", data=lambda w: {
         "name": "T", "kind": "personal", "scopes": ["read"], "days": "3"}),
     _post("token-revoke", "token", ids={"pk": "token"}),
-    Page("team-webhooks", "own"),
-    _post("team-webhooks", "own", data=lambda w: {
-        "url": "https://hooks.test/b", "events": ["project.price_moved"]}),
-    Page("webhook", "own", ids={"pk": "webhook"}),
-    _post("webhook", "own", ids={"pk": "webhook"}, data=lambda w: {
-        "url": "https://hooks.test/c", "events": ["project.price_moved"]}),
-    _post("webhook-rotate", "own", ids={"pk": "webhook"}),
-    _post("webhook-test", "own", ids={"pk": "webhook"}),
-    _post("webhook-remove", "own", ids={"pk": "webhook"}),
     Page("team-audit", "view"),
     Page("team-export", "own"),
     Page("team-delete", "own"),
@@ -156,7 +147,6 @@ PAGES = (
     Page("comparison-export", "view", in_team=False, ids={"pk": "draft", "form": "csv"}),
     Page("saved-portfolio", "view", in_team=False, ids={"pk": "portfolio"}),
     Page("saved-portfolio-reprice", "view", in_team=False, ids={"pk": "portfolio"}),
-    _post("saved-portfolio-reprice-job", "edit", in_team=False, ids={"pk": "portfolio"}),
     _post("saved-portfolio-watch", "edit", in_team=False, ids={"pk": "portfolio"},
           data=lambda _w: {"watch_threshold": "5"}),
     _post("saved-portfolio-approve", "approve", in_team=False, ids={"pk": "portfolio"}),

@@ -17,7 +17,6 @@ from planner.models import Alert, Job, Role, SavedComparison, Scope
 from planner.services.actuals import actuals
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams, tokens
-from planner.services.webhooks import webhooks
 from pricing.models import QuarantinedBatch
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
 from tests.planner.workspace import market
@@ -89,16 +88,13 @@ def full(work) -> dict[str, str]:
     )
     teams.invite(owner, work.team, Role.EDITOR, "new@alpha.test")
     tokens.create_token(owner, work.team, name="Nightly", scopes=[Scope.READ], days=9)
-    hook = webhooks.add_endpoint(
-        owner, work.team, {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
-    )
     QuarantinedBatch.objects.create(
         provider="aws", reasons=["3 prices moved tenfold"], offer_count=4, digest="0", payload=b""
     )
     jobs = {"running job": _job(work, "running"), "failed job": _job(work, "failed")}
     market("60.00")
     portfolio = {"saved portfolio": f"/portfolios/{work.portfolio().pk}/"}
-    return addresses(project.pk, plan.pk, quote.pk, hook.pk) | jobs | portfolio
+    return addresses(project.pk, plan.pk, quote.pk) | jobs | portfolio
 
 
 def _job(work, state: str) -> str:
@@ -110,9 +106,9 @@ def _job(work, state: str) -> str:
     return f"/jobs/{made.pk}/"
 
 
-def addresses(project, plan, quote, hook) -> dict[str, str]:
+def addresses(project, plan, quote) -> dict[str, str]:
     here, settings = "/team/alpha/", "/team/alpha/settings/"
-    of_settings = ("", "members/", "prices/", "servers/", "tokens/", "webhooks/", "audit/")
+    of_settings = ("", "members/", "prices/", "servers/", "tokens/", "audit/")
     return {
         "dashboard": here,
         "portfolio": f"{here}portfolio/?plan=1&project={project}",
@@ -124,9 +120,7 @@ def addresses(project, plan, quote, hook) -> dict[str, str]:
         "save": f"/save/?{urlencode(PLAN)}",
         **{f"settings {name}": settings + name for name in of_settings},
         "quote": f"{settings}servers/{quote}/",
-        "webhook": f"{settings}webhooks/{hook}/",
         "operator": "/operator/",
-        "calibrate": "/usage/",
         "usage": "/usage/",
         "new team": "/teams/new/",
         "password": "/accounts/password/change/",

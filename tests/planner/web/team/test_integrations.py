@@ -1,4 +1,4 @@
-"""Tokens and webhooks: secrets shown once, revoked at once; and the audit log of it all."""
+"""Tokens: secrets shown once, revoked at once; and the audit log of it all."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import re
 
 import pytest
 
-from planner.models import ApiToken, AuditEntry, Role, Scope, WebhookDelivery, WebhookEndpoint
+from planner.models import ApiToken, AuditEntry, Role, Scope
 from planner.services.teams import tokens
-from planner.services.webhooks import webhooks
 from tests.planner.web.team.texts import text
 
 TOKENS = "/team/alpha/settings/tokens/"
-HOOKS = "/team/alpha/settings/webhooks/"
 TOKEN = {"name": "Nightly", "kind": "personal", "scopes": ["read"], "days": "30"}
-HOOK = {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
 
 
 def test_a_token_is_shown_once_and_works(work, signed_in, client):
@@ -50,58 +47,6 @@ def test_a_token_is_revoked(work, token, signed_in):
     signed_in(Role.EDITOR).post(f"{TOKENS}{token.pk}/revoke/")
     token.refresh_from_db()
     assert not token.is_active
-
-
-def test_a_webhook_is_added_and_its_secret_shown_once(work, signed_in):
-    browser = signed_in()
-    page = text(browser.post(HOOKS, HOOK))
-    endpoint = WebhookEndpoint.objects.get()
-    assert endpoint.secret in page
-    assert endpoint.secret not in text(browser.get(HOOKS))
-
-
-def test_an_address_inside_the_network_is_refused_beside_its_box(work, signed_in):
-    answer = signed_in().post(HOOKS, {**HOOK, "url": "https://127.0.0.1/x"})
-    assert answer.status_code == 400
-    assert not WebhookEndpoint.objects.exists()
-
-
-@pytest.fixture
-def endpoint(work) -> WebhookEndpoint:
-    return webhooks.add_endpoint(work.access(), work.team, HOOK)
-
-
-def test_a_webhook_is_switched_off(work, endpoint, signed_in):
-    signed_in().post(f"{HOOKS}{endpoint.pk}/", {**HOOK, "version": endpoint.version})
-    endpoint.refresh_from_db()
-    assert not endpoint.active
-
-
-def test_a_new_signing_secret_is_shown_once(work, endpoint, signed_in):
-    old = endpoint.secret
-    page = text(signed_in().post(f"{HOOKS}{endpoint.pk}/rotate/"))
-    endpoint.refresh_from_db()
-    new = endpoint.secret
-    assert new in page
-    assert new != old
-
-
-def test_deliveries_are_listed_with_what_became_of_them(work, endpoint, signed_in):
-    WebhookDelivery.objects.create(
-        team=work.team, endpoint=endpoint, event="test", payload={}, state="failed", error="No way."
-    )
-    assert "No way." in text(signed_in().get(f"{HOOKS}{endpoint.pk}/"))
-
-
-def test_a_test_event_is_queued(work, endpoint, signed_in, settings):
-    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
-    signed_in().post(f"{HOOKS}{endpoint.pk}/test/")
-    assert endpoint.deliveries.get().event == "test"
-
-
-def test_a_webhook_is_removed(work, endpoint, signed_in):
-    signed_in().post(f"{HOOKS}{endpoint.pk}/remove/")
-    assert not WebhookEndpoint.objects.exists()
 
 
 AUDIT = "/team/alpha/settings/audit/"
