@@ -53,7 +53,6 @@ VARIABLES = {
     "and day of the week in UTC, such as 15 3 * * *; unset: never by itself",
     "PRICE_REFRESH_JITTER_SECONDS": "longest random wait once a refresh is due, s",
     "PRICE_NOTICE_EMAILS": "addresses told of prices that fail or are quarantined",
-    "PRICE_NOTICE_WEBHOOK": "address that the same is sent to as JSON",
     "SECURE_SSL_REDIRECT": "0 where no plain-http request has to be sent to https (DEBUG=0 only)",
     "SECURE_HSTS_SECONDS": "how long browsers insist on https, s (DEBUG=0 only)",
     "NUM_PROXIES": "proxies in front of the server whose `X-Forwarded-For` is believed",
@@ -112,7 +111,6 @@ SECRETS = frozenset(
         "DATABASE_URL",
         "OIDC_CLIENT_SECRET",
         "EMAIL_HOST_PASSWORD",
-        "PRICE_NOTICE_WEBHOOK",
         "CELERY_BROKER_URL",
         "CACHE_URL",
         "METRICS_TOKEN",
@@ -337,7 +335,6 @@ ADDRESSES: dict[str, tuple[tuple[str, ...], str]] = {
     "CELERY_BROKER_URL": ((), "redis://127.0.0.1:6379/0"),
     "OIDC_SERVER_URL": (_WEB, "https://login.example.com"),
     "OTEL_EXPORTER_OTLP_ENDPOINT": (_WEB, "http://127.0.0.1:4318"),
-    "PRICE_NOTICE_WEBHOOK": (_WEB, "https://chat.example.com/hooks/1"),
     "SENTRY_DSN": (_WEB, "https://key@o1.ingest.sentry.io/2"),
     "UPLOAD_S3_ENDPOINT": (_WEB, "https://minio.example.com:9000"),
 }

@@ -105,7 +105,6 @@ BROKEN_SETTINGS = {
     "OTEL_EXPORTER_OTLP_ENDPOINT": ("127.0.0.1:4318", "write it like http://127.0.0.1:4318"),
     "PRICES_RED_AFTER_DAYS": ("30", "not from 90 to"),
     "PRICE_NOTICE_EMAILS": ("it@example.com, ops", "'ops' is of another form"),
-    "PRICE_NOTICE_WEBHOOK": ("ftp://chat.example.com/s3cret", "write it like https://"),
     "PRICE_REFRESH_JITTER_SECONDS": ("soon", "is not a whole number; write one from 0 to 86,400"),
     "RETAIN_JOBS_DAYS": ("-5", "not from 0 to 36,500"),
     "SENTRY_DSN": ("sentry.example.com/s3cret", "write it like https://"),

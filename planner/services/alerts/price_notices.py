@@ -1,4 +1,4 @@
-"""Tells operators of prices that were not published: by e-mail, and to an address of theirs.
+"""Tells operators of prices that were not published, by e-mail.
 
 One notice for what is new: a provider that goes on failing, or being quarantined, for the same
 reason is told again after each day.
@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import httpx
 from django.conf import settings
 from django.urls import reverse
 
 from planner.contract.labels import cloud_title
 from planner.services.jobs.background import queue_mail
-from planner.services.observability.measures import NOTICES
 from pricing.common.pluralize import pluralize
 from pricing.models import RefreshRun
 from pricing.publish.refresh import RefreshResult
@@ -25,7 +23,6 @@ from pricing.revisions import list_newly_unread
 
 logger = logging.getLogger(__name__)
 REPEATED_AFTER = dt.timedelta(days=1)
-TIMEOUT_SECONDS = 10.0
 MAX_MOVES = 5
 _HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantined for review"}
 
@@ -45,40 +42,12 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
         for one in results
         if _list_newly_unread(one)
     ]
-    if not problems:
+    if not problems or not settings.PRICE_NOTICE_EMAILS:
         return
-    for way, is_wanted, send in (
-        ("mail", bool(settings.PRICE_NOTICE_EMAILS), _send_mail),
-        ("webhook", bool(settings.PRICE_NOTICE_WEBHOOK), _send_to_webhook),
-    ):
-        if is_wanted:
-            _send_by(way, send, problems)
-
-
-def _send_by(
-    way: str,
-    send: Callable[[Sequence[dict[str, str]]], None],
-    problems: Sequence[dict[str, str]],
-) -> None:
-    """Send it by one way; a way that fails leaves the other to be tried."""
     try:
-        send(problems)
-    except httpx.HTTPError as error:
-        NOTICES.labels(way, "failed").inc()
-        # Its own text, and a traceback, would name the address, whose path is the secret.
-        what = type(error).__name__
-        if isinstance(error, httpx.HTTPStatusError):
-            what = f"the server answered {error.response.status_code}"
-        logger.error(
-            "A notice on prices could not be sent to PRICE_NOTICE_WEBHOOK (%s); see that the"
-            " address is right and may be reached from here.",
-            what,
-        )
+        _send_mail(problems)
     except Exception:
-        NOTICES.labels(way, "failed").inc()
         logger.exception("A notice on prices could not be sent.")
-    else:
-        NOTICES.labels(way, "delivered").inc()
 
 
 def _describe(result: RefreshResult) -> dict[str, str]:
@@ -150,14 +119,3 @@ def _send_mail(problems: Sequence[dict[str, str]]) -> None:
         "\n\n".join([*parts, f"Review: {_address()}"]) + "\n",
         settings.PRICE_NOTICE_EMAILS,
     )
-
-
-def _send_to_webhook(problems: Sequence[dict[str, str]]) -> None:
-    """The operator's own address, which may be inside: no team can set it."""
-    body = {
-        "event": "prices.not_published",
-        "text": "; ".join(one["title"] for one in problems),
-        "problems": list(problems),
-        "review": _address(),
-    }
-    httpx.post(settings.PRICE_NOTICE_WEBHOOK, json=body, timeout=TIMEOUT_SECONDS).raise_for_status()

@@ -14,7 +14,6 @@ from planner.models import (
     Access,
     ActualLine,
     Alert,
-    AuditEntry,
     Project,
     SavedComparison,
     State,
@@ -145,10 +144,6 @@ def _actuals(projects: list[Project]) -> tuple[dict[UUID, Decimal], dict[UUID, s
     return paid, months
 
 
-_SENT_BACK = f"saved_comparison.{State.DRAFT.value}"
-"""In the audit log: a submitted plan became a draft again."""
-
-
 @dataclass(frozen=True)
 class ToApprove:
     """A submitted plan that this person may approve."""
@@ -169,23 +164,12 @@ class ToApprove:
 
 
 @dataclass(frozen=True)
-class SentBack:
-    """A plan of this person that somebody else made a draft again."""
-
-    saved: SavedComparison
-    entry: AuditEntry
-
-    @property
-    def sender(self) -> str:
-        return self.entry.actor
-
-
-@dataclass(frozen=True)
 class Inbox:
     """What waits for one person in one team, the oldest first."""
 
     to_approve: tuple[ToApprove, ...]
-    sent_back: tuple[SentBack, ...]
+    sent_back: tuple[SavedComparison, ...]
+    """Their plans that somebody else made drafts again."""
 
     def __len__(self) -> int:
         return len(self.to_approve) + len(self.sent_back)
@@ -196,9 +180,12 @@ def read_inbox(access: Access, team: Team) -> Inbox:
     require(access, team.pk, VIEW)
     rows = SavedComparison.objects.filter(team=team, project__archived=False)
     rows = rows.defer(*_UNREAD).select_related("project", "project__team", "variant")
+    sent_back = rows.filter(
+        state=State.DRAFT, submitted_key=access.person, sent_back_at__isnull=False
+    )
     return Inbox(
         tuple(_list_to_approve(access, rows.exclude(state=State.DRAFT))),
-        tuple(_list_sent_back(access, team, rows.filter(state=State.DRAFT))),
+        tuple(sent_back.exclude(sent_back_as=access.name).order_by("created_at", "pk")),
     )
 
 
@@ -212,22 +199,3 @@ def _to_approve(saved: SavedComparison, approved: Mapping[UUID, SavedComparison]
     is_comparable = saved.read_summary().currency == project_currency(saved.project)
     budget = budget_over_horizon(saved.project, saved) if is_comparable else None
     return ToApprove(saved, budget, approved.get(saved.project_id))
-
-
-def _list_sent_back(
-    access: Access, team: Team, drafts: QuerySet[SavedComparison]
-) -> list[SentBack]:
-    """By what was sent back, which is little, and not by the drafts, of which a team may have
-    thousands."""
-    entries = AuditEntry.objects.filter(team=team, action=_SENT_BACK).order_by("at", "pk")
-    last = {entry.object_id: entry for entry in entries}
-    own = {pk: entry for pk, entry in last.items() if _is_for(access, entry)}
-    rows = drafts.filter(pk__in=list(own)).order_by("created_at", "pk") if own else []
-    return [SentBack(saved, own[str(saved.pk)]) for saved in rows]
-
-
-def _is_for(access: Access, entry: AuditEntry) -> bool:
-    """Whether this person had submitted it and did not take it back themselves."""
-    before = entry.before
-    is_author: bool = before.get("submitted_key") == access.person
-    return is_author and entry.actor != before.get("submitted_as")

@@ -61,13 +61,6 @@ DELIVERY_ATTEMPTS = Counter(
     "Attempts to deliver a webhook, by the state that they left the delivery in",
     ("state",),
 )
-NOTICES = Counter(
-    "planner_price_notices_total",
-    "Notices on prices to operators, by way and outcome",
-    ("way", "outcome"),
-)
-
-
 logger = logging.getLogger(__name__)
 
 
@@ -136,10 +129,9 @@ def _measure_prices(rows: Sequence[Freshness]) -> Iterator[Metric]:
         values = [(provider, part.part, getattr(part, field)) for provider, part in parts]
         known = [row for row in values if row[2] is not None]
         yield _gauge(name, text, ("provider", "part"), known)
-    waiting = [(row.provider, row.quarantined_batches) for row in rows]
-    yield _gauge(
-        "planner_quarantined_batches", "Batches that wait for review", ("provider",), waiting
-    )
+    batches = [(row.provider, row.quarantined_batches) for row in rows]
+    text = "Batches that wait for review"
+    yield _gauge("planner_quarantined_batches", text, ("provider",), batches)
     waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING).order_by()
     counts = dict(waiting.values_list("provider").annotate(Count("pk")))
     quarantined = [(row.provider, counts.get(row.provider, 0)) for row in rows]

@@ -204,7 +204,6 @@ def send_back(
     changes = {
         "submitted_by_id": None,
         "submitted_as": "",
-        "submitted_key": "",
         "submitted_at": None,
         "sent_back_as": access.name,
         "sent_back_at": timezone.now(),

@@ -44,7 +44,7 @@ def test_what_was_sent_back_waits_for_its_author_until_it_is_submitted_again(
     plan = saved_comparisons.submit(editor, work.saved())
     plan = saved_comparisons.send_back(approver, plan)
     (row,) = read_inbox(editor, work.team).sent_back
-    assert (row.saved, row.sender) == (plan, approver.name)
+    assert (row, row.sender) == (plan, approver.name)
     assert not read_inbox(approver, work.team)
     saved_comparisons.submit(editor, plan)
     assert not read_inbox(editor, work.team).sent_back
@@ -67,5 +67,5 @@ def test_drafts_that_nobody_sent_back_are_not_read(
 ) -> None:
     work.saved()
     editor = work.access(Role.EDITOR)
-    with django_assert_num_queries(3):  # Approved, submitted, what was sent back.
+    with django_assert_num_queries(3):
         assert not read_inbox(editor, work.team)

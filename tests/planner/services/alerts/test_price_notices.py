@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import logging
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -17,7 +16,6 @@ from pricing.models import RefreshRun
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish, refresh_ended
 from pricing.publish.refresh import RefreshResult
-from tests.planner.services.alerts.receivers import mail_server, web_server
 from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db
@@ -113,42 +111,13 @@ def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
     assert len(mailbox.outbox) == 1 + days  # at once, and after each day
 
 
-def test_a_real_mailbox_and_a_real_webhook_receive_it(settings: Any) -> None:
-    with mail_server() as post, web_server() as web:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = post.server_address
-        settings.EMAIL_USE_TLS = False
-        settings.PRICE_NOTICE_EMAILS = ["prices@example.org"]
-        settings.PRICE_NOTICE_WEBHOOK = f"http://127.0.0.1:{web.server_address[1]}/"
-        tell(results=(run(QUARANTINED),))
-    assert "Prices of AWS are quarantined for review" in post.received[0]
-    (body,) = web.received
-    assert body["event"] == "prices.not_published"
-    assert [(one["provider"], one["outcome"]) for one in body["problems"]] == [
-        ("aws", "quarantined")
-    ]
-
-
-def test_a_receiver_that_is_gone_is_logged_and_stops_nothing(
+def test_a_mail_server_that_is_gone_is_logged_and_stops_nothing(
     settings: Any, mailbox: Any, caplog: Any
 ) -> None:
-    settings.PRICE_NOTICE_WEBHOOK = "http://127.0.0.1:9/"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
     tell(results=(run(QUARANTINED),))
-    assert len(mailbox.outbox) == 1
     assert "could not be sent" in caplog.text
-
-
-@pytest.mark.parametrize("code", [204, 404])
-def test_no_log_names_the_address_of_the_webhook(settings: Any, caplog: Any, code: int) -> None:
-    """Whoever knows the path of such an address may write into the operators' channel."""
-    with web_server(code) as web:
-        settings.PRICE_NOTICE_WEBHOOK = f"http://127.0.0.1:{web.server_address[1]}/hook/s3cret"
-        with caplog.at_level("INFO", logger="planner"):
-            tell(results=(run(QUARANTINED),))
-        assert len(web.received) == 1
-    assert "s3cret" not in caplog.text
-    assert ("PRICE_NOTICE_WEBHOOK (the server answered 404)" in caplog.text) is (code == 404)
-    assert logging.getLogger("httpx").level == logging.WARNING
 
 
 def test_operators_see_it_on_every_page_and_visitors_do_not(client: Any, admin_client: Any) -> None:
