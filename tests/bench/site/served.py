@@ -76,16 +76,14 @@ def fill(environment: dict[str, str]) -> str:
 
 
 @contextmanager
-def serve(
-    environment: dict[str, str], application: str = "planner.wsgi"
-) -> Iterator[tuple[int, int]]:
+def serve(environment: dict[str, str]) -> Iterator[tuple[int, int]]:
     """Port and process of two workers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
     command = [
         str(Path(sys.executable).with_name("gunicorn")),
-        application,
+        "planner.wsgi",
         *("--bind", f"127.0.0.1:{port}", "--workers", "2"),
         *("--threads", "4", "--log-level", "error"),
     ]
