@@ -162,11 +162,7 @@ DEMANDS: dict[str, Callable[..., Demand]] = {"accelerator_hours": _given_hours}
 
 
 def _level(hours: Floats, at_once: float) -> Floats:
-    """max(H / 730, n): the work goes on all month, on no fewer accelerators than one job takes.
-
-    >>> _level(np.array([0.0, 365.0, 730.0, 1095.0]), 1.0).tolist()
-    [0.0, 1.0, 1.0, 1.5]
-    """
+    """max(H / 730, n): the work goes on all month, on no fewer accelerators than one job takes."""
     return np.where(hours > 0, np.maximum(hours / HOURS_PER_MONTH, at_once), 0.0)
 
 
@@ -321,16 +317,6 @@ def with_equivalents(demand: Demand, accelerators: Iterable[str]) -> Demand:
     """`demand` with candidates for the other `accelerators`, each by its measured throughput.
 
     Those whose throughput cannot be placed are listed in `excluded` with the reason.
-
-    >>> import datetime as dt
-    >>> from planner.sizing.demand import compute_demand
-    >>> from planner.contract.request.workload import AcceleratorHours
-    >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="H100 SXM",
-    ...                          hours_per_month=[730])
-    >>> demand = compute_demand(hours, dt.date(2027, 1, 1), 1)
-    >>> both = with_equivalents(demand, ["nvidia-a100-80gb-sxm"])
-    >>> 0.3 < both.candidates[1].relative_throughput < 0.7
-    True
     """
     known = {c.accelerator for c in demand.candidates}
     candidates, excluded = list(demand.candidates), dict(demand.excluded)

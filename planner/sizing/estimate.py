@@ -248,13 +248,7 @@ def _size_workload(
 
 
 def _times_over(runs: int, factor: float) -> str:
-    """What the hours hold beside one run; empty where that is all.
-
-    >>> _times_over(3, 1.5)
-    '; the accelerator-hours are of 3 runs, each 1.5 times over for attempts and trials'
-    >>> _times_over(1, 1.0)
-    ''
-    """
+    """What the hours hold beside one run; empty where that is all."""
     if runs == 1 and factor == 1:
         return ""
     over = f"{factor:.4g} times over for attempts and trials"

@@ -168,9 +168,6 @@ def _dmon(text: str) -> Rows:
 def _dcgmi(text: str) -> Rows:
     """Rows of `dcgmi dmon`, whose header comes again every page; parts of a split GPU (MIG) stand
     as GPU-I and GPU-CI.
-
-    >>> _dcgmi("#Entity  GRACT  POWER\\nID           W\\nGPU 3    0.970  631.2")
-    [['index', 'utilization.gpu', 'power.draw'], ['3', '97', '631.2']]
     """
     header = next(line for line in text.splitlines() if line.strip()).lstrip("# ").split()[1:]
     fields = [DCGM_FIELDS.get(word, (f"column {i}", 1.0)) for i, word in enumerate(header)]
@@ -215,11 +212,7 @@ class _Gpu:
 
 
 def _prometheus(text: str) -> Rows:
-    """Header and a row for each GPU and moment.
-
-    >>> _prometheus('DCGM_FI_DEV_GPU_UTIL{gpu="0",Hostname="a"} 97')[1][:4]
-    ['', 'a', '0', '']
-    """
+    """Header and a row for each GPU and moment."""
     gpus: dict[tuple[str, str], _Gpu] = {}
     values = _range(text) if text.lstrip().startswith("{") else _exposition(text)
     for metric, labels, value, moment in values:
@@ -313,11 +306,7 @@ streams, 2024)."""
 
 
 def decode_log(raw: bytes, field: str = "file") -> str:
-    """The text of a log; refuses, on `field`, what is neither UTF-8 nor UTF-16.
-
-    >>> decode_log("index".encode("utf-16"))
-    'index'
-    """
+    """The text of a log; refuses, on `field`, what is neither UTF-8 nor UTF-16."""
     encoding = next((name for mark, name in MARKS if raw.startswith(mark)), "")
     if not encoding and raw[1:2] == b"\x00":
         encoding = "utf-16-le"

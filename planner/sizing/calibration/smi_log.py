@@ -111,12 +111,7 @@ class SmiLog:
 
 
 def read_log(text: str) -> SmiLog:
-    """The log by GPU; refuses another format on `log`, naming what was found.
-
-    >>> log = read_log("index, utilization.gpu [%], memory.used [MiB]\\n0, 97%, 40000 MiB\\n")
-    >>> log.gpus[0].values["utilisation_percent"], log.gpus[0].values["memory_used_mib"]
-    ([97.0], [40000.0])
-    """
+    """The log by GPU; refuses another format on `log`, naming what was found."""
     rows = iter(read_rows(text))
     header = next(rows, [])
     columns = _columns(header)

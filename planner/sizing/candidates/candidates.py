@@ -148,24 +148,14 @@ def list_accelerators(names: Sequence[str] | None) -> tuple[Accelerator, ...]:
 
 
 def market_status_of(one: Accelerator) -> str:
-    """Whether an accelerator is retired, sold for inference only, or current.
-
-    >>> from pricing.market.accelerators import get
-    >>> market_status_of(get("nvidia-k80")), market_status_of(get("aws-inferentia2"))
-    ('retired', 'inference_only')
-    """
+    """Whether an accelerator is retired, sold for inference only, or current."""
     if one.retired:
         return RETIRED
     return SERVES_ONLY if one.slug in INFERENCE_ONLY else CURRENT
 
 
 def restrictions_on(one: Accelerator) -> dict[str, str]:
-    """What to mind with an accelerator, by what it is about.
-
-    >>> from pricing.market.accelerators import get
-    >>> list(restrictions_on(get("nvidia-rtx-4090"))), list(restrictions_on(get("google-tpu-v5e")))
-    (['software', 'error_correction', 'cooling', 'licence'], ['software', 'porting'])
-    """
+    """What to mind with an accelerator, by what it is about."""
     restrictions = {}
     if one.vendor in SOFTWARE:
         restrictions["software"] = SOFTWARE[one.vendor]
@@ -179,12 +169,7 @@ def restrictions_on(one: Accelerator) -> dict[str, str]:
 
 
 def exclusion(one: Accelerator, least: int = 1) -> str | None:
-    """Why an accelerator is never proposed for training; None where it may be.
-
-    >>> from pricing.market.accelerators import get
-    >>> exclusion(get("nvidia-k80"))
-    'retired: no cloud offers it to a new plan'
-    """
+    """Why an accelerator is never proposed for training; None where it may be."""
     market_status = market_status_of(one)
     if market_status == RETIRED:
         return "retired: no cloud offers it to a new plan"
@@ -209,23 +194,14 @@ _WORDS = {
 
 
 def _in_words(name: str) -> str:
-    """A figure of a sheet as people call it.
-
-    >>> _in_words("tf32_tflops"), _in_words("tdp_w"), _in_words("year")
-    ('TF32 rate', 'power', 'year')
-    """
+    """A figure of a sheet as people call it."""
     if name.endswith("_tflops"):
         return f"{name.removesuffix('_tflops').upper()} rate"
     return _WORDS.get(name, name)
 
 
 def notes_on(one: Accelerator) -> tuple[str, ...]:
-    """Limits of licence and needs of software that go with the choice.
-
-    >>> from pricing.market.accelerators import get
-    >>> notes_on(get("google-tpu-v5e"))[0]
-    'software: XLA through JAX or PyTorch/XLA; CUDA kernels do not run'
-    """
+    """Limits of licence and needs of software that go with the choice."""
     restrictions = restrictions_on(one)
     notes = [f"software: {restrictions['software']}"] if "software" in restrictions else []
     if "licence" in restrictions:

@@ -45,9 +45,6 @@ PORT = "a port to JAX, PyTorch/XLA or Neuron takes weeks, custom CUDA kernels mo
 def porting_usd(stacks: Collection[str]) -> float:
     """USD of engineering to port code to these software stacks, which it does not run on yet: that
     of each, by `ROCM_MONTHS` or `ASIC_MONTHS` of `ENGINEER_USD`.
-
-    >>> porting_usd([]), porting_usd(["rocm"]), porting_usd(["xla", "rocm"])
-    (0.0, 7500.0, 37500.0)
     """
     months = sum(ROCM_MONTHS if stack == "rocm" else ASIC_MONTHS for stack in stacks)
     return months * ENGINEER_USD
@@ -162,9 +159,6 @@ def find_front(points: Mapping[str, tuple[float, float]]) -> dict[str, str]:
 
     The knee is the point next to the best of both, money and time taken as logarithms over the
     width of the front; of one that is cheapest and fastest it is said that it is the cheapest.
-
-    >>> find_front({"a": (100, 10), "b": (130, 2), "c": (400, 1), "d": (150, 11)})
-    {'a': 'cheapest', 'b': 'knee', 'c': 'fastest'}
     """
     ordered = sorted(points.items(), key=lambda item: (item[1], item[0]))
     front: list[str] = []
@@ -267,10 +261,6 @@ ENOUGH_HOURS = 12.0
 def cpu_hours(workload: SizedWorkload) -> float | None:
     """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
     A100's rate, whatever their loader; None where that is not known.
-
-    >>> small = Training(kind="training", parameters=1e6, tokens=1e8, sequence_length=128)
-    >>> cpu_hours(small) < 2
-    True
     """
     if isinstance(workload, Training):
         return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)

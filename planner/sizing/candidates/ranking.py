@@ -81,13 +81,7 @@ def rank(eligible: Mapping[str, Schedule], excluded: Mapping[str, str]) -> tuple
 
 
 def describe_system(one: Accelerator, count: int) -> str:
-    """What the accelerators come in: a card, a multi-GPU system such as a DGX, a slice.
-
-    >>> describe_system(get("nvidia-h100-80gb-sxm"), 8), describe_system(get("nvidia-l4"), 1)
-    ('multi-GPU system of 8 (HGX or DGX)', 'single card')
-    >>> describe_system(get("aws-trainium2"), 32), describe_system(get("nvidia-gh200-96gb"), 32)
-    ('server of 16 chips (NeuronLink)', 'superchip servers')
-    """
+    """What the accelerators come in: a card, a multi-GPU system such as a DGX, a slice."""
     domain = fast_domain(one)
     if one.accelerator_class == "tpu":
         return "TPU slice" if count > 1 else "single TPU chip"
@@ -136,10 +130,6 @@ def serves_tier(one: Accelerator) -> str | None:
 
     Very demanding: fast links within a server and bf16. Complex: more than 24 GiB, or joined by
     fast links; never a consumer card. Light: any that trains.
-
-    >>> from pricing.market.accelerators import get
-    >>> [serves_tier(get(f"nvidia-{slug}")) for slug in ("l4", "l40s", "h100-80gb-sxm", "k80")]
-    ['light', 'complex', 'very_demanding', None]
     """
     if market_status_of(one) != CURRENT:
         return None

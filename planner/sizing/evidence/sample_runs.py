@@ -78,11 +78,7 @@ def measurements() -> tuple[Measurement, ...]:
 
 @cache
 def benchmarks() -> dict[str, tuple[Measurement, ...]]:
-    """Benchmarks that can size a workload of samples: those counted in samples, by slug.
-
-    >>> sorted({m.unit for rows in benchmarks().values() for m in rows})
-    ['images', 'mel_frames', 'samples', 'sequences', 'tokens']
-    """
+    """Benchmarks that can size a workload of samples: those counted in samples, by slug."""
     grouped: dict[str, list[Measurement]] = {}
     for row in measurements():
         if row.unit not in ("runs", "model_tflop"):
@@ -91,12 +87,7 @@ def benchmarks() -> dict[str, tuple[Measurement, ...]]:
 
 
 def benchmark(slug: str) -> tuple[Measurement, ...]:
-    """Measurements of one benchmark; refuses an unknown one with the closest.
-
-    >>> benchmark("resnet50")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    pricing.common.invalid_input.InvalidInput: benchmark: 'resnet50' is not known; closest ...
-    """
+    """Measurements of one benchmark; refuses an unknown one with the closest."""
     rows = benchmarks().get(slug)
     if rows:
         return rows

@@ -50,11 +50,7 @@ class Memory:
 
 
 def weight_bytes(parameters: float, precision: str) -> float:
-    """Bytes of the weights alone: N times bytes per value.
-
-    >>> weight_bytes(7e9, "fp32") / 1e9, weight_bytes(7e9, "fp16") / 1e9
-    (28.0, 14.0)
-    """
+    """Bytes of the weights alone: N times bytes per value."""
     return parameters * BYTES[precision]
 
 
@@ -76,9 +72,6 @@ def kv_cache_bytes(
 ) -> float:
     """Bytes of keys and values while serving: 2 L d s b bytes, times the share of heads that
     have their own keys (grouped-query attention).
-
-    >>> kv_cache_bytes(Shape(32, 4096), 4096, 1, "fp16") / GIB
-    2.0
     """
     return 2 * shape.layers * shape.hidden_size * kv_share * sequence * batch * BYTES[precision]
 
@@ -98,12 +91,7 @@ RACK_DOMAIN = 72
 
 
 def fast_domain(one: Accelerator) -> int:
-    """Accelerators that tensor parallelism may span.
-
-    >>> from pricing.market.accelerators import get
-    >>> [fast_domain(get(s)) for s in ("nvidia-h100-80gb-sxm", "nvidia-l4", "nvidia-gb200")]
-    [8, 1, 72]
-    """
+    """Accelerators that tensor parallelism may span."""
     if one.slug.startswith(("nvidia-gb200", "nvidia-gb300")):
         return RACK_DOMAIN
     return FAST_DOMAIN.get(one.interconnect, 8 if one.form == "oam" else 1)
@@ -114,11 +102,7 @@ TRAINING_PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8")
 
 
 def supported_precisions(one: Accelerator) -> tuple[str, ...]:
-    """Precisions whose dense rate is known.
-
-    >>> supported_precisions(get("nvidia-t4"))
-    ('fp32', 'fp16')
-    """
+    """Precisions whose dense rate is known."""
     return _precisions(one.slug)
 
 
@@ -149,12 +133,6 @@ def serving(training: Training, one: Accelerator) -> ServingMemory:
     """Memory to serve one sequence at full length, and the accelerators it takes, by precision
     of the weights; keys and values stay in 16 bits. Where the request does not say what a token
     keeps, every head keeps its own (multi-head attention, the most that any model needs).
-
-    >>> from pricing.market.accelerators import get
-    >>> seven = Training(kind="training", parameters=6.7e9, tokens=1, layers=32, hidden_size=4096)
-    >>> answer = serving(seven, get("nvidia-l4"))
-    >>> answer.kv_cache_gib_per_sequence, answer.min_accelerators["fp16"]
-    (2.0, 1)
     """
     length = usual_length(training)
     cache = cache_bytes(training, length) / GIB
@@ -171,10 +149,6 @@ def serving(training: Training, one: Accelerator) -> ServingMemory:
 def cache_bytes(training: Training, length: float) -> float:
     """Bytes of one sequence's keys and values in 16 bits: 2 v (L_full s + L_window min(s, w)) for v
     values a token and layer; 4 L d s where they are not known.
-
-    >>> llama = Training(kind="training", model="Llama-3.1-8B", tokens=1)
-    >>> cache_bytes(llama, 8192) / GIB
-    1.0
     """
     shape = shape_of_training(training)
     values = training.cached_values_per_layer

@@ -66,14 +66,7 @@ class Work:
 
 
 def transformer_shape(parameters: float, layers: float | None, hidden_size: float | None) -> Shape:
-    """Layers and hidden size from N = 12 L d², at d = 120 L where neither is given.
-
-    >>> shape = transformer_shape(6.9e9, None, None)
-    >>> round(shape.layers), round(shape.hidden_size)
-    (34, 4102)
-    >>> round(transformer_shape(6.9e9, 32, None).hidden_size)
-    4239
-    """
+    """Layers and hidden size from N = 12 L d², at d = 120 L where neither is given."""
     if layers and hidden_size:
         return Shape(layers, hidden_size)
     if layers:
@@ -97,11 +90,6 @@ def active_parameters(training: Training) -> float:
 def size_at_work(training: Training) -> float:
     """Parameters whose matrix work would be all that a token takes, attention's included:
     N + 2 L w s.
-
-    >>> small = Training(kind="training", parameters=1.25e8, tokens=1, layers=12, hidden_size=768,
-    ...                  sequence_length=65536)
-    >>> f"{size_at_work(small):.3g}"
-    '1.33e+09'
     """
     attention = attention_flops_per_token(training)
     return multiplied_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
@@ -129,11 +117,6 @@ def attention_span(training: Training) -> float:
 
     A causal token attends to min(i, W) tokens at position i, W - W² / (2 s) in the mean; the term
     of a whole sequence is s where the mean is s / 2, so a window's is twice its mean.
-
-    >>> one = Training(kind="training", parameters=1e9, tokens=1, sequence_length=32768, layers=6,
-    ...                sliding_window=1024, sliding_layers=6)
-    >>> attention_span(one), attention_span(one.model_copy(update={"sliding_layers": None}))
-    (2016.0, 32768.0)
     """
     length = attended_length(training)
     window = min(length, float(training.sliding_window or length))
@@ -184,11 +167,6 @@ def usual_length(training: Training) -> int:
 def embedding_parameters(training: Training) -> float:
     """Parameters of one matrix over the vocabulary, V d; of a language model, and where V or d is a
     usual value, at most a quarter of the parameters.
-
-    >>> bert = Training(kind="training", parameters=1.1e8, tokens=1, layers=12, hidden_size=768,
-    ...                 vocabulary_size=30522)
-    >>> f"{embedding_parameters(bert):.3g}"
-    '2.34e+07'
     """
     vocabulary = training.vocabulary_size or USUAL_VOCABULARY
     matrix = float(vocabulary) * shape_of_training(training).hidden_size
@@ -204,24 +182,13 @@ def multiplied_parameters(training: Training) -> float:
     """Parameters active on one token that are multiplied: all of them in a language model, whose
     output is as large as its embedding; without the embedding, which is looked up, in a
     classifier.
-
-    >>> bert = Training(kind="training", parameters=1.1e8, tokens=1, layers=12, hidden_size=768,
-    ...                 vocabulary_size=30522, is_classifier=True)
-    >>> f"{multiplied_parameters(bert):.3g}"
-    '8.66e+07'
     """
     looked_up = embedding_parameters(training) if training.is_classifier else 0.0
     return active_parameters(training) - looked_up
 
 
 def attended_length(training: Training) -> float:
-    """Tokens that attention spans: the sequence's, or an example's where a sequence holds several.
-
-    >>> packed = Training(kind="training", parameters=1e9, tokens=1, sequence_length=32768)
-    >>> attended_length(packed), attended_length(
-    ...     packed.model_copy(update={"tokens_per_example": 840.0}))
-    (32768.0, 840.0)
-    """
+    """Tokens that attention spans: those of an example where a sequence holds several."""
     length = float(usual_length(training))
     return min(length, training.tokens_per_example or length)
 
@@ -234,11 +201,6 @@ def is_mixture(training: Training) -> bool:
 def mixture_share(training: Training) -> float:
     """Part of what mixtures of experts take beside dense models that a model takes: more with
     the share of its parameters that rests on a token.
-
-    >>> dense = Training(kind="training", parameters=40e9, tokens=1e9)
-    >>> of = [dense.model_copy(update={"active_parameters": at}) for at in (39e9, 37e9, 31e9, 13e9)]
-    >>> [round(mixture_share(one), 3) for one in of]
-    [0.0, 0.071, 0.5, 1.0]
     """
     idle = 1 - active_parameters(training) / training.parameters
     return min(1.0, max(0.0, idle - LEAST_IDLE) / (MUCH_IDLE - LEAST_IDLE))
@@ -285,9 +247,6 @@ def stage_of(training: Training) -> str:
     """As the request says; else fine-tuning with adapters or on fewer tokens than parameters at
     work, which no pre-training gets by with (20 tokens a parameter are usual: Hoffmann et al.,
     arXiv 2203.15556, 2022).
-
-    >>> stage_of(Training(kind="training", parameters=7e9, tokens=3e7))
-    'fine_tuning'
     """
     if training.stage is not None:
         return training.stage
@@ -306,15 +265,6 @@ def is_near_both(training: Training) -> bool:
 def by_stage(training: Training, value: Callable[[str], float]) -> float:
     """What a stage makes of a training; of a guess from D tokens, half to twice the
     N active parameters, what lies between the stages by ln (D / N).
-
-    >>> seven = Training(kind="training", parameters=7e9, tokens=7e9)
-    >>> value = {"pretraining": 1.0, "fine_tuning": 3.0}.__getitem__
-    >>> by_stage(seven, value)
-    2.0
-    >>> stated = seven.model_copy(update={"stage": "fine_tuning"})
-    >>> more = seven.model_copy(update={"tokens": 9.9e9})
-    >>> by_stage(stated, value), round(by_stage(more, value), 2)
-    (3.0, 1.5)
     """
     if not is_near_both(training):
         return value(stage_of(training))

@@ -135,13 +135,6 @@ class MemoryPlan:
 def fullest_stage(layers: float, grid: Grid) -> Floats:
     """Layers of the fullest stage over those of a mean one, ceil(L / p) p / L: it holds the most
     and all others wait for it.
-
-    >>> from planner.sizing.layout.shapes import make_grid
-    >>> stages = make_grid([(1, 16, 1, 1, 0, 0), (1, 32, 1, 1, 0, 0)])
-    >>> [round(float(over), 3) for over in fullest_stage(126.0, stages)]
-    [1.016, 1.016]
-    >>> [round(float(over), 3) for over in fullest_stage(36.0, stages)]
-    [1.333, 1.778]
     """
     over: Floats = np.ceil(layers / grid.pipeline) * grid.pipeline / layers
     return over

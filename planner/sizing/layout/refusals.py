@@ -24,10 +24,6 @@ def check_split(training: Training) -> None:
 
     Raises `InvalidInput` on `zero_stage` where it does not go with pipeline stages, on experts, and
     on `layout` where width or heads do not divide into as many slices.
-
-    >>> from planner.contract.request.workload import OwnLayout
-    >>> one = Training(kind="training", parameters=8e9, tokens=1e9, hidden_size=4096)
-    >>> check_split(one.model_copy(update={"layout": OwnLayout(tensor=8)}))
     """
     check_experts(training)
     own, stage = training.layout, training.zero_stage
@@ -58,11 +54,7 @@ def check_split(training: Training) -> None:
 
 
 def _divisors(whole: int) -> str:
-    """Sizes that divide a number, up to the widest that is used, in words.
-
-    >>> _divisors(28), _divisors(71), _divisors(8)
-    ('1, 2, 4, 7, 14 or 28', '1 or 71', '1, 2, 4 or 8')
-    """
+    """Sizes that divide a number, up to the widest that is used, in words."""
     *first, last = (str(size) for size in range(1, whole + 1) if whole % size == 0)
     return f"{', '.join(first)} or {last}" if first else last
 
@@ -181,11 +173,7 @@ def _holds(task: LayoutTask, update: dict[str, Any], requested: float = math.inf
 
 
 def _join(names: list[str], word: str) -> str:
-    """Names as a list in words.
-
-    >>> _join(["a"], "or"), _join(["a", "b", "c"], "or")
-    ('a', 'a, b or c')
-    """
+    """Names as a list in words."""
     *first, last = names
     return f"{', '.join(first)} {word} {last}" if first else last
 

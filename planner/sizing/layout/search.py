@@ -444,11 +444,7 @@ def micro_batches_for(sequences: float, data: Floats, room: Floats) -> Floats:
 
 
 def _distinct(numbers: Whole) -> tuple[Floats, Whole]:
-    """The values of whole `numbers` in order, and the place of each among them, without sorting.
-
-    >>> [one.tolist() for one in _distinct(np.array([8, 2, 8, 3]))]
-    [[2.0, 3.0, 8.0], [2, 0, 2, 1]]
-    """
+    """The values of whole `numbers` in order, and the place of each among them, without sorting."""
     is_there = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
     is_there[numbers] = True
     places = np.cumsum(is_there) - 1
@@ -488,11 +484,7 @@ def judge_with_idle(task: LayoutTask, accelerators: int) -> PlacedLayout:
 
 
 def even_below(accelerators: int) -> list[int]:
-    """Numbers 2^k and 3 2^k below n and down to a sixteenth of it, over which splits are even.
-
-    >>> even_below(56), even_below(64), even_below(2)
-    ([48, 32, 24, 16, 12, 8, 6, 4], [48, 32, 24, 16, 12, 8, 6, 4], [1])
-    """
+    """Numbers 2^k and 3 2^k below n and down to a sixteenth of it, over which splits are even."""
     sizes = {size << k for k in range(accelerators.bit_length()) for size in (1, 3)}
     near = (size for size in sizes if accelerators <= FEWEST_OF * size and size < accelerators)
     return sorted(near, reverse=True)

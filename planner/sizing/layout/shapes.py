@@ -92,11 +92,6 @@ class ModelShape:
 def model_shape(training: Training) -> ModelShape:
     """Parts of a model, usual ones where the request is silent; `by_parts` counts what frozen
     weights spare by the kind of the feed-forward part.
-
-    >>> seven = Training(kind="training", parameters=7e9, tokens=1e9, layers=32, hidden_size=4096)
-    >>> shape = model_shape(seven)
-    >>> round(shape.dense / 1e9, 2), shape.experts, shape.kept_bytes / shape.hidden_size
-    (6.59, 0.0, 34.0)
     """
     shape = shape_of_training(training)
     wider = attention_width(training) - shape.hidden_size
@@ -158,9 +153,6 @@ def _adapter_share(training: Training) -> float:
 def usual_global_batch(flops: float) -> float:
     """Tokens of one optimizer step that are usual for a training: 0.292 C^0.3271, at least 2^16
     (DeepSeek LLM, arXiv 2401.02954 equation 6, 2024).
-
-    >>> f"{usual_global_batch(6 * 7e9 * 2e12):.1e}"
-    '9.2e+06'
     """
     return max(65_536.0, 0.292 * math.exp(0.3271 * math.log(max(flops, 1.0))))
 
@@ -208,9 +200,6 @@ class Grid:
 def all_splits(domain: int, is_long: bool, expert_sizes: tuple[int, ...]) -> Grid:
     """Splits for accelerators whose fast links join `domain`: tensor parallelism stays within it,
     ZeRO stages 2 and 3 go without pipeline stages, experts are spread over none or `expert_sizes`.
-
-    >>> float(all_splits(1, False, ()).tensor.max())
-    1.0
     """
     rows = [
         (t, p, c, e, z, k)
@@ -285,13 +274,7 @@ class StateBytes:
 
 
 def state_bytes(training: Training, precision: str) -> StateBytes:
-    """Bytes kept between steps.
-
-    >>> seven = Training(kind="training", parameters=7e9, tokens=1e9)
-    >>> kept = state_bytes(seven, "bf16")
-    >>> kept.weights + kept.gradients + kept.optimizer, kept.full_gradients
-    (16.0, 4.0)
-    """
+    """Bytes kept between steps."""
     is_full = precision in ("fp32", "tf32")
     optimizer = "adamw" if is_adapter(training) else training.optimizer
     weights, gradients, moments = (FULL_BYTES if is_full else OPTIMIZER_BYTES)[optimizer]
@@ -310,11 +293,6 @@ def state_bytes(training: Training, precision: str) -> StateBytes:
 def quantised_bytes(training: Training) -> float:
     """Bytes of the weights under QLoRA: 0.516 (N - e V d) + 3 e V d with e matrices over the
     vocabulary, two of a language model.
-
-    >>> llama = Training(kind="training", parameters=8.03e9, tokens=1, layers=32, hidden_size=4096,
-    ...                  vocabulary_size=128256, optimizer="qlora")
-    >>> round(quantised_bytes(llama) / 1e9, 2)
-    6.75
     """
     whole = (1.0 if training.is_classifier else 2.0) * embedding_parameters(training)
     return NF4_BYTES * (training.parameters - whole) + UNQUANTISED_BYTES * whole
@@ -336,12 +314,7 @@ HBM_CARDS = ("a100", "a30", "h100", "h200", "v100", "p100", "mi2", "titan-v")
 
 
 def usable_gib(one: Accelerator) -> float:
-    """GiB that a training may take of one card, the context not counted.
-
-    >>> from pricing.market.accelerators import get
-    >>> round(usable_gib(get("nvidia-l4")), 1), round(usable_gib(get("nvidia-a100-80gb-sxm")), 1)
-    (22.0, 78.3)
-    """
+    """GiB that a training may take of one card, the context not counted."""
     share = ECC_SHARE if has_inline_ecc(one) else FIRMWARE_SHARE
     return max(0.0, one.memory_gib * share - CONTEXT_GIB)
 
@@ -358,11 +331,6 @@ def heads_of(training: Training) -> int | None:
 
     A tensor-parallel slice takes whole heads of queries; those of keys and values may be repeated
     (NVIDIA/Megatron-LM core/transformer/transformer_config.py, 2024).
-
-    >>> heads_of(Training(kind="training", model="Qwen2.5-7B", tokens=1e9))
-    28
-    >>> heads_of(Training(kind="training", parameters=7e9, tokens=1e9)) is None
-    True
     """
     return _heads(training.model, training.config, training.hidden_size)
 

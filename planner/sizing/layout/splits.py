@@ -168,9 +168,6 @@ USUAL_EXPERTS = 64
 def sizes_that_divide(experts: int) -> tuple[int, ...]:
     """Ranks over which experts are spread evenly: of the sizes that are looked at what divides
     their number.
-
-    >>> sizes_that_divide(128), sizes_that_divide(16), sizes_that_divide(60), sizes_that_divide(61)
-    ((4, 8, 16, 32, 64), (4, 8, 16), (4,), ())
     """
     return tuple(sorted({math.gcd(experts, size) for size in WHOLE_EXPERT_SIZES} - {1}))
 
@@ -178,10 +175,6 @@ def sizes_that_divide(experts: int) -> tuple[int, ...]:
 def replicas_at_once(grid: Grid) -> Floats:
     """Replicas of which a multiple spreads the experts evenly: e divides the d c t ranks of a stage
     (NVIDIA/Megatron-LM core/parallel_state.py, 2024), so that d is a multiple of e / gcd(e, c t).
-
-    >>> from planner.sizing.layout.shapes import make_grid
-    >>> replicas_at_once(make_grid([(1, 4, 1, 8, 1, 0), (2, 4, 1, 8, 1, 0)])).tolist()
-    [8.0, 4.0]
     """
     expert = grid.expert.astype(np.int64)
     ranks = (grid.tensor * grid.context).astype(np.int64)
@@ -194,9 +187,6 @@ def check_experts(training: Training) -> None:
 
     Raises `InvalidInput` on `experts_per_token` where a token would visit more than there are, and
     on `layout` where it spreads experts that there are not, or not evenly.
-
-    >>> one = Training(kind="training", parameters=47e9, tokens=1e9, active_parameters=13e9)
-    >>> check_experts(one.model_copy(update={"experts": 8, "experts_per_token": 2}))
     """
     count, active = training.experts, training.experts_per_token
     if count and active and active > count:

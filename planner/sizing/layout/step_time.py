@@ -138,22 +138,6 @@ def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float)
     """Time of the fullest stage over that of a mean one, max(m, l + h) p / (L + h), with the m of L
     layers a stage that make it least: the last stage has the l = L - (p - 1) m that are left, and
     the output, worth h layers by its part of the `at_work` parameters. 1 where layers are a guess.
-
-    >>> from planner.contract.request.workload import Training
-    >>> from planner.sizing.layout.shapes import make_grid
-    >>> from planner.sizing.layout.memory_fit import fullest_stage, shard_of
-    >>> from planner.sizing.layout.shapes import model_shape
-    >>> from planner.sizing.layout.shapes import state_bytes
-    >>> def pace(model, layers, at_work, stages):
-    ...     work = Training(kind="training", model=model, tokens=1)
-    ...     shape, grid = model_shape(work), make_grid([(1, stages, 1, 1, 1, 0)])
-    ...     fullest = fullest_stage(layers, grid)
-    ...     shard = shard_of(shape, state_bytes(work, "bf16"), grid, fullest=fullest)
-    ...     return round(float(pace_of_fullest(shape, grid, shard, at_work)[0]), 3)
-    >>> pace("DeepSeek-V3", 61, 37e9, 16), pace("DeepSeek-V3", 61, 37e9, 1)
-    (1.022, 1.0)
-    >>> pace("Llama-3.1-8B", 32, 8e9, 4), pace("Llama-3.1-8B", 32, 8e9, 8)
-    (1.046, 1.162)
     """
     if not shard.is_whole:
         return np.ones_like(grid.pipeline)

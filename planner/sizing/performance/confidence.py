@@ -53,9 +53,6 @@ class Bounds:
 def calibrated_bounds(is_mixture: bool = False) -> Bounds:
     """Smallest and largest model, largest cluster and longest sequence of the published runs of
     models of the same kind, the longest sequence of measured steps too.
-
-    >>> calibrated_bounds().accelerators, calibrated_bounds().sequence_length
-    (16384, 1048576)
     """
     runs = published_runs()
     lengths = [run.sequence_length or 0 for run in runs]
@@ -76,11 +73,7 @@ def calibrated_bounds(is_mixture: bool = False) -> Bounds:
 
 
 def user_mfu(training: Training) -> float | None:
-    """The MFU that the team gives, 3/4 of an HFU; None where it gives neither.
-
-    >>> user_mfu(Training(kind="training", parameters=1e9, tokens=1e9, hfu=0.48))
-    0.36
-    """
+    """The MFU that the team gives, 3/4 of an HFU; None where it gives neither."""
     return training.mfu or (training.hfu / RECOMPUTE_FACTOR if training.hfu else None)
 
 
@@ -217,11 +210,7 @@ class Largest:
 
     @classmethod
     def of(cls, figures: Iterable[tuple[float | None, str]], kind: str) -> Largest:
-        """The largest of the figures that are known, each with its run; at least one has to be.
-
-        >>> Largest.of([(8, "small"), (None, "silent"), (64, "large")], "run").run
-        'large'
-        """
+        """The largest of the figures that are known, each with its run; at least one has to be."""
         amount, run = max((amount, run) for amount, run in figures if amount)
         return cls(amount, _USUAL_NAMES.get(run, run), kind)
 
@@ -253,11 +242,7 @@ def describe_far(
 
 
 def warn_never_built(accelerators: float) -> Iterator[str]:
-    """That more accelerators work at once than any cluster is known to have.
-
-    >>> list(warn_never_built(2e5))
-    []
-    """
+    """That more accelerators work at once than any cluster is known to have."""
     if accelerators > LARGEST_CLUSTER:
         yield (
             f"{accelerators:,.0f} accelerators at once are {_never_built()}: nobody has shown that "

@@ -48,11 +48,7 @@ Advisor, 2024)."""
 
 
 def young_interval(save: float, mtbf: float) -> float:
-    """Time between checkpoints after Young: τ = √(2 δ M), h.
-
-    >>> round(young_interval(0.1, 20), 3)
-    2.0
-    """
+    """Time between checkpoints after Young: τ = √(2 δ M), h."""
     return math.sqrt(2 * save * mtbf)
 
 
@@ -73,11 +69,7 @@ def daly_interval(save: float, mtbf: float) -> float:
 
 
 def overhead(mtbf: float, save: float = CHECKPOINT_HOURS, restart: float = RESTART_HOURS) -> float:
-    """Share of time lost to saving and to redoing work: δ/τ + (τ/2 + R)/M, at most 0.95.
-
-    >>> round(overhead(99), 3)
-    0.016
-    """
+    """Share of time lost to saving and to redoing work: δ/τ + (τ/2 + R)/M, at most 0.95."""
     if math.isinf(mtbf):
         return 0.0
     interval = max(daly_interval(save, mtbf), save)
@@ -86,11 +78,7 @@ def overhead(mtbf: float, save: float = CHECKPOINT_HOURS, restart: float = RESTA
 
 
 def job_mtbf(accelerators: float) -> float:
-    """Mean time between failures of a job on n accelerators: device hours / n, h.
-
-    >>> round(job_mtbf(16_384), 1)
-    3.1
-    """
+    """Mean time between failures of a job on n accelerators: device hours / n, h."""
     return DEVICE_HOURS_PER_FAILURE / max(1.0, accelerators)
 
 
@@ -104,9 +92,6 @@ def estimate_goodput(
 
     Operations take 5 % (or what `operations_share` leaves) of a job on many nodes and nothing of
     one node, in between by the logarithm; failures take what Daly's interval leaves of them.
-
-    >>> [round(estimate_goodput(count), 3) for count in (8, 512, 16_384)]
-    [0.998, 0.935, 0.839]
     """
     spread = min(1.0, math.log(max(accelerators, SINGLE_NODE) / SINGLE_NODE) / math.log(16))
     operations = 1 - (1 - operations_share) * spread
@@ -114,11 +99,7 @@ def estimate_goodput(
 
 
 def goodput_by_band(accelerators: float) -> dict[str, float]:
-    """Useful share of a spot hour of a job on n accelerators in nodes of 8, by advisor band.
-
-    >>> [round(share, 3) for share in goodput_by_band(8).values()]
-    [0.999, 0.998, 0.998, 0.998, 0.997]
-    """
+    """Useful share of a spot hour of a job on n accelerators in nodes of 8, by advisor band."""
     nodes = math.ceil(accelerators / SINGLE_NODE)
     bands = (InterruptionBand("", "", "", low, high, "") for low, high in SPOT_BANDS)
     return {
@@ -138,9 +119,6 @@ def spot_goodput(
     """Useful share of a spot hour: 1 − overhead at M = 730 / (interruptions · nodes).
 
     A job over several nodes stops when any of them is taken back.
-
-    >>> spot_goodput(0), round(spot_goodput(1), 3), round(spot_goodput(1, nodes=16), 3)
-    (1.0, 0.994, 0.976)
     """
     rate = interruptions_per_month * max(1.0, nodes)
     return 1.0 if rate <= 0 else 1.0 - overhead(HOURS_PER_MONTH / rate, save, restart)
@@ -152,13 +130,7 @@ for 16,384, 0.12 GB/s each (arXiv 2407.21783 section 3.3.1, 2024)."""
 
 
 def saving_hours(states: StateBytes, accelerators: int) -> float:
-    """Hours in which a job of n accelerators saves weights and optimizer of what it trains.
-
-    >>> from planner.sizing.layout.shapes import state_bytes
-    >>> bloom = state_bytes(Training(kind="training", parameters=176e9, tokens=1e9), "bf16")
-    >>> round(3600 * saving_hours(bloom, 384)), round(3600 * saving_hours(bloom, 3840), 1)
-    (40, 4.0)
-    """
+    """Hours in which a job of n accelerators saves weights and optimizer of what it trains."""
     saved = states.trained * (states.weights + states.optimizer)
     return saved / (accelerators * SAVED_BYTES_PER_S) / 3600
 
@@ -191,11 +163,7 @@ LOADED_BYTES_PER_S = 2e9
 
 
 def start_hours(training: Training) -> float:
-    """Hours before the first step: processes, compilation, and the weights that fine-tuning reads.
-
-    >>> round(start_hours(Training(kind="training", parameters=7e9, tokens=1e7)), 3)
-    0.022
-    """
+    """Hours before the first step: processes, compilation, weights that fine-tuning reads."""
     reads = 2 * training.parameters if stage_of(training) == FINE_TUNING else 0.0
     return START_HOURS + reads / LOADED_BYTES_PER_S / 3600
 
@@ -208,10 +176,6 @@ SERVER_POWER_FACTOR = 1.9
 def energy_kwh(one: Accelerator, accelerator_hours: float) -> float | None:
     """Energy of the servers, the data centre's overhead (PUE) not in it: H · TDP · what servers at
     work were measured to draw over it; None where the TDP is not known.
-
-    >>> a100, h100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
-    >>> round(energy_kwh(a100, 1000), 1), round(energy_kwh(h100, 1000))
-    (481.6, 894)
     """
     if one.tdp_w is None:
         return None
@@ -223,9 +187,6 @@ def energy_kwh(one: Accelerator, accelerator_hours: float) -> float | None:
 def power_share(slug: str) -> float:
     """Draw of a server at work over the TDP of its accelerators, as measured on the same
     accelerator, else over all that were measured.
-
-    >>> round(power_share("nvidia-b200"), 2), round(power_share("nvidia-l40s"), 2)
-    (1.2, 1.2)
     """
     return share_of(row for row in server_powers() if is_at_work(row))(slug)
 

@@ -75,12 +75,7 @@ _PEAKS = Path(__file__).with_name("matmul_peaks.csv")
 
 
 def matmul_share(one: Accelerator) -> float:
-    """Share of the dense peak that the best matrix products reach.
-
-    >>> from pricing.market.accelerators import get
-    >>> matmul_share(get("nvidia-h100-80gb-sxm")), matmul_share(get("nvidia-l4"))
-    (0.803, 0.8)
-    """
+    """Share of the dense peak that the best matrix products reach."""
     return _matmul_shares().get(one.slug, USUAL_MATMUL_SHARE)
 
 
@@ -94,10 +89,6 @@ def most_executed(one: Accelerator, precision: str) -> float:
 def level(one: Accelerator, precision: str) -> float:
     """MFU that a well-tuned framework reaches with a model that fills the accelerator, without
     recomputation.
-
-    >>> from pricing.market.accelerators import get
-    >>> level(get("nvidia-a100-40gb-sxm"), "bf16"), level(get("nvidia-h100-80gb-sxm"), "bf16")
-    (0.53, 0.41)
     """
     if precision in ("bf16", "fp16") and one.slug in LEVELS:
         return LEVELS[one.slug]
@@ -139,13 +130,6 @@ def _launch_seconds(training: Training, one: Accelerator) -> float:
 def is_vector(one: Accelerator, precision: str) -> bool:
     """Whether vector units do the arithmetic, so slowly that a small model fills them as a large
     one does.
-
-    >>> from pricing.market.accelerators import get
-    >>> v100 = get("nvidia-v100-16gb-sxm")
-    >>> is_vector(v100, "fp32"), is_vector(v100, "fp16")
-    (True, False)
-    >>> is_vector(get("nvidia-h100-80gb-sxm"), "fp32")
-    False
     """
     vector = one.fp32_tflops or 0.0
     peak = peak_flops(one, precision) / 1e12
@@ -222,39 +206,23 @@ class Level:
 
 
 def node_mfu(one: Accelerator, precision: str) -> float:
-    """MFU of a model that fills the accelerators of one node, at most 0.65.
-
-    >>> 0.3 < node_mfu(get("nvidia-a100-80gb-sxm"), "bf16") <= 0.65
-    True
-    """
+    """MFU of a model that fills the accelerators of one node, at most 0.65."""
     return min(MFU_CEILING, NODE_GAIN * benchmark_level(one, precision).mfu)
 
 
 def small_model_share(parameters: float) -> float:
-    """MFU of a small model over that of one that fills the accelerator: (N / 1.3e9)^0.14.
-
-    >>> small_model_share(7e9), round(small_model_share(1.25e8), 2)
-    (1.0, 0.72)
-    """
+    """MFU of a small model over that of one that fills the accelerator: (N / 1.3e9)^0.14."""
     return float(min(1.0, (parameters / FULL_MODEL) ** SMALL_EXPONENT))
 
 
 def default_accelerators(executed_flops: float, peak_flops: float) -> int:
-    """Cluster that does the work in about 500 h, a usual count.
-
-    >>> default_accelerators(6 * 7e9 * 1e12, 312e12), default_accelerators(1e18, 312e12)
-    (216, 1)
-    """
+    """Cluster that does the work in about 500 h, a usual count."""
     hours = executed_flops / (peak_flops * USUAL_MFU * 3600)
     return usual_count(hours / USUAL_WALL_CLOCK_HOURS)
 
 
 def usual_count(least: float) -> int:
-    """A whole number of accelerators: whole nodes of 8 beyond one node, at most 16,384.
-
-    >>> usual_count(0.2), usual_count(9), usual_count(1e9)
-    (1, 16, 16384)
-    """
+    """A whole number of accelerators: whole nodes of 8 beyond one node, at most 16,384."""
     if least <= SMALLEST_CLUSTER:
         return max(1, math.ceil(least))
     return min(LARGEST_USUAL, math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER)
@@ -264,11 +232,6 @@ def benchmark_level(one: Accelerator, precision: str) -> Level:
     """Benchmark level of an accelerator; where there is none, the level of the A100 or H100
     moved by the throughput index of language models: level · rate ratio / peak ratio, within
     0.1 … 0.65, or 0.56 where the datasheet alone places it.
-
-    >>> benchmark_level(get("nvidia-a100-80gb-sxm"), "bf16").mfu
-    0.56
-    >>> 0.3 < benchmark_level(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
-    True
     """
     return _benchmark_level(one.slug, precision)
 
@@ -400,11 +363,7 @@ class ThroughputIndex:
 
 
 def peak_tflops(one: Accelerator, precision_class: str) -> float | None:
-    """Dense peak that a class of precision runs at, TFLOP/s; the next best where it lacks it.
-
-    >>> peak_tflops(get("nvidia-a100-80gb-sxm"), FULL), peak_tflops(get("nvidia-p40"), "mixed")
-    (156.0, 11.76)
-    """
+    """Dense peak that a class of precision runs at, TFLOP/s; the next best where it lacks it."""
     tensor = one.bf16_tflops or one.fp16_tflops or one.fp32_tflops
     if precision_class == FULL:
         return one.tf32_tflops or one.fp32_tflops or tensor
@@ -415,12 +374,7 @@ def peak_tflops(one: Accelerator, precision_class: str) -> float | None:
 
 @cache
 def throughput_index() -> ThroughputIndex:
-    """The index over every measurement.
-
-    >>> h100, a100 = get("nvidia-h100-80gb-sxm"), get("nvidia-a100-80gb-sxm")
-    >>> 1.5 < throughput_index().ratio(h100, a100, "mixed", "nlp") < 2.6
-    True
-    """
+    """The index over every measurement."""
     return fit_index(measurements())
 
 

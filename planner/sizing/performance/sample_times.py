@@ -90,12 +90,7 @@ class Sample:
 
 
 def parts(sample: Sample, one: Accelerator) -> dict[str, float]:
-    """Seconds of each part before its coefficient; of reading 1, whose coefficient is its time.
-
-    >>> image = Sample(8.2e9, FULL, "convolutional", "usual")
-    >>> {part: round(time, 6) for part, time in parts(image, get("nvidia-v100-16gb-sxm")).items()}
-    {'vector': 0.00157, 'convolutional': 4.9e-05, 'reading usual': 1.0}
-    """
+    """Seconds of each part before its coefficient; of reading 1, whose coefficient is its time."""
     unit, peak = _unit(sample, one)
     law = ARCHITECTURES[sample.architecture]
     values = law.values * (sample.forward_flops / law.flops) ** law.exponent
@@ -297,11 +292,7 @@ def _step(times: Floats, kinds: Floats, target: Floats, votes: Floats, back: Flo
 
 
 def scaling_efficiency(accelerators: float) -> float:
-    """Rate of n accelerators over n times the rate of one: n^(e − 1).
-
-    >>> scaling_efficiency(1), 0.8 < scaling_efficiency(8) < 1
-    (1.0, True)
-    """
+    """Rate of n accelerators over n times the rate of one: n^(e − 1)."""
     return float(accelerators ** (scaling_exponent() - 1))
 
 

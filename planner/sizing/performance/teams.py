@@ -76,14 +76,7 @@ class MixtureTerm:
     """Change with ln of the width."""
 
     def at(self, width: float) -> float:
-        """The term at a hidden size.
-
-        >>> term = MixtureTerm(0.2, -0.4)
-        >>> [round(term.at(width), 2) for width in (512, 2_048, 4_096, 7_168)]
-        [0.48, 0.48, 0.2, 0.0]
-        >>> MixtureTerm(0.2).at(512)
-        0.2
-        """
+        """The term at a hidden size."""
         if not self.by_width:
             return self.usual
         return max(0.0, self.usual + self.by_width * _log_width(width))
@@ -219,10 +212,6 @@ def log_range(
     By stage; up to one node the small jobs of every stage are added, whose teams differ more;
     pre-trainings go by the size of their model instead. With the code's tuning given the
     errors are those left once it is known.
-
-    >>> low, high = log_range("pretraining", None, 256)
-    >>> low < 0 < high
-    True
     """
     return _log_range(stage, code, accelerators <= ONE_NODE, is_small_model)
 

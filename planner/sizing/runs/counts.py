@@ -65,11 +65,7 @@ def whole_count(least: int) -> int:
 
 
 def whole_within(most: int) -> int:
-    """The largest number of accelerators as clusters come in up to `most`.
-
-    >>> whole_within(5), whole_within(15), whole_within(128), whole_within(3173)
-    (5, 8, 128, 3136)
-    """
+    """The largest number of accelerators as clusters come in up to `most`."""
     if most <= ONE_NODE:
         return most
     step = max(ONE_NODE, 1 << int(math.log2(max(1.0, most / COUNT_STEPS))))
@@ -78,11 +74,7 @@ def whole_within(most: int) -> int:
 
 @lru_cache(maxsize=1024)
 def counts_between(first: int, most: int) -> tuple[int, ...]:
-    """Numbers of accelerators from `first` to `most`, as clusters come in.
-
-    >>> counts_between(6, 12), counts_between(48, 96), counts_between(64, 32)
-    ((6, 7, 8), (48, 56, 64, 72, 80, 88, 96), (64,))
-    """
+    """Numbers of accelerators from `first` to `most`, as clusters come in."""
     step = max(1.0, first / TRIED)
     counts = {whole_count(math.ceil(first + step * i)) for i in range(TRIED + 1)}
     return (first, *sorted(count for count in counts if first < count <= most))
@@ -91,9 +83,6 @@ def counts_between(first: int, most: int) -> tuple[int, ...]:
 def most_tried(least: int, count: int, stated: int | None) -> int:
     """Largest number looked at where `least` hold a run and it takes `count` at least: twice the
     least, and no more than a request says that a job takes.
-
-    >>> most_tried(6, 6, None), most_tried(6, 6, 8), most_tried(6, 6, 1), most_tried(6, 9, 8)
-    (12, 8, 6, 9)
     """
     most = 2 * whole_count(least)
     return most if stated is None else min(most, max(count, stated))
@@ -102,9 +91,6 @@ def most_tried(least: int, count: int, stated: int | None) -> int:
 def within_job(count: int, least: int, job: int | None) -> int:
     """A number of accelerators that nobody asked for: no more than a job is said to take, where
     those hold it.
-
-    >>> within_job(176, 3, 8), within_job(176, 3, None), within_job(176, 20, 8)
-    (8, 176, 20)
     """
     return count if job is None else min(count, max(job, least))
 
@@ -133,9 +119,6 @@ def choose_count(
 def round_counts(beyond: int, most: int) -> tuple[int, ...]:
     """Numbers of accelerators beyond `beyond` up to `most` over which splits in powers of two are
     even: 2^k and 3 2^k.
-
-    >>> round_counts(200, 512), round_counts(4, 8)
-    ((256, 384, 512), (6, 8))
     """
     sizes = {whole_count(size << k) for k in range(most.bit_length()) for size in (1, 3)}
     return tuple(sorted(size for size in sizes if beyond < size <= most))
@@ -144,11 +127,6 @@ def round_counts(beyond: int, most: int) -> tuple[int, ...]:
 def counts_further(count: int, beyond: int, least: int, most: int) -> list[int]:
     """Numbers of accelerators further away from `count`: even ones beyond `beyond` up to `most`,
     and a half and a fourth of it as far as `least` are left.
-
-    >>> counts_further(7, 14, 7, 28), counts_further(16_384, 144, 80, 16_384)
-    ([16, 24], [4096, 8192])
-    >>> counts_further(136, 272, 133, 544)
-    [384, 512]
     """
     up = set(round_counts(max(count, beyond), most))
     down = {n for n in (whole_count(count // 2), whole_count(count // 4)) if least <= n < count}

@@ -274,13 +274,7 @@ PRECISION_ORDER = ("bf16", "fp16", "fp32")
 
 
 def precision_on(training: Training, one: Accelerator) -> str:
-    """The precision asked for, or the best that the accelerator has; refuses one it lacks.
-
-    >>> from pricing.market.accelerators import get
-    >>> llm = Training(kind="training", parameters=1e9, tokens=1e9)
-    >>> precision_on(llm, get("nvidia-h100-80gb-sxm")), precision_on(llm, get("nvidia-t4"))
-    ('bf16', 'fp16')
-    """
+    """The precision asked for, or the best that the accelerator has; refuses one it lacks."""
     if training.precision is None:
         best = [p for p in PRECISION_ORDER if p in supported_precisions(one)]
         if best:

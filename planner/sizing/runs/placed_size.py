@@ -209,11 +209,7 @@ class PlacedSize(RunSize):
 
 
 def weights_gb(training: Training) -> dict[str, float]:
-    """Weights of a model in fp32 and in half precision, decimal GB.
-
-    >>> weights_gb(Training(kind="training", parameters=7e9, tokens=1e12))
-    {'fp32': 28.0, 'fp16': 14.0}
-    """
+    """Weights of a model in fp32 and in half precision, decimal GB."""
     return {name: weight_bytes(training.parameters, name) / 1e9 for name in ("fp32", "fp16")}
 
 
@@ -490,12 +486,7 @@ WARNINGS: tuple[Callable[[PlacedSize], Iterator[str]], ...] = (
 
 
 def beyond_context(training: Training, tokens: float, what: str) -> Iterator[str]:
-    """That some tokens are longer than what a model reads.
-
-    >>> gpt = Training(kind="training", model="gpt2", tokens=1e9)
-    >>> next(beyond_context(gpt, 32_768, "sequences"))[:70]
-    'sequences of 32,768 tokens do not run on gpt2: it has learned 1,024 po'
-    """
+    """That some tokens are longer than what a model reads."""
     context = context_of(training.model, training.config)
     if context is None or tokens <= context.tokens:
         return

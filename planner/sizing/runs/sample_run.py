@@ -130,13 +130,7 @@ class SampleTask:
 def size_samples(
     workload: Samples, one: Accelerator, accelerators: int | None = None
 ) -> SampleSize:
-    """Hours and range of one run; refuses an unknown benchmark or accelerator without a rate.
-
-    >>> work = Samples(kind="samples", samples=1.281e6, epochs=90,
-    ...                benchmark="resnet-50-v1.5-imagenet-ngc")
-    >>> round(size_samples(work, get("nvidia-a100-80gb-sxm")).hours, 1)
-    13.0
-    """
+    """Hours and range of one run; refuses an unknown benchmark or accelerator without a rate."""
     if workload.precision:
         check_precision(workload.precision, one)
     rate = rate_on(workload, one)
@@ -174,11 +168,6 @@ def _far(workload: Samples, count: int) -> tuple[str, ...]:
 def _beyond_memory(workload: Samples, one: Accelerator) -> tuple[str, ...]:
     """A model whose states one accelerator does not hold, which nothing else says: the memory of
     samples is not counted. A rate that was measured there shows that it fits.
-
-    >>> flux = Samples(kind="samples", samples=1e5, epochs=1, forward_gflops_per_sample=3e4,
-    ...                parameters=12e9)
-    >>> _beyond_memory(flux, get("nvidia-rtx-4090"))[0][:67]
-    'the memory of samples is not counted: 12,000,000,000 parameters tra'
     """
     parameters = workload.parameters or 0.0
     held = parameters * STATE_BYTES / 1024**3
@@ -263,9 +252,6 @@ def _user_rate(workload: Samples, one: Accelerator) -> Rate:
 def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None:
     """Refuses a rate whose FLOPs, 3 · forward · samples/s, are more than the dense peak where it
     was measured.
-
-    >>> work = Samples(kind="samples", samples=1, epochs=1, forward_gflops_per_sample=123)
-    >>> _refuse_above_peak(work, 176.0, get("nvidia-t4"))
     """
     gflops = TRAINING_FACTOR * (workload.forward_gflops_per_sample or 0.0)
     peak = peak_tflops(one, _precision_class(workload))
@@ -306,12 +292,7 @@ def _single(measurement: Measurement) -> float:
 
 
 def warn_tiny(workload: Samples) -> tuple[str, ...]:
-    """That the time of a sample is that of reading an image, which a row of a table is not.
-
-    >>> clicks = Samples(kind="samples", samples=4e9, epochs=1, forward_gflops_per_sample=0.005)
-    >>> warn_tiny(clicks)[0][:52]
-    '0.005 GFLOP a sample are 48 times fewer than in any '
-    """
+    """That the time of a sample is that of reading an image, which a row of a table is not."""
     gflops = workload.forward_gflops_per_sample
     is_measured = workload.samples_per_second is not None or workload.benchmark is not None
     if gflops is None or is_measured:

@@ -59,10 +59,6 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
 def usual_precision(one: Accelerator) -> str:
     """What weights are served in where the request does not say: 8 bits where the accelerator
     computes in them.
-
-    >>> from pricing.market.accelerators import get
-    >>> [usual_precision(get(f"nvidia-{name}")) for name in ("t4", "rtx-4090")]
-    ['bf16', 'fp8']
     """
     return "fp8" if one.fp8_tflops else "bf16"
 
@@ -192,13 +188,7 @@ def peak_of(one: Accelerator, precision: str) -> float | None:
 
 
 def fewest_for(model: ServedModel, one: Accelerator, precision: str) -> int:
-    """Accelerators of one replica: the least power of two that holds its weights with room.
-
-    >>> from pricing.market.accelerators import get
-    >>> h100 = get("nvidia-h100-80gb-sxm")
-    >>> [fewest_for(ServedModel(70e9, 70e9, 80, 8192, 2048), h100, p) for p in WEIGHT_BYTES]
-    [2, 1, 1]
-    """
+    """Accelerators of one replica: the least power of two that holds its weights with room."""
     needed = model.parameters * WEIGHT_BYTES[precision] * ROOM
     count = 1
     while count * one.memory_gib * GIB * MARGIN < needed:
@@ -254,9 +244,6 @@ def _sequences_at(rate: float, most: float, step_of: Callable[[float], float]) -
     """Sequences at once, up to a number, whose step gives a rate: B / step(B) rises with B, as a
     step reads the weights once however many they are. Below 1 it is the part of the time in which
     there is one.
-
-    >>> round(_sequences_at(50.0, 100.0, lambda at_once: 1.0 + 0.01 * at_once / 2), 3)
-    66.667
     """
     low, high = 0.0, most
     for _ in range(PACE_STEPS):

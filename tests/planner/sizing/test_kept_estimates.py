@@ -1,19 +1,76 @@
-"""Estimates of every kind of work keep their figures."""
+"""Estimates of every kind of work keep their figures: `kept_estimates.json` holds what each of many
+requests gives, or how it is refused. To record it anew, run this file: what changed is its diff."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from planner.sizing.estimate import estimate
+from planner.sizing.estimate import Estimate, estimate
+from pricing.common.invalid_input import InvalidInput
 
-CASES = json.loads(Path(__file__).with_name("kept_estimates.json").read_text(encoding="utf-8"))
-"""Request, accelerator, how many, and p10, p50 and p90 of the hours."""
+FILE = Path(__file__).with_name("kept_estimates.json")
+CASES = json.loads(FILE.read_text(encoding="utf-8"))
+RANKED = 4
+"""Accelerators of the ranking whose figures are kept."""
 
 
-@pytest.mark.parametrize(("request_", "accelerator", "count", "hours"), CASES)
-def test_estimates_keep_their_figures(request_, accelerator, count, hours):
-    answer = estimate(request_).answer
-    found = answer.accelerator_hours
-    assert (answer.accelerator, answer.accelerators) == (accelerator, count)
-    assert (found.p10, found.p50, found.p90) == pytest.approx(hours, rel=1e-5)
+def figures(request: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of an estimate: every figure of the run, and of the first of the ranking."""
+    try:
+        found: Estimate = estimate(request)
+        answer = found.answer.model_dump(mode="json")
+    except InvalidInput as refusal:
+        return {"refused": f"{refusal.field}: {refusal.message}"}
+    first = answer["candidates"][:RANKED]
+    kept = {name: value for name, value in answer.items() if name not in LEFT_OUT}
+    ranked = [{name: one[name] for name in OF_THE_RANKING} for one in first]
+    return rounded({**kept, "ranked": ranked, "method": answer["method"]})
+
+
+LEFT_OUT = {
+    *("candidates", "chips", "other_chips", "notes", "warnings", "mfu_source", "goodput_source"),
+    *("tier_cards", "goodput_on_spot"),
+}
+OF_THE_RANKING = (
+    *("accelerator", "accelerators", "min_accelerators", "accelerator_hours", "memory_headroom"),
+    *("energy_kwh", "dense_tflops", "serves_tier"),
+)
+
+
+def rounded(value: Any) -> Any:
+    """Values with six digits, without those that are not there."""
+    if isinstance(value, dict):
+        return {k: rounded(v) for k, v in value.items() if v is not None and v != [] and v != ""}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def assert_same(now: Any, kept: Any, where: str = "") -> None:
+    if isinstance(kept, dict):
+        assert now.keys() == kept.keys(), where
+        for name, value in kept.items():
+            assert_same(now[name], value, f"{where}.{name}")
+    elif isinstance(kept, float):
+        assert now == pytest.approx(kept, rel=1e-5), where
+    elif isinstance(kept, list):
+        assert len(now) == len(kept), where
+        for i, value in enumerate(kept):
+            assert_same(now[i], value, f"{where}.{i}")
+    else:
+        assert now == kept, where
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_estimates_keep_their_figures(case: dict[str, Any]) -> None:
+    assert_same(figures(case["request"]), case["figures"])
+
+
+if __name__ == "__main__":
+    again = [{"request": c["request"], "figures": figures(c["request"])} for c in CASES]
+    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in again)
+    FILE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
