@@ -145,7 +145,11 @@ def _given_hours(
     hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
     slug, stated = resolve(workload.accelerator).slug, workload.peak_accelerators
     is_level = stated is None
-    level = _level(hours, float(workload.accelerators_per_job or 1))
+    level = np.where(
+        hours > 0,
+        np.maximum(hours / HOURS_PER_MONTH, float(workload.accelerators_per_job or 1)),
+        0.0,
+    )
     return Demand(
         accelerator=slug,
         hours_per_month=hours,
@@ -159,11 +163,6 @@ def _given_hours(
 
 DEMANDS: dict[str, Callable[..., Demand]] = {"accelerator_hours": _given_hours}
 """Kinds of work of which the team gives the hours → their demand; the others are sized."""
-
-
-def _level(hours: Floats, at_once: float) -> Floats:
-    """max(H / 730, n): the work goes on all month, on no fewer accelerators than one job takes."""
-    return np.where(hours > 0, np.maximum(hours / HOURS_PER_MONTH, at_once), 0.0)
 
 
 def _to_match(months: int, horizon_months: int) -> str:

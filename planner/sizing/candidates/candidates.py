@@ -193,13 +193,6 @@ _WORDS = {
 """Figures of a sheet by the words for them; rates go by their precision."""
 
 
-def _in_words(name: str) -> str:
-    """A figure of a sheet as people call it."""
-    if name.endswith("_tflops"):
-        return f"{name.removesuffix('_tflops').upper()} rate"
-    return _WORDS.get(name, name)
-
-
 def notes_on(one: Accelerator) -> tuple[str, ...]:
     """Limits of licence and needs of software that go with the choice."""
     restrictions = restrictions_on(one)
@@ -209,7 +202,9 @@ def notes_on(one: Accelerator) -> tuple[str, ...]:
     if market_status_of(one) == SERVES_ONLY:
         notes.append(BUILT_TO_SERVE)
     if one.unverified:
-        notes.append(f"no source was found for its {', '.join(map(_in_words, one.unverified))}")
+        rates = {n: f"{n.removesuffix('_tflops').upper()} rate" for n in one.unverified}
+        words = (_WORDS.get(n) or (rates[n] if n.endswith("_tflops") else n) for n in rates)
+        notes.append(f"no source was found for its {', '.join(words)}")
     return tuple(notes)
 
 

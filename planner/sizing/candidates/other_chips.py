@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from planner.contract.answer.estimate import (
     ChipAdvice,
@@ -56,20 +56,18 @@ def list_other_chips(
     """What speaks for an ASIC and for an FPGA in this work; empty for hours as given."""
     if size is None:
         return ()
-    return (_asic(workload, hours), _fpga(workload), _served(served))
+    is_long = isinstance(workload, Training) and hours >= PORT_HOURS
+    if is_long:
+        words = f"worth comparing for {hours:,.0f} h of dense matrix work"
+    elif isinstance(workload, Training):
+        words = f"not for {hours:,.0f} h of work, unless the code runs there already"
+    else:
+        words = "for models whose operations they support"
+    return (_asic(is_long, words), _fpga(workload), _served(served))
 
 
-def _asic(workload: object, hours: float) -> ChipAdvice:
-    """TPU, Trainium: by the hours over which a port is spread."""
-    if not isinstance(workload, Training):
-        return _asic_advice(False, "for models whose operations they support")
-    if hours >= PORT_HOURS:
-        return _asic_advice(True, f"worth comparing for {hours:,.0f} h of dense matrix work")
-    words = f"not for {hours:,.0f} h of work, unless the code runs there already"
-    return _asic_advice(False, words)
-
-
-def _asic_advice(is_better: bool, words: str, saving_usd: float | None = None) -> ChipAdvice:
+def _asic(is_better: bool, words: str, saving_usd: float | None = None) -> ChipAdvice:
+    """TPU, Trainium: by the hours over which a port is spread, or by what it saves."""
     return ChipAdvice(
         kind="asic",
         chips=ASICS,
@@ -83,13 +81,10 @@ def _asic_advice(is_better: bool, words: str, saving_usd: float | None = None) -
 
 def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> ChipAdvice:
     """Advice on training with an ASIC by what it saves, where both kinds of chip have a price."""
-    if chip.kind != "asic" or chip.use != "training":
-        return chip
-    asics: list[tuple[float, str]] = []
-    gpus: list[tuple[float, str]] = []
-    for slug, usd in usd_by_accelerator.items():
-        (asics if get(slug).vendor in ASIC_VENDORS else gpus).append((usd, slug))
-    if not asics or not gpus:
+    rents = [(usd, slug) for slug, usd in usd_by_accelerator.items()]
+    asics = [rent for rent in rents if get(rent[1]).vendor in ASIC_VENDORS]
+    gpus = [rent for rent in rents if rent not in asics]
+    if chip.chips != ASICS or not asics or not gpus:
         return chip
     (asic_usd, asic), (gpu_usd, gpu) = min(asics), min(gpus)
     saving = gpu_usd - asic_usd - chip.porting_usd
@@ -98,26 +93,26 @@ def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> Chi
         f"{verdict}: on demand {get(asic).name} {does} {abs(saving):,.0f} USD"
         f"{'' if saving > 0 else ' more'} against {get(gpu).name}, the port included"
     )
-    return _asic_advice(saving > 0, words, saving)
+    return _asic(saving > 0, words, saving)
 
 
 def _fpga(workload: object) -> ChipAdvice:
     """By whether a fixed model of this size could be served on one; whether it then is the better
     choice hangs on a latency and a lifetime that no request says."""
     size = workload.parameters if isinstance(workload, SizedWorkload) else None
-    is_small = size is not None and size <= FPGA_PARAMETERS
-    purpose = "unchanged for years at latencies below a millisecond, or beside a sensor"
-    if is_small:
-        words = f"; worth it to serve this model {purpose}"
-    elif size is None:
-        words = f"; worth it to serve a model of at most 100 million parameters {purpose}"
-    else:
-        words = ", and this model is larger than what its chip holds, beyond which a GPU is faster"
+    is_large = size is not None and size > FPGA_PARAMETERS
+    model = "a model of at most 100 million parameters" if size is None else "this model"
+    words = (
+        ", and this model is larger than what its chip holds, beyond which a GPU is faster"
+        if is_large
+        else f"; worth it to serve {model} unchanged for years at latencies below a millisecond, "
+        "or beside a sensor"
+    )
     return ChipAdvice(
         kind="fpga",
         chips=("FPGA",),
         use="serving",
-        is_better=None if is_small or size is None else False,
+        is_better=False if is_large else None,
         porting_usd=FPGA_MONTHS * ENGINEER_USD,
         words=f"FPGA: not for training{words}; a port takes months of hardware design"
         f"{_cost(FPGA_MONTHS)}",
@@ -128,20 +123,17 @@ def _served(plan: ServingPlan | None) -> ChipAdvice:
     """Inferentia: by the hours a year of serving that the port is spread over."""
     hours = plan.accelerator_hours_per_month * 12 if plan else 0.0
     is_better = hours >= PORT_HOURS
-    if plan is None:
-        words = "to serve what was trained, steadily and unchanged"
-    elif is_better:
-        words = f"worth comparing for {hours:,.0f} h of serving a year"
-    else:
-        words = f"not for {hours:,.0f} h of serving a year"
+    words = "worth comparing" if is_better else "not"
+    words += f" for {hours:,.0f} h of serving a year"
     return ChipAdvice(
         kind="asic",
         chips=("Inferentia",),
         use="serving",
         is_better=is_better,
         porting_usd=NEURON_MONTHS * ENGINEER_USD,
-        words=f"ASIC (Inferentia): not for training; {words}; a port compiles the model with "
-        f"Neuron{_cost(NEURON_MONTHS)}",
+        words="ASIC (Inferentia): not for training; "
+        f"{words if plan else 'to serve what was trained, steadily and unchanged'}; "
+        f"a port compiles the model with Neuron{_cost(NEURON_MONTHS)}",
     )
 
 
@@ -154,7 +146,7 @@ CHEAPEST, FASTEST, KNEE, FRONT = "cheapest", "fastest", "knee", "front"
 other."""
 
 
-def find_front(points: Mapping[str, tuple[float, float]]) -> dict[str, str]:
+def find_front(points: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
     """Names of the points that no other beats in money and time, and what each is there.
 
     The knee is the point next to the best of both, money and time taken as logarithms over the
@@ -176,15 +168,6 @@ def find_front(points: Mapping[str, tuple[float, float]]) -> dict[str, str]:
     return places
 
 
-@dataclass(frozen=True)
-class _Rented:
-    """One run of a candidate on rented machines."""
-
-    usd: float
-    accelerators: int
-    hours: float
-
-
 def with_prices(
     answer: EstimateAnswer,
     usd_per_hour: Callable[[str], float | None],
@@ -192,42 +175,30 @@ def with_prices(
 ) -> EstimateAnswer:
     """The answer with what renting each candidate for one run costs, and its place on the front:
     its time is that on the accelerators of the rented machines, `at_work` of those it uses."""
-    rented = {
-        one.accelerator: _rented(one.accelerator_hours, price, at_work(one.accelerator, used))
+    rented: dict[str, EstimateCandidate] = {}
+    for one in answer.candidates:
+        slug, hours, used = one.accelerator, one.accelerator_hours, one.accelerators
+        price = usd_per_hour(slug) if hours and used else None
+        if hours and used and price is not None:
+            count = at_work(slug, used)
+            run = {"rent_usd": hours * price, "rented_accelerators": count}
+            run["rented_wall_clock_hours"] = hours / count
+            rented[slug] = one.model_copy(update=run)
+    points = {s: (one.rent_usd, one.rented_wall_clock_hours) for s, one in rented.items()}
+    front = find_front(points)
+    candidates = tuple(
+        rented[one.accelerator].model_copy(update={"choice": front.get(one.accelerator)})
+        if one.accelerator in rented
+        else one
         for one in answer.candidates
-        if one.accelerator_hours
-        and (used := one.accelerators)
-        and (price := usd_per_hour(one.accelerator)) is not None
-    }
-    front = find_front({slug: (one.usd, one.hours) for slug, one in rented.items()})
-    candidates = tuple(_priced(one, rented, front) for one in answer.candidates)
+    )
     one_run = (answer.wall_clock_hours or 0.0) * answer.accelerators
     times = answer.accelerator_hours.p50 / one_run if one_run else float(answer.runs)
-    rents = {slug: one.usd * times for slug, one in rented.items()}
+    rents = {slug: (one.rent_usd or 0.0) * times for slug, one in rented.items()}
     chips = tuple(with_rents(chip, rents) for chip in answer.chips)
     words = tuple(chip.words for chip in chips)
     return answer.model_copy(
         update={"candidates": candidates, "chips": chips, "other_chips": words}
-    )
-
-
-def _rented(hours: float, usd_per_hour: float, accelerators: int) -> _Rented:
-    return _Rented(hours * usd_per_hour, accelerators, hours / accelerators)
-
-
-def _priced(
-    one: EstimateCandidate, rented: Mapping[str, _Rented], front: Mapping[str, str]
-) -> EstimateCandidate:
-    run = rented.get(one.accelerator)
-    if run is None:
-        return one
-    return one.model_copy(
-        update={
-            "rent_usd": run.usd,
-            "rented_accelerators": run.accelerators,
-            "rented_wall_clock_hours": run.hours,
-            "choice": front.get(one.accelerator),
-        }
     )
 
 
@@ -264,11 +235,8 @@ def cpu_hours(workload: SizedWorkload) -> float | None:
     """
     if isinstance(workload, Training):
         return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
-    gflops, is_measured = (
-        workload.forward_gflops_per_sample,
-        workload.samples_per_second is not None,
-    )
-    if gflops is not None and not is_measured and workload.benchmark is None:
+    gflops = workload.forward_gflops_per_sample
+    if gflops is not None and workload.samples_per_second is None and workload.benchmark is None:
         a100 = A100_USUAL_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops)
     else:
         try:
@@ -293,17 +261,17 @@ def cpu_note(
         note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
         return CpuNote(is_enough=None, hours=None, note=note)
     hours = one_run * runs * workload.attempts_factor
-    if hours <= ENOUGH_HOURS:
-        note = "a CPU machine is enough: rent no accelerator for it"
-    elif hours <= accelerator_hours:
-        note = (
-            "a CPU machine would take no longer, as reading limits such small samples: try it "
-            "there before renting an accelerator"
-        )
-    else:
+    is_enough = hours <= max(ENOUGH_HOURS, accelerator_hours)
+    if not is_enough:
         note = (
             "training needs an accelerator; preprocessing and a proof of concept on a small "
             "sample still belong on CPUs"
         )
-        return CpuNote(is_enough=False, hours=hours, note=note)
-    return CpuNote(is_enough=True, hours=hours, note=note)
+    elif hours <= ENOUGH_HOURS:
+        note = "a CPU machine is enough: rent no accelerator for it"
+    else:
+        note = (
+            "a CPU machine would take no longer, as reading limits such small samples: try it "
+            "there before renting an accelerator"
+        )
+    return CpuNote(is_enough=is_enough, hours=hours, note=note)

@@ -432,7 +432,11 @@ def micro_batches_for(sequences: float, data: Floats, room: Floats) -> Floats:
     >>> micro_batches_for(1953.125, np.array([32.0, 512.0]), np.array([16.0, 16.0])).tolist()
     [15.0, 3.0]
     """
-    replicas, row = _distinct(data.astype(np.int64))
+    numbers = data.astype(np.int64)
+    is_there = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+    is_there[numbers] = True
+    places = np.cumsum(is_there) - 1
+    replicas, row = np.flatnonzero(is_there).astype(np.float64), places[numbers]
     own = np.maximum(1.0, np.floor(sequences / replicas + 1e-9))[:, None]
     share = 1.0 if is_whole(sequences) else 1 - SAME_BATCH
     needed = np.minimum(own, np.ceil(own * share))
@@ -441,14 +445,6 @@ def micro_batches_for(sequences: float, data: Floats, room: Floats) -> Floats:
     largest = np.maximum.accumulate(np.where(keeps, sizes, 1.0), axis=1)
     chosen: Floats = largest[row, np.floor(room).astype(np.int64) - 1]
     return chosen
-
-
-def _distinct(numbers: Whole) -> tuple[Floats, Whole]:
-    """The values of whole `numbers` in order, and the place of each among them, without sorting."""
-    is_there = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
-    is_there[numbers] = True
-    places = np.cumsum(is_there) - 1
-    return np.flatnonzero(is_there).astype(np.float64), places[numbers]
 
 
 def is_whole(sequences: float) -> bool:
