@@ -17,15 +17,10 @@ from planner.sizing.performance.goodput import (
     overhead,
     saving_hours,
     spot_goodput,
-    young_interval,
 )
 from tests.properties import examples
 
 HOURS_OF_NINE_MONTHS = 9 * 730
-
-
-def test_young_and_daly_agree_where_saving_is_quick():
-    assert daly_interval(0.01, 1000) == pytest.approx(young_interval(0.01, 1000), rel=0.01)
 
 
 def test_daly_by_hand():
@@ -33,10 +28,6 @@ def test_daly_by_hand():
     ratio = save / (2 * mtbf)
     by_hand = math.sqrt(2 * save * mtbf) * (1 + math.sqrt(ratio) / 3 + save / (18 * mtbf)) - save
     assert daly_interval(save, mtbf) == pytest.approx(by_hand)
-
-
-def test_saving_as_long_as_the_job_lives_checkpoints_once():
-    assert daly_interval(3, 1) == 1
 
 
 def test_jobs_fail_as_often_as_published():

@@ -1,12 +1,8 @@
 """Reinforcement learning: answers written, judged and trained on."""
 
-import math
-
 import pytest
 
 from planner.sizing.estimate import estimate
-from planner.sizing.evidence.training_runs import rl_steps
-from planner.sizing.performance.rollouts import excess_of, log_range_of, step_excess
 from pricing.common.invalid_input import InvalidInput
 
 WORK = {"kind": "training", "model": "Qwen3-8B", "tokens": 5e8, "stage": "fine_tuning"}
@@ -15,19 +11,6 @@ WORK = {"kind": "training", "model": "Qwen3-8B", "tokens": 5e8, "stage": "fine_t
 def answer(**rollouts):
     work = {**WORK, "rollouts": {"response_tokens": 1000, "per_step": 1024, **rollouts}}
     return estimate({"workload": work, "accelerator": "H100", "accelerators": 16}).answer
-
-
-def test_measured_steps_of_the_other_team_are_mostly_inside_and_half_close():
-    inside, close = [], []
-    for team in {step.team for step in rl_steps()}:
-        others = [step for step in rl_steps() if step.team != team]
-        middle, (low, high) = excess_of(others), log_range_of(others)
-        for step in (s for s in rl_steps() if s.team == team):
-            error = step_excess(step) - middle
-            inside.append(low <= error <= high)
-            close.append(abs(math.exp(-error) - 1) <= 0.5)
-    assert sum(inside) / len(inside) >= 0.75
-    assert sum(close) / len(close) >= 0.5
 
 
 def test_the_parts_are_in_the_hours_and_said():

@@ -1,5 +1,8 @@
-"""On how many accelerators a run without a stated number is counted."""
+"""On how many accelerators a run is counted: near the fewest hours, in time, as they are rented."""
 
+from __future__ import annotations
+
+import datetime as dt
 from dataclasses import dataclass
 
 import pytest
@@ -8,11 +11,14 @@ from hypothesis import strategies as st
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
+from planner.sizing.candidates.candidates import task_on
+from planner.sizing.demand import compute_demand
 from planner.sizing.estimate import estimate
 from planner.sizing.runs.counts import NEAR_THE_FEWEST, choose_count, counts_between
-from planner.sizing.runs.placed_run import placed_on
+from planner.sizing.runs.placed_run import accelerators_rented, placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
+from pricing.market.machine_types import tpu_slices
 from tests.properties import examples
 
 CLIFF = {"kind": "training", "model": "Qwen3-30B-A3B", "tokens": 1e9, "optimizer": "lora"}
@@ -102,42 +108,6 @@ def test_no_number_looked_at_is_a_tenth_better_and_no_smaller_one_as_good(first,
     assert (fewer is None) == (size.accelerators == first)
 
 
-@pytest.mark.parametrize(
-    ("model", "tokens", "accelerator", "before", "counted"),
-    [
-        ("Gemma-3-27b-it", 1e10, "nvidia-gh200-96gb", 7, 16),
-        ("Qwen3-32B", 5.6e10, "nvidia-rtx-4090", 120, 256),
-        ("Qwen3-4B", 1e13, "nvidia-a10g", 7120, 3136),
-    ],
-)
-def test_a_cliff_further_away_is_left_too(model, tokens, accelerator, before, counted):
-    work = parse(Training, {"kind": "training", "model": model, "tokens": tokens})
-    sized = placed_on(work, get(accelerator))
-    size = sized.at()
-    assert size.accelerators == counted
-    assert sized.at(before).hours > 1.5 * size.hours
-    (words,) = [words for words in size.warnings if "are used instead" in words]
-    named = "the usual number for this work" if before > counted else "would hold it"
-    assert words.startswith(f"{before:,} accelerators")
-    assert named in words
-
-
-def test_a_deadline_alone_changes_few_of_the_hours():
-    hours = []
-    for month in (3, 12):
-        runs = [{"start": "2027-01", "deadline": f"2027-{month:02}"}]
-        work = {"kind": "training", "model": "Gemma-3-27b-it", "tokens": 1e10, "runs": runs}
-        hours.append(estimate({"workload": work, "accelerator": "GH200"}).hours)
-    assert hours[1] == pytest.approx(hours[0], rel=0.15)
-
-
-def test_a_job_of_a_stated_size_goes_no_further():
-    work = {"kind": "training", "model": "Gemma-3-27b-it", "tokens": 1e10}
-    for stated, counted in ((7, 7), (12, 7), (16, 16)):
-        job = parse(Training, work | {"accelerators_per_job": stated})
-        assert placed_on(job, get("nvidia-gh200-96gb")).at_least(7).accelerators == counted
-
-
 def in_months(model, tokens, accelerator):
     runs = [{"start": "2027-01", "deadline": "2027-01"}]
     work = {"kind": "training", "model": model, "tokens": tokens, "runs": runs}
@@ -164,3 +134,126 @@ def test_the_usual_number_is_no_more_than_a_stated_job(job, counted):
     h100 = get("nvidia-h100-80gb-sxm")
     work = parse(Training, {**asked, "accelerators_per_job": job})
     assert placed_on(work, h100).at().accelerators == counted
+
+
+V3 = {"kind": "training", "model": "DeepSeek-V3", "tokens": 1e12}
+LLAMA = {"kind": "training", "model": "Llama-3.1-405B", "tokens": 1e12}
+
+
+def by(work, slug, month):
+    runs = [{"start": "2027-01", "deadline": f"2027-{month:02d}"}]
+    return estimate({"workload": {**work, "runs": runs}, "accelerator": slug})
+
+
+def test_a_deadline_leaves_no_accelerators_idle():
+    """One month asked for 704 H100, of which five replicas of 128 used 640."""
+    found = by(V3, "nvidia-h100-80gb-sxm", 1)
+    assert found.size.layout.unused == 0
+    assert found.size.accelerators % found.size.layout.at_once == 0
+    assert found.size.wall_clock_hours <= 730
+
+
+@pytest.mark.parametrize("work", [V3, LLAMA])
+@pytest.mark.parametrize("slug", ["nvidia-a100-80gb-sxm", "nvidia-h100-80gb-sxm"])
+def test_the_largest_models_take_about_as_long_by_any_deadline(work, slug):
+    """405B on A100 took 15 % more by one month than by twelve, all with saves of 40 s."""
+    hours = [by(work, slug, month).hours for month in (1, 3, 6, 12)]
+    assert max(hours) / min(hours) < 1.1
+
+
+def test_a_run_with_another_deadline_is_sized_on_what_is_known() -> None:
+    def hours(deadline: str) -> float:
+        runs = [{"start": "2027-01", "deadline": deadline}]
+        work = {"kind": "training", "parameters": 7e9, "tokens": 2e11, "runs": runs}
+        training = Training.model_validate(work)
+        demand = compute_demand(training, dt.date(2027, 1, 1), 6, ["H100 SXM"])
+        return float(demand.hours_per_month.sum())
+
+    task_on.cache_clear()
+    hours("2027-06")
+    after = hours("2027-02")
+    assert task_on.cache_info().misses == 1
+    task_on.cache_clear()
+    assert hours("2027-02") == after
+
+
+def sized(model, tokens, tpu, **more):
+    asked = {"kind": "training", "model": model, "tokens": tokens, **more}
+    return placed_on(parse(Training, asked), get(f"google-tpu-{tpu}")).at()
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens", "tpu", "before", "chips"),
+    [
+        ("Llama-3.1-8B", 1e8, "v6e", 7, 8),
+        ("Qwen2.5-14B", 1e9, "v5e", 40, 64),
+        ("Llama-3.1-70B", 1e9, "v5p", 24, 32),
+        ("Llama-3.2-3B", 1e8, "v4", 3, 4),
+    ],
+)
+def test_the_chips_advised_are_a_slice_and_said_to_be(model, tokens, tpu, before, chips):
+    one = sized(model, tokens, tpu)
+    assert one.accelerators == chips
+    assert one.layout.unused == 0
+    name = one.accelerator.name
+    words = f"{chips} chips are used, because {name} cannot be rented in slices of {before}"
+    assert words in " ".join(one.warnings)
+    assert chips in {piece.chips for piece in tpu_slices() if tpu in piece.accelerator}
+
+
+def test_of_stated_jobs_the_number_stays():
+    assert sized("Llama-3.1-8B", 1e8, "v6e", accelerators_per_job=7).accelerators <= 7
+
+
+EIGHT = {"kind": "training", "model": "Llama-3.1-8B", "tokens": 1e9, "optimizer": "adamw"}
+
+
+def counted_on(accelerator="H100", **changes):
+    request = {"workload": EIGHT | changes, "accelerator": accelerator}
+    return estimate(request)
+
+
+def words_on(answer):
+    return [words for words in answer.warnings if "rented whole" in words]
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "before", "counted"), [("H100", 3, 4), ("A100-80GB", 3, 4), ("L40S", 7, 8)]
+)
+def test_a_small_training_is_counted_on_a_machine_that_exists(accelerator, before, counted):
+    now, fewer = (
+        counted_on(accelerator).answer,
+        counted_on(accelerator, accelerators_per_job=before).answer,
+    )
+    assert (now.accelerators, fewer.accelerators) == (counted, before)
+    (said,) = words_on(now)
+    assert said.startswith(f"{before} accelerators would do: {counted} are counted on")
+    assert now.min_accelerators <= before
+    assert now.wall_clock_hours < fewer.wall_clock_hours
+
+
+def test_every_card_of_the_ranking_has_a_number_that_is_rented():
+    for tokens in (1e8, 1e9, 5e9):
+        ranked = [one for one in counted_on(tokens=tokens).candidates if one.size]
+        for one in ranked:
+            free = one.accelerator.form == "superchip" or one.accelerator.vendor == "Google"
+            small = one.size.accelerators in (3, 5, 6, 7)
+            assert free or not small, one.accelerator.slug
+
+
+def test_what_is_stated_stands():
+    assert counted_on(accelerators_per_job=3).answer.accelerators == 3
+    stated = estimate({"workload": EIGHT, "accelerator": "H100", "accelerators": 5}).answer
+    assert stated.accelerators == 5
+    assert not words_on(stated)
+
+
+def test_superchips_that_are_servers_of_their_own_come_in_any_number():
+    assert accelerators_rented(get("nvidia-gh200-96gb"), 3) == 3
+    assert not words_on(counted_on("GH200").answer)
+
+
+def test_a_comparison_keeps_the_least_number_and_fills_what_it_rents():
+    work = parse(Training, EIGHT)
+    demand = compute_demand(work, dt.date(2027, 1, 1), 3, ["nvidia-h100-80gb-sxm"])
+    assert demand.peak_accelerators[0] == 3

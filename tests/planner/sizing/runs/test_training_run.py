@@ -1,4 +1,4 @@
-"""Hours of a training: monotone in its work, honest about its rate, refused where impossible."""
+"""Hours of one training: rates of its own, refusals, padding, packing, code."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
 from planner.sizing.performance.levels import benchmark_level
-from planner.sizing.runs.placed_run import placed_on, precision_on
+from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators, get
 from tests.properties import examples
@@ -28,9 +28,6 @@ CARDS = st.sampled_from(
         )
     ]
 )
-PARAMETERS = st.floats(1e6, 2e12)
-TOKENS = st.floats(1e6, 1e14)
-LENGTHS = st.sampled_from([None, 128, 2048, 8192])
 
 
 def training(**changes):
@@ -51,23 +48,6 @@ def refusal(one=A100, count=None, **changes):
     with pytest.raises(InvalidInput) as caught:
         size_training(training(**changes), one, count)
     return caught.value
-
-
-SHAPES = st.sampled_from([{"layers": 12, "hidden_size": 768}, {"hidden_size": 11_000}, {}])
-
-
-@examples(20, 2000)
-@given(
-    st.floats(1e6, 1e10),
-    st.sampled_from([1.0001, 1.05, 2, 10]),
-    SHAPES,
-    st.sampled_from([A100, H100]),
-)
-def test_nor_where_attention_is_most_of_the_work(one, times, shape, card):
-    rest = {"tokens": 1e9, "sequence_length": 131_072, **shape}
-    few, many = (placed_on(training(parameters=n, **rest), card) for n in (one, one * times))
-    count = many.min_accelerators
-    assert few.at(count).hours <= many.at(count).hours * (1 + 1e-12)
 
 
 @examples(20, 2000)
@@ -109,22 +89,6 @@ def test_a_measured_rate_replaces_the_calibration():
 
 def test_the_hours_of_a_past_run_are_taken_as_they_are():
     assert hours(measured_accelerator_hours=100_000) == pytest.approx(100_000)
-
-
-def test_the_peak_is_dense():
-    """A sparse peak would halve the hours."""
-    size = size_training(training(mfu=0.4, goodput=1), H100, 8)
-    assert size.hours == pytest.approx(6 * 7e9 * 1e12 / (989.4e12 * 0.4 * 3600))
-
-
-@pytest.mark.parametrize("mfu", [0.66, 0.9, 1.0])
-def test_an_mfu_above_what_training_sustains_warns(mfu):
-    warnings = size_training(training(mfu=mfu), A100).warnings
-    assert any("HFU" in w and "sparse" in w for w in warnings)
-
-
-def test_an_ordinary_mfu_does_not_warn():
-    assert size_training(training(mfu=0.5), A100).warnings == ()
 
 
 @pytest.mark.one_in(5)
@@ -201,13 +165,6 @@ def test_off_the_map_the_range_is_wider_and_says_why(changes, words):
     assert size.range_p10_p90[1] > usual[1]
 
 
-def test_a_card_without_language_benchmarks_says_so():
-    assert any(
-        "no language-model benchmark" in w
-        for w in size_training(training(), get("nvidia-l4")).warnings
-    )
-
-
 def test_many_cards_over_pcie_say_so():
     assert any("over PCIe" in w for w in size_training(training(), get("nvidia-l4"), 64).warnings)
 
@@ -215,14 +172,6 @@ def test_many_cards_over_pcie_say_so():
 def test_a_given_rate_leaves_nothing_to_doubt_about_the_calibration():
     size = size_training(training(parameters=1e12, mfu=0.4), A100)
     assert size.warnings == ()
-
-
-@pytest.mark.parametrize(
-    ("slug", "precision"),
-    [("nvidia-a100-80gb-sxm", "bf16"), ("nvidia-t4", "fp16"), ("nvidia-p40", "fp32")],
-)
-def test_the_best_precision_of_the_accelerator_is_taken(slug, precision):
-    assert precision_on(training(), get(slug)) == precision
 
 
 def test_every_level_is_a_share_of_the_dense_peak_within_reason():
@@ -241,3 +190,77 @@ def test_qlora_multiplies_in_16_bits():
         estimate(request)
     assert refused.value.field == "workload.precision"
     assert estimate({**request, "workload": {**work, "precision": "bf16"}}).hours > 0
+
+
+WORK = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
+
+
+def size(one=A100, accelerators=64, **changes):
+    return placed_on(parse(Training, {**WORK, **changes}), one).at(accelerators)
+
+
+def hours_placed(accelerator="nvidia-h100-80gb-sxm", deadline="2027-12", **changes):
+    workload = {**WORK, **changes, "runs": [{"start": "2027-01", "deadline": deadline}]}
+    asked = {"workload": workload, "accelerator": accelerator}
+    return estimate(asked).hours
+
+
+def test_how_tuned_the_code_is_changes_the_hours():
+    hand, standard, first = (
+        size(code=code).hours for code in ("hand_tuned", "standard", "first_version")
+    )
+    assert hand < size().hours < first
+    assert hand < standard < first
+
+
+def test_padding_is_paid_for():
+    assert size(padding=0.5).hours == pytest.approx(2 * size().hours, rel=0.01)
+
+
+def test_padding_is_in_the_hours_of_a_run_that_is_done():
+    done = {"measured_accelerator_hours": 2e5, "accelerator": H100.slug}
+    assert hours_placed(**done) == pytest.approx(2e5)
+    with pytest.raises(InvalidInput) as refused:
+        hours_placed(**done, padding=0.3)
+    assert refused.value.field == "workload.padding"
+    assert "is already in measured_accelerator_hours" in refused.value.message
+
+
+def test_attention_of_packed_examples_reaches_no_further_than_one():
+    """OLMo 3 7B on 8 H100 trained 1.81e9 tokens at 32,768, 840 of an example, in 77 h
+    (allenai/open-instruct docs/algorithms/sft_running_guide.md, 2025)."""
+    asked = {"parameters": 7.3e9, "layers": 32, "hidden_size": 4096, "sequence_length": 32768}
+    work = {**asked, "tokens": 1.81e9, "stage": "fine_tuning"}
+    whole, packed = (
+        size(H100, 8, **work),
+        size(H100, 8, **work, tokens_per_example=840),
+    )
+    assert packed.hours == pytest.approx(77, rel=0.3)
+    assert size(H100, 8, **work, tokens_per_example=1e6).hours == pytest.approx(whole.hours)
+
+
+def test_the_mfu_of_a_whole_run_holds_its_lost_time():
+    of_step, of_run = size(mfu=0.4), size(mfu=0.4, mfu_of="run")
+    assert of_run.goodput == 1 > of_step.goodput
+    assert of_run.hours < of_step.hours
+    assert of_run.range_p10_p90[1] < of_step.range_p10_p90[1]
+
+
+def test_a_short_job_is_mostly_its_start():
+    job = size(A100, 8, tokens=5e4, optimizer="lora")
+    assert job.hours > 8 * 0.02
+    assert any("less than one step" in text for text in job.warnings)
+
+
+def test_fewer_accelerators_than_hold_it_are_refused():
+    with pytest.raises(InvalidInput) as refused:
+        size(parameters=70e9, accelerators=2)
+    assert refused.value.field == "accelerators"
+
+
+def test_adapters_and_quantised_ones_take_less_and_more():
+    full, lora, qlora = (
+        size(tokens=1e9, stage="fine_tuning", optimizer=optimizer).hours
+        for optimizer in ("adamw", "lora", "qlora")
+    )
+    assert lora < qlora < full

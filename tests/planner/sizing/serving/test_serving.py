@@ -96,41 +96,7 @@ def test_what_is_no_language_model_is_not_served(workload):
     assert refusal.value.field == "serving"
 
 
-def test_without_serving_asked_nothing_is_said_of_it():
-    assert estimate({"workload": LLAMA, "accelerator": "H100"}).answer.serving is None
-
-
-def paced(latency, **serving):
-    """Llama-3.1-70B on A100, prompts of 512 tokens and answers of 256."""
-    wanted = {"tokens_per_second": 1000, "prompt_tokens": 512, "output_tokens": 256, **serving}
-    request = {
-        "workload": LLAMA | {"model": "Llama-3.1-70B"},
-        "accelerator": "A100-80GB",
-        "serving": wanted | {"latency": latency},
-    }
-    return estimate(request).answer.serving
-
-
-def test_a_tighter_limit_on_latency_holds_fewer_at_once_and_each_is_faster():
-    """Before rules 6 as many as ever waited the longer, at the same rates."""
-    classes = ("offline", "server", "interactive")
-    now, before = ([paced(name) for name in classes] for rules in (6, 5))
-    waits = [plan.seconds_between_tokens for plan in now]
-    at_once = [plan.sequences_per_replica for plan in now]
-    assert waits == sorted(waits, reverse=True)
-    assert at_once == sorted(at_once, reverse=True)
-    assert waits[2] < 0.8 * waits[0]
-    assert at_once[2] < 0.5 * at_once[0]
-    for new, old in zip(now, before, strict=True):
-        rate = new.tokens_per_second_per_accelerator * new.accelerators_per_replica
-        assert rate * new.seconds_between_tokens == pytest.approx(new.sequences_per_replica, abs=1)
-        rates = [plan.tokens_per_second_per_accelerator for plan in (new, old)]
-        assert rates[0] == pytest.approx(rates[1], rel=0.003)  # the attention of 512 tokens
-        assert new.accelerators == old.accelerators
-
-
 def test_sequences_as_stated_stay_and_those_that_do_not_fit_are_said():
-    assert paced("interactive", sequences=16).sequences_per_replica == 16
     asked = {"workload": LLAMA, "accelerator": "H100"}
     words = "of 1,000 sequences at once 7"
 
@@ -155,14 +121,6 @@ def test_the_attention_of_long_prompts_takes_its_time(prompt, least, most, monke
     monkeypatch.setattr(ServedModel, "prompt_attention_flops", lambda self, tokens: 0.0)
     before = estimate(request).answer.serving.tokens_per_second_per_accelerator
     assert least <= now / before <= most
-
-
-def test_windows_bound_the_attention_of_prompts():
-    whole = ServedModel(8e9, 8e9, 32, 4096, 2048)
-    half = replace(whole, windowed_layers=16.0, window=1024.0)
-    ratio = half.prompt_attention_flops(65_536) / whole.prompt_attention_flops(65_536)
-    assert 0.5 < ratio < 0.52
-    assert whole.prompt_attention_flops(1_000) == 2 * 32 * 4096 * 1_000**2
 
 
 @pytest.mark.parametrize("model", ["BERT-base", "ModernBERT-large", "DeBERTa-v3-base"])

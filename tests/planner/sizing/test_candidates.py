@@ -1,10 +1,9 @@
-"""What decides between accelerators, each rule read off an answer in its own figures."""
+"""What speaks for and against each accelerator, and where its price and time place it."""
 
 import pytest
 
-from planner.sizing.candidates.other_chips import with_prices
+from planner.sizing.candidates.other_chips import find_front, with_prices
 from planner.sizing.estimate import estimate
-from pricing.market.accelerators import all_accelerators
 
 SEVEN = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
 TINY = {"kind": "training", "parameters": 1e8, "tokens": 1e8, "optimizer": "lora"}
@@ -19,10 +18,6 @@ def answer():
 @pytest.fixture(scope="module")
 def cards(answer):
     return {one.accelerator: one for one in answer.candidates}
-
-
-def test_memory_comes_first_in_both_precisions(answer):
-    assert answer.weights_gb == {"fp32": 28.0, "fp16": 14.0}
 
 
 def test_a_card_that_the_model_does_not_fit_is_out_whatever_else_it_has(cards):
@@ -145,25 +140,6 @@ def test_with_prices_an_asic_is_judged_by_what_it_saves(answer, cards, tpu_usd, 
     assert priced.other_chips[0] == advice.words
 
 
-@pytest.mark.parametrize(
-    ("more", "times"),
-    [
-        ({"experiments_factor": 10}, 10),
-        ({"sweep": {"trials": 90, "share": 0.1}}, 10),
-        ({"runs": [{"start": "2027-01"}, {"start": "2027-06"}], "experiments_factor": 2}, 4),
-    ],
-)
-def test_a_port_is_spread_over_all_attempts(more, times):
-    prices = {"nvidia-h100-80gb-sxm": 3.0, "google-tpu-v5e": 0.5}
-    once, often = (
-        with_prices(estimate({"workload": {**SEVEN, **stated}}).answer, prices.get)
-        for stated in ({}, more)
-    )
-    saved_once = chip(once, "TPU").saving_usd + chip(once, "TPU").porting_usd
-    advice = chip(often, "TPU")
-    assert advice.saving_usd == pytest.approx(times * saved_once - advice.porting_usd, rel=1e-6)
-
-
 @pytest.mark.parametrize(("rate", "better"), [(2_000, False), (400_000, True)])
 def test_inferentia_is_better_where_serving_carries_the_port(rate, better):
     serving = {"tokens_per_second": rate, "prompt_tokens": 800, "output_tokens": 200}
@@ -180,18 +156,6 @@ def test_an_fpga_is_no_choice_for_a_model_it_cannot_hold(workload, better):
     assert advice.porting_usd == 180_000
 
 
-def test_of_a_model_whose_size_is_not_told_an_fpga_is_left_open():
-    work = {"kind": "samples", "samples": 1e6, "epochs": 9, "forward_gflops_per_sample": 4.1}
-    unknown, large = (
-        chip(estimate({"workload": {**work, **more}}).answer, "FPGA")
-        for more in ({}, {"parameters": 3e8})
-    )
-    assert unknown.is_better is None
-    assert "at most 100 million" in unknown.words
-    assert large.is_better is False
-    assert "larger than what its chip holds" in large.words
-
-
 def test_consumer_cards_carry_error_correction_licence_and_cooling(cards):
     subjects = {"error_correction", "licence", "cooling"}
     consumer = [
@@ -204,10 +168,102 @@ def test_consumer_cards_carry_error_correction_licence_and_cooling(cards):
     assert not subjects & cards["nvidia-h100-80gb-sxm"].restrictions.keys()
 
 
-def test_retired_and_inference_only_cards_are_marked(cards):
-    market_status = {slug: one.market_status for slug, one in cards.items()}
-    assert market_status["nvidia-k80"] == "retired"
-    assert market_status["aws-inferentia2"] == market_status["nvidia-p4"] == "inference_only"
-    assert market_status["nvidia-h100-80gb-sxm"] == "current"
-    assert all(one.retired == (market_status[one.slug] == "retired") for one in all_accelerators())
-    assert not any(cards[slug].fits for slug, word in market_status.items() if word != "current")
+SEVEN_WHY = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
+TINY_WHY = {"kind": "training", "parameters": 1e8, "tokens": 1e8, "optimizer": "lora"}
+
+
+@pytest.fixture(scope="module")
+def candidates():
+    return {one.accelerator: one for one in estimate({"workload": SEVEN_WHY}).answer.candidates}
+
+
+def reasons(candidates, slug):
+    return " | ".join(candidates[slug].reasons)
+
+
+def test_memory_comes_first_and_names_both_precisions(candidates):
+    first = candidates["nvidia-h100-80gb-sxm"].reasons[0]
+    assert first.startswith("memory: weights are 28 GB in fp32 and 14 GB in half precision")
+
+
+def test_bandwidth_arithmetic_and_links_follow(candidates):
+    words = [r.split(":")[0] for r in candidates["nvidia-h100-80gb-sxm"].reasons]
+    assert words == ["memory", "bandwidth", "arithmetic", "links"]
+
+
+def test_cards_on_pcie_say_what_their_traffic_takes(candidates):
+    assert "PCIe or the network" in reasons(candidates, "nvidia-l40s")
+    assert "of the working time" in reasons(candidates, "nvidia-l40s")
+
+
+@pytest.mark.parametrize("slug", ["google-tpu-v5e", "aws-trainium2", "intel-gaudi3"])
+def test_other_chips_say_what_porting_takes(candidates, slug):
+    assert "ASIC" in reasons(candidates, slug)
+
+
+def test_retired_and_inference_only_cards_are_marked(candidates):
+    assert candidates["nvidia-k80"].why_not.startswith("retired")
+    assert candidates["aws-inferentia2"].why_not == "built for inference, not for training"
+
+
+@pytest.mark.parametrize(
+    ("workload", "accelerators", "tier"),
+    [(TINY_WHY, 1, "light"), (SEVEN_WHY, 8, "complex"), (SEVEN_WHY, 64, "very_demanding")],
+)
+def test_work_has_a_tier_and_its_cards(workload, accelerators, tier):
+    request = {"workload": workload, "accelerator": "H100 SXM", "accelerators": accelerators}
+    answer = estimate(request).answer
+    assert answer.tier == tier
+    assert answer.tier_cards
+
+
+def test_no_point_of_the_front_is_beaten_in_both():
+    points = {str(i): (100 + (i * 37) % 90, 10 + (i * 53) % 70) for i in range(40)}
+    front = find_front(points)
+    for name in front:
+        money, hours = points[name]
+        assert not any(
+            m <= money and h <= hours and (m, h) != (money, hours) for m, h in points.values()
+        )
+    for name in points.keys() - front.keys():
+        money, hours = points[name]
+        assert any(points[f][0] <= money and points[f][1] <= hours for f in front)
+    assert points[next(n for n, c in front.items() if c == "cheapest")][0] == min(
+        money for money, _ in points.values()
+    )
+
+
+def test_an_estimate_is_priced_by_its_hours():
+    answer = estimate({"workload": {"kind": "training", "parameters": 7e9, "tokens": 1e11}}).answer
+    prices = {"nvidia-h100-80gb-sxm": 3.0, "nvidia-a100-80gb-sxm": 1.5, "nvidia-b200": 6.0}
+    priced = with_prices(answer, prices.get).candidates
+    known = {one.accelerator: one for one in priced if one.rent_usd is not None}
+    assert known.keys() == prices.keys()
+    h100 = known["nvidia-h100-80gb-sxm"]
+    assert h100.rent_usd == h100.accelerator_hours * 3.0
+    assert {one.choice for one in priced} >= {"cheapest", None}
+
+
+def test_time_is_that_on_the_machines_that_are_rented():
+    """One B200 in a machine of eight ends in an eighth of the time, at the same rent."""
+    answer = estimate({"workload": {"kind": "training", "parameters": 1e9, "tokens": 1e9}}).answer
+    prices = {"nvidia-gb200": 9.0, "nvidia-b200": 6.0}
+    machines = {"nvidia-gb200": 4, "nvidia-b200": 8}
+    priced = with_prices(answer, prices.get, lambda slug, _: machines[slug]).candidates
+    b200, gb200 = (
+        next(c for c in priced if c.accelerator == f"nvidia-{n}") for n in ("b200", "gb200")
+    )
+    assert gb200.wall_clock_hours < b200.wall_clock_hours
+    assert gb200.rented_wall_clock_hours > b200.rented_wall_clock_hours
+    assert b200.rented_wall_clock_hours * 8 == b200.accelerator_hours
+    assert (b200.rented_accelerators, b200.choice, gb200.choice) == (8, "cheapest", None)
+
+
+def test_a_chip_is_judged_by_names_that_people_know():
+    workload = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
+    prices = {"nvidia-h100-80gb-sxm": 3.0, "google-tpu-v6e": 2.0}
+    answer = with_prices(estimate({"workload": workload}).answer, prices.get)
+    words = " ".join(answer.other_chips)
+    assert "Google TPU v6e" in words
+    assert "google-tpu" not in words
+    assert "nvidia-h100" not in words
