@@ -75,6 +75,8 @@ class TeamViewSet(GenericViewSet[Any]):
     lookup_value_converter = "uuid"
 
     model: ClassVar[type[models.Model]]
+    list_serializer: ClassVar[type[serializers.BaseSerializer[Any]] | None] = None
+    """Of the rows of a list, where they show less."""
     write_serializer: ClassVar[type[serializers.Serializer[Any]] | None] = None
     related: ClassVar[tuple[str, ...]] = ()
     """Rows read together with each row, so that a list costs a fixed number of queries."""
@@ -119,6 +121,10 @@ class TeamViewSet(GenericViewSet[Any]):
     def within(self) -> Values:
         """Further limits that the address sets, such as the team it names."""
         return {}
+
+    def get_serializer_class(self) -> type[serializers.BaseSerializer[Any]]:
+        of_list = self.list_serializer if self.action == "list" else None
+        return of_list or super().get_serializer_class()
 
     def filter_queryset(self, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
         if self.action == "list":

@@ -128,6 +128,7 @@ class MarketView(PlainView):
 
 class ComparisonsView(MarketView):
     @extend_schema(
+        operation_id="compare",
         request=ComparisonRequest,
         responses={200: ComparisonAnswer, 202: JobSerializer},
         parameters=[TEAM, PREFER],
@@ -209,7 +210,6 @@ _TEXTS = {
     "by": f"What use is summed by, with commas; default {','.join(DEFAULT_BY)}.",
     "project_by": "Where a project's name stands, in order: tag:NAME, account, user.",
     "map": "COLUMN=NAME, with commas: other names for columns of one's own table.",
-    "fields": "Columns of a log of Slurm without a header, with commas.",
     "forecast_months": f"Months to forecast, 0 for none; default {UsageQuestion.forecast_months}.",
     "start": "First month of the forecast; default the next one.",
     "accelerator": "Accelerator to forecast, by its name in the answer.",
@@ -269,8 +269,7 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
     if months and not (months.isascii() and months.isdecimal() and len(months) < 4):
         raise InvalidInput("forecast_months", f"{months[:40]!r} is not a number of months")
     values: dict[str, Any] = {
-        name: query.words(name)
-        for name in ("map", "fields", "past_run", "add_run", "rule", "commitment_end")
+        name: query.words(name) for name in ("map", "past_run", "add_run", "rule", "commitment_end")
     }
     return UsageQuestion(
         by=query.words("by") or DEFAULT_BY,

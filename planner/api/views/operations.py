@@ -11,7 +11,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
 from planner.api.base import (
@@ -58,15 +57,13 @@ class JobsView(ReadMixin):
     deferred = ("result", "arguments")
     pagination_class = ByCreation
     serializer_class = shapes.JobSerializer
+    list_serializer = shapes.JobRowSerializer
     filters = {
         "team": by_slug("team__slug"),
         "kind": by_choice("kind", KINDS),
         "state": by_choice("state", JobState.values),
     }
     needs = {"cancel": EDIT}
-
-    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
-        return shapes.JobRowSerializer if self.action == "list" else shapes.JobSerializer
 
     def require(self, row: Job) -> None:
         if row.team_id is not None:

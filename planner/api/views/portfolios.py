@@ -10,7 +10,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
 
 from planner.api.base import (
     ChangeMixin,
@@ -90,6 +89,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     )
     pagination_class = ByCreation
     serializer_class = serializers.SavedPortfolioDetailSerializer
+    list_serializer = serializers.SavedPortfolioSerializer
     write_serializer = serializers.NewSavedPortfolioSerializer
     change_serializer = serializers.PortfolioWatchSerializer
     filters = {
@@ -99,11 +99,6 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     }
     needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
     delete_row = staticmethod(services.delete_portfolio)
-
-    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
-        if self.action == "list":
-            return serializers.SavedPortfolioSerializer
-        return serializers.SavedPortfolioDetailSerializer
 
     def get_object(self) -> Any:
         return self._with_visible_part(super().get_object())

@@ -14,7 +14,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
 
 from planner.api.base import (
     ChangeMixin,
@@ -196,6 +195,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     deferred = _FROZEN
     pagination_class = ByCreation
     serializer_class = serializers.SavedComparisonDetailSerializer
+    list_serializer = serializers.SavedComparisonSerializer
     write_serializer = serializers.NewSavedComparisonSerializer
     change_serializer = serializers.SavedComparisonChangesSerializer
     filters = {
@@ -212,11 +212,6 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     @cached_property
     def current_revisions(self) -> dict[str, int]:
         return {r.provider: r.number for r in catalogs.revisions_in_force()}
-
-    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
-        if self.action == "list":
-            return serializers.SavedComparisonSerializer
-        return serializers.SavedComparisonDetailSerializer
 
     def prepare_row(self) -> Callable[[], tuple[SavedComparison, Values]]:
         values = self.read_body(serializers.NewSavedComparisonSerializer)

@@ -91,8 +91,8 @@ def test_it_lists_offers_posts_a_comparison_and_reads_it_back(
     new = models.NewSavedComparison.from_dict(
         {"project": str(project.pk), "name": "By client", "request": REQUEST}
     )
-    kept = call("saved_comparisons.create_saved_comparison", body=new)
-    again = call("saved_comparisons.get_saved_comparison", id=kept.id)
+    kept = call("saved_comparisons.create_saved_comparisons", body=new)
+    again = call("saved_comparisons.get_saved_comparisons", id=kept.id)
     assert again.summary.total_cost == kept.summary.total_cost
     scenario = next(s for s in compared.scenarios if s.key == compared.recommendation.scenario)
     assert scenario.total_cost == again.summary.total_cost
