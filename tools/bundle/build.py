@@ -246,18 +246,18 @@ def write(bundle: Bundle, folder: Path = FOLDER) -> None:
     _write_compressed(folder / PAST_PRICES, _format_offers(bundle.past_prices))
     regions = sorted(bundle.regions.items())
     rows = [(*key, *astuple(region)) for key, region in regions]
-    _write_text(folder / REGIONS, _format_csv(_REGION_COLUMNS, rows))
-    _write_text(
-        folder / EXCHANGE_RATES, _format_csv(_RATE_COLUMNS, map(astuple, bundle.exchange_rates))
+    (folder / REGIONS).write_text(_format_csv(_REGION_COLUMNS, rows))
+    (folder / EXCHANGE_RATES).write_text(
+        _format_csv(_RATE_COLUMNS, map(astuple, bundle.exchange_rates))
     )
     bands = sorted(map(astuple, bundle.interruptions))
-    _write_text(folder / interruptions.TABLE.name, _format_csv(interruptions.COLUMNS, bands))
+    (folder / interruptions.TABLE.name).write_text(_format_csv(interruptions.COLUMNS, bands))
     storage_rows = sorted(map(astuple, bundle.storage_prices))
-    _write_text(
-        folder / storage_prices.TABLE.name, _format_csv(storage_prices.COLUMNS, storage_rows)
+    (folder / storage_prices.TABLE.name).write_text(
+        _format_csv(storage_prices.COLUMNS, storage_rows)
     )
     text = json.dumps(build_report(bundle), indent=1, ensure_ascii=False)
-    _write_text(folder / REPORT, text + "\n")
+    (folder / REPORT).write_text(text + "\n")
 
 
 def _format_offers(offers: Iterable[Offer]) -> str:
@@ -274,7 +274,3 @@ def _format_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str
 
 def _write_compressed(path: Path, text: str) -> None:
     path.write_bytes(zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL).compress(text.encode()))
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
