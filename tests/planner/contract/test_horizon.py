@@ -30,17 +30,9 @@ def test_unless_it_says_how_long_it_is_or_has_no_start(fields: dict[str, Any]) -
     assert horizon({"start": "2027-01", "deadline": "2027-06"}, **fields) == 36
 
 
-def test_a_run_without_a_deadline_leaves_the_usual_horizon() -> None:
-    assert horizon({"start": "2027-01", "deadline": "2027-06"}, {"start": "2027-02"}) == 36
-
-
 def test_a_deadline_beyond_the_longest_horizon_leaves_the_longest() -> None:
     assert horizon({"start": "2027-01", "deadline": "2036-12"}) == 120
     assert horizon({"start": "2027-01", "deadline": "2090-01"}) == 120
-
-
-def test_a_deadline_before_the_start_is_left_to_the_checks() -> None:
-    assert horizon({"start": "2026-01", "deadline": "2026-06"}) == 36
 
 
 @examples(20, 2000)

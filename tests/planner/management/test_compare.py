@@ -11,9 +11,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
-from planner.commands import command as reading
-from planner.contract.request import comparison
-
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LENOVO = EXAMPLES / "lenovo.json"
 pytestmark = pytest.mark.django_db
@@ -65,11 +62,6 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "8,556" in run("-")
 
 
-def test_the_toml_example_is_a_request() -> None:
-    asked = comparison.read_request(reading.read_request(str(EXAMPLES / "finetune.toml")))
-    assert asked.horizon_months == 24
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -94,24 +86,6 @@ def test_a_refusal_names_the_field(
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert "file: /nowhere.json cannot be read" in refused(capsys, "/nowhere.json")
-
-
-def test_a_file_that_is_no_text(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "request.json"
-    path.write_bytes(b"\xff\xfe\x00\x01")
-    assert "is not UTF-8 text" in refused(capsys, str(path))
-
-
-def test_toml_on_standard_input_may_begin_with_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = '[workload]\nkind = "accelerator_hours"\naccelerator = "H100"\nhours_per_month = 10\n'
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert reading.read_request("-")["workload"]["hours_per_month"] == 10
-
-
-def test_a_field_given_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "request.json"
-    path.write_text('{"horizon_months": 12, "horizon_months": 24}')
-    assert "twice" in refused(capsys, str(path))
 
 
 def test_one_table_is_csv() -> None:

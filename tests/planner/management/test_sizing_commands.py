@@ -48,17 +48,6 @@ def test_the_table_says_weights_tier_and_when_other_chips_are_better(written):
     assert "some 30,000 USD of engineering" in shown
 
 
-def test_a_request_in_toml_gives_a_table(written):
-    toml = (
-        'accelerator = "T4"\n[workload]\nkind = "samples"\nsamples = 1281167\nepochs = 90\n'
-        'benchmark = "resnet50-lambda"\n'
-    )
-    status, out, _ = run("estimate", written(toml, "a.toml"))
-    assert status == 0
-    assert "nvidia-t4" in out
-    assert "accelerator-hours" in out
-
-
 def test_every_refusal_is_printed_with_its_field(written):
     bad = {"workload": {"kind": "training", "parameters": -1, "tokens": 0}, "accelerator": "T4"}
     status, _, err = run("estimate", written(json.dumps(bad), "a.json"))
@@ -75,22 +64,6 @@ def test_what_is_neither_json_nor_toml_is_refused(written):
 def test_a_log_gives_its_findings(written):
     status, out, _ = run("calibrate", written(LOG, "log.csv"), "--json")
     assert (status, json.loads(out)["gpus"][0]["sustained_utilisation"]) == (0, 0.97)
-
-
-def test_a_log_as_a_table(written):
-    status, out, _ = run("calibrate", written(LOG, "log.csv"))
-    assert (status, "97%" in out) == (0, True)
-
-
-def test_another_format_is_refused_with_status_2(written):
-    status, _, err = run("calibrate", written("a,b\n1,2\n", "log.csv"))
-    assert status == 2
-    assert "log: is no log of nvidia-smi" in err
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    status, _, err = run("calibrate", tmp_path / "none.csv")
-    assert (status, "cannot be read" in err) == (2, True)
 
 
 def test_energy_below_one_kwh_is_not_told_as_none(written):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from io import StringIO
 
@@ -14,7 +13,7 @@ from gpu_cost_planner.command_line import main
 from planner.commands.usage import USAGE, watch
 from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import cur_row, savings_plan, table
+from tests.planner.usage.make import cur_row, table
 
 
 @pytest.fixture
@@ -82,11 +81,6 @@ def test_a_refusal_names_what_and_the_remedy(bill, arguments, problem, capsys):
     assert problem in capsys.readouterr().err
 
 
-def test_an_accelerator_is_named_as_anywhere_else(bill):
-    arguments = (bill, "--json", "--start", "2026-01", "--accelerator")
-    assert run(*arguments, "H100") == run(*arguments, "nvidia-h100-80gb-sxm")
-
-
 def test_columns_that_are_close_are_refused_with_what_to_add_to_the_command(tmp_path, capsys):
     path = tmp_path / "own.csv"
     path.write_text("Monat,GPU Stunden\n2025-05,10\n")
@@ -135,12 +129,6 @@ def test_an_output_that_cannot_be_written_is_said(bill, tmp_path):
         )
 
 
-def test_a_file_that_is_named_twice_is_said(bill):
-    text = run(bill, bill, "--forecast", "0")
-    assert "bill.csv is the same file as bill.csv, to the byte, and counts once." in text
-    assert run(bill, "--forecast", "0").count("counts once") == 0
-
-
 def test_rows_that_are_not_understood_are_warned_of_and_refused_when_strict(bill, capsys):
     bill.write_bytes(table([cur_row(1, line_item_type="Riddle"), cur_row(2)]))
     assert main(["usage", str(bill), "--forecast", "0", "--json"]) == 0
@@ -152,19 +140,3 @@ def test_rows_that_are_not_understood_are_warned_of_and_refused_when_strict(bill
     assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in text
     assert main(["usage", str(bill), "--strict"]) == 2
     assert "files: hold rows that are not understood or doubtful: 1 of 2" in capsys.readouterr().err
-
-
-def test_money_that_is_not_stated_has_no_currency(bill):
-    bill.write_bytes(
-        table([{"month": "2025-05", "accelerator_hours": 1, "currency": "USD", "cost": ""}])
-    )
-    text = run(bill, "--forecast", "0", "--by", "month")
-    assert "not stated" in text
-    assert "not stated USD" not in text
-
-
-def test_a_savings_plan_is_money_that_covers_machines(bill):
-    bill.write_bytes(savings_plan())
-    words = " ".join(re.findall(r"[\w.-]+", run(bill, "--forecast", "0")))
-    assert "money that covers 1" in words
-    assert "on average" in words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.urls import reverse
 from rest_framework.test import APIClient
 
 from planner.models import Access, ApiToken, Job, JobState, Role, Scope
@@ -56,13 +55,3 @@ def test_the_jobs_of_a_person_go_on_without_the_token(work: Workspace) -> None:
     revoke(work, access)
     job.refresh_from_db()
     assert (job.state, job.cancel_requested) == (JobState.QUEUED, False)
-
-
-def test_the_page_stops_them_too(work: Workspace) -> None:
-    access = holder(work, is_service=True)
-    job = started(work, access)
-    client = APIClient()
-    client.force_login(work.users[Role.OWNER])
-    client.post(reverse("token-revoke", args=["alpha", access.token_id]))
-    job.refresh_from_db()
-    assert job.state == JobState.CANCELLED

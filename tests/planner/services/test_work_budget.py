@@ -8,16 +8,12 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from planner.comparison import TooMuchWork
 from planner.models import JobState, Scope
 from planner.services.jobs import jobs
-from planner.services.projects.comparisons import compare_batch, compare_for_team
 from planner.services.work_budget import (
     SOCKET,
     Budget,
     client_has_left,
-    current_budget,
-    spend_from,
 )
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import REQUEST, Workspace, market
@@ -68,10 +64,6 @@ def test_a_question_whose_client_has_left_stops(client, work, connection, has_le
     assert answer.status_code == status
 
 
-def test_another_server_than_gunicorn_cannot_tell():
-    assert not client_has_left({})
-
-
 @pytest.mark.parametrize(
     ("is_signed_in", "is_job", "limit", "hint"),
     [
@@ -89,22 +81,6 @@ def test_the_budget_follows_who_asks(settings, is_signed_in, is_job, limit, hint
     assert budget.meter is budget.meter
     assert hint in budget.hint
     assert bool(hint) == bool(budget.hint)
-
-
-def test_what_is_asked_together_spends_from_one_budget(settings, work):
-    free = Budget(lambda: True)
-    with spend_from(free):
-        compare_for_team(REQUEST)
-    settings.WORK_ANONYMOUS = int(free.meter.done * 2.05)
-
-    with spend_from(Budget(lambda: False)):
-        rows = list(compare_batch([{"key": str(i), "request": REQUEST} for i in range(4)]))
-        spent = current_budget().meter.done
-
-    assert ["answer" in row for row in rows] == [True, True, False, False]
-    assert "share what is allowed" in rows[2]["errors"][0]["message"]
-    assert "Signed in you may ask for more" in rows[2]["errors"][0]["message"]
-    assert spent < settings.WORK_ANONYMOUS * 1.5
 
 
 def test_the_api_refuses_an_anonymous_question_that_is_too_long(
@@ -140,7 +116,6 @@ def test_the_page_offers_to_run_a_large_question_as_a_job(
     page = get(client, "plan", HOURS | {"horizon_months": "120"})
 
     assert page.status_code == 400
-    assert "This question is a large one." in text(page)
     assert "it has 120 months" in text(page)
     assert "Run in the background" in text(page)
 
@@ -154,10 +129,3 @@ def test_a_job_spends_its_own_budget(settings, work):
     assert refused.state == JobState.FAILED
     assert "takes more work" in refused.error["errors"][0]["message"]
     assert done.state == JobState.SUCCEEDED
-
-
-def test_outside_of_a_request_the_budget_is_that_of_a_job(settings, work):
-    settings.WORK_JOB = 9_000
-
-    with pytest.raises(TooMuchWork):
-        compare_for_team(REQUEST)

@@ -56,11 +56,6 @@ def test_another_version_of_a_line_is_named_and_the_first_counts():
     assert reasons(read(final, written_otherwise)) == {"accelerator_use": 1, "duplicate": 1}
 
 
-def test_the_same_identifier_in_another_hour_is_another_line():
-    later = cur_row(1, time_interval="2025-05-06T01:00:00Z/2025-05-06T02:00:00Z")
-    assert hours_by(read(table([cur_row(1), later])).ledger, "machine") == {"p5.48xlarge": 16.0}
-
-
 def savings_plan():
     covered = cur_row(
         1,
@@ -195,8 +190,3 @@ def test_tags_name_projects_in_the_order_of_the_rules():
         "Vision": 8.0,
         "100200300400": 8.0,
     }
-
-
-def test_a_time_in_another_zone_is_named_and_not_put_into_a_month():
-    usage = read(table([cur_row(1, usage_start_date="2025-05-01T00:30:00+02:00")]))
-    assert "is not in UTC" in usage.ledger.not_understood[0]

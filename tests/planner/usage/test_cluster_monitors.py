@@ -100,12 +100,3 @@ def test_opencost_is_read_by_its_hours_and_idle_is_nobody_s():
     assert hours_by(usage.ledger, "project") == {"chat": 96.0, "vision": 4.5}
     assert list(unused_hours(usage).values()) == [24.0]
     assert reasons(usage) == {"accelerator_use": 2, "no_accelerator": 1, "idle": 1}
-
-
-def test_an_allocation_over_the_end_of_a_month_is_split():
-    period = {"start": "2025-01-15T00:00:00Z", "end": "2025-03-15T00:00:00Z"}
-    one = allocation(1416.0, 708.0) | period
-    usage = read(json.dumps({"code": 200, "data": [{"a": one, "c/__idle__": one}]}).encode())
-    hours = {"2025-01": 408.0, "2025-02": 672.0, "2025-03": 336.0}
-    assert hours_by(usage.ledger, "month") == pytest.approx(hours)
-    assert {key[0]: n for key, n in unused_hours(usage).items()} == pytest.approx(hours)

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from planner.contract.request.comparison import read_request
-from planner.usage.projects import ProjectRules, read_rule
+from planner.usage.projects import read_rule
 from planner.usage.question import UsageQuestion, answer_usage
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import azure_row, cur_row, focus_row, sacct, table
@@ -61,13 +61,6 @@ def test_a_reservation_is_taken_over_with_its_machines_and_charge():
         "price_per_month": 8760.0,
     }
     assert list(one.missing) == ["ends"]
-
-
-def test_its_end_is_read_or_said():
-    stated = {"reservation/EndTime": "2027-07-01T00:00:00Z"}
-    assert answer(reserved(**stated)).taken_over[0].entry["ends"] == "2027-06"
-    [said] = answer(reserved(), commitment_end=("ri-b=2028-03",)).taken_over
-    assert (said.entry["ends"], said.missing) == ("2028-03", {})
 
 
 @pytest.mark.parametrize(
@@ -199,12 +192,6 @@ def test_idle_accelerators_of_a_cluster_cost_what_an_hour_is_said_to_cost():
     assert (costs["allocated_idle"]["cost"], costs["allocated_idle"]["currency"]) == ("1.25", "EUR")
 
 
-@pytest.mark.parametrize("text", ["-1", "nan", "2,5 EUR EUR", "1.500", "20000", "2 euros", "x"])
-def test_a_price_that_is_none_is_refused(text):
-    with pytest.raises(InvalidInput, match="idle_price"):
-        answer(sacct({}), idle_price=text)
-
-
 def test_rules_say_which_rows_belong_to_a_project():
     jobs = sacct(
         {"JobID": "1", "Partition": "dev"},
@@ -246,11 +233,6 @@ def test_a_rule_that_cannot_be_read_is_refused(text, problem):
         read_rule(text)
 
 
-def test_more_rules_than_are_read_are_refused():
-    with pytest.raises(InvalidInput, match="more than 200 rules"):
-        ProjectRules(rules=[read_rule("account:x=Y")] * 201)
-
-
 def on_demand(number, **changes):
     row = {
         "usage_type": "BoxUsage:p5.48xlarge",
@@ -268,12 +250,6 @@ def test_what_other_accelerators_do_is_said_not_to_be_in_the_demand():
     assert "is that of nvidia-a100-40gb-sxm alone, 60%" in told.notes[0]
     assert "Not in it: 5,952 h of nvidia-h100-80gb-sxm." in told.notes[0]
     assert not any("as if free" in note for note in told.notes)
-
-
-def test_a_commitment_that_works_for_what_is_not_in_the_demand_is_named():
-    whole = answer(reserved(), on_demand(3), accelerator="nvidia-h100-80gb-sxm", forecast_months=12)
-    assert "40% of the accelerator-hours used" in whole.demand.notes[0]
-    assert "A plan that takes ri-b along counts it as free of the work" in whole.demand.notes[1]
 
 
 def test_commitments_in_several_currencies_are_in_no_plan_and_named():

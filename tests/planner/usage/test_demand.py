@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import io
 import itertools
 import math
 from statistics import fmean
@@ -14,9 +13,8 @@ from hypothesis import strategies as st
 
 from planner.contract.amounts import shift_month
 from planner.contract.request.comparison import read_request
-from planner.usage.demand import KnownRun, plan_demand, read_run
-from planner.usage.forecast import SEASON, drift_gaps, forecast, seasonal_naive, seasonal_trend
-from planner.usage.question import UsageQuestion, answer_usage
+from planner.usage.demand import KnownRun, plan_demand
+from planner.usage.forecast import SEASON, forecast, seasonal_naive, seasonal_trend
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, read, sacct, table
 from tests.planner.usage.public_series import SERIES
@@ -113,14 +111,6 @@ def test_a_later_start_is_forecast_over_the_gap():
     assert any("ends 5 months before" in note for note in demand.notes)
 
 
-def test_a_start_within_the_history_is_named():
-    demand = plan_demand(read(history_of(100, 110, 120)), 2, "2025-02")
-    assert demand.start == "2025-04"
-    [note] = demand.notes
-    assert note == "The history goes to 2025-03: the plan starts after it, not in 2025-02."
-    assert plan_demand(read(history_of(100, 110, 120)), 2, "2025-04").notes == []
-
-
 def test_past_runs_leave_the_history_and_future_ones_come_on_top():
     usage = read(history_of(100, 100, 1100, 100))
     past = [KnownRun("2025-03", 1000, "Pretraining")]
@@ -154,20 +144,6 @@ def test_a_month_missing_between_others_is_named():
     assert note.startswith("The files hold no use of nvidia-h100-80gb-sxm in 2025-03, between")
     [note] = plan_demand(read(history_of(1), history_of(1, start=(2025, 12))), 1).notes
     assert "2025-02, 2025-03, 2025-04, 2025-05, 2025-06, 2025-07 and 4 more, between" in note
-
-
-def test_an_old_history_gives_its_use_and_says_why_it_is_not_forecast():
-    def ask(**question):
-        files = [("old.csv", io.BytesIO(history_of(100, 110, 120)))]
-        return answer_usage(files, UsageQuestion(**question), dt.date(2050, 1, 31))
-
-    answer = ask()
-    assert answer.usage.ledger.rows == 3
-    assert answer.demand is None
-    assert answer.no_demand_because.startswith("start: 2050-02 is 298 months after the history;")
-    assert ask(start="2034-04").demand.start == "2034-04"
-    with pytest.raises(InvalidInput, match="start: 2050-02 is"):
-        ask(start="2050-02")
 
 
 def test_two_months_are_carried_on_without_a_range():
@@ -229,29 +205,10 @@ def test_a_history_without_a_whole_month_of_use_is_refused():
         plan_demand(read(bill_of(("2025-01", -1)), cut_off), 1)
 
 
-def test_a_single_month_that_is_covered_in_part_says_its_days():
-    [note] = plan_demand(read(sacct({})), 1).notes[:1]
-    assert "day 6 to 6 of 2025-05 alone" in note
-
-
 def test_a_name_of_several_accelerators_is_asked_for():
     demand = plan_demand(read(history_of(10, 10, 10, accelerator="A100")), 1)
     assert not demand.is_known_accelerator
     assert "may mean several" in demand.notes[-1]
-
-
-@pytest.mark.parametrize(
-    "text", ["2027-13=5", "2027-01", "2027-01=-5", "2027-01=nan", "=5", "2027-01=8.000"]
-)
-def test_a_run_that_is_none_is_refused(text):
-    with pytest.raises(InvalidInput, match="is not a run like"):
-        read_run(text, "add_run")
-
-
-@pytest.mark.parametrize("last", [5e-324, 1e-310, 0.0])
-def test_months_of_next_to_nothing_are_no_drift(last: float) -> None:
-    history = [1e9] * 18 + [last] * 6
-    assert drift_gaps(history, "seasonal_naive", [1e9, last]) == [0.0, 0.0]
 
 
 GROWN = [

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.usage.summary import idle_rows, take_over
+from planner.usage.summary import idle_rows
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, hours_by, read, reasons, table, unused_hours
 
@@ -68,20 +68,6 @@ def test_a_correction_takes_hours_back_in_the_month_of_its_charge():
     )
     usage = read(table([focus_row(**gpu), correction]))
     assert hours_by(usage.ledger, "month") == {"2025-05": 8.0, "2025-04": -8.0}
-
-
-def test_hours_below_zero_without_a_correction_are_not_understood():
-    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge", ConsumedQuantity="-1")
-    assert "ChargeClass Correction" in read(table([row])).ledger.not_understood[0]
-
-
-@pytest.mark.parametrize("null", ["", "NULL"])
-def test_null_is_empty_or_written(null):
-    row = focus_row(
-        x_UsageType="BoxUsage:p5.48xlarge", CommitmentDiscountId=null, ListCost=null, Tags=null
-    )
-    [key] = read(table([row])).ledger.uses
-    assert key.option == "on_demand"
 
 
 def test_azure_says_its_size_in_details_or_as_a_meter():
@@ -174,28 +160,6 @@ def test_the_unused_part_of_a_savings_plan_is_in_the_list_of_what_stood_idle():
     [row] = idle_rows(read(table([*rows, focus_row(**cpu, EffectiveCost="7")])).ledger, None)
     assert (row["machine"], row["reason"]) == ("savings plans", "unused_commitment")
     assert (Decimal(row["cost"]), row["accelerator_hours"]) == (Decimal(9), None)
-
-
-def test_a_savings_plan_commits_money_and_a_reservation_machines():
-    fee = {"ChargeCategory": "Purchase", "ChargeFrequency": "Recurring", "BilledCost": "14"}
-    used = {"CommitmentDiscountStatus": "Used", "x_UsageType": "BoxUsage:p4d.24xlarge"}
-    for kind, is_of_money in (("Savings Plan", True), ("Reserved Instance", False)):
-        plan = PLAN | {"CommitmentDiscountType": kind}
-        rows = [focus_row(**plan, **fee), focus_row(**plan, **used)]
-        [one] = take_over(read(table(rows)).ledger.commitments, {})
-        assert (one.is_of_money, one.entry["units"]) == (is_of_money, 1)
-
-
-def test_words_of_focus_are_read_whatever_their_capitals():
-    usage = read(
-        table(
-            [
-                focus_row(ChargeCategory="usage", x_UsageType="BoxUsage:p5.48xlarge"),
-                focus_row(CommitmentDiscountStatus="unused", **PLAN),
-            ]
-        )
-    )
-    assert reasons(usage) == {"accelerator_use": 1, "unused_commitment": 1}
 
 
 @pytest.mark.parametrize(("hours", "is_doubtful"), [("1.5", False), ("24", True)])

@@ -16,7 +16,6 @@ from planner.usage.forecast import (
     MIN_CUTS,
     SEASON,
     damped_trend,
-    drift_gaps,
     forecast,
     season_weight,
     seasonal_naive,
@@ -127,14 +126,6 @@ def test_growth_is_carried_on_for_the_year_in_which_it_was_seen():
     assert all(low <= 100 * 0.9 ** (12 + month) for month, low in enumerate(shrunk.p10))
 
 
-@pytest.mark.parametrize(
-    "hours", [[100.0] * 30, [0.0] * 30, [0.0] * 29 + [5.0], [90.0, 110.0] * 15]
-)
-def test_hours_without_a_drift_have_no_other_range(hours):
-    for method in ("damped_trend", "seasonal_naive"):
-        assert drift_gaps(hours, method, [1.0] * 3) == [0.0] * 3
-
-
 def wave(months, size=0.8):
     return [1000 * (1 + size * math.sin(math.tau * month / 12)) for month in range(months)]
 
@@ -158,11 +149,3 @@ def test_signs_that_speak_for_nothing_blend_both():
     assert carried.p50 == pytest.approx([(one + other) / 2 for one, other in expected])
     for low, trend, high in zip(carried.p10, damped_trend(flat, 6), carried.p90, strict=True):
         assert low < 0.85 * trend < 1.15 * trend < high
-
-
-def test_months_that_have_a_year_before_them_outweigh_where_the_year_ends():
-    terms = [1000.0] * 4 + [400.0] * 2 + [1000.0] * 3 + [400.0] * 3
-    assert season_weight(terms) == 0.0
-    assert season_weight([*terms, 1000.0]) == 1.0
-    assert season_weight([*terms, 400.0]) == 0.0
-    assert season_weight([0.0] * 14) == pytest.approx(0.5)

@@ -11,39 +11,13 @@ from hypothesis import strategies as st
 
 from gpu_cost_planner.command_line import main
 from planner.contract.request.comparison import read_request
-from planner.usage.job_files import configs, read_job_file
+from planner.usage.job_files import read_job_file
 from pricing.common.invalid_input import InvalidInput
 
 
 def slurm(*options: str, body: str = "srun train\n"):
     lines = "".join(f"#SBATCH {option}\n" for option in options)
     return read_job_file(f"#!/bin/bash\n{lines}{body}", "job.sbatch")
-
-
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize(
-    ("options", "accelerators"),
-    [
-        (["--nodes=3", "--gres=gpu:4"], 12),
-        (["-N 3", "--gres=gpu:h100:4"], 12),
-        (["--nodes 2   # two of them", "--gpus-per-node=a100:8"], 16),
-        (["--gpus=6"], 6),
-        (["-G 6"], 6),
-        (["--nodes=2", "--ntasks=4", "--gpus-per-task=2"], 8),
-        (["--nodes=2", "--ntasks-per-node=4", "--gpus-per-task=1"], 8),
-        (["--gres=gpu:v100:1,nvme:100"], 1),
-        (["--nodes=2", "--gpus-per-node=h100:2,a100:2"], 8),
-        (["--gpus=4", "hetjob", "--nodes=2", "--gres=gpu:2"], 8),
-        (["--nodes=2-4", "--gres=gpu:4"], None),
-        (["--gres=gpu:$N"], None),
-        (["--nodes=2", "--exclusive"], None),
-        (["--mem=4G"], None),
-    ],
-)
-def test_accelerators_of_a_batch_script(options, accelerators):
-    facts = slurm(*options)
-    assert facts.accelerators == accelerators
-    assert ("peak_accelerators" in facts.questions) == (accelerators is None)
 
 
 def test_a_count_in_the_body_alone_is_named():
@@ -70,11 +44,6 @@ def test_time_limits(time, hours):
     facts = slurm("--gres=gpu:1", f"--time={time}")
     assert facts.hours == hours
     assert ("hours" in facts.questions) == (hours is None)
-
-
-def test_a_commented_option_sets_nothing():
-    facts = read_job_file("#SBATCH --gres=gpu:2\n##SBATCH --nodes=9\n", "a.sh")
-    assert facts.accelerators == 2
 
 
 def pod(count: object, **more: object):
@@ -342,16 +311,6 @@ def test_counts_of_a_batch_script_are_right_or_asked_for(options):
     assert facts.accelerators == SLURM[options]
     assert ("peak_accelerators" in facts.questions) == (SLURM[options] is ASKED)
     assert ("peak_accelerators" in facts.request(1.0)["workload"]) == (SLURM[options] is not ASKED)
-
-
-def test_a_name_that_leaves_forms_open_says_what_it_is_read_as():
-    [note] = slurm("--gres=gpu:h200:2").notes
-    assert note == (
-        "'h200' is read as nvidia-h200-141gb-sxm and may mean nvidia-h200-141gb-nvl too: check it."
-    )
-    assert "nvidia-v100-32gb-sxm" in slurm("--gres=gpu:v100:2").notes[0]
-    for exact in ("h200-sxm", "l4", H100, "nvidia-tesla-v100"):
-        assert slurm(f"--gres=gpu:{exact}:2").notes == []
 
 
 SLICES = {
@@ -661,14 +620,3 @@ def test_merges_that_double_each_other_are_refused():
     steps = (f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 41))
     with pytest.raises(InvalidInput, match="merges more than 20,000 entries"):
         read_job_file("a0: &a0 {k: 1}\n" + "".join(steps), "job.yaml")
-
-
-def test_plain_values_are_read_and_nothing_else():
-    text = "a: [1, 2.5, 0x10, 1_000, yes, 2027-01-01]\nb: &x {c: 'd'}\ne: {<<: *x, f: 1}\n--- 5\n"
-    assert str(configs.read_documents(text)) == (
-        "[{'a': [1, 2.5, 16, 1000, True, datetime.date(2027, 1, 1)], "
-        "'b': {'c': 'd'}, 'e': {'c': 'd', 'f': 1}}]"
-    )
-    for text in ("a: [", "a: *b", "!!python/object:os.system x", "[" * 100, "a: 2027-13-40"):
-        with pytest.raises(InvalidInput, match=r"is (not )?YAML"):
-            configs.read_documents(text)

@@ -88,12 +88,6 @@ def test_an_export_that_was_made_again_with_other_columns_in_another_order_count
     assert hours_by(read(*later).ledger, "month") == {"2025-05": 8.0}
 
 
-def test_two_equal_rows_of_one_file_are_two():
-    equal = focus_of(1, 1)
-    assert hours_by(read(equal).ledger, "month") == {"2025-05": 16.0}
-    assert hours_by(read(focus_of(2), equal).ledger, "month") == {"2025-05": 24.0}
-
-
 def test_a_month_of_a_provider_in_several_files_is_named():
     usage = read(focus_of(1), focus_of(1, BilledCost="11"), azure_of(1))
     assert usage.totals()[-1]["billed"] == str(Decimal(21))
@@ -107,10 +101,6 @@ def test_rows_beyond_what_is_compared_are_said_to_be(monkeypatch):
     usage = read(focus_of(1, 2, 3), focus_of(2, 3))
     assert hours_by(usage.ledger, "month") == {"2025-05": 32.0}
     assert any("beyond the first 2 were not compared" in one for one in usage.notes())
-
-
-def test_one_file_alone_keeps_no_marks():
-    assert not read(focus_of(1, 2)).ledger.overlaps._rows
 
 
 def test_a_bill_of_aws_without_identifiers_is_compared_row_by_row():

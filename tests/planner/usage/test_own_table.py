@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from decimal import Decimal
 
 import pytest
@@ -53,18 +52,6 @@ def test_hours_of_machines_are_multiplied_and_unknown_machines_named():
     assert "how many accelerators rig has is not known" in usage.ledger.not_understood[0]
 
 
-def test_a_machine_without_its_provider_is_looked_up_and_never_taken_for_none():
-    plain = {"month": "2025-05", "accelerator_hours": "", "instance_hours": "10", "cost": "5"}
-    rows = [
-        {**plain, "instance_type": name} for name in ("p5.48xlarge", "Standard_ND96isr_H100_v5")
-    ]
-    usage = read(table([*rows, {**plain, "instance_type": "rig"}]))
-    assert hours_by(usage.ledger, "machine") == {
-        "p5.48xlarge": 80.0, "Standard_ND96isr_H100_v5": 80.0
-    }  # fmt: skip
-    assert "how many accelerators rig has is not known" in usage.ledger.not_understood[0]
-
-
 def test_close_columns_are_proposed_and_read_once_agreed():
     rows = table([{"Month": "2025-05", "GPU hours": "1.250,5", "Kosten": "3.000,00"}], ";")
     with pytest.raises(UnmappedColumns) as refusal:
@@ -103,12 +90,6 @@ def test_a_workbook_is_read_as_its_first_sheet():
     rows = ["month", "accelerator_hours", "cost"], ["2025-05", 12.5, 99.95], [], ["2025-06", 2, 1]
     usage = read(workbook(*rows))
     assert hours_by(usage.ledger, "month") == {"2025-05": 12.5, "2025-06": 2.0}
-
-
-def test_without_its_library_a_workbook_is_refused(monkeypatch):
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(InvalidInput, match="is a workbook, which needs the extra"):
-        read(workbook(["month", "cost"], ["2025-05", 1]))
 
 
 @pytest.mark.parametrize(

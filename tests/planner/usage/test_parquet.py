@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import sys
 from decimal import Decimal
 
 import pyarrow as pa
@@ -60,23 +59,6 @@ def test_a_damaged_file_is_refused(cut):
         read(written(ROWS)[:cut])
 
 
-def test_every_broken_byte_gives_rows_or_a_refusal():
-    whole = written(ROWS)
-    for at in range(0, len(whole), max(1, len(whole) // 60)):
-        broken = bytearray(whole)
-        broken[at] ^= 0xFF
-        try:
-            read(bytes(broken))
-        except InvalidInput:
-            continue
-
-
-def test_a_group_of_rows_larger_than_it_may_be_is_refused(monkeypatch):
-    monkeypatch.setattr(tables, "MAX_ROW_GROUP", 10)
-    with pytest.raises(InvalidInput, match="a group of rows of more than 10 bytes"):
-        read(written(ROWS))
-
-
 @pytest.mark.parametrize(
     ("name", "most", "problem"),
     [
@@ -89,13 +71,6 @@ def test_more_than_may_be_held_is_refused(name, most, problem, monkeypatch):
     monkeypatch.setattr(tables, name, most)
     with pytest.raises(InvalidInput, match=problem):
         read(written(ROWS))
-
-
-def test_more_rows_than_are_read_are_refused_before_one_is_read():
-    content = written([ROWS[0]] * 5)
-    assert read(content, max_rows=6).ledger.rows == 5
-    with pytest.raises(InvalidInput, match="has more than 4 rows"):
-        read(content, max_rows=4)
 
 
 def test_a_small_file_that_unpacks_to_a_large_one_is_refused():
@@ -128,9 +103,3 @@ def test_long_texts_are_not_written_out_for_each_row():
         content = packed(month=repeated("2025-05", rows), tags=column("x" * 2_000_000, rows))
         with pytest.raises(InvalidInput, match=r"has 500 rows with texts of 1,000,[\d,]+ bytes"):
             read(content)
-
-
-def test_without_its_library_it_is_refused(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InvalidInput, match="needs the extra `parquet`"):
-        read(written(ROWS))

@@ -31,13 +31,6 @@ def test_accelerators_of_an_allocation(tres, hours):
     assert hours_by(read(sacct({"AllocTRES": tres})).ledger, "accelerator") == hours
 
 
-def test_slices_are_counted_apart():
-    usage = read(sacct({"AllocTRES": "gres/gpu:a100_1g.5gb=2,gres/gpu=2"}))
-    [line] = usage.lines("month")
-    assert (line.accelerator_hours, line.slice_hours) == (0.0, 4.0)
-    assert any("slices (MIG)" in note for note in usage.notes())
-
-
 @pytest.mark.parametrize("job", ["1.batch", "1.extern", "1.0", "7_3.0"])
 def test_steps_are_not_counted(job):
     assert reasons(read(sacct({}, {"JobID": job, "JobIDRaw": job}))) == {
@@ -81,31 +74,6 @@ def test_elapsed_is_read_where_there_are_no_seconds():
     )
     assert usage.is_complete
     assert hours_by(usage.ledger, "month") == {"2025-05": 51.0 + 6 * 10.5 / 60}
-
-
-def test_times_with_a_zone_are_the_cluster_s_own():
-    row = {"Start": "2025-05-31T23:00:00+0200", "End": "2025-06-01T01:00:00+0200"}
-    assert hours_by(read(sacct(row)).ledger, "month") == {"2025-05": 4.0, "2025-06": 4.0}
-
-
-def test_arrays_and_heterogeneous_jobs_are_rows_of_their_own():
-    rows = [
-        {"JobID": "7_1", "JobIDRaw": "8"},
-        {"JobID": "7_[2-9%2]", "JobIDRaw": "7", "State": "PENDING", "Start": "Unknown"},
-        {"JobID": "9+0", "JobIDRaw": "9"},
-        {"JobID": "9+1", "JobIDRaw": "10", "AllocTRES": "cpu=8"},
-    ]
-    assert reasons(read(sacct(*rows))) == {
-        "accelerator_use": 2,
-        "never_ran": 1,
-        "no_accelerator": 1,
-    }
-
-
-def test_a_bar_in_the_last_column_belongs_to_it():
-    rows = sacct({}).decode().splitlines()
-    text = f"{rows[0]}|JobName\n{rows[1]}|sweep|lr=1|b\n"
-    assert read(text.encode()).is_complete
 
 
 def test_a_log_without_a_header_is_refused_with_the_command_to_run():

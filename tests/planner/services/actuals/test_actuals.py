@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
-import hashlib
 import io
 from decimal import Decimal
 
 import pytest
 
 from planner.exports import Context, export
-from planner.models import ActualLine, ActualsUpload, AuditEntry, Project, Role
+from planner.models import ActualLine, AuditEntry, Project, Role
 from planner.services.actuals import actuals, completion
 from planner.services.actuals.completion import Left, burn, remaining_by_month
 from planner.services.actuals.uploads import overlaps
 from planner.services.projects import saved_comparisons
 from planner.services.teams.access import WrongStateError
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.offer_table import OfferTable
 from tests.planner.workspace import PLAIN, SEEN, Workspace, market
 
 pytestmark = pytest.mark.usefixtures("months_over")
@@ -106,12 +104,6 @@ def test_hours_of_unknown_accelerators_are_said_and_not_split(
     )
 
 
-def test_a_machine_that_only_the_catalog_knows_is_converted(work: Workspace) -> None:
-    row = work.project()
-    upload(work, row, billed("10,Hours,p5.48xlarge,5"))
-    assert actuals.variance(row).as_dict()["total"]["actual_hours"] == 80.0
-
-
 def test_causes_sum_to_the_difference(work: Workspace, project: Project) -> None:
     upload(
         work,
@@ -145,17 +137,6 @@ def test_the_same_rows_in_another_form_are_the_same_file(
     ):
         upload(work, project, again)
     assert upload(work, project, again.replace("6", "7"))
-
-
-def test_a_file_known_by_its_bytes_from_before_is_not_taken_again(
-    work: Workspace, project: Project
-) -> None:
-    text = "month,cost\n2027-01,5\n"
-    row = upload(work, project, text)
-    ActualsUpload.objects.update(digest=hashlib.sha256(text.encode()).hexdigest())
-    with pytest.raises(WrongStateError, match="before"):
-        upload(work, project, text)
-    assert row.project_id == project.pk
 
 
 def test_months_that_an_earlier_upload_counts_too_are_said(
@@ -275,15 +256,6 @@ def test_what_does_not_follow_use_stays_as_planned(work: Workspace) -> None:
     assert today.prices_as_of is None
 
 
-def test_an_offer_that_is_sold_no_more_stays_at_the_planned_price(
-    work: Workspace, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(OfferTable, "find", lambda self, offer_id: None)
-    today = remaining_by_month(project.saved_comparisons.get().read_plan())
-    assert today.not_sold == 1
-    assert set(today.months.values()) == {Left(hourly=Decimal(27520))}
-
-
 def test_the_budget_s_headroom_is_what_the_estimate_leaves(
     work: Workspace, project: Project
 ) -> None:
@@ -303,9 +275,3 @@ def test_without_a_plan_in_the_months_paid_nothing_is_estimated(
     done = completion.estimate_completion(project)
     assert done.estimate is None
     assert "nothing was planned" in done.why_not
-
-
-def test_a_month_far_ahead_is_no_actual(work: Workspace, project: Project) -> None:
-    with pytest.raises(InvalidInput, match="2036-01 lies after"):
-        upload(work, project, "month,cost\n2036-01,30000\n")
-    assert not project.uploads.exists()

@@ -89,17 +89,6 @@ def test_a_move_of_the_total_alerts_once_and_reprices_the_shares(
     assert Job.objects.first().result == {"projects": 0, "portfolios": 1, "alerts": 0}
 
 
-@pytest.mark.sweep
-def test_the_next_move_is_measured_from_the_last_alert(work: Workspace, events: list) -> None:
-    approved(work)
-    for day, price in ((5, "60.00"), (6, "61.00"), (7, "70.00")):
-        refreshed(price, day)
-    assert amounts() == [
-        ("price_move", "330240.00", "360000.00"),
-        ("price_move", "360000.00", "420000.00"),
-    ]
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "change",
@@ -125,15 +114,6 @@ def test_a_project_that_fits_no_longer_is_named_until_it_fits_again(
     assert Alert.objects.get().message.startswith("vision no longer fits the budgets and quotas")
     refreshed("55.04", 7)
     assert AuditEntry.objects.filter(action="alert.ended").count() == len(events) == 1
-
-
-def test_an_answer_that_is_refused_is_told_once(work: Workspace, events: list, monkeypatch) -> None:
-    saved = approved(work)
-    nobody = [{**PAIR["projects"][0], "workload": {**WORKLOAD, "accelerator": "no-such"}}]
-    SavedPortfolio.objects.filter(pk=saved.pk).update(request={**PAIR, "projects": nobody})
-    refreshed("60.00", 5)
-    refreshed("61.00", 6)
-    assert amounts() == [(AlertKind.NOT_FEASIBLE, "", "")]
 
 
 def test_totals_are_for_those_who_see_all_of_the_plan(work: Workspace, events: list) -> None:
@@ -165,12 +145,3 @@ def test_a_job_reprices_a_plan_and_its_result_holds_no_amount(work: Workspace) -
     total = next(one for one in repricing.changes if one.figure == "total_cost")
     assert (total.before, total.after) == (Decimal("330240.00"), Decimal("360000.00"))
     assert saved.version == version
-
-
-def test_a_plan_that_is_gone_is_named_by_its_job(work: Workspace) -> None:
-    saved = work.portfolio(request=PAIR)
-    pk = str(saved.pk)
-    portfolios.delete_portfolio(work.access(), saved)
-    job = jobs.start(work.access(), "portfolio_reprice", {"saved_portfolio": pk}, work.team)
-    assert job.state == "failed"
-    assert job.error["errors"][0]["message"] == "was deleted before it could be repriced"

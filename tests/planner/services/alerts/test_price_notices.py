@@ -87,19 +87,6 @@ def test_nothing_is_told_where_all_is_published(mailbox: Any) -> None:
     assert mailbox.outbox == []
 
 
-def test_the_same_is_told_again_after_a_day_and_another_reason_at_once(mailbox: Any) -> None:
-    run(QUARANTINED, ago=dt.timedelta(hours=1))
-    tell(results=(run(QUARANTINED),))
-    assert mailbox.outbox == []
-    other = RefreshResult("aws", "quarantined", "every H100 costs a tenth", "Reject it.")
-    tell(results=(run(other),))
-    assert len(mailbox.outbox) == 1
-    RefreshRun.objects.all().delete()
-    run(QUARANTINED, ago=dt.timedelta(hours=25))
-    tell(results=(run(QUARANTINED),))
-    assert len(mailbox.outbox) == 2
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("every", "days"), [(1, 1), (8, 3), (24, 3)])
 def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(

@@ -139,23 +139,6 @@ def test_data_stays_whatever_its_age(work: Workspace) -> None:
     assert (Revision.objects.count(), Price.objects.count()) == before
 
 
-def test_nothing_goes_where_a_setting_is_0(work: Workspace, settings: Any) -> None:
-    settings.RETAIN_JOBS_DAYS = 0
-    Job.objects.create(
-        team=work.team, kind="comparison", state=JobState.FAILED, finished_at=YEARS_AGO
-    )
-    assert removed() == {}
-
-
-def test_many_rows_go_in_parts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "AT_ONCE", 2)
-    for _ in range(5):
-        Job.objects.create(
-            team=work.team, kind="comparison", state=JobState.FAILED, finished_at=YEARS_AGO
-        )
-    assert removed() == {"jobs": 5}
-
-
 def test_the_command_counts_first_and_says_what_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     RefreshRun.objects.create(provider="aws", outcome="failed", started_at=YEARS_AGO)
     RefreshRun.objects.create(provider="aws", outcome="failed")
@@ -183,12 +166,3 @@ def test_it_waits_for_its_next_time(settings: Any, monkeypatch: pytest.MonkeyPat
     settings.HOUSEKEEPING_SCHEDULE = ""
     schedule.run_when_due()
     assert len(waits) == 1
-
-
-def test_celery_rings_for_it_every_day() -> None:
-    from planner.celery import app
-
-    app.loader.import_default_modules()
-    entry = app.conf.beat_schedule["housekeeping"]
-    assert entry["task"] in app.tasks
-    assert (entry["schedule"].hour, entry["schedule"].minute) == ({2}, {40})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import queue
 import threading
 import time
 from collections.abc import Callable
@@ -11,12 +9,10 @@ from collections.abc import Callable
 import pytest
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.test import TestCase
-from django.utils import timezone
 
 from planner.models import Access, Job, JobState, Role, Scope
 from planner.services.jobs import jobs, price_refreshes
-from planner.services.jobs.jobs import KINDS, background, recover_jobs
+from planner.services.jobs.jobs import KINDS, background
 from planner.services.teams.access import WrongStateError
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
@@ -66,11 +62,6 @@ def test_a_running_job_stops_at_its_next_step(work: Workspace, monkeypatch) -> N
     assert Job.objects.get().state == JobState.CANCELLED
 
 
-def test_a_viewer_cancels_nothing(work: Workspace) -> None:
-    with pytest.raises(PermissionDenied):
-        jobs.cancel(work.access(Role.VIEWER), queued(work))
-
-
 def test_a_bug_says_so_without_showing_itself(work: Workspace, monkeypatch) -> None:
     def broken(job: Job, progress: jobs.Progress) -> None:
         raise RuntimeError("secret detail")
@@ -81,19 +72,6 @@ def test_a_bug_says_so_without_showing_itself(work: Workspace, monkeypatch) -> N
     job.refresh_from_db()
     assert job.state == JobState.FAILED
     assert "secret" not in str(job.error)
-
-
-def test_a_job_that_is_put_in_line_twice_is_done_once(work: Workspace, settings) -> None:
-    orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=1))
-    settings.JOBS_BACKEND = "thread"
-    with TestCase.captureOnCommitCallbacks() as again:
-        recover_jobs()
-    settings.JOBS_BACKEND = "inline"
-    assert len(again) == 1
-    jobs.run(str(orphan.pk))
-    first = Job.objects.get().finished_at
-    jobs.run(str(orphan.pk))
-    assert Job.objects.get().finished_at == first
 
 
 def test_every_kind_names_a_function_that_is_there() -> None:
@@ -167,23 +145,6 @@ class HandTimer:
 
     def cancel(self) -> None:
         self.waiting.remove(self)
-
-
-def test_what_is_put_off_shares_one_timer(settings, monkeypatch) -> None:
-    settings.JOBS_BACKEND = "thread"
-    threads: queue.Queue[str] = queue.Queue()
-    monkeypatch.setattr(
-        "planner.services.webhooks.webhooks.deliver_due",
-        lambda: threads.put(threading.current_thread().name),
-    )
-    monkeypatch.setattr(HandTimer, "waiting", [], raising=False)
-    monkeypatch.setattr("planner.services.jobs.background.threading.Timer", HandTimer)
-    for _ in range(2):
-        for seconds in (60, 0.1, 0.1, 60):
-            background.submit_later(seconds, "deliver_webhooks")
-        assert [timer.seconds for timer in HandTimer.waiting] == [0.1]
-        HandTimer.waiting.pop().ring()
-        assert threads.get(timeout=60).startswith("planner-webhooks_")
 
 
 # Refreshes --------------------------------------------------------------------------------

@@ -6,10 +6,8 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
-from planner.environment import Environment
 from planner.services.jobs import price_refreshes as price_schedule
 from pricing.models import RefreshRun
 from pricing.publish.refresh import RefreshResult
@@ -57,19 +55,6 @@ def test_every_provider_is_read_once_each_time_it_is_due(read: list[list[str]]) 
     assert read == [["aws", "azure", "gcp"]]
 
 
-def test_a_provider_read_since_it_was_due_is_left_out(read: list[list[str]]) -> None:
-    RefreshRun.objects.create(provider="aws", started_at=NOON - dt.timedelta(hours=1))
-    RefreshRun.objects.create(provider="gcp", started_at=NOON - dt.timedelta(hours=12))
-    price_schedule.refresh_if_due()
-    assert read == [["azure", "gcp"]]
-
-
-def test_without_a_schedule_nothing_is_read(read: list[list[str]], settings: Any) -> None:
-    settings.PRICE_REFRESH_SCHEDULE = ""
-    price_schedule.refresh_if_due()
-    assert read == []
-
-
 def test_the_server_sets_a_timer_where_no_broker_does(
     read: list[list[str]], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,9 +69,3 @@ def test_the_server_sets_a_timer_where_no_broker_does(
     settings.JOBS_BACKEND = "thread"
     price_schedule.start_timer()
     assert timers == [(54_900.0, "refresh_prices")]
-
-
-@pytest.mark.parametrize("typed", ["daily", "15 3 * *", "99 3 * * *"])
-def test_a_schedule_that_is_none_is_refused_at_the_start(typed: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="is not a schedule; write minute, hour"):
-        Environment({"PRICE_REFRESH_SCHEDULE": typed}).cron("PRICE_REFRESH_SCHEDULE")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import OperationalError
@@ -59,13 +58,6 @@ def test_a_job_that_is_not_done_again_says_why(
     job.refresh_from_db()
     assert job.state == state
     assert words in str(job.error)
-
-
-def test_a_refresh_of_prices_that_was_cut_off_is_not_done_again() -> None:
-    silent = timezone.now() - dt.timedelta(minutes=1)
-    Job.objects.create(kind="price_refresh", state=JobState.RUNNING, heartbeat_at=silent)
-    assert recover_jobs() == 1
-    assert "start the job again" in Job.objects.get().error["detail"]
 
 
 def test_an_attempt_that_was_given_up_writes_nothing(work: Workspace, monkeypatch) -> None:
@@ -175,19 +167,6 @@ def test_mail_is_sent_without_the_broker(
         queue_mail("Prices\nfailed", "Look.", ["ops@example.com"])
     background._executor("mail").submit(lambda: None).result(timeout=5)
     assert [(one.subject, one.to) for one in mailoutbox] == [("Prices failed", ["ops@example.com"])]
-
-
-def test_a_command_at_its_end_finishes_its_work_and_leaves_what_follows_to_the_timer(
-    settings, monkeypatch, mailoutbox, django_capture_on_commit_callbacks
-) -> None:
-    settings.JOBS_BACKEND = "thread"
-    at_its_end = ThreadPoolExecutor(1)
-    at_its_end.shutdown()
-    monkeypatch.setattr(background, "_executor", lambda queue: at_its_end)
-    with django_capture_on_commit_callbacks(execute=True):
-        background.submit("deliver_webhooks")
-        queue_mail("Prices failed", "Look.", ["ops@example.com"])
-    assert [one.to for one in mailoutbox] == [["ops@example.com"]]
 
 
 @pytest.mark.django_db(transaction=True)

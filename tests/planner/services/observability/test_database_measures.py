@@ -46,13 +46,6 @@ def test_jobs_by_kind_and_state_and_the_oldest_that_waits() -> None:
     assert of("planner_oldest_queued_job_seconds") == pytest.approx(3600, abs=60)
 
 
-def test_without_jobs_and_prices_nothing_is_made_up() -> None:
-    names = {name for name, _ in measures()}
-    assert "planner_jobs" not in names
-    assert "planner_price_median_age_days" not in names
-    assert of("planner_oldest_queued_job_seconds") == 0
-
-
 def test_prices_by_part_and_how_their_refreshes_went() -> None:
     market()
     RefreshRun.objects.create(

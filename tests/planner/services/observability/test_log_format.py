@@ -18,8 +18,6 @@ from django.utils.log import DEFAULT_LOGGING
 from planner.services.observability.logs import (
     accept_request_id,
     configure_logging,
-    current_request_id,
-    use_request_id,
 )
 
 
@@ -66,25 +64,10 @@ def test_a_line_is_one_object_with_what_it_was_given() -> None:
     }
 
 
-def test_a_line_break_in_a_message_stays_within_its_line() -> None:
-    record = logging.makeLogRecord({"msg": 'first\n{"level": "forged"}'})
-    assert "\n" not in written(record)
-
-
 def test_requests_and_responses_are_left_out_and_errors_are_told() -> None:
     got = line("failed", request=object(), error=ValueError("no such thing"))
     assert "request" not in got
     assert "ValueError: no such thing" in got["exception"]
-
-
-def test_the_request_id_is_on_every_line_inside() -> None:
-    with use_request_id("abc-1"):
-        assert line("inside")["request_id"] == "abc-1"
-        record = logging.makeLogRecord({"msg": "inside", "levelname": "INFO"})
-        assert written(record, "plain").endswith(": inside [abc-1]")
-        with use_request_id(""):
-            assert current_request_id() == "abc-1"
-    assert "request_id" not in line("outside")
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a" * 65, "é", "a\n", '"'])

@@ -12,11 +12,6 @@ from django.test import Client
 from planner.services.observability import logs as reports
 
 
-def test_without_their_settings_nothing_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports, "_require", lambda *_: pytest.fail("asked for a package"))
-    reports.start_reports()
-
-
 @pytest.mark.parametrize("setting", ["SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"])
 def test_a_missing_package_is_named_with_its_remedy(
     settings: Any, monkeypatch: pytest.MonkeyPatch, setting: str

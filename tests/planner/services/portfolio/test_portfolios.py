@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 
 from planner.contract.request.portfolio import read_portfolio
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.models import AuditEntry, Project, Role, SavedPortfolio, State
+from planner.models import AuditEntry, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.services.portfolio import portfolios
 from planner.services.portfolio import portfolios as repricing
@@ -123,32 +123,9 @@ def test_budgets_of_a_project_are_left_out_of_the_plan_for_all(work):
     assert request["projects"][0]["constraints"] == {"providers": ["aws"]}
 
 
-def test_projects_of_one_name_are_told_apart(work):
-    rows = two_projects(work)
-    Project.objects.update(name="Model A")  # as before names of a team differed
-    request, _ = portfolio_of_projects(work.team, list(Project.objects.all()))
-    assert len(rows) == 2
-    assert [one["name"] for one in request["projects"]] == ["Model A", "Model A (2)"]
-
-
 def test_a_team_without_workloads_is_refused(work):
     with pytest.raises(InvalidInput, match="no project of the team has a workload"):
         portfolio_of_projects(work.team, [work.project(workload={})])
-
-
-def test_a_team_s_rates_are_inherited(work):
-    work.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
-    work.team.save()
-    cheaper, dearer = saved_of(work), work.portfolio(request={**PLAIN_REQUEST, "inherits": False})
-    assert cheaper.inherited
-    assert dearer.inherited == {}
-
-
-PLAIN_REQUEST = {
-    "start": PLAIN["start"],
-    "horizon_months": PLAIN["horizon_months"],
-    "projects": [{"name": "A", "workload": WORKLOAD}],
-}
 
 
 def test_approvers_and_owners_see_all_and_others_their_own_project_alone(work):
@@ -163,12 +140,6 @@ def test_approvers_and_owners_see_all_and_others_their_own_project_alone(work):
     assert none.net_present_cost is own.net_present_cost is None
     assert none.headline == "None of these projects is yours, so that you see no share."
     assert own.headline == "You see the shares of your own projects."
-
-
-def test_what_the_first_order_costs_is_for_those_who_see_all(work):
-    answer = work.portfolio().read_answer()
-    bought = answer.model_copy(update={"capital_to_approve": Decimal("333724.50")})
-    assert visibility.show_only(bought, ["A"]).capital_to_approve is None
 
 
 def test_what_one_project_sees_tells_nothing_of_the_others(work):
@@ -242,18 +213,6 @@ def test_every_export_holds_something(work, form):
     assert len(PORTFOLIO_FORMATS[form].make(answer)) > 500
 
 
-def test_contracts_in_another_currency_are_refused_by_name(work):
-    contract = {
-        "label": "deal", "provider": "aws", "accelerator": H100, "accelerator_count": 8,
-        "price_per_month": 100, "ends": "2027-05",
-    }  # fmt: skip
-    project = work.project(
-        assumptions={**PLAIN, "currency": "EUR", "existing": {"commitments": [contract]}}
-    )
-    with pytest.raises(InvalidInput, match="Model A holds contracts in EUR"):
-        portfolio_of_projects(work.team, [project])
-
-
 def test_repriced_at_dearer_prices_every_share_rises_by_what_the_answer_says(work):
     saved = saved_of(work)
     market("60.00")
@@ -267,27 +226,6 @@ def test_repriced_at_dearer_prices_every_share_rises_by_what_the_answer_says(wor
     own = visibility.visible_changes(work.access(Role.EDITOR), saved, changes)
     assert [one.project for one in own] == ["vision"]
     assert visibility.visible_changes(work.access(Role.VIEWER), saved, changes) == []
-
-
-def test_the_audit_log_tells_no_amount(work):
-    saved = saved_of(work)
-    (entry,) = AuditEntry.objects.filter(object_type="savedportfolio")
-    assert entry.after == {"name": saved.name, "projects": ["speech", "vision"]}
-
-
-def test_keeping_a_plan_shows_an_editor_no_more_than_their_own_project(work):
-    request, owners = portfolio_of_projects(work.team, two_projects(work))
-    saved = work.portfolio(role=Role.EDITOR, request=request, owners=owners)
-    own = visibility.visible_answer(work.access(Role.EDITOR), saved)
-    assert [one.name for one in own.projects] == ["vision"]
-    with pytest.raises(InvalidInput, match="an approver or an owner may tick it"):
-        work.portfolio(role=Role.EDITOR, request=request, owners=owners, shown_to_all=True)
-
-
-def test_who_wrote_the_request_sees_its_answer(work):
-    saved = work.portfolio(role=Role.EDITOR)
-    assert visibility.sees_all(work.access(Role.EDITOR), saved)
-    assert not visibility.sees_all(work.access(Role.VIEWER), saved)
 
 
 CREDIT = {"label": "Grant", "amount": 5000, "provider": "aws", "expires": "2027-05"}

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from planner.models import Job
-from planner.services.jobs.jobs import Progress
 from planner.services.portfolio import portfolios
 from planner.services.projects import saved_comparisons
 from planner.services.projects import saved_comparisons as save_answers
-from planner.services.projects.reprice import project_job
 from tests.planner.workspace import REQUEST, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -63,21 +60,3 @@ def test_what_cannot_be_created_is_refused_before_it_is_answered(
     values = {"project": work.project().name, "name": "First"}
     with pytest.raises(ValueError, match="another project"):
         save_answers.save_in_new_project(work.access(), work.team, REQUEST, **values)
-
-
-def test_a_job_reprices_what_is_still_there_when_its_turn_comes(work: Workspace) -> None:
-    project = work.project()
-    work.saved(project)
-    work.saved(project)
-
-    class DeletingProgress(Progress):
-        def step(self, done: int, total: int | None = None, message: str = "") -> None:
-            assert (done, total) == (0, 2)
-            others = project.saved_comparisons.exclude(pk=project.saved_comparisons.first().pk)
-            others.delete()
-
-    arguments = {"project": str(project.pk), "as_of": None}
-    job = Job.objects.create(team=work.team, kind="project_reprice", arguments=arguments)
-    (row,) = project_job(job, DeletingProgress(job))["results"]
-    assert row["saved_comparison"] == str(project.saved_comparisons.get().pk)
-    assert row["difference"]

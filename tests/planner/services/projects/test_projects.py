@@ -72,12 +72,3 @@ def test_the_name_of_another_project_is_refused(work: Workspace) -> None:
     assert projects.change_project(work.access(), first, {"name": "VISION"}).name == "VISION"
     assert other.name == "Speech"
     assert Workspace("beta").project(name="Speech").name == "Speech"
-
-
-def test_projects_that_had_one_name_before_can_be_changed_and_renamed(work: Workspace) -> None:
-    one, other = work.project(name="Vision"), work.project(name="Speech")
-    type(other).objects.filter(pk=other.pk).update(name="Vision")
-    other.refresh_from_db()
-    changed = projects.change_project(work.access(), other, {"name": "Vision", "budget": "500"})
-    assert (changed.name, changed.budget) == (one.name, "500")
-    assert projects.change_project(work.access(), changed, {"name": "Sound"}).name == "Sound"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import BytesIO
-from typing import Any
 
 import pytest
 
-from planner.models import Role, SavedPortfolio, access_of
-from planner.services.actuals import actuals
-from planner.services.portfolio import portfolios
+from planner.models import Role, access_of
 from planner.services.teams import access as quotas
 from planner.services.teams import teams
 from planner.services.teams.access import QuotaError
-from tests.planner.workspace import Workspace, market, person
+from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -61,34 +57,3 @@ def test_the_one_beyond_the_limit_is_refused(
     create(work, "Second")
     with pytest.raises(QuotaError, match=words):
         create(work, "Third")
-
-
-def test_a_full_team_takes_no_member_in(work: Workspace, settings: Any) -> None:
-    settings.MEMBERS_PER_TEAM = 4
-    _, secret = teams.invite(work.access(), work.team, Role.VIEWER)
-    newcomer = person("newcomer")
-    with pytest.raises(QuotaError, match="at most 4 members"):
-        teams.accept(access_of(newcomer), secret)
-    settings.MEMBERS_PER_TEAM = 5
-    assert teams.accept(access_of(newcomer), secret).role == Role.VIEWER
-
-
-def test_a_project_takes_so_many_uploads(work: Workspace, settings: Any) -> None:
-    settings.UPLOADS_PER_PROJECT = 1
-    project = work.project()
-    rows = b"month,cost\n2027-01,%d\n"
-    actuals.load_actuals(work.access(), project, BytesIO(rows % 1))
-    with pytest.raises(QuotaError, match="at most 1 uploads"):
-        actuals.load_actuals(work.access(), project, BytesIO(rows % 2))
-
-
-def test_a_team_keeps_so_many_portfolios(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    market()
-    monkeypatch.setitem(
-        quotas.LIMITS, "saved portfolios", (1, "A team has at most {} saved portfolios")
-    )
-    work.portfolio()
-    monkeypatch.setattr(portfolios, "plan_for_team", None)  # refused before anything is computed
-    with pytest.raises(QuotaError, match="A team has at most 1 saved portfolios"):
-        work.portfolio()
-    assert SavedPortfolio.objects.count() == 1
