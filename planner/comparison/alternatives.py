@@ -32,7 +32,6 @@ from planner.contract.validation import with_value
 from planner.costing.advice.decision import describe_parts, left_to_others, list_parts
 from planner.costing.advice.verdict import why_not_bought
 from planner.costing.assumptions.assumptions import PAYBACK_MARGIN
-from planner.costing.charge_cache import keep_charges
 from planner.costing.cost_model.rental import least_by_date
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.paying_purchases import buy_what_pays_back
@@ -526,8 +525,6 @@ def relax(preparation: Preparation, limit: RelaxableLimit) -> Preparation:
     if limit.field in (PAYBACK_MARGIN, COUNT_ON_RESALE):  # which judge plans, and make none
         names.append("inputs")
     share_known(names, preparation, lifted)
-    if "inputs" not in vars(lifted):
-        vars(lifted)["inputs"] = keep_charges(lifted.inputs, preparation.inputs)
     return lifted
 
 

@@ -35,7 +35,6 @@ from planner.costing.advice.verdict import (
     name_limit,
     why_not_bought,
 )
-from planner.costing.charge_cache import keep_charges
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.scenario_result import (
@@ -192,14 +191,13 @@ def _find_gain(
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING
     ceiling = float(plan.net_present_cost - least_saving) + ROUNDED
     limited = results.inputs
-    lifted = replace(
+    inputs = replace(
         limited,
         capex_budget=None if WHOLE_PLAN in names else limited.capex_budget,
         total_budget=None if IN_TOTAL in names else limited.total_budget,
         monthly_budget=None if A_MONTH in names else limited.monthly_budget,
         capex_by_period=tuple(p for p in limited.capex_by_period if p.name not in names),
     )
-    inputs = keep_charges(lifted, limited)
     other = solve_scenario(inputs, ScenarioKey.HYBRID, work, ceiling)
     if not other.feasible or plan.net_present_cost - other.net_present_cost <= least_saving:
         return None

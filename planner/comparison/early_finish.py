@@ -10,7 +10,6 @@ well, as long as clouds reserve machines for. The cheapest plan stands.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -26,7 +25,6 @@ from planner.comparison.alternatives import (
 from planner.comparison.preparation import Preparation
 from planner.comparison.results import PREPARATION_UNITS, ComparisonResults, EarlyFinish
 from planner.contract.amounts import add_months, count_months
-from planner.contract.answer.scenario import Relaxation, least_changes
 from planner.contract.request.workload import Run
 from planner.costing.advice.verdict import choose
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -49,7 +47,6 @@ cost within which none other is looked for; 2026."""
 _AS_OFTEN = 2
 """Times the work of the plan as asked that has to be left for another number of months: it takes as
 much again, and so does the answer; 2026."""
-_BUDGETS = ("constraints.monthly_budget", "constraints.total_budget")
 
 
 def finish_early(results: ComparisonResults) -> ComparisonResults:
@@ -57,8 +54,7 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
 
     The months in which the machines of the plan do the work are tried first; the others of one to
     three only where that costs more than its hours alone, reserved by date, by more than a little.
-    Where no plan for the runs as asked keeps to the limits, each of them is tried; where none does
-    then either, the question stands that its budget has to be raised the least for.
+    Where no plan for the runs as asked keeps to the limits, each of them is tried.
     """
     runs = runs_to_lay(results.preparation)
     plan = choose(results.allowed_scenarios) if runs else None
@@ -68,7 +64,6 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
     best, most = results, float(plan.net_present_cost) - ROUNDED if plan else math.inf
     tried, machines = {runs}, find_most_machines(results, plan)
     needed = _months_needed(results, plan, runs) if plan else 1
-    without_plan: list[ComparisonResults] = []
     for months in sorted(range(1, MOST_MONTHS + 1), key=lambda m: (m != needed, m)):
         earlier = tuple(_end_within(run, months) for run in runs)
         spent = PREPARATION_UNITS + sum(part.done for part in results.parts.values())
@@ -79,14 +74,11 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
             other = _done_within(earlier, results, plan)
             cheaper = find_best_allowed(results, other, most)
             if cheaper is None or float(cheaper.net_present_cost) > most:
-                without_plan.append(other)
                 continue
             if count_machines(cheaper, other.inputs) <= machines:
                 best, most = other, float(cheaper.net_present_cost) * (1.0 - _WORTH_ANOTHER)
             if most <= least * (1.0 + _NEAR):
                 break
-    if plan is None and best is results:
-        best = _raise_least(results, without_plan)
     return results if best is results else replace(best, work=results.work)
 
 
@@ -103,29 +95,6 @@ def _done_within(
         report=results.report,
         early_finish=EarlyFinish(results.preparation, plan.total_cost if plan else None),
     )
-
-
-def _raise_least(
-    results: ComparisonResults, others: Iterable[ComparisonResults]
-) -> ComparisonResults:
-    """Of questions without a plan the one that takes the least of the one budget in the way."""
-    best, least = results, _budget_needed(results)
-    for other in others if least else ():
-        with suppress(WorkSpentError):
-            needed = _budget_needed(other)
-            if not least or not needed or needed.field != least.field:
-                continue
-            if needed.required_value < least.required_value:
-                best, least = other, needed
-    return best
-
-
-def _budget_needed(results: ComparisonResults) -> Relaxation | None:
-    """What a budget that alone leaves a question without a plan would have to be."""
-    changes = least_changes(results.scenarios)
-    if len(changes) != 1 or not changes[0].is_sufficient:
-        return None
-    return changes[0] if changes[0].field in _BUDGETS else None
 
 
 def runs_to_lay(preparation: Preparation) -> tuple[Run, ...]:

@@ -211,11 +211,7 @@ def chance_to_be_cheapest(results: ComparisonResults, plan: Scenario) -> float |
     if results.risk is None:
         return None
     chances = results.risk.probability_cheapest
-    return sum(p for key, p in chances.items() if _is_same(plan, results.scenarios[key]))
-
-
-def _is_same(plan: Scenario, other: Scenario) -> bool:
-    return is_same_plan(plan, other, in_any_month=True)
+    return sum(p for key, p in chances.items() if is_same_plan(plan, results.scenarios[key]))
 
 
 # When a purchase has paid for itself ---------------------------------------------------------

@@ -13,13 +13,6 @@ from numpy.typing import NDArray
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.request.finance import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.charge_cache import (
-    OWNING_ALONE,
-    PRICES_OF_DATA,
-    RENTING_ALONE,
-    WORTH_ALONE,
-    is_alike,
-)
 from planner.costing.cost_model import spend_pools as other_costs
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import (
@@ -41,6 +34,29 @@ from pricing.common.copies import replace
 from pricing.market.coverage import CoverageRow
 
 Floats = NDArray[np.float64]
+
+
+WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate", "upfront_deduction_spread"})
+"""Figures that say what money is worth and are in no charge."""
+OWNING_ALONE = frozenset(
+    {
+        "electricity_per_kwh", "pue", "colocation_per_kw_month", "support_rate_per_year",
+        "network_storage_rate", "install_cost_rate", "spare_rate", "insurance_rate_per_year",
+        "residual_rate", "resale_cost_rate", "lead_time_months", "useful_life_months",
+        "utilisation_ceiling", "staff_accelerators_per_fte", "electricity_trend_per_year",
+        "interest_rate_per_year", "colocation_trend_per_year", "support_trend_per_year",
+        "server_price_trend_per_year", "on_prem_storage_per_tib_month",
+    }
+)  # fmt: skip
+"""Figures that are in the charges of servers alone."""
+RENTING_ALONE = frozenset(
+    {
+        "cloud_price_trend_per_year", "cloud_support_rate", "cloud_staff_fte_per_accelerator",
+        "storage_per_gib_month", "egress_per_gib",
+    }
+)  # fmt: skip
+"""Figures that are in the charges of offers, and of data, alone."""
+PRICES_OF_DATA = frozenset({"storage_per_gib_month", "egress_per_gib"})
 
 
 @dataclass(frozen=True)
@@ -217,17 +233,8 @@ class ModelInputs:
         )
         return () if source is None else (source,)
 
-    @cached_property
-    def priced_alike(self) -> dict[str, tuple[CapacitySource, CapacitySource]]:
-        """Offers that are priced already in the same circumstances, before and after, by key."""
-        return {}
-
     def _price_rentals(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
-            before, priced = self.priced_alike.get(rental.key, (None, None))
-            if before is not None and priced is not None and is_alike(rental, before):
-                yield priced
-                continue
             hours = self.hours
             at_peak = self.runs.hours_of(rental)
             if self.rents_whole(rental) and not rental.is_committed:

@@ -271,18 +271,11 @@ class _ScenarioSolver:
 
     def _no_commitment(self) -> str:
         inputs = self.inputs
-        offered = any(s.purchase_option in COMMITTED for s in inputs.sources)
         is_known = not find_missing(inputs.coverage, COMMITTED)
-        reason = {
-            (True, True): "No commitment saves money",
-            (True, False): "No commitment with a known price saves money",
-            (False, True): "No commitment fits",
-            (False, False): "No commitment has a known price here",
-        }[offered, is_known]
-        existing = [s for s in inputs.sources if s.existing is not None and s.existing.any()]
-        names = {"servers" if s.is_owned else "contracts" for s in existing}
-        suffix = f" alongside the {' and '.join(sorted(names))} in place" if names else ""
-        return f"{reason}: this is renting on demand alone{suffix}."
+        reason = "fits" if is_known else "has a known price here"
+        if any(s.purchase_option in COMMITTED for s in inputs.sources):
+            reason = "saves money" if is_known else "with a known price saves money"
+        return f"No commitment {reason}: this is renting on demand alone."
 
     def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         inputs = self.inputs

@@ -59,12 +59,12 @@ def next_larger_node(plan: Scenario, inputs: ModelInputs) -> int:
     return int(inputs.by_key[most.source].accelerators) + 1
 
 
-def is_same_plan(one: Scenario, other: Scenario, *, in_any_month: bool) -> bool:
-    """Whether two scenarios come to one plan: the same lines or, where months do not matter, as
-    much from the same offers and servers, as where the bills that credits pay could be others."""
+def is_same_plan(one: Scenario, other: Scenario) -> bool:
+    """Whether two scenarios come to one plan: the same lines, or as much from the same offers and
+    servers, as where the bills that credits pay could be others."""
     if one.lines == other.lines:
         return True
     sources = [{*plan.used_hours, *plan.units_started} for plan in (one, other)]
     apart = abs(one.net_present_cost - other.net_present_cost)
     is_as_cheap = apart <= abs(one.net_present_cost) * NEGLIGIBLE
-    return in_any_month and is_as_cheap and sources[0] == sources[1]
+    return is_as_cheap and sources[0] == sources[1]

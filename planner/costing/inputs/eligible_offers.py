@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -68,6 +67,7 @@ from planner.costing.inputs.offer_rules import (
     read_adjustment,
 )
 from planner.sizing.demand import Demand
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
@@ -338,10 +338,7 @@ def _is_dated(offer: CustomOffer) -> bool:
     return offer.available_from is not None or offer.available_until is not None
 
 
-_MISSING = {"regions": "region", "geographies": "known region", "countries": "known country"}
-"""Limit on places → what an offer that it does not bind lacks."""
-_MAX_LABELS = 5
-"""Offers named one by one in a warning."""
+_UNTOLD = "a limit that the request states"
 
 
 @dataclass(frozen=True)
@@ -363,99 +360,41 @@ class CustomOfferFilter:
 
     def rows(self) -> NDArray[np.intp]:
         """Rows that meet every limit; of those on places, an offer without a known place does."""
-        admitted = [row for row in range(len(self.table)) if self._admits(row)]
+        admitted = [row for row in range(len(self.table)) if not any(self._refusals(row))]
         return np.array(admitted, dtype=np.intp)
 
     def warnings(self) -> Iterator[str]:
-        """Which limits do not bind which offers, and which offers hold too little to be used."""
-        limits = self.limits
-        yield from self._warn_unbound()
-        yield from self._warn_elsewhere()
-        most = self.limits.max_term_months
-        long = [r for r in range(len(self.table)) if most and self.table.term_months[r] > most]
-        if long:
-            yield (
-                f"{self._labels(long)} left out: {_sentence('max_term_months').lower()} that may "
-                f"be signed is {most} month{'' if most == 1 else 's'}."
-            )
-        fractional = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
-        if fractional and limits.min_accelerators_per_node is None:
-            yield (
-                f"{self._labels(fractional)} left out: nodes hold at least one whole accelerator, "
-                "as a share of a card does not hold the memory of a whole one; a limit of less "
-                "than one accelerator per node admits it."
-            )
+        """Which offers of the right accelerator are left out, and why."""
+        for row, offer in enumerate(self.request.custom_offers):
+            why = next((words for words in self._refusals(row) if words != _UNTOLD), "")
+            if why and self.table.offer(row).accelerator in self.throughput:
+                yield f"{offer.label} left out: {why}."
 
-    def _warn_unbound(self) -> Iterator[str]:
-        rows = self.rows().tolist()
-        free = {}
-        if self.limits.providers is not None:
-            unnamed = [row for row in rows if self._provider(row) == NOWHERE]
-            free["providers"] = ("provider", unnamed)
-        for limit in self.places.limits:
-            missing = _MISSING[limit.field]
-            unknown = [row for row in rows if limit in self.places.unknown_at(*self._place(row))]
-            free[limit.field] = (missing, unknown)
-        for name, (missing, exempt) in free.items():
-            if exempt:
-                verb = "has" if len(exempt) == 1 else "have"
-                yield (
-                    f"{_sentence(name)} does not bind {self._labels(exempt)}, which {verb} "
-                    f"no {missing}."
-                )
-
-    def _warn_elsewhere(self) -> Iterator[str]:
-        outside: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for row in range(len(self.table)):
-            if self.table.offer(row).accelerator in self.throughput:
-                place = self._place(row)
-                for limit in self.places.broken_at(*place):
-                    outside[self.places.describe(*place), limit.words].append(row)
-        for (where, chosen), rows in outside.items():
-            yield f"{self._labels(rows)} left out: {where} is outside {chosen}."
-
-    def _admits(self, row: int) -> bool:
+    def _refusals(self, row: int) -> Iterator[str]:
         limits, offer = self.limits, self.table.offer(row)
-        options, memory = limits.purchase_options, self.table.accelerator_memory_gib[row]
-        return (
-            offer.accelerator in self.throughput
-            and (
-                limits.providers is None
-                or offer.provider == NOWHERE
-                or offer.provider in limits.providers
+        place = self.request.custom_offers[row].provider, self.request.custom_offers[row].region
+        for limit in self.places.broken_at(*place):
+            yield f"{self.places.describe(*place)} is outside {limit.words}"
+        most, least = limits.max_term_months, limits.min_accelerators_per_node
+        if most and offer.term_months > most:
+            longest = pluralize(most, "month")
+            yield f"{LIMIT_TITLES['max_term_months']} that may be signed is {longest}"
+        if least is None and offer.accelerator_count < WHOLE_NODE:
+            yield (
+                "nodes hold at least one whole accelerator, as a share of a card does not hold the "
+                "memory of a whole one; a limit of less than one accelerator per node admits it"
             )
-            and not self.places.broken_at(offer.provider, offer.region)
-            and (options is None or offer.purchase_option in options)
-            and offer.term_months <= (limits.max_term_months or offer.term_months)
-            and self._accelerators(row) >= (limits.min_accelerators_per_node or WHOLE_NODE)
-            and not memory < (limits.min_accelerator_memory_gib or 0.0)
-            and (limits.interconnect or "").lower() in sheet_of(offer.accelerator).interconnect
-        )
-
-    def _accelerators(self, row: int) -> float:
-        return float(self.table.accelerator_count[row])
-
-    def _provider(self, row: int) -> str:
-        return self.request.custom_offers[row].provider
-
-    def _place(self, row: int) -> tuple[str, str]:
-        return self._provider(row), self.request.custom_offers[row].region
-
-    def _labels(self, rows: Sequence[int]) -> str:
-        return join_labels([self.request.custom_offers[row].label for row in rows])
-
-
-def join_labels(labels: Sequence[str]) -> str:
-    """Names in words, the first few of many.
-
-    >>> join_labels(["a"]), join_labels(["a", "b", "c"])
-    ('a', 'a, b and c')
-    >>> join_labels(["a"] * 9)
-    'a, a, a, a, a and 4 more'
-    """
-    rest = len(labels) - _MAX_LABELS
-    shown = [*labels[:_MAX_LABELS], f"{rest} more"] if rest > 0 else list(labels)
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+        options, memory = limits.purchase_options, self.table.accelerator_memory_gib[row]
+        link = (limits.interconnect or "").lower()
+        if (
+            offer.accelerator not in self.throughput
+            or (limits.providers is not None and offer.provider not in (NOWHERE, *limits.providers))
+            or (options is not None and offer.purchase_option not in options)
+            or offer.accelerator_count < (least or WHOLE_NODE)
+            or memory < (limits.min_accelerator_memory_gib or 0.0)
+            or link not in sheet_of(offer.accelerator).interconnect
+        ):
+            yield _UNTOLD
 
 
 def build_custom_offer_table(offers: Sequence[CustomOffer]) -> OfferTable:
@@ -512,8 +451,3 @@ def convert_prices(
     return replace(
         offers, usd_per_hour=offers.usd_per_hour * change, upfront_usd=offers.upfront_usd * change
     )
-
-
-def _sentence(limit: str) -> str:
-    title = LIMIT_TITLES[limit]
-    return title[0].upper() + title[1:]

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.comparison.alternatives import list_rules, relax
 from planner.comparison.preparation import Preparation
-from planner.comparison.results import ComparisonResults
 from planner.costing.analysis.sensitivity import cost_plans
-from planner.costing.charge_cache import OWNING_ALONE, RENTING_ALONE, WORTH_ALONE
-from planner.costing.model_inputs import ModelInputs
+from planner.costing.model_inputs import OWNING_ALONE, RENTING_ALONE, WORTH_ALONE, ModelInputs
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, catalog, offer
 
@@ -108,42 +105,6 @@ def test_what_is_reserved_by_date_follows_the_demand() -> None:
     assert after.available is not None
     assert before.available.all()
     assert not after.available.any()
-
-
-def test_a_lifted_rule_keeps_what_it_does_not_touch() -> None:
-    preparation = prepared(constraints={"interconnect": "NVLink"})
-    limits = list(list_rules(ComparisonResults(preparation)))
-    known = preparation.inputs
-    assert known.problem.units
-    kept = set()
-    for limit in limits:
-        lifted = relax(preparation, limit)
-        fresh = replace(preparation, request=limit.lift(preparation.request))
-        assert [r.key for r in lifted.rentals] == [r.key for r in fresh.rentals], limit.field
-        assert plain(lifted.inputs.sources) == plain(fresh.inputs.sources), limit.field
-        if lifted.inputs is known or "problem" in vars(lifted.inputs):
-            kept.add(limit.field)
-            assert plain(known.problem.units) == plain(fresh.inputs.problem.units)
-            assert known.problem.quotas == fresh.inputs.problem.quotas
-    assert kept >= {"workload.interruptible", "on_prem.count_on_resale"}
-    assert len(kept) < len(limits)
-
-
-def test_a_lifted_rule_keeps_prices_that_a_discount_lowers_in_some_months() -> None:
-    edp = {"label": "EDP", "provider": "aws", "amount": 1, "first": "2027-01", "last": "2027-06",
-           "discount_rate": 0.2}  # fmt: skip
-    preparation = prepared(
-        existing={"minimum_spend": [edp]}, constraints={"interconnect": "NVLink"}
-    )
-    assert preparation.inputs.fallback is not None
-    assert preparation.inputs.fallback.price_by_month is not None
-    for limit in list_rules(ComparisonResults(preparation)):
-        lifted = relax(preparation, limit)
-        fresh = replace(preparation, request=limit.lift(preparation.request))
-        for one, other in zip(lifted.inputs.sources, fresh.inputs.sources, strict=True):
-            assert one.key == other.key
-            assert plain(one.hour_charges) == plain(other.hour_charges), limit.field
-            assert plain(one.unit_charges) == plain(other.unit_charges), limit.field
 
 
 def test_plans_cost_what_they_cost_where_their_rents_are_worked_out_anew() -> None:

@@ -131,23 +131,6 @@ def test_a_budget_that_is_too_low_for_months_apart_may_do_for_one_reservation() 
     assert verdict.reasons[0].endswith("spread evenly up to it, no plan would keep to the limits.")
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize(
-    ("field", "asked_for", "needed"),
-    [("total_budget", 20159, 20160), ("monthly_budget", 6000, 6720)],
-)
-def test_the_least_budget_is_that_of_the_months_that_need_least(
-    field: str, asked_for: int, needed: int
-) -> None:
-    """In one go 20,160, over three months seven days in each: 6,720."""
-    answer = answer_to(asked(constraints={field: asked_for}))
-    words = " ".join(answer.recommendation.because)
-    assert f"at least {needed:,} USD instead of {asked_for:,} USD" in words
-    enough = answer_to(asked(constraints={field: needed})).verdict
-    assert enough is not None
-    assert enough.total == Decimal("20160.00")
-
-
 def test_the_proof_is_of_the_months_that_the_run_is_laid_over() -> None:
     """Not every way to lay a run over its months is planned."""
     laid = answer_to(asked()).recommendation.because[-1]

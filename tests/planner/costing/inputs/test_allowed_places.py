@@ -154,18 +154,6 @@ def test_a_private_offer_keeps_to_the_same_rule_and_is_named_where_it_is_left_ou
     assert any("Dublin" in key for key in used) is not bool(is_left_out)
 
 
-def test_a_private_offer_without_a_place_is_bound_by_none_and_every_limit_says_so() -> None:
-    limits = {"geographies": ["uk"], "countries": ["GB"], "regions": ["eu-west-2"]}
-    found = planned(limits, custom_offers=[SOMEWHERE])
-    assert any("Somewhere" in key for key in found.scenarios[ScenarioKey.ON_DEMAND].used_hours)
-    for words in (
-        "The choice of regions does not bind Somewhere, which has no region.",
-        "The choice of places does not bind Somewhere, which has no known region.",
-        "The choice of countries does not bind Somewhere, which has no known country.",
-    ):
-        assert words in found.warnings
-
-
 SIGNED = {
     "label": "Reservation", "provider": "aws", "region": "eu-west-1", "accelerator": "H100",
     "accelerator_count": 8, "price_per_month": 5000, "ends": "2027-01",
