@@ -24,7 +24,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pricing.common.pluralize import pluralize
@@ -48,7 +48,7 @@ class PublishedState:
     origin: str = ""
     exchange_rates: ExchangeRates = field(default_factory=ExchangeRates)
     expected: Sequence[Offer] = ()
-    """What the first list of a provider is held against while nothing is published."""
+    """What the first list of a provider is compared with while nothing is published."""
     known_regions: frozenset[str] = frozenset()
     """Regions of the provider in their right spelling."""
     read_ranges: PriceRanges = lambda _offers: {}
@@ -70,6 +70,16 @@ class CheckResult:
     """Prices that are not published, their published ones staying in force."""
     doubtful_parts: tuple[NotRead, ...] = ()
     """Regions, or options of them, that stay as published because what came cannot be right."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A batch and its rows, sorted by what was seen of each."""
+
+    batch: OfferBatch
+    passed: Sequence[Offer]
+    rejected: Sequence[RejectedRow]
+    outliers: Sequence[Outlier]
 
 
 def check(
@@ -99,129 +109,115 @@ def check(
         settle=settle,
         force=force,
     )
-    read = _ReadRows(passed, rejected_rows, outliers)
-    result = _decide(batch, read, published_state, today, force=force)
+    reading = _Reading(batch, passed, rejected_rows, outliers)
+    result = _decide(reading, published_state, today, force=force)
     if force or batch.origin == "bundled":  # which one file holds
         return result
+    for without, doubtful_parts in _leave_what_is_doubtful(reading, published_state, result):
+        remaining = _decide(without, published_state, today)
+        if not remaining.reasons:
+            return replace(remaining, doubtful_parts=doubtful_parts)
     # Where leaving something is not enough, an operator judges the list as it came.
-    without = _leave_what_is_doubtful(batch, read, published_state, today, result)
-    return without or result
-
-
-@dataclass(frozen=True)
-class _ReadRows:
-    """The rows of a batch, sorted by what was seen of each."""
-
-    passed: Sequence[Offer]
-    rejected: Sequence[RejectedRow]
-    outliers: Sequence[Outlier]
+    return result
 
 
 def _decide(
-    batch: OfferBatch,
-    read: _ReadRows,
-    published_state: PublishedState,
-    today: dt.date,
-    *,
-    force: bool = False,
+    reading: _Reading, published_state: PublishedState, today: dt.date, *, force: bool = False
 ) -> CheckResult:
     published = {offer.id for offer in published_state.offers}
-    too_many = is_too_many(read.outliers, sum(offer.id in published for offer in read.passed))
-    passed = list(read.passed)
+    compared = sum(offer.id in published for offer in reading.passed)
+    too_many = is_too_many(reading.outliers, compared)
+    passed = list(reading.passed)
     if not (force or too_many):
-        passed = _keep_published(passed, read.outliers)
-    carried_over = carry_over_unread(batch, passed, read.rejected, published_state.offers)
-    reasons = _find_quarantine_reasons(
-        batch, passed, carried_over, read.rejected, published_state, today
-    )
-    moves = [one.describe() for one in read.outliers] if too_many else []
-    quarantine_reasons = (
-        ()
-        if force
-        else (
-            *reasons,
-            *summarize_names(moves, f"changed by more than a factor of {MAX_PRICE_RATIO:g}"),
-        )
-    )
+        passed = _keep_published(passed, reading.outliers)
+    checked_ids = {offer.id for offer in passed} | {row.offer_id for row in reading.rejected}
+    # What the batch says nothing about: parts that were not read, and machines no longer sold,
+    # whose last known price is still shown.
+    carried_over = [
+        offer
+        for offer in published_state.offers
+        if offer.id not in checked_ids and (not offer.sold_now or _is_unread(offer, reading.batch))
+    ]
+    reasons: list[str] = []
+    if not force:
+        reasons += _find_reasons(reading, passed, carried_over, published_state, today)
+        moves = [one.describe() for one in reading.outliers] if too_many else []
+        reasons += summarize_names(moves, f"changed by more than a factor of {MAX_PRICE_RATIO:g}")
     return CheckResult(
         (*passed, *carried_over),
-        tuple(SkippedRow(row.reason, row.detail) for row in read.rejected),
-        quarantine_reasons,
+        tuple(SkippedRow(row.reason, row.detail) for row in reading.rejected),
+        tuple(reasons),
         len(carried_over),
-        () if force or too_many else tuple(read.outliers),
+        () if force or too_many else tuple(reading.outliers),
     )
+
+
+def _find_reasons(
+    reading: _Reading,
+    passed: Sequence[Offer],
+    carried_over: Sequence[Offer],
+    published_state: PublishedState,
+    today: dt.date,
+) -> Iterator[str]:
+    batch = reading.batch
+    if published_state.as_of and batch.as_of < published_state.as_of:
+        in_force = f"the revision in force of {published_state.as_of}"
+        yield f"it is dated {batch.as_of}, older than {in_force}"
+    if batch.as_of > today + dt.timedelta(days=1):
+        yield f"it is dated {batch.as_of}, which is after today, {today}; check the clock"
+    rejected_count = sum(1 for row in reading.rejected if row.counts_against_batch)
+    if batch.offers and rejected_count > MAX_REJECTED_SHARE * len(batch.offers):
+        offers = pluralize(len(batch.offers), "offer")
+        yield f"{rejected_count} of its {offers} did not pass the checks"
+    published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
+    relabelled = _find_relabelled(passed, published, published_state.exchange_rates)
+    yield from summarize_names(
+        [f"{o.id} {published[o.id].currency} → {o.currency}" for o in relabelled],
+        "changed currency without converting the number",
+    )
+    if not published_state.offers:
+        published = {offer.id: offer for offer in published_state.expected if offer.sold_now}
+        carried_over = [o for o in published.values() if _is_unread(o, batch)]
+    yield from find_losses(batch, passed, carried_over, published, _key(batch, published_state))
 
 
 def _leave_what_is_doubtful(
-    batch: OfferBatch,
-    read: _ReadRows,
-    published_state: PublishedState,
-    today: dt.date,
-    result: CheckResult,
-) -> CheckResult | None:
+    reading: _Reading, published_state: PublishedState, result: CheckResult
+) -> Iterator[tuple[_Reading, tuple[NotRead, ...]]]:
+    batch = reading.batch
     before = [o for o in published_state.offers if o.sold_now and not _is_unread(o, batch)]
-    key = _key(batch, published_state)
-    is_quarantined = bool(result.reasons)
     if doubtful_parts := find_doubtful_parts(
-        read.passed,
+        reading,
         before,
-        read.outliers,
-        key,
+        _key(batch, published_state),
         published_state.exchange_rates,
-        is_quarantined=is_quarantined,
+        is_quarantined=bool(result.reasons),
     ):
-        without = _decide(*_leave_out(batch, read, doubtful_parts), published_state, today)
-        if not without.reasons:
-            return replace(without, doubtful_parts=doubtful_parts)
-    if unlisted := find_unlisted(read.passed, before, result.reasons):
-        sold = [replace(o, sold_now=True) if o.id in unlisted else o for o in read.passed]
-        without = _decide(batch, replace(read, passed=sold), published_state, today)
-        if not without.reasons:
-            return replace(without, doubtful_parts=(_explain_unlisted(len(unlisted)),))
-    return None
-
-
-def _explain_unlisted(count: int) -> NotRead:
-    offers = pluralize(count, "priced offer")
-    reason = f"the list of what is sold where lacks {offers}; refresh with --force if that is so"
-    return NotRead(reason, availability_only=True)
-
-
-def _leave_out(
-    batch: OfferBatch, read: _ReadRows, doubtful_parts: tuple[NotRead, ...]
-) -> tuple[OfferBatch, _ReadRows]:
-
-    def is_left_out(offer: Offer) -> bool:
-        return any(_covers(part, offer) for part in doubtful_parts)
-
-    left_out = {offer.id for offer in batch.offers if is_left_out(offer)}
-    offers = tuple(offer for offer in batch.offers if offer.id not in left_out)
-    return replace(batch, offers=offers, not_read=(*batch.not_read, *doubtful_parts)), _ReadRows(
-        [offer for offer in read.passed if offer.id not in left_out],
-        [row for row in read.rejected if row.offer_id not in left_out],
-        [one for one in read.outliers if one.offer.id not in left_out],
-    )
+        left_out = {o.id for o in batch.offers if any(_covers(p, o) for p in doubtful_parts)}
+        yield (
+            _Reading(
+                replace(
+                    batch,
+                    offers=tuple(offer for offer in batch.offers if offer.id not in left_out),
+                    not_read=(*batch.not_read, *doubtful_parts),
+                ),
+                [offer for offer in reading.passed if offer.id not in left_out],
+                [row for row in reading.rejected if row.offer_id not in left_out],
+                [one for one in reading.outliers if one.offer.id not in left_out],
+            ),
+            doubtful_parts,
+        )
+    if unlisted := find_unlisted(reading.passed, before, result.reasons):
+        sold = [replace(o, sold_now=True) if o.id in unlisted else o for o in reading.passed]
+        offers = pluralize(len(unlisted), "priced offer")
+        hint = "refresh with --force if that is so"
+        reason = f"the list of what is sold where lacks {offers}; {hint}"
+        yield replace(reading, passed=sold), (NotRead(reason, availability_only=True),)
 
 
 def _keep_published(passed: list[Offer], outliers: Iterable[Outlier]) -> list[Offer]:
     before = {one.offer.id: one.before for one in outliers}
     return [before.get(offer.id, offer) for offer in passed] if before else passed
-
-
-def carry_over_unread(
-    batch: OfferBatch,
-    passed: Iterable[Offer],
-    rejected_rows: Iterable[RejectedRow],
-    published: Iterable[Offer],
-) -> tuple[Offer, ...]:
-    """Published offers that the batch says nothing about: regions and parts that were not read,
-    and machines no longer sold, whose last known price is still shown."""
-    checked_ids = {offer.id for offer in passed} | {row.offer_id for row in rejected_rows}
-    return tuple(
-        offer
-        for offer in published
-        if offer.id not in checked_ids and (not offer.sold_now or _is_unread(offer, batch))
-    )
 
 
 def _is_unread(offer: Offer, batch: OfferBatch) -> bool:
@@ -232,9 +228,7 @@ def _is_unread(offer: Offer, batch: OfferBatch) -> bool:
 
 def _keep_unsold(batch: OfferBatch, passed: list[Offer], published: Iterable[Offer]) -> list[Offer]:
     parts = [part for part in batch.not_read if part.availability_only]
-    if not parts:
-        return passed
-    unsold = {offer.id for offer in published if not offer.sold_now}
+    unsold = {offer.id for offer in published if not offer.sold_now} if parts else set()
     return [
         replace(offer, sold_now=False)
         if offer.id in unsold and any(_covers(part, offer) for part in parts)
@@ -252,63 +246,13 @@ def _covers(part: NotRead, offer: Offer) -> bool:
     return all(not allowed or value in allowed for allowed, value in limits)
 
 
-def _find_quarantine_reasons(
-    batch: OfferBatch,
-    passed: Sequence[Offer],
-    carried_over: Sequence[Offer],
-    rejected_rows: Sequence[RejectedRow],
-    published_state: PublishedState,
-    today: dt.date,
-) -> Iterable[str]:
-    if published_state.as_of and batch.as_of < published_state.as_of:
-        in_force = f"the revision in force of {published_state.as_of}"
-        yield f"it is dated {batch.as_of}, older than {in_force}"
-    if batch.as_of > today + dt.timedelta(days=1):
-        yield f"it is dated {batch.as_of}, which is after today, {today}; check the clock"
-    yield from _check_rejected_share(batch, rejected_rows)
-    published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
-    yield from _check_currencies(passed, published, published_state.exchange_rates)
-    is_first = not published_state.offers
-    if is_first:
-        published = {offer.id: offer for offer in published_state.expected if offer.sold_now}
-        carried_over = [o for o in published.values() if _is_unread(o, batch)]
-    key = _key(batch, published_state)
-    yield from find_losses(batch, passed, carried_over, published, key)
-
-
 def _key(batch: OfferBatch, published_state: PublishedState) -> Callable[[Offer], str]:
-    against_bundled = batch.origin != "bundled" and (
+    """By which two offers are one: the bundled list has no zones."""
+    if batch.origin != "bundled" and (
         not published_state.offers or published_state.origin == "bundled"
-    )
-    return _drop_zone if against_bundled else _get_id
-
-
-def _get_id(offer: Offer) -> str:
-    return offer.id
-
-
-def _drop_zone(offer: Offer) -> str:
-    return replace(offer, zone="").id if offer.zone else offer.id
-
-
-def _check_rejected_share(batch: OfferBatch, rejected_rows: Sequence[RejectedRow]) -> Iterable[str]:
-    rejected_count = sum(1 for row in rejected_rows if row.counts_against_batch)
-    if batch.offers and rejected_count > MAX_REJECTED_SHARE * len(batch.offers):
-        offers = pluralize(len(batch.offers), "offer")
-        yield f"{rejected_count} of its {offers} did not pass the checks"
-
-
-def _check_currencies(
-    offers: Iterable[Offer], published: Mapping[str, Offer], rates: ExchangeRates
-) -> Iterable[str]:
-    relabelled = [
-        f"{offer.id} {before.currency} → {offer.currency}"
-        for offer in offers
-        if (before := published.get(offer.id)) is not None
-        and offer.sold_now
-        and is_relabelled(offer, before, rates)
-    ]
-    yield from summarize_names(relabelled, "changed currency without converting the number")
+    ):
+        return lambda offer: replace(offer, zone="").id if offer.zone else offer.id
+    return lambda offer: offer.id
 
 
 MAX_PRICE_RATIO = 5.0
@@ -436,11 +380,26 @@ MAX_OFFER_LOSS = 0.20
 MIN_PART_SIZE = 10
 """Offers of a part from which on its share counts: of fewer, one machine is a fifth."""
 
-_PARTS: tuple[tuple[str, Callable[[Offer], str]], ...] = (
-    ("family", lambda offer: instance_family(offer.instance_type)),
-    ("region", lambda offer: offer.region),
-    ("option", lambda offer: offer.purchase_option.value.replace("_", " ")),
-    ("", lambda offer: f"{instance_family(offer.instance_type)} in {offer.region}"),
+PartOf = Callable[[Offer], str]
+
+
+def _family(offer: Offer) -> str:
+    return instance_family(offer.instance_type)
+
+
+def _region(offer: Offer) -> str:
+    return offer.region
+
+
+def _option(offer: Offer) -> str:
+    return offer.purchase_option.value
+
+
+_PARTS: tuple[tuple[str, PartOf], ...] = (
+    ("family", _family),
+    ("region", _region),
+    ("option", lambda offer: _option(offer).replace("_", " ")),
+    ("", lambda offer: f"{_family(offer)} in {offer.region}"),
 )
 
 
@@ -465,33 +424,23 @@ def find_losses(
         sold_count = pluralize(len(sold), "offer")
         yield f"it has {sold_count} on sale, down from {len(before)} ({lost_share:.0%} fewer)"
     other_regions = [o for o in unread if batch.regions and o.region not in batch.regions]
-    families = _families(before) - _families((*sold, *other_regions))
+    families = set(map(_family, before)) - set(map(_family, (*sold, *other_regions)))
     yield from summarize_names(sorted(families), "families are gone", "family is gone")
     regions = {o.region for o in before} - {o.region for o in sold}
     yield from summarize_names(sorted(regions), "regions are gone", "region is gone")
-    if not is_short:
-        sold_keys = {key(offer) for offer in sold}
-        lost = [offer for offer in before if key(offer) not in sold_keys]
-        yield from _find_short_parts(before, lost)
-
-
-def _find_short_parts(before: Sequence[Offer], lost: Sequence[Offer]) -> Iterator[str]:
+    if is_short:
+        return
+    sold_keys = set(map(key, sold))
+    lost = [offer for offer in before if key(offer) not in sold_keys]
     for kind, part_of in _PARTS:
         sizes, losses = Counter(map(part_of, before)), Counter(map(part_of, lost))
         names = [
             f"{kind} {part} ({count} of {sizes[part]})".strip()
             for part, count in sorted(losses.items())
-            if sizes[part] >= MIN_PART_SIZE and count > MAX_OFFER_LOSS * sizes[part]
+            if _is_too_much(count, sizes[part])
         ]
-        yield from summarize_names(
-            names,
-            "parts lost more than 20% of their offers",
-            "part lost more than 20% of its offers",
-        )
-
-
-def _families(offers: Iterable[Offer]) -> set[str]:
-    return {instance_family(name) for name in {o.instance_type for o in offers}}
+        one, many = "part lost more than 20% of its", "parts lost more than 20% of their"
+        yield from summarize_names(names, f"{many} offers", f"{one} offers")
 
 
 def summarize_names(
@@ -506,6 +455,9 @@ def summarize_names(
 
 MIN_PARTS = 5
 """Regions, or families, from which on some can be sound while another is not."""
+MAX_PART_SHARE = 0.10
+"""Share of the regions, or families, that may be doubtful alone, where that is more than one
+region or three families."""
 MAX_LEFT_SHARE = 0.35
 """Share of the published offers that may be left: of more, little would be published."""
 MAX_LOST_ELSEWHERE = 0.25
@@ -513,44 +465,22 @@ MAX_LOST_ELSEWHERE = 0.25
 MIN_LOST_OFFERS = 3
 """Offers that have to go from a part too small for a share, along with half of it."""
 
-PartOf = Callable[[Offer], str]
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """One way to take a list apart."""
-
-    part_of: PartOf
-    max_count: int
-    """Parts that may be doubtful alone, or `max_share` of them where that is more."""
-    max_share: float
-    force: str
-    """How an operator publishes what came of a part."""
-
-
-def _family(offer: Offer) -> str:
-    return instance_family(offer.instance_type)
-
-
-_REGION = _Kind(lambda offer: offer.region, 1, 0.10, "--region {part} --force")
-_FAMILY = _Kind(_family, 3, 0.10, "--force")
-
 
 @dataclass(frozen=True)
 class _Part:
-    """What was published of a part, and what of it is gone or cannot be right."""
+    """What was published of a region or family, and what of it is gone or cannot be right."""
 
+    part_of: PartOf
     name: str
     published: Sequence[Offer]
     lost: Sequence[Offer]
-    moved: Sequence[Offer]
+    moved: int
     has_other_currency: bool
 
 
 def find_doubtful_parts(
-    passed: Collection[Offer],
+    reading: _Reading,
     before: Sequence[Offer],
-    outliers: Iterable[Outlier],
     key: Callable[[Offer], str],
     rates: ExchangeRates,
     *,
@@ -561,15 +491,80 @@ def find_doubtful_parts(
     `before` are the published offers that the batch should hold; two offers of one `key` are one.
     Where the batch `is_quarantined` otherwise, a loss of a small purchase option is one as well.
     """
-    sold = {key(offer) for offer in passed if offer.sold_now}
+    sold = {key(offer) for offer in reading.passed if offer.sold_now}
     lost = [offer for offer in before if key(offer) not in sold]
-    moved = [one.offer for one in outliers]
-    relabelled = _find_relabelled(passed, before, rates)
-    for kind in (_REGION, _FAMILY):
-        doubtful_parts = _find_of_kind(kind, before, lost, moved, relabelled, is_quarantined)
-        if doubtful_parts:
-            return doubtful_parts
+    relabelled = _find_relabelled(reading.passed, {o.id: o for o in before}, rates)
+    for part_of, max_count in ((_region, 1), (_family, 3)):
+        published, gone = _group(before, part_of), _group(lost, part_of)
+        moved = Counter(part_of(one.offer) for one in reading.outliers)
+        other_currency = set(map(part_of, relabelled))
+        parts = [
+            _Part(part_of, name, offers, gone[name], moved[name], name in other_currency)
+            for name, offers in sorted(published.items())
+        ]
+        doubtful = {part.name: one for part in parts for one in _judge(part, is_quarantined)}
+        lost_elsewhere = sum(len(part.lost) for part in parts if part.name not in doubtful)
+        left = sum(len(part.published) for part in parts if part.name in doubtful)
+        if (
+            doubtful
+            and len(parts) >= MIN_PARTS
+            and len(doubtful) <= max(max_count, MAX_PART_SHARE * len(parts))
+            and left <= MAX_LEFT_SHARE * len(before)
+            and lost_elsewhere <= max(MIN_LOST_OFFERS, MAX_LOST_ELSEWHERE * len(lost))
+        ):
+            return tuple(doubtful.values())
     return ()
+
+
+def _judge(part: _Part, is_quarantined: bool) -> Iterator[NotRead]:
+    size, lost = len(part.published), len(part.lost)
+    is_short = _is_too_much(lost, size) or _is_most(lost, size)
+    other = _family if part.part_of is _region else _region
+    if part.has_other_currency:
+        yield _leave(part, f"{part.name} changed its currency without converting the numbers")
+    elif options := _find_short_options(part, strictly=not (is_short or is_quarantined)):
+        labels = " and ".join(option.replace("_", " ") for option in options)
+        yield _leave(part, f"{part.name} lost too many of its {labels} offers", options)
+    elif is_short:
+        yield _leave(part, f"{part.name} lost {lost} of its {pluralize(size, 'offer')}")
+    elif part.moved >= MIN_LOST_OFFERS and 2 * part.moved > size:
+        moved = f"{part.moved} of {size} prices of {part.name}"
+        yield _leave(part, f"{moved} moved beyond their band")
+    elif names := _find_short(part, other, strictly=True):
+        yield _leave(part, f"{part.name} lost too many of its offers of {names[0]}")
+
+
+def _leave(part: _Part, reason: str, options: tuple[str, ...] = ()) -> NotRead:
+    if part.part_of is _region:
+        hint = f"refresh with --region {part.name} --force if that is so"
+        return NotRead(f"{reason}; {hint}", options, (part.name,))
+    names = tuple(sorted({offer.instance_type for offer in part.published}))
+    return NotRead(f"{reason}; refresh with --force if that is so", options, (), names)
+
+
+def _is_too_much(lost: int, size: int) -> bool:
+    return size >= MIN_PART_SIZE and lost > MAX_OFFER_LOSS * size
+
+
+def _is_most(lost: int, size: int) -> bool:
+    return lost == size or (lost >= MIN_LOST_OFFERS and 2 * lost >= size)
+
+
+def _find_short_options(part: _Part, *, strictly: bool) -> tuple[str, ...]:
+    options = _find_short(part, _option, strictly=strictly)
+    lost_elsewhere = sum(_option(offer) not in options for offer in part.lost)
+    is_whole = len(options) == len(set(map(_option, part.published)))
+    explains = lost_elsewhere <= MAX_LOST_ELSEWHERE * len(part.lost)
+    return options if explains and not is_whole else ()
+
+
+def _find_short(part: _Part, part_of: PartOf, *, strictly: bool) -> tuple[str, ...]:
+    sizes, losses = Counter(map(part_of, part.published)), Counter(map(part_of, part.lost))
+    return tuple(
+        name
+        for name, lost in sorted(losses.items())
+        if _is_too_much(lost, sizes[name]) or (not strictly and _is_most(lost, sizes[name]))
+    )
 
 
 def find_unlisted(
@@ -587,102 +582,19 @@ def find_unlisted(
     return unlisted if len(lost) - len(unlisted) <= MAX_LOST_ELSEWHERE * len(lost) else frozenset()
 
 
-def _find_of_kind(
-    kind: _Kind,
-    before: Sequence[Offer],
-    lost: Sequence[Offer],
-    moved: Sequence[Offer],
-    relabelled: Sequence[Offer],
-    is_quarantined: bool,
-) -> tuple[NotRead, ...]:
-    published, gone = _group(before, kind.part_of), _group(lost, kind.part_of)
-    beyond = _group(moved, kind.part_of)
-    other_currency = {kind.part_of(offer) for offer in relabelled}
-    parts = [
-        _Part(name, offers, gone.get(name, ()), beyond.get(name, ()), name in other_currency)
-        for name, offers in sorted(published.items())
-    ]
-    if len(parts) < MIN_PARTS:
-        return ()
-    doubtful_parts = {
-        part.name: doubtful for part in parts for doubtful in _judge(kind, part, is_quarantined)
-    }
-    lost_elsewhere = sum(len(part.lost) for part in parts if part.name not in doubtful_parts)
-    left = sum(len(part.published) for part in parts if part.name in doubtful_parts)
-    is_alone = (
-        len(doubtful_parts) <= max(kind.max_count, kind.max_share * len(parts))
-        and left <= MAX_LEFT_SHARE * len(before)
-        and lost_elsewhere <= max(MIN_LOST_OFFERS, MAX_LOST_ELSEWHERE * len(lost))
-    )
-    return tuple(doubtful_parts.values()) if is_alone else ()
-
-
-def _judge(kind: _Kind, part: _Part, is_quarantined: bool) -> Iterator[NotRead]:
-    size, lost, moved = len(part.published), len(part.lost), len(part.moved)
-    is_short = _is_too_much(lost, size) or _is_most(lost, size)
-    other = _FAMILY if kind is _REGION else _REGION
-    if part.has_other_currency:
-        yield _leave(kind, part, f"{part.name} changed its currency without converting the numbers")
-    elif options := _find_short_options(part, strictly=not (is_short or is_quarantined)):
-        labels = " and ".join(option.replace("_", " ") for option in options)
-        yield _leave(kind, part, f"{part.name} lost too many of its {labels} offers", options)
-    elif is_short:
-        yield _leave(kind, part, f"{part.name} lost {lost} of its {pluralize(size, 'offer')}")
-    elif moved >= MIN_LOST_OFFERS and 2 * moved > size:
-        yield _leave(kind, part, f"{moved} of {size} prices of {part.name} moved beyond their band")
-    elif names := _find_short(part, other.part_of, strictly=True):
-        yield _leave(kind, part, f"{part.name} lost too many of its offers of {names[0]}")
-
-
-def _leave(kind: _Kind, part: _Part, reason: str, options: tuple[str, ...] = ()) -> NotRead:
-    hint = f"refresh with {kind.force.format(part=part.name)} if that is so"
-    if kind is _REGION:
-        return NotRead(f"{reason}; {hint}", options, (part.name,))
-    names = tuple(sorted({offer.instance_type for offer in part.published}))
-    return NotRead(f"{reason}; {hint}", options, (), names)
-
-
-def _is_too_much(lost: int, size: int) -> bool:
-    return size >= MIN_PART_SIZE and lost > MAX_OFFER_LOSS * size
-
-
-def _is_most(lost: int, size: int) -> bool:
-    return lost == size or (lost >= MIN_LOST_OFFERS and 2 * lost >= size)
-
-
-def _find_short_options(part: _Part, *, strictly: bool) -> tuple[str, ...]:
-    options = _find_short(part, _option, strictly=strictly)
-    lost_elsewhere = sum(_option(offer) not in options for offer in part.lost)
-    is_whole = len(options) == len({_option(offer) for offer in part.published})
-    explains = lost_elsewhere <= MAX_LOST_ELSEWHERE * len(part.lost)
-    return options if explains and not is_whole else ()
-
-
-def _option(offer: Offer) -> str:
-    return offer.purchase_option.value
-
-
-def _find_short(part: _Part, part_of: PartOf, *, strictly: bool) -> tuple[str, ...]:
-    sizes, losses = Counter(map(part_of, part.published)), Counter(map(part_of, part.lost))
-    return tuple(
-        name
-        for name, lost in sorted(losses.items())
-        if _is_too_much(lost, sizes[name]) or (not strictly and _is_most(lost, sizes[name]))
-    )
-
-
 def _find_relabelled(
-    passed: Iterable[Offer], before: Iterable[Offer], rates: ExchangeRates
+    offers: Iterable[Offer], published: Mapping[str, Offer], rates: ExchangeRates
 ) -> list[Offer]:
-    offers = {offer.id: offer for offer in before}
     return [
         offer
-        for offer in passed
-        if offer.sold_now and (old := offers.get(offer.id)) and is_relabelled(offer, old, rates)
+        for offer in offers
+        if offer.sold_now
+        and (old := published.get(offer.id)) is not None
+        and is_relabelled(offer, old, rates)
     ]
 
 
-def _group(offers: Iterable[Offer], part_of: PartOf) -> Mapping[str, list[Offer]]:
+def _group(offers: Iterable[Offer], part_of: PartOf) -> defaultdict[str, list[Offer]]:
     groups: defaultdict[str, list[Offer]] = defaultdict(list)
     for offer in offers:
         groups[part_of(offer)].append(offer)

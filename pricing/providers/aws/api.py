@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -317,7 +317,6 @@ def _read_savings_plans(client: AwsClient, state: _FetchState, region: str) -> l
 
 _TYPES_PER_CALL = 100
 """Names that DescribeInstanceTypes takes at once."""
-_EC2_REGIONS_AT_ONCE = 8
 
 
 def read_sold_types(client: AwsClient, region: str) -> frozenset[str]:
@@ -345,85 +344,32 @@ def describe_sold_types(
 
     Where a region fails the next one is asked; types that none describes stay as published.
     """
-    sellers = {region: sold for region, sold in sold_by_region.items() if sold}
-    undescribed = set[str]().union(*sellers.values())
-    failures: dict[str, NotRead] = {}
-    for _ in range(len(sellers)):
-        shares = _share_out(undescribed, sellers)
-        if not shares:
-            break
-        read_region = partial(_describe_region, client, shares)
-        for region, infos in zip(
-            shares, map_side_by_side(read_region, shares, _EC2_REGIONS_AT_ONCE), strict=True
-        ):
-            described = infos if isinstance(infos, NotRead) else _learn(machines, region, infos)
-            if isinstance(described, NotRead):
-                failure: NotRead | None = described
-            else:
-                undescribed -= described
-                failure = _find_missing(region, shares[region], described)
-            if failure is not None:
-                failures[region] = failure
-                del sellers[region]
-    if undescribed:
-        first = next(iter(failures.values()))
-        yield replace(first, regions=(), instance_types=tuple(sorted(undescribed)))
-
-
-def _learn(
-    machines: MachineLookup, region: str, infos: Iterable[Mapping[str, Any]]
-) -> set[str] | NotRead:
-    described: set[str] = set()
-    try:
-        for info in infos:
-            machines.add_description(info)
-            described.add(info["InstanceType"])
-    except PART_ERRORS as error:
-        return explain_unread(NotRead(f"machines of EC2 in {region}"), error)
-    return described
-
-
-def _find_missing(region: str, names: list[str], described: set[str]) -> NotRead | None:
-    missing = sorted(set(names) - described)
-    if not missing:
-        return None
-    what = f"{len(missing)} of {len(names)} types are missing, such as {missing[0]}"
-    return NotRead(f"machines of EC2 in {region}: {what}")
-
-
-def _share_out(
-    types: Collection[str], sellers: Mapping[str, frozenset[str]]
-) -> dict[str, list[str]]:
-    shares: dict[str, list[str]] = {}
-    for name in sorted(types):
-        region = next((code for code, sold in sellers.items() if name in sold), None)
-        if region is not None:
-            shares.setdefault(region, []).append(name)
-    return shares
-
-
-def _describe_region(
-    client: AwsClient, shares: Mapping[str, list[str]], region: str
-) -> list[Mapping[str, Any]] | NotRead:
-    try:
-        return [
-            info
-            for number, names in enumerate(split_into_parts(shares[region], _TYPES_PER_CALL))
-            for info in _read_descriptions(client, region, number, names)
-        ]
-    except PART_ERRORS as error:
-        return explain_unread(NotRead(f"machines of EC2 in {region}"), error)
-
-
-def _read_descriptions(
-    client: AwsClient, region: str, number: int, names: list[str]
-) -> Iterator[Mapping[str, Any]]:
-    page_name = f"instance_types/{region}-{number:02}"
-    operation, result_key = "describe_instance_types", "InstanceTypes"
-    for page in client.read_all_pages(
-        page_name, "ec2", region, operation, result_key, InstanceTypes=names
-    ):
-        yield from page
+    undescribed = set[str]().union(*(sold or () for sold in sold_by_region.values()))
+    first_failure: NotRead | None = None
+    for region, sold in sold_by_region.items():
+        names = sorted(undescribed.intersection(sold or ()))
+        part = NotRead(f"machines of EC2 in {region}")
+        try:
+            for number, some in enumerate(split_into_parts(names, _TYPES_PER_CALL)):
+                for page in client.read_all_pages(
+                    f"instance_types/{region}-{number:02}",
+                    "ec2",
+                    region,
+                    "describe_instance_types",
+                    "InstanceTypes",
+                    InstanceTypes=some,
+                ):
+                    for info in page:
+                        machines.add_description(info)
+                        undescribed.discard(info["InstanceType"])
+        except PART_ERRORS as error:
+            first_failure = first_failure or explain_unread(part, error)
+            continue
+        if missing := sorted(undescribed.intersection(names)):
+            what = f"{len(missing)} of {len(names)} types are missing, such as {missing[0]}"
+            first_failure = first_failure or replace(part, reason=f"{part.reason}: {what}")
+    if undescribed and first_failure:
+        yield replace(first_failure, instance_types=tuple(sorted(undescribed)))
 
 
 _FAMILIES = ("GPU instance", "Machine Learning ASIC Instances")

@@ -48,17 +48,11 @@ def is_configured(http: ProviderHttpClient) -> bool:
 
 def resource_skus(http: ProviderHttpClient) -> Iterator[dict[str, Any]]:
     """Every row of the Resource SKUs API, of the wanted regions if they are limited."""
-    for region in _wanted_regions(http):
+    for region in [region_name(region) for region in http.context.regions] or [""]:
         location_filter = {"filter": f"location eq '{region}'"} if region else {}
-        yield from _read_rows(http, _folder(region), "resource_skus", location_filter)
-
-
-def _wanted_regions(http: ProviderHttpClient) -> list[str]:
-    return [region_name(region) for region in http.context.regions] or [""]
-
-
-def _folder(region: str) -> str:
-    return f"resource-skus/{region or 'all'}"
+        yield from _read_rows(
+            http, f"resource-skus/{region or 'all'}", "resource_skus", location_filter
+        )
 
 
 def _read_rows(
@@ -149,27 +143,25 @@ def translate_error(error: Exception) -> RetryableError | ProviderUnavailable | 
             "azure", f"Azure refused the sign-in ({_first_line(error)})", SIGN_IN_HINT
         )
     if isinstance(error, azure.HttpResponseError) and error.response is not None:
-        return _translate_status(error)
+        status = error.response.status_code
+        path = urlsplit(error.response.request.url).path
+        what = f"{path} answered {status} {error.response.reason or ''}".strip()
+        if status in _RETRYABLE:
+            return RetryableError(
+                what, parse_retry_after_s(error.response.headers.get("retry-after"))
+            )
+        if status in (401, 403):
+            return AccessDenied("azure", what, SIGN_IN_HINT)
+        if status == 200:
+            return RetryableError(f"{path}: the answer cannot be read")
+        return ProviderUnavailable(
+            "azure", what, "Check AZURE_SUBSCRIPTION_ID and AZURE_RESOURCE_MANAGER_URL."
+        )
     if isinstance(error, azure.AzureError):
         return RetryableError(f"{type(error).__name__} {_first_line(error)}")
     if isinstance(error, (azure.DeserializationError, json.JSONDecodeError)):
         return RetryableError(f"the answer is not valid JSON ({error})")
     return None
-
-
-def _translate_status(error: Any) -> RetryableError | ProviderUnavailable:
-    status = error.response.status_code
-    path = urlsplit(error.response.request.url).path
-    what = f"{path} answered {status} {error.response.reason or ''}".strip()
-    if status in _RETRYABLE:
-        return RetryableError(what, parse_retry_after_s(error.response.headers.get("retry-after")))
-    if status in (401, 403):
-        return AccessDenied("azure", what, SIGN_IN_HINT)
-    if status == 200:
-        return RetryableError(f"{path}: the answer cannot be read")
-    return ProviderUnavailable(
-        "azure", what, "Check AZURE_SUBSCRIPTION_ID and AZURE_RESOURCE_MANAGER_URL."
-    )
 
 
 def _first_line(error: Exception) -> str:
@@ -220,7 +212,13 @@ class MachineLookup:
         self._day = day
         self._skus: dict[str, ResourceSku] | None = None
         if resource_skus is not None:
-            self._skus = _merge_by_name(resource_skus)
+            merged: dict[str, ResourceSku] = {}
+            for sku in resource_skus:
+                key = sku.name.lower()
+                before = merged.get(key)
+                regions = sku.regions | (before.regions if before else frozenset())
+                merged[key] = ResourceSku(sku.name, sku.capabilities, regions)
+            self._skus = merged
 
     def find(self, instance_type: str, region: str) -> Machine | SkippedRow:
         """The machine in that region, or why it cannot be offered."""
@@ -275,16 +273,6 @@ def read_resource_sku(row: Mapping[str, Any]) -> ResourceSku | None:
         },
         regions=frozenset(region_name(location) for location in locations if location),
     )
-
-
-def _merge_by_name(skus: Iterable[ResourceSku]) -> dict[str, ResourceSku]:
-    merged: dict[str, ResourceSku] = {}
-    for sku in skus:
-        key = sku.name.lower()
-        before = merged.get(key)
-        regions = sku.regions | (before.regions if before else frozenset())
-        merged[key] = ResourceSku(sku.name, sku.capabilities, regions)
-    return merged
 
 
 def _build_machine_type(sku: ResourceSku) -> machine_types.MachineType | None:

@@ -182,7 +182,7 @@ def _read_pages(
     visited_tokens = {token}
     while True:
         page = http.call(
-            _page_name(name, number),
+            f"{name}/{number:04}.json",
             lambda token=token: request_complete_page(token),  # type: ignore[misc]
             lambda error: translate_error(error, hint),
         )
@@ -198,10 +198,6 @@ def _read_pages(
                 "Try again later; the list may have changed while it was read.",
             )
         visited_tokens.add(token)
-
-
-def _page_name(name: str, number: int) -> str:
-    return f"{name}/{number:04}.json"
 
 
 def _endpoint(http: ProviderHttpClient, setting: str, default: str, path: str) -> Endpoint:

@@ -15,7 +15,6 @@ from tools.bundle.rows import RowOutcome
 HOSTS = "data/prices/gcp_hosts_n1.csv"
 TPU = "data/prices/gcp_tpu.csv"
 CHINA = "data/prices/aws_prices_china_cny.csv"
-ZONES = "data/prices/aws_spot_by_az.csv"
 
 
 @pytest.fixture
@@ -35,12 +34,6 @@ def test_a_price_becomes_an_offer_with_shape_source_and_date(lists: PriceLists) 
     assert offer.price_per_hour == Decimal("55.04")
     assert (offer.source, str(offer.as_of)) == ("a list", "2026-08-01")
     assert offer.sold_now
-
-
-def test_a_price_of_a_list_without_dates_has_the_day_of_its_commit(lists: PriceLists) -> None:
-    source = "skypilot-org/skypilot-catalog@006059e catalogs/v8/gcp/vms.csv"
-    row = price("aws", "us-east-1", "p5.48xlarge", "55", as_of="", source=source)
-    assert str(only(lists.prices(row)).as_of) == "2026-03-05"
 
 
 # What is not for sale -----------------------------------------------------------------------
@@ -130,20 +123,6 @@ def test_trap_3_gcp_is_not_sold_where_the_machine_is_not_offered(lists: PriceLis
     assert sold == {"africa-south1": False, "us-central1": True}
 
 
-def test_aws_is_not_sold_where_its_own_list_leaves_the_machine_out(lists: PriceLists) -> None:
-    listed = {"location_type": "region", "location": "us-east-1"}
-    file = "data/specs/aws_instance_offerings.csv"
-    lists.add(file, {**listed, "instance_type": "g5.xlarge"})
-    lists.add(file, {**listed, "location": "us-west-2", "instance_type": "p4d.24xlarge"})
-    lists.prices(
-        price("aws", "us-east-1", "p4d.24xlarge", "21.96"),
-        price("aws", "us-east-1", "g5.xlarge", "1.006"),
-        price("aws", "us-east-1", "g7.2xlarge", "2.52"),
-    )
-    sold = {offer.instance_type: offer.sold_now for offer in made(lists).offers}
-    assert sold == {"p4d.24xlarge": False, "g5.xlarge": True, "g7.2xlarge": True}
-
-
 # Prices in parts ----------------------------------------------------------------------------
 
 
@@ -153,23 +132,6 @@ def test_all_upfront_is_due_once_and_never_counted_twice(lists: PriceLists) -> N
     offer = only(lists.prices({**row, **terms}))
     assert (offer.price_per_hour, offer.upfront) == (0, 17074)
     assert round(offer.effective_price_per_hour, 6) == Decimal("1.949087")
-
-
-def test_partial_upfront_of_unknown_size_is_shown_and_not_sold(lists: PriceLists) -> None:
-    lists.add(
-        CHINA,
-        {
-            "region": "cn-north-1",
-            "instance_type": "g5.xlarge",
-            "price_model": "yrTerm1Standard.partialUpfront",
-            "cny_per_hour": "4.2",
-            "source": "a list",
-            "source_date": "2025-12-21",
-        },
-    )
-    offer = only(lists)
-    assert not offer.sold_now
-    assert "upfront" in offer.source
 
 
 def test_trap_7_china_keeps_its_own_currency(lists: PriceLists) -> None:
@@ -191,32 +153,6 @@ def test_of_two_dated_prices_the_newer_counts_and_the_older_is_history(lists: Pr
     assert [str(offer.price_per_hour) for offer in bundle.offers] == ["6.7"]
     assert [str(offer.price_per_hour) for offer in bundle.past_prices] == ["7.5"]
     assert outcomes(bundle, CHINA) == {RowOutcome.PUBLISHED: 1, RowOutcome.OLDER: 1}
-
-
-def test_spot_by_zone_replaces_the_least_of_the_region(lists: PriceLists) -> None:
-    lists.prices(price("aws", "us-east-1", "g5.xlarge", "0.40", "spot"))
-    zone = {"region": "us-east-1", "instance_type": "g5.xlarge", "source_date": "2026-02"}
-    lists.add(
-        ZONES,
-        {**zone, "availability_zone_id": "use1-az1", "usd_per_hour": "0.40"},
-        {**zone, "availability_zone_id": "use1-az2", "usd_per_hour": "0.45"},
-    )
-    bundle = made(lists)
-    assert {offer.zone for offer in bundle.offers} == {"use1-az1", "use1-az2"}
-    assert outcomes(bundle, "data/prices/aws.csv") == {RowOutcome.DUPLICATE: 1}
-
-
-def test_trap_6_a_region_in_two_spellings_is_one_region(lists: PriceLists) -> None:
-    lists.prices(
-        price("azure", "EastUS", "Standard_NC4as_T4_v3", "0.50", as_of="2026-01-01"),
-        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526"),
-    )
-    bundle = made(lists)
-    assert [(o.region, str(o.price_per_hour)) for o in bundle.offers] == [("eastus", "0.526")]
-    assert outcomes(bundle, "data/prices/azure.csv") == {
-        RowOutcome.PUBLISHED: 1,
-        RowOutcome.OLDER: 1,
-    }
 
 
 # GCP: hosts and slices ----------------------------------------------------------------------
@@ -253,11 +189,6 @@ def test_trap_3_an_accelerator_without_its_host_is_withheld(lists: PriceLists) -
     assert outcomes(bundle, HOSTS) == {RowOutcome.HOST_UNUSED: 1}
 
 
-def test_a_host_and_accelerator_are_as_old_as_the_older(lists: PriceLists) -> None:
-    lists.prices(t4()).add(HOSTS, host("n1-standard-4", "0.19"))
-    assert str(only(lists).as_of) == "2026-07-30"
-
-
 def test_trap_3_a_tpu_price_per_chip_becomes_the_price_of_the_slice(lists: PriceLists) -> None:
     row = {"region": "us-central1", "tpu": "v5e", "usd_per_hour_on_demand": "1.2"}
     lists.add(TPU, {**row, "basis": "per chip-hour", "source_date": "undated"})
@@ -273,24 +204,7 @@ def test_trap_3_v3_is_priced_by_eight_cores_not_by_chip(lists: PriceLists) -> No
     assert (offer.accelerator_count, offer.price_per_accelerator_hour) == (4, 2)
 
 
-def test_a_row_whose_unit_is_unclear_is_withheld(lists: PriceLists) -> None:
-    row = {"region": "us-central1", "tpu": "v4 pod", "usd_per_hour_on_demand": "3.22"}
-    bundle = made(lists.add(TPU, {**row, "basis": "per chip, spot per host - units MIXED"}))
-    assert bundle.offers == ()
-    assert outcomes(bundle, TPU) == {RowOutcome.UNIT_MIXED: 1}
-
-
 # Doubts -------------------------------------------------------------------------------------
-
-
-def test_trap_5_a_bigger_machine_cheaper_than_a_smaller_one_is_withheld(lists: PriceLists) -> None:
-    lists.prices(
-        price("azure", "eastus", "Standard_NC132ds_xl_RTXPRO6000BSE_v6", "6.38"),
-        price("azure", "eastus", "Standard_NC144ds_xl_RTXPRO6000BSE_v6", "5.50"),
-    )
-    bundle = made(lists)
-    assert [o.instance_type for o in bundle.offers] == ["Standard_NC132ds_xl_RTXPRO6000BSE_v6"]
-    assert outcomes(bundle, "data/prices/azure.csv")[RowOutcome.SUSPICIOUS] == 1
 
 
 @pytest.mark.parametrize("amount", ["", "n/a", "NaN"])

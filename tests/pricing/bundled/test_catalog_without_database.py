@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,14 +13,6 @@ from pricing.bundled.catalog import bundled_catalog
 from pricing.bundled.load import load
 from tests.pricing.bundled.price_lists import PriceLists, price
 from tools.bundle.build import build, write
-
-SOURCE = """
-import sys
-from pricing.bundled.catalog import bundled_catalog
-known = bundled_catalog()
-loaded = {name.partition(".")[0] for name in sys.modules}
-print(len(known.offers), sorted(loaded & {"django", "pandas", "httpx", "boto3", "psycopg"}))
-"""
 
 
 @pytest.mark.sweep
@@ -48,16 +38,3 @@ def test_money_is_converted_with_the_rates_of_the_last_day_that_was_read(tmp_pat
     stored, read = catalog.current(), bundled_catalog(tmp_path / "bundle")
     assert read.exchange_rates == stored.exchange_rates
     assert read.revisions == tuple(replace(r, published_at=None) for r in stored.revisions)
-
-
-@pytest.mark.sweep
-def test_it_needs_neither_django_nor_network() -> None:
-    """Of the whole library it is held in `tests/gpu_cost_planner/test_planning.py`."""
-    done = subprocess.run(
-        [sys.executable, "-c", SOURCE], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == [str(len(bundled_catalog().offers)), "[]"]
-
-
-def test_it_is_read_once_in_a_process() -> None:
-    assert bundled_catalog() is bundled_catalog()

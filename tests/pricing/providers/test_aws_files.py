@@ -37,11 +37,6 @@ def read(document: dict[str, Any] | bytes, **style: Any) -> dict[str, Offer]:
 WHOLE = read(DOCUMENT)
 
 
-def test_a_file_gives_its_offers() -> None:
-    listed = {o.id for o in MARKET.offers(account=False) if o.region == "eu-west-1"}
-    assert WHOLE.keys() == {key for key in listed if "savings_plan" not in key}
-
-
 @pytest.mark.parametrize("sort", [("terms", "products"), ("version", "terms", "products")])
 def test_the_terms_may_come_first(sort: tuple[str, ...]) -> None:
     turned = {key: DOCUMENT[key] for key in sort} | DOCUMENT

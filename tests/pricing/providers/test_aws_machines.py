@@ -107,16 +107,6 @@ def test_trap_8_a_stranger_is_reported() -> None:
     )
 
 
-def test_a_machine_without_accelerators_is_none() -> None:
-    assert learned({"InstanceType": "m5.xlarge"}) is None
-
-
-def test_two_kinds_in_one_machine_are_reported() -> None:
-    gpus = [{"Name": "L4", "Count": 1}, {"Name": "T4", "Count": 1}]
-    found = learned({"InstanceType": "x1.large", "GpuInfo": {"Gpus": gpus}})
-    assert found == SkippedRow("several kinds of accelerator", "x1.large: L4, T4")
-
-
 @pytest.mark.parametrize(
     ("text", "gbps"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from decimal import Decimal
 from typing import Any
 
@@ -12,14 +11,7 @@ from hypothesis import strategies as st
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import PurchaseOption
-from pricing.providers.azure.price_rows import (
-    Price,
-    parse_amount,
-    parse_moment,
-    parse_term_months,
-    read_row,
-    resolve_meters,
-)
+from pricing.providers.azure.price_rows import Price, read_row, resolve_meters
 from tests.pricing.servers.azure_truth import NOW, Row, row
 
 NAME, LINUX = "Standard_NC24ads_A100_v4", "NCads A100 v4 Series Linux"
@@ -50,11 +42,6 @@ def test_the_words_of_sku_or_meter_name_the_option(
 ) -> None:
     one = row(NAME, sku, LINUX, "westeurope", "1", meterName=meter)
     assert [price.option for price in prices(one)] == [option]
-
-
-def test_a_price_keeps_every_digit() -> None:
-    (one,) = prices(a100(retailPrice=0.0867))
-    assert one.per_hour == Decimal("0.0867")
 
 
 def test_the_unit_price_stands_in_for_a_plan_without_retail_price() -> None:
@@ -98,24 +85,6 @@ def test_of_two_states_of_one_meter_the_newer_counts() -> None:
     assert [one.reason for one in found if isinstance(one, SkippedRow)] == [
         "older state of a price"
     ]
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [(1, Decimal(1)), ("2.50", Decimal("2.50")), (True, None), ("NaN", None), ([], None)],
-)
-def test_amounts_are_numbers_or_nothing(value: object, expected: Decimal | None) -> None:
-    assert parse_amount(value) == expected
-
-
-def test_terms_and_times() -> None:
-    assert [parse_term_months(text) for text in ("1 Year", "5 years", "1 Month", "Years")] == [
-        12,
-        60,
-        0,
-        0,
-    ]
-    assert parse_moment("2026-09-10T12:00:00") == dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)
 
 
 junk = st.recursive(

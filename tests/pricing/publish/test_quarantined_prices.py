@@ -64,13 +64,6 @@ def test_a_price_back_within_its_band_ends_the_quarantine(waiting):
     assert waiting.state == State.SUPERSEDED
 
 
-def test_another_outlier_takes_the_place_of_the_first(waiting):
-    publish((replace(LIST[0], price_per_hour=Decimal(6000)), *LIST[1:]), day=3)
-    rows = QuarantinedPrice.objects.all()
-    states = {row.after["price_per_hour"]: row.state for row in rows}
-    assert states == {"5504": State.SUPERSEDED, "6000": State.WAITING}
-
-
 def test_a_released_price_is_in_the_next_revision_with_its_date_and_is_no_outlier_then(waiting):
     before = store.latest("aws")
     done = publication.release_prices([waiting], today=DAY.replace(day=3))

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
-from pricing.models import RefreshRun, Revision
+from pricing.models import RefreshRun
 from pricing.publish import refresh
 from pricing.publish.refresh import RefreshOptions
 from pricing.storage import store
@@ -76,10 +76,6 @@ def test_a_defect_in_an_adapter_fails_that_provider_only():
     assert by_name["two"].outcome == "published"
 
 
-def test_something_that_is_no_offer_fails_the_provider():
-    assert "gave a dict instead of an offer" in one(FakeProvider([{"price": 1}])).message
-
-
 def test_a_secret_in_an_error_is_not_repeated(monkeypatch, caplog):
     monkeypatch.setenv("NIMBUS_API_KEY", "hunter2hunter2")
     result = one(FakeProvider([RuntimeError("GET /?key=hunter2hunter2 failed")]))
@@ -116,19 +112,6 @@ def test_a_run_that_was_killed_is_noted_by_the_next():
     last, killed = RefreshRun.objects.all()
     assert (killed.outcome, last.outcome) == ("interrupted", "published")
     assert killed.message == "the process ended before the refresh did"
-
-
-def test_a_dry_run_reports_and_writes_nothing():
-    result = one(FakeProvider(), dry_run=True)
-    assert (result.outcome, result.publication.changes.added) == ("would_publish", 12)
-    assert not Revision.objects.exists()
-    assert not RefreshRun.objects.exists()
-
-
-def test_regions_reach_the_adapter():
-    provider = FakeProvider()
-    one(provider, regions=("region-1",))
-    assert provider.seen.regions == ("region-1",)
 
 
 # Faults -----------------------------------------------------------------------------------

@@ -3,8 +3,7 @@ and whatever goes wrong leaves the last revision as it was."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -18,8 +17,7 @@ from pricing.storage import store
 from tests.pricing.providers.aws_tools import bare, hide_own_settings
 from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import PUBLISHED, Market, small
-from tests.pricing.servers.aws_rows import Row
-from tests.pricing.servers.base import Fault, Request
+from tests.pricing.servers.base import Fault
 
 pytestmark = pytest.mark.django_db
 EXTRA = {"sleep": lambda _seconds: None, "call_timeout_s": 0.3}
@@ -66,68 +64,6 @@ def test_what_is_published_is_exactly_the_truth(server: FakeAws) -> None:
 def test_what_is_published_of_the_public_files_is_exactly_the_truth(public: FakeAws) -> None:
     assert run().outcome == "published"
     assert published() == truth(public.market, with_account=False)
-
-
-def at(action: str, fault: Callable[..., Fault], **more: object) -> Callable[[], Fault]:
-    def matches(request: Request) -> bool:
-        target = request.headers.get("x-amz-target", "")
-        return target.endswith(action) or action.encode() in request.body or action in request.path
-
-    return lambda: fault(matches=matches, **more)
-
-
-LONG = os.environ.get("FAULTS") == "1"
-LASTING = {
-    "429 on prices": at("GetProducts", Fault.burst, times=None),
-    "500 on prices": at("GetProducts", Fault.error, times=None),
-    "time-outs on prices": at("GetProducts", Fault.time_out, delay_s=0.5, times=None),
-    "torn JSON": at("GetProducts", Fault.truncated),
-    "torn JSON half-way through": at("GetProducts", Fault.truncated, after=2),
-    "an empty page": at(
-        "GetProducts", Fault, rewrite=lambda _b: b'{"FormatVersion":"aws_v1","PriceList":[]}'
-    ),
-    "pages empty from the second on": at(
-        "GetProducts",
-        Fault,
-        after=1,
-        rewrite=lambda _b: b'{"FormatVersion":"aws_v1","PriceList":[]}',
-    ),
-}
-
-
-SHORT = ("torn JSON half-way through", "pages empty from the second on")
-CASES = {name: fault for name, fault in LASTING.items() if LONG or name in SHORT}
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.faults
-@pytest.mark.parametrize("fault", CASES.values(), ids=CASES)
-def test_a_fault_leaves_the_last_revision_in_force(
-    server: FakeAws, fault: Callable[[], Fault]
-) -> None:
-    server.price_page = 5
-    run()
-    before, number = published(), store.latest("aws").number
-    server.market.regions["eu-west-1"] = "1.0625"
-    server.faults.append(fault())
-    after, expected = run(), truth(server.market)
-    if after.outcome == "published":  # what came is the truth, the rest is left and named
-        assert "left as published" in " ".join(store.latest("aws").warnings)
-        assert published().keys() == before.keys()
-        assert all(offer in (before[key], expected[key]) for key, offer in published().items())
-    else:
-        assert after.outcome in ("failed", "quarantined")
-        assert (published(), store.latest("aws").number) == (before, number)
-    server.faults.clear()
-    assert run().outcome == "published"
-    assert published() == truth(server.market)
-
-
-SHORT_OF_FILES = ("torn", "an empty file")
-
-
-def odd(row: Row) -> bool:
-    return int(row["product"]["sku"][-1], 16) % 2 == 1
 
 
 def test_no_secret_reaches_the_run_that_failed(
