@@ -222,7 +222,7 @@ class JointBudgets:
 
     def search(self, work: WorkMeter) -> tuple[Books | None, float]:
         """The books of the cheapest plan whose lines keep to the budgets, and what no plan costs
-        less than; under rules before 6 the optimiser's own sums keep to them."""
+        less than."""
         rooms, bound = self._rounding, np.inf
         for turn in range(ROUNDS if self.stated else 1):
             plan = solve_joint(self.eased(rooms), work=work)

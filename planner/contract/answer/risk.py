@@ -168,12 +168,9 @@ class BreakEvenRow(AnswerModel):
     utilisation_over_life: Share | None = Field(
         description="Share of hours in use over the useful life from which (`up_to`: up to which) "
         "owning costs no more than the rent; what is committed is paid for used or not. With "
-        "`never` the use that it would take, above what the server can reach, or null. Under "
-        "rules 1 to 5 a commitment counts as if it were paid for by the hour of use."
+        "`never` the use that it would take, above what the server can reach, or null."
     )
-    over_life: PayingWhen = Field(
-        default="", description="How `utilisation_over_life` is meant; empty under rules 1 to 5."
-    )
+    over_life: PayingWhen = Field(default="", description="How `utilisation_over_life` is meant.")
     utilisation_within_plan: Share | None = Field(
         default=None,
         description="The same over the months of the plan in which a server bought at the start "
@@ -181,8 +178,8 @@ class BreakEvenRow(AnswerModel):
     )
     within_plan: PayingWhen = Field(
         default="",
-        description="How `utilisation_within_plan` is meant; empty under rules 1 to 5 and for a "
-        "server that cannot be bought at the start.",
+        description="How `utilisation_within_plan` is meant; empty for a server that cannot be "
+        "bought at the start.",
     )
 
     @property

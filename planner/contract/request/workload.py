@@ -335,7 +335,7 @@ class Training(_SizedWork):
     activation_checkpointing: Checkpointing | None = None
     """`selective` recomputes attention alone; absent: only where memory asks for it."""
     micro_batch_size: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
-    """Sequences that one replica works on at once; absent: what fits best, 1 under rules 1."""
+    """Sequences that one replica works on at once; absent: what fits best."""
     goodput: Fraction | None = None
     """Useful share of paid time; absent: calibrated."""
     accelerator: Slug | None = None
@@ -417,14 +417,14 @@ class Samples(_SizedWork):
     """FLOPs of one sample's forward pass, 1e9, two for each multiply-add; for models that no
     benchmark measures."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
-    """Parameters, beside the FLOPs: a large model fills an accelerator better (rules 3 and 4)."""
+    """Parameters, beside the FLOPs: whether one accelerator holds them is judged by them."""
     loader: Loader | None = None
     """How images are read, beside their FLOPs: `hand_tuned` (FFCV, DALI or one's own that keeps the
     accelerators busy) or `usual`; absent: what teams have, with its spread in the range."""
     architecture: Architecture | None = None
     """Kind of image model, beside its FLOPs; absent: the mixture that teams train."""
     code: Tuning | None = None
-    """How well tuned the code is, beside its FLOPs (rules 5): `first_version` is the code that one
+    """How well tuned the code is, beside its FLOPs: `first_version` is the code that one
     paper was published with; absent: what teams have, with its spread in the range."""
     accelerator: Slug | None = None
     """Where `samples_per_second` was measured, and the reference of the hours."""
