@@ -63,9 +63,8 @@ class SchemaView(PlainView, SpectacularAPIView):
         renderer = request.accepted_renderer
         charset = f"; charset={renderer.charset}" if renderer.charset else ""
         content_type = f"{renderer.media_type}{charset}"
-        return HttpResponse(
-            _render(type(renderer)), content_type=content_type, headers={"ETag": _etag()}
-        )
+        body = _render(type(renderer))  # type: ignore[arg-type]
+        return HttpResponse(body, content_type=content_type, headers={"ETag": _etag()})
 
 
 class _PlainTemplate(TemplateHTMLRenderer):

@@ -1,24 +1,20 @@
-"""Usage: bills, logs and job files, the rate of a pilot, and the plans that start
+"""Usage: bills, logs and job files, and the plans that start
 from them. Files are read and forgotten.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
 from planner.contract.amounts import shift_month
-from planner.contract.answer.estimate import PilotFigures
 from planner.contract.labels import TRAITS
-from planner.contract.request.workload import Samples, Training
-from planner.services.projects.comparisons import calibrate_run
 from planner.services.teams.team_rates import rules_of
 from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.demand import Demand, list_accelerators
@@ -36,11 +32,8 @@ from planner.usage.question import (
     split_list,
 )
 from planner.usage.reading import UnmappedColumns
-from planner.web.common.choices import list_choices
 from planner.web.common.formatting import words
 from planner.web.common.forms import Form
-from planner.web.common.plan_request import read_plan_request
-from planner.web.common.query_codec import drop_empty, number, write
 from planner.web.common.views import current_team, open_page, submit_form
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
@@ -51,24 +44,17 @@ MAX_MAPPED = 50
 
 @open_page
 def usage(request: HttpRequest) -> HttpResponse:
-    """One page with two forms: files of usage, the rate of a pilot."""
-    forms_of_page: dict[str, Form] = {
-        "form": UsageForm(),
-        "pilot_form": PilotForm(plan=request.GET),
-    }
+    """Files of usage: what they say, and the plan that starts from it."""
+    is_sent = request.method == "POST"
+    form = UsageForm(request.POST, request.FILES) if is_sent else UsageForm()
     context: dict[str, Any] = {
+        "form": form,
         "most_mb": MAX_BYTES // 1_000_000,
         "rules_team": current_team(request),
+        **(_read_files(request, form) if is_sent else {}),
     }
-    bound_form: Form | None = None
-    if request.method == "POST" and "per_second" in request.POST:
-        bound_form = forms_of_page["pilot_form"] = PilotForm(request.POST, plan=request.GET)
-        context["pilot"] = submit_form(bound_form, lambda v: measure_pilot(v, request.GET))
-    elif request.method == "POST":
-        bound_form = forms_of_page["form"] = UsageForm(request.POST, request.FILES)
-        context |= _read_files(request, bound_form)
-    status = 400 if bound_form is not None and bound_form.errors else 200
-    return render(request, "web/usage.html", context | forms_of_page, status=status)
+    status = 400 if is_sent and form.errors else 200
+    return render(request, "web/usage.html", context, status=status)
 
 
 def _read_files(request: HttpRequest, form: UsageForm) -> dict[str, Any]:
@@ -328,82 +314,3 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "no_demand_because": answer.no_demand_because,
         "notes": [*figures["notes"], *(demand.notes if demand else ())],
     }
-
-
-_SIZES = ("parameters", "tokens")
-
-
-class PilotForm(Form):
-    """What was run for some 15 minutes, and how fast."""
-
-    parameters = forms.CharField(label="Model parameters", max_length=30)
-    tokens = forms.CharField(label="Training tokens of the whole run", max_length=30)
-    accelerator = forms.ChoiceField(label="Accelerator of the pilot")
-    accelerators = forms.CharField(label="Accelerators of the pilot", max_length=30)
-    per_second = forms.CharField(
-        label="Measured rate",
-        max_length=30,
-        help_text="Of all accelerators together, once the run is warm.",
-    )
-
-    def __init__(self, *args: Any, plan: QueryDict, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        workload = plan_workload(plan)
-        is_samples = bool(workload) and workload["kind"] == "samples"
-        self.unit(per_second="samples/s" if is_samples else "tokens/s")
-        chosen = [
-            ("", "—"),
-            *list_choices("accelerators"),
-        ]  # none is taken for the one that was used
-        self.fields["accelerator"].choices = chosen  # type: ignore[attr-defined]
-        self.unit(parameters="billion", tokens="billion")
-        if workload:
-            self.fields["accelerator"].initial = workload.get("accelerator")
-            for name in _SIZES:
-                del self.fields[name]
-
-
-@dataclass(frozen=True)
-class MeasuredPilot:
-    """The figures of a pilot, and the address of the plan with its rate."""
-
-    figures: PilotFigures
-    address: str
-
-
-def plan_workload(plan: QueryDict) -> dict[str, Any]:
-    workload = read_plan_request(drop_empty(plan)).get("workload")
-    if not isinstance(workload, dict) or workload.get("kind") not in ("training", "samples"):
-        return {}
-    return workload if len(workload) > 1 else {}
-
-
-def measure_pilot(values: dict[str, Any], plan: QueryDict) -> MeasuredPilot:
-    """MFU and range by the pilot; refuses by the box what cannot be."""
-    sizes = {name: number(values[name], "bn") for name in _SIZES if name in values}
-    workload = plan_workload(plan) or {"kind": "training", **sizes}
-    pilot = {
-        "workload": {**workload, "accelerator": values["accelerator"]},
-        "accelerator": values["accelerator"],
-        "accelerators": number(values["accelerators"]),
-        "per_second": number(values["per_second"]),
-    }
-    figures = calibrate_run({"pilot": pilot}).pilot
-    if figures is None:
-        raise LookupError("a pilot that was given has its figures")
-    return MeasuredPilot(figures, _address(values, plan, figures))
-
-
-def _address(values: dict[str, Any], plan: QueryDict, figures: PilotFigures) -> str:
-    kind = figures.workload["kind"]
-    fields = (Samples if kind == "samples" else Training).replaced_fields
-    rate = "samples_per_second" if kind == "samples" else "tokens_per_second_per_accelerator"
-    replaced = {"edit", *(f"workload.{name}" for name in fields)}
-    changes: dict[str, Any] = {name: None for name in plan if name.partition("~")[0] in replaced}
-    changes |= {f"workload.{name}~bn": values[name] for name in _SIZES if name in values}
-    changes |= {
-        "workload.kind": kind,
-        "workload.accelerator": figures.accelerator,
-        f"workload.{rate}": f"{figures.per_accelerator:.6g}",
-    }
-    return write(plan, **changes)

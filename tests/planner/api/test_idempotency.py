@@ -99,13 +99,6 @@ def test_a_refused_request_leaves_its_key_free(client: APIClient) -> None:
     assert create(client, "k1").status_code == 201
 
 
-def test_keys_are_each_caller_s_own(client: APIClient, work: Workspace) -> None:
-    other = APIClient()
-    other.force_login(work.users[Role.EDITOR])
-    create(client, "k1")
-    assert create(other, "k1", "B").status_code == 201
-
-
 def test_a_secret_is_in_the_first_answer_alone_and_never_at_rest(client: APIClient) -> None:
     def token() -> Any:
         return client.post(
@@ -179,19 +172,6 @@ def test_the_database_is_free_while_a_save_with_a_key_computes(slow_save: SlowSa
     slow_save.meanwhile = lambda: in_transaction.append(connection.in_atomic_block)
     assert slow_save.send().status_code == 201
     assert in_transaction == [False]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_save_cut_off_between_row_and_kept_answer_leaves_neither(
-    slow_save: SlowSave, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def kill(*_: Any) -> None:
-        raise SystemExit
-
-    monkeypatch.setattr(idempotency, "_store", kill)
-    with pytest.raises(SystemExit):
-        slow_save.send()
-    assert (slow_save.rows, IdempotencyRecord.objects.count()) == (0, 0)
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/json; indent=2"])

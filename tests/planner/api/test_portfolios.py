@@ -50,18 +50,6 @@ def test_all_projects_of_a_team_are_kept_as_one_portfolio(world):
     ]
 
 
-def test_a_request_and_a_choice_of_projects_exclude_each_other(world):
-    body = {
-        "team": "alpha",
-        "name": "Both",
-        "request": PORTFOLIO,
-        "projects": [str(world.ids["project"])],
-    }
-    answer = world.clients["editor"].post("/api/v1/saved-portfolios/", body, format="json")
-    assert answer.status_code == 400
-    assert "projects" in str(answer.json())
-
-
 def test_a_viewer_reads_no_share_of_others_and_gets_an_etag_of_their_own(world):
     address = f"/api/v1/saved-portfolios/{world.ids['portfolio']}/"
     viewer, owner = world.clients["viewer"].get(address), world.clients["owner"].get(address)
@@ -82,16 +70,6 @@ def test_a_job_plans_what_takes_longer(world):
     assert readers == {"editor": 200, "approver": 200, "owner": 200, "viewer": 404}
     listed = world.clients["viewer"].get("/api/v1/jobs/?kind=portfolio").json()["results"]
     assert listed == []
-
-
-def test_the_watch_of_a_plan_is_changed_and_read(world):
-    address = f"/api/v1/saved-portfolios/{world.ids['portfolio']}/"
-    body = {"watched": False, "watch_threshold": 0.1}
-    changed = world.clients["editor"].patch(address, body, format="json")
-    assert changed.status_code == 200
-    assert {name: changed.json()[name] for name in body} == body
-    wrong = world.clients["editor"].patch(address, {"watch_threshold": -1}, format="json")
-    assert wrong.status_code == 400
 
 
 def test_a_repricing_as_a_job_stays_with_the_plan_for_those_who_see_it(world):

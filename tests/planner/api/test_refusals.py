@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from planner.models import Role, Scope
+from planner.models import Role
 from planner.services.projects import saved_comparisons
 from tests.planner.workspace import Workspace, market
 
@@ -93,12 +93,6 @@ def test_a_value_that_cannot_be_used_is_named_with_what_can(
         assert words in messages[field]
 
 
-def test_a_body_of_null_is_named(client: APIClient) -> None:
-    path = "/api/v1/comparisons/batch/"
-    (error,) = client.generic("POST", path, "null", "application/json").json()["errors"]
-    assert error == {"field": "", "message": "null is not an object"}
-
-
 @pytest.mark.parametrize(
     ("method", "path", "headers", "told"),
     [
@@ -144,12 +138,3 @@ def test_a_team_named_by_nobody_asks_for_a_token(path: str) -> None:
     assert answer.status_code == 401
     assert answer["WWW-Authenticate"].startswith("Bearer")
     assert "send a token of the team as Authorization: Bearer" in answer.json()["detail"]
-
-
-def test_a_provider_that_cannot_be_refreshed_is_named_by_its_field() -> None:
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {Workspace('alpha').token(Scope.REFRESH)}")
-    answer = client.post("/api/v1/refreshes/", {"providers": ["nowhere"]}, format="json")
-    (error,) = answer.json()["errors"]
-    assert error["field"] == "providers"
-    assert "'nowhere' is unknown; known providers are aws" in error["message"]

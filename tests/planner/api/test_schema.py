@@ -17,8 +17,6 @@ from rest_framework.test import APIClient
 
 from planner.api.schema import read_meanings
 from planner.api.views.documents import document
-from planner.exports import FORMATS
-from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.wsgi import application
 from tests.planner.api.world import World
 from tests.properties import one_in
@@ -100,23 +98,6 @@ def test_every_operation_says_what_it_is_and_how_it_fails() -> None:
                 assert list(content) == ["application/problem+json"], (path, method, code)
 
 
-def test_an_export_is_of_exactly_the_forms_that_there_are() -> None:
-    """The expression of a form is of the whole of it, not of its beginning or end."""
-    paths = document()["paths"]
-    for start, forms in (
-        ("/api/v1/comparisons/exports/", FORMATS),
-        ("/api/v1/saved-comparisons/{id}/exports/", FORMATS),
-        ("/api/v1/portfolios/exports/", PORTFOLIO_FORMATS),
-        ("/api/v1/saved-portfolios/{id}/exports/", PORTFOLIO_FORMATS),
-    ):
-        (operation,) = paths[f"{start}{{form}}/"].values()
-        (form,) = (one for one in operation["parameters"] if one["name"] == "form")
-        taken = Draft202012Validator(form["schema"])
-        assert {name for name in FORMATS if taken.is_valid(name)} == set(forms), start
-        assert not taken.is_valid("csvs"), start
-        assert not taken.is_valid("my-commitments"), start
-
-
 def test_what_may_be_missing_is_not_required_and_null_is_a_type() -> None:
     told = document()
     result = {"$ref": "#/components/schemas/BatchResult", **told}
@@ -126,31 +107,6 @@ def test_what_may_be_missing_is_not_required_and_null_is_a_type() -> None:
     last_page = {"$ref": "#/components/schemas/PaginatedProjectList", **told}
     assert Draft202012Validator(last_page).is_valid({"next": None, "previous": None, "results": []})
     assert '"nullable"' not in json.dumps(told, default=str), "a word of OpenAPI 3.0"
-
-
-def test_what_has_an_etag_is_said_to_answer_304(world: World) -> None:
-    told, client = document()["paths"], world.clients["owner"]
-    for path, methods in told.items():
-        if "get" not in methods or "{" in path:
-            continue
-        answer = client.get(path)
-        names = [one["name"] for one in methods["get"].get("parameters", [])]
-        assert ("304" in methods["get"]["responses"]) is ("If-None-Match" in names), path
-        if etag := answer.get("ETag"):
-            assert "304" in methods["get"]["responses"], path
-            assert client.get(path, headers={"If-None-Match": etag}).status_code == 304, path
-    assert "304" in told["/api/v1/servers/{slug}/"]["get"]["responses"]
-
-
-def test_what_is_open_to_anyone_asks_for_no_credentials() -> None:
-    paths = document()["paths"]
-    for path, method, is_open in (
-        ("/api/v1/offers/", "get", True),
-        ("/api/v1/comparisons/", "post", True),
-        ("/api/v1/projects/", "get", False),
-        ("/api/v1/quarantined-batches/", "get", False),
-    ):
-        assert ({} in paths[path][method]["security"]) is is_open, path
 
 
 def owners_token(world: World) -> str:

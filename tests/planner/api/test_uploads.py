@@ -89,20 +89,6 @@ def test_a_bomb_is_refused(client: APIClient, address: str, content: bytes, mess
     assert message in done.content.decode()
 
 
-def test_a_compressed_file_is_read(client: APIClient, address: str) -> None:
-    content = gzip.compress(b"month,cost\n2027-01,5\n")
-    assert send(client, address, content, "application/octet-stream").status_code == 201
-
-
-@pytest.mark.parametrize(
-    "kind", ["application/json", "application/zip", "multipart/form-data; boundary=x"]
-)
-def test_another_kind_of_file_is_not_taken(client: APIClient, address: str, kind: str) -> None:
-    done = send(client, address, b"{}", kind)
-    assert done.status_code == 415
-    assert done.json()["detail"].endswith("send text/csv, application/octet-stream.")
-
-
 def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:
     body = b"month,cost\n2027-01,5\n"
     assert send(client, address, body).status_code == 201

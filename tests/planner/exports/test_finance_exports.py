@@ -65,19 +65,6 @@ def test_the_workbook_has_fiscal_years_and_returns(method: str) -> None:
     assert present["On-prem"] == pytest.approx(float(own.require_present_cost()))
 
 
-def test_the_workbook_says_why_there_is_no_rate_of_return() -> None:
-    own = {"network_storage_rate": 0, "spare_rate": 0, "lead_time_months": 0, "financing": LEASE}
-    found = compared(
-        catalog(offer("95.04")), hours=5840, on_prem={"servers": [{"server": "dgx-h100"}], **own}
-    ).answer
-    book = openpyxl.load_workbook(io.BytesIO(as_workbook(found, Context())))
-    rows: Any = book["Returns"].iter_rows(values_only=True)
-    titles, *rows = rows
-    (row,) = (dict(zip(titles, row, strict=True)) for row in rows if row[0] == "On-prem")
-    assert row["Internal rate of return"] is None
-    assert row["Why none"] == "money is saved before any is spent, as with a loan"
-
-
 def test_the_frame_has_a_row_for_each_year() -> None:
     frame = fiscal_years_frame(answer("lease"))
     own = frame[frame["scenario"] == "on_prem"]

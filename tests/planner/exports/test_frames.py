@@ -24,7 +24,6 @@ from planner.exports.frames import (
     price_history_frame,
     purchases_frame,
     risk_frame,
-    scenarios_frame,
     tornado_frame,
     verdict_frame,
 )
@@ -86,13 +85,6 @@ def test_lines_have_a_row_for_each_cost_line_and_typed_columns() -> None:
     assert all(isinstance(amount, Decimal) for amount in frame["amount"])
 
 
-def test_months_are_those_of_the_calendar() -> None:
-    scenario = typed().feasible[0]
-    own = lines_frame(typed()).query("scenario == @scenario.key.value")
-    expected = [f"{typed().month(line.month):%Y-%m}" for line in scenario.lines]
-    assert own["month"].astype(str).tolist() == expected
-
-
 def test_capacity_names_its_source_and_sums_to_the_demand() -> None:
     frame = capacity_frame(typed())
     served = frame.groupby("scenario", observed=True)["hours_used"].sum()
@@ -112,16 +104,6 @@ def test_purchases_say_when_they_serve_and_what_they_cost() -> None:
         assert (cells.units, cells.due_at_start) == (row.units, row.due_at_start)
         assert cells.first.start_time.date() == typed().month(row.first)
         assert cells.last.start_time.date() == typed().month(row.last)
-
-
-def test_scenarios_tell_the_feasible_and_the_recommended_ones() -> None:
-    frame = scenarios_frame(analysed()).set_index("scenario")
-    assert frame.index.tolist() == [s.key.value for s in analysed().scenarios]
-    assert frame.index[frame["recommended"]].tolist() == [analysed().recommendation.scenario]
-    refused = frame[~frame["feasible"]]
-    assert refused.index.tolist() == ["on_prem"]
-    assert refused["total_cost"].isna().all()
-    assert refused["why_not"].str.len().min() > 0
 
 
 def test_assumptions_keep_their_value_and_give_its_number() -> None:

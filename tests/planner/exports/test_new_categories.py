@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from decimal import Decimal
 from functools import cache
 
@@ -11,9 +9,8 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.exports.csv_export import Context, as_csv
+from planner.exports.csv_export import Context
 from planner.exports.focus import focus_rows
-from planner.exports.frames import lines_frame
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 
@@ -64,14 +61,3 @@ def test_the_commitment_owes_its_share_of_the_support_plan_too() -> None:
     assert {x.category.value for x in late} >= {"support"}
     assert sum((x.amount for x in late), Decimal(0)) == scenario.owed_after
     assert scenario.within_horizon + scenario.owed_after == scenario.total_cost
-
-
-def test_csv_and_frames_hold_the_new_categories() -> None:
-    key = ScenarioKey.ON_PREM
-    lines = csv.DictReader(io.StringIO(as_csv(answer(), context(key)).decode("utf-8-sig")))
-    rows = [r for r in lines if r["category"] == "other" and r["scenario"] == key.value]
-    assert sum(Decimal(row["amount"]) for row in rows) == 76_000
-    frame = lines_frame(answer())
-    own = frame[frame["scenario"] == key.value]
-    assert own["amount"].map(Decimal).sum() == answer().by_key[key].total_cost
-    assert {"other", "insurance", "support"} <= set(own["category"].astype(str))

@@ -8,18 +8,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import openpyxl
-import pytest
 import xlsxwriter
 
 from planner.contract.labels import SCENARIO_TITLES
-from planner.exports import workbook
 from planner.exports.csv_export import Context
 from planner.exports.workbook import (
     OPTIONS,
     Book,
     Cell,
     Column,
-    _facts,
     _source,
     as_workbook,
     verdict_facts,
@@ -36,20 +33,6 @@ def read_back(rows: list[list[Cell]], *columns: Column) -> Any:
 
 def cell(value: Cell, style: str = "") -> Any:
     return read_back([[value]], Column("A", 9, style))["A2"]
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        (None, None), ("", None), (True, "yes"), (False, "no"), ("=1+1", "=1+1"),
-        ("12", "12"), ("http://a.test", "http://a.test"), (Decimal("1.5"), 1.5), (3, 3), (0, 0),
-    ],
-)  # fmt: skip
-def test_a_cell_is_what_was_written(written: Cell, read: Any) -> None:
-    found = cell(written)
-    assert found.value == read
-    assert found.data_type == ("n" if read is None or isinstance(read, int | float) else "s")
-    assert found.hyperlink is None
 
 
 def test_a_sheet_has_its_head_its_rows_and_a_filter_over_both() -> None:
@@ -84,38 +67,6 @@ def test_what_is_left_of_each_budget_is_a_fact() -> None:
         ("Capital budget of fiscal year 2027, left", 8, "money"),
         ("Monthly budget, left", -7, "money"), ("Monthly budget, in words", "Over by 7.", ""),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "own_name", "title"),
-    [("Saved", "Asked", "Saved"), ("", "Asked", "Asked"), ("", "", "Comparison")],
-)
-def test_the_summary_is_its_name_its_facts_and_below_the_scenarios_its_advice(
-    monkeypatch: pytest.MonkeyPatch, name: str, own_name: str, title: str
-) -> None:
-    written: dict[tuple[int, int], Any] = {}
-    starts: list[int] = []
-
-    def scenarios(book: Any, sheet: Any, row: int, *_: Any) -> int:
-        starts.append(row)
-        return row + 100
-
-    monkeypatch.setattr(workbook, "_scenarios", scenarios)
-    book: Any = SimpleNamespace(
-        write=lambda sheet, row, column, value, style="": written.update({(row, column): value})
-    )
-    sheet: Any = SimpleNamespace(set_column=lambda *_: None)
-    answer, context = typed().model_copy(update={"name": own_name}), Context(name=name)
-    unused: Any = None
-    workbook._summary(book, sheet, answer, context, unused)
-    facts = [*((t, v) for t, v in _facts(answer, context))]
-    facts += [(t, v) for t, v, _ in verdict_facts(answer)]
-    assert written[0, 0] == title
-    assert [(written[i, 0], written[i, 1]) for i in range(1, len(facts) + 1)] == facts
-    assert starts == [len(facts) + 2]
-    texts = [*answer.advice, *answer.warnings]
-    assert texts
-    assert [written[starts[0] + 100 + i, 0] for i in range(len(texts))] == texts
 
 
 def test_the_summary_says_which_total_is_advised_and_which_may_not_be() -> None:
