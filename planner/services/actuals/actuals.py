@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cached_property
 from itertools import islice
 from math import isfinite
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from django.db import IntegrityError, connection, transaction
@@ -174,13 +174,6 @@ class Cell:
         return split
 
 
-class ComparedHours(NamedTuple):
-    """Accelerator-hours where both sides are known."""
-
-    planned: float
-    actual: float
-
-
 @dataclass
 class Variance:
     """Plan against actual, by month and category, in one currency."""
@@ -205,18 +198,6 @@ class Variance:
             "total": _summed(self.cells.values()),
             "warnings": list(self._warnings()),
         }
-
-    def compared_cells(self) -> list[Cell]:
-        """Those whose hours are known on both sides."""
-        return [cell for cell in self.cells.values() if cell.has_hours]
-
-    def compared_hours(self) -> ComparedHours | None:
-        """Accelerator-hours that were split into price and usage; None where there are none."""
-        cells = self.compared_cells()
-        if not cells:
-            return None
-        planned = sum(cell.planned_hours for cell in cells)
-        return ComparedHours(planned, sum(cell.actual_hours for cell in cells))
 
     def _warnings(self) -> Iterator[str]:
         if self.plan_currency:

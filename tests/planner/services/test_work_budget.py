@@ -15,7 +15,6 @@ from planner.services.work_budget import (
     Budget,
     client_has_left,
 )
-from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import REQUEST, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -106,18 +105,6 @@ def test_a_token_has_the_budget_of_somebody_signed_in(settings, client, work):
     )
 
     assert answer.status_code == 200
-
-
-def test_the_page_offers_to_run_a_large_question_as_a_job(
-    settings, client: Client, work: Workspace
-):
-    settings.WORK_ANONYMOUS = 9_000
-
-    page = get(client, "plan", HOURS | {"horizon_months": "120"})
-
-    assert page.status_code == 400
-    assert "it has 120 months" in text(page)
-    assert "Run in the background" in text(page)
 
 
 def test_a_job_spends_its_own_budget(settings, work):
