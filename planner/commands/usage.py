@@ -6,9 +6,8 @@ import datetime as dt
 import json
 import shlex
 import sys
-import time
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
@@ -104,15 +103,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--request", default="", metavar="FILE", help="write the demand as a request for compare"
     )
-    parser.add_argument(
-        "--watch", default="", metavar="DIR", help="read a folder whenever it changes"
-    )
-    parser.add_argument(
-        "--interval", type=int, default=30, metavar="S", help="seconds between looks at the folder"
-    )
-    parser.add_argument(
-        "--out", default="", metavar="FILE", help="with --watch: keep the JSON in this file"
-    )
 
 
 def read_question(options: Options) -> UsageQuestion:
@@ -136,7 +126,7 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     """The files of these names as one sum; a refusal names the file."""
     names = list(paths)
     if not names:
-        raise InvalidInput("files", "are missing; name at least one, or a folder with --watch")
+        raise InvalidInput("files", "are missing; name at least one")
     if len(names) > MAX_FILES:
         raise InvalidInput("files", f"are {len(names):,}; at most {MAX_FILES:,} are read")
     today = dt.datetime.now(dt.UTC).date()
@@ -171,19 +161,7 @@ class _Files:
                 raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
 
 
-def describe(answer: UsageAnswer, as_json: bool) -> str:
-    """What the command prints."""
-    from planner.commands.usage import usage_tables
-
-    if as_json:
-        return json.dumps(answer.as_dict(), indent=2, allow_nan=False)
-    return usage_tables(answer)
-
-
 def _answer(options: Options, _: LoadCatalog) -> str | Warned:
-    if options["watch"]:
-        watch(options["watch"], options, lambda text: print(text, flush=True))
-        return ""
     answer = answer_paths(options["files"], options)
     if options["request"]:
         name = options["request"]
@@ -197,7 +175,9 @@ def _answer(options: Options, _: LoadCatalog) -> str | Warned:
             Path(name).write_text(json.dumps(answer.request(), indent=2), encoding="utf-8")
         except OSError as error:
             raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error
-    return Warned(describe(answer, options["json"]), answer.usage.warnings())
+    as_json = options["json"]
+    whole = json.dumps(answer.as_dict(), indent=2, allow_nan=False) if as_json else ""
+    return Warned(whole or usage_tables(answer), answer.usage.warnings())
 
 
 USAGE = Command(
@@ -391,67 +371,3 @@ def _demand(demand: Demand) -> Table:
             f"{demand.peak_accelerators[step]:,}",
         )
     return table
-
-
-MIN_INTERVAL_S, MAX_INTERVAL_S = 1, 86_400
-State = dict[str, tuple[int, int]]
-
-
-def watch(
-    folder: str,
-    options: Options,
-    write: Callable[[str], object],
-    rounds: int | None = None,
-    sleep: Callable[[float], object] = time.sleep,
-) -> None:
-    """Reads all files of the folder as one sum when two looks in a row see the same new state, so
-    that a file that is still being written is left alone. Goes on until it is interrupted."""
-    interval_s = options["interval"]
-    if not MIN_INTERVAL_S <= interval_s <= MAX_INTERVAL_S:
-        allowed = f"allowed are {MIN_INTERVAL_S} to {MAX_INTERVAL_S} s"
-        raise InvalidInput("interval", f"{interval_s} cannot be used; {allowed}")
-    done: State = {}
-    before: State | None = None
-    while rounds is None or rounds > 0:
-        state = look(folder)
-        if state and state == before and state != done:
-            done = state
-            write(_read(sorted(state), options))
-        before = state
-        rounds = None if rounds is None else rounds - 1
-        if rounds != 0:
-            sleep(interval_s)
-
-
-def look(folder: str) -> State:
-    """Size and time of each file of the folder; hidden files and folders are passed over."""
-    try:
-        entries = [one for one in Path(folder).iterdir() if not one.name.startswith(".")]
-        files = {str(one): one.stat() for one in entries if one.is_file()}
-    except OSError as error:
-        raise InvalidInput("watch", f"{folder} cannot be read: {error.strerror}") from error
-    if len(files) > MAX_FILES:
-        raise InvalidInput("watch", f"{folder} holds {len(files):,} files; at most {MAX_FILES:,}")
-    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in files.items()}
-
-
-def _read(names: list[str], options: Options) -> str:
-    """The sums of these files; a refusal is said, and the folder watched on."""
-    try:
-        answer = answer_paths(names, options)
-        text = describe(answer, options["json"])
-        if options["out"]:
-            _replace(Path(options["out"]), describe(answer, as_json=True))
-    except InvalidInput as refusal:
-        return "\n".join(str(one) for one in refusal.all())
-    return text
-
-
-def _replace(path: Path, text: str) -> None:
-    """Writes the whole file or leaves the old one."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise InvalidInput("out", f"{path} cannot be written: {error.strerror}") from error

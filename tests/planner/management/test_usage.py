@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from gpu_cost_planner.command_line import main
-from planner.commands.usage import USAGE, watch
+from planner.commands.usage import USAGE
 from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import cur_row, table
@@ -71,8 +71,6 @@ def test_the_demand_is_written_as_a_request(bill, tmp_path):
         (("BILL", "--map", "x"), "map: 'x' is not NAME=NAME"),
         (("BILL", "--add-run", "soon"), "add_run: 'soon' is not a run"),
         (("BILL", "--accelerator", "T4"), "accelerator: 'T4' was not used"),
-        (("--watch", "nowhere"), "watch: nowhere cannot be read"),
-        (("--watch", "x", "--interval", "0"), "interval: 0 cannot be used"),
     ],
 )
 def test_a_refusal_names_what_and_the_remedy(bill, arguments, problem, capsys):
@@ -91,40 +89,19 @@ def test_columns_that_are_close_are_refused_with_what_to_add_to_the_command(tmp_
     assert main(["usage", str(path), "--forecast", "0", *agreed]) == 0
 
 
-def test_a_folder_is_read_when_it_has_changed_and_is_at_rest(bill, tmp_path):
-    folder = tmp_path / "in"
-    folder.mkdir()
-    options = options_of("--json", "--forecast", "0", "--out", str(tmp_path / "sums.json"))
-    written: list[str] = []
-    steps = iter(
-        [
-            lambda: (folder / "a.csv").write_bytes(bill.read_bytes()),
-            lambda: None,
-            lambda: None,
-            lambda: (folder / "b.csv").write_bytes(b"PAR1"),
-            lambda: None,
-        ]
-    )
-    watch(str(folder), options, written.append, rounds=6, sleep=lambda _: next(steps)())
-    assert len(written) == 2
-    assert json.loads(written[0])["files"][0]["rows"] == 6
-    assert "is damaged Parquet" in written[1]
-    assert json.loads((tmp_path / "sums.json").read_text())["complete"] is True
-
-
 def options_of(*arguments):
     from argparse import ArgumentParser
 
     parser = ArgumentParser()
     USAGE.add_arguments(parser)
-    return vars(parser.parse_args(["--watch", "in", *arguments]))
+    return vars(parser.parse_args(arguments))
 
 
 def test_an_output_that_cannot_be_written_is_said(bill, tmp_path):
     with pytest.raises(InvalidInput, match="cannot be written"):
         USAGE.answer(
             options_of("--forecast", "1")
-            | {"watch": "", "files": [str(bill)], "request": str(tmp_path / "no" / "x.json")},
+            | {"files": [str(bill)], "request": str(tmp_path / "no" / "x.json")},
             lambda: None,
         )
 
