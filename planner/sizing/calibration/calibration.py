@@ -18,7 +18,7 @@ import numpy as np
 from planner.sizing.calibration.smi_log import MIB_PER_GIB, Series, SmiLog, read_log, samples
 from planner.sizing.footprint.memory import usable_gib
 from planner.sizing.performance.goodput import SERVER_POWER_FACTOR
-from pricing.market.accelerators import Accelerator, all_accelerators, find, get
+from pricing.market.accelerators import all_accelerators, find, get
 
 IDLE_PERCENT = 5.0
 """Utilisation below which the GPU counts as idle, %; planning value, 2026."""
@@ -61,7 +61,10 @@ def _use(series: Series) -> GpuUse:
     utilisation = list(samples(series, "utilisation_percent"))
     job = _job(utilisation)
     hours, gaps = _hours(series)
-    peak, total = _gib(series, "memory_used_mib"), _gib(series, "memory_total_mib")
+    peak, total = (
+        None if mib is None else mib / MIB_PER_GIB
+        for mib in (_most(series, "memory_used_mib"), _most(series, "memory_total_mib"))
+    )
     known = find(series.name) if series.name else None
     total = total or (known.memory_gib if known else None)
     sustained, clocks = known.base_clock_mhz if known else None, _busy_clocks(series)
@@ -138,11 +141,6 @@ def _slow_clock_share(clocks: Sequence[float], sustained: float | None) -> float
     return sum(clock < THROTTLED_CLOCK * sustained for clock in clocks) / len(clocks)
 
 
-def _gib(series: Series, name: str) -> float | None:
-    most = _most(series, name)
-    return None if most is None else most / MIB_PER_GIB
-
-
 def _most(series: Series, name: str) -> float | None:
     return max(samples(series, name), default=None)
 
@@ -206,63 +204,58 @@ class GpuUse:
     slow_clock_share: float | None
     """Share of busy samples at less than 90% of the sustained clock."""
 
-    @property
-    def holds_its_clock(self) -> bool:
-        """Whether the clock of the busy samples is not clearly below the sustained one."""
-        share = self.clock_share
-        return share is not None and share >= THROTTLED_CLOCK
-
-    @property
-    def clock_share(self) -> float | None:
-        """Clock of the busy samples over the sustained one."""
-        clock, sustained = self.clock_median_mhz, self.sustained_clock_mhz
-        return clock / sustained if clock is not None and sustained else None
-
 
 def suggest_changes(
     gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]
 ) -> tuple[Change, ...]:
-    """Every change, GPU by GPU, then those of the log as a whole."""
-    each = [(use.gpu, change) for use in gpus for change in _gpu_changes(use)]
-    return (*_merge(each, len(gpus)), *_together(gpus, log, silent))
-
-
-def _merge(each: Sequence[tuple[str, Change]], count: int) -> Iterator[Change]:
-    """Changes that say the same of several GPUs, as one."""
-    gpus_by_change: dict[tuple[str, str], list[str]] = {}
-    for gpu, change in each:
-        words = change.message.removeprefix(f"GPU {gpu}: ")
-        gpus_by_change.setdefault((change.kind, words), []).append(gpu)
-    for (kind, words), gpus in gpus_by_change.items():
-        if len(gpus) == 1:
-            named = f"GPU {gpus[0]}"
-        else:
-            named = f"{count} GPUs" if len(gpus) == count else f"GPUs {', '.join(gpus)}"
-        yield Change(kind, f"{named}: {words}")
+    """Every change, GPU by GPU, those that say the same of several as one; then those of the log as
+    a whole."""
+    gpus_by_change: dict[Change, list[str]] = {}
+    for use in gpus:
+        for change in _gpu_changes(use):
+            gpus_by_change.setdefault(change, []).append(use.gpu)
+    each = []
+    for change, names in gpus_by_change.items():
+        named = f"GPU {names[0]}" if len(names) == 1 else f"GPUs {', '.join(names)}"
+        if 1 < len(names) == len(gpus):
+            named = f"{len(gpus)} GPUs"
+        each.append(Change(change.kind, f"{named}: {change.message}"))
+    return (*each, *_together(gpus, log, silent))
 
 
 def _gpu_changes(use: GpuUse) -> Iterator[Change]:
+    """What is to change for one GPU, not named yet."""
     if use.busy_share > 0:
         yield from _input(use)
         yield from _memory(use)
     yield from _throttling(use)
-    yield from _power(use)
+    if use.power_mean_w is not None:
+        share = use.power_share_of_limit
+        against = f", {share:.0%} of its limit" if share else ""
+        server_kw = use.power_mean_w * SERVER_POWER_FACTOR / 1000
+        yield Change(
+            "power",
+            f"drew {use.power_mean_w:.0f} W on average{against}; about {server_kw:.2f} kW of a "
+            "server's power for each accelerator",
+        )
 
 
 def _input(use: GpuUse) -> Iterator[Change]:
     if use.sustained_utilisation >= STARVED_SHARE:
         return
-    is_erratic = use.utilisation_p90 - use.utilisation_p10 >= ERRATIC_SHARE
-    why = (
-        f"swings between {use.utilisation_p10:.0%} and {use.utilisation_p90:.0%}: the input "
-        "pipeline (loading, augmentation, storage) starves it; fix that before renting more"
-        if is_erratic
-        else "is low throughout: a bigger batch or a slower, cheaper card would do"
-    )
-    yield Change(
-        "input_pipeline" if is_erratic else "smaller_card",
-        f"GPU {use.gpu}: utilisation of {use.sustained_utilisation:.0%} {why}",
-    )
+    words = f"utilisation of {use.sustained_utilisation:.0%}"
+    if use.utilisation_p90 - use.utilisation_p10 >= ERRATIC_SHARE:
+        yield Change(
+            "input_pipeline",
+            f"{words} swings between {use.utilisation_p10:.0%} and {use.utilisation_p90:.0%}: the "
+            "input pipeline (loading, augmentation, storage) starves it; fix that before renting "
+            "more",
+        )
+    else:
+        yield Change(
+            "smaller_card",
+            f"{words} is low throughout: a bigger batch or a slower, cheaper card would do",
+        )
 
 
 def _memory(use: GpuUse) -> Iterator[Change]:
@@ -272,95 +265,66 @@ def _memory(use: GpuUse) -> Iterator[Change]:
     if free >= HALF:
         yield Change(
             "smaller_card",
-            f"GPU {use.gpu}: at most {use.memory_peak_gib:.1f} GiB were used and {free:.0%} stayed "
-            f"free: {_smaller(use)}",
+            f"at most {use.memory_peak_gib:.1f} GiB were used and {free:.0%} stayed free: "
+            f"{_smaller(use, use.memory_peak_gib)}",
         )
     if free >= FREE_SHARE:
         yield Change(
             "bigger_batch",
-            f"GPU {use.gpu}: {free:.0%} of memory is free: a batch about {1 / (1 - free):.1f} "
-            "times as big fits, if the model's own share is small",
+            f"{free:.0%} of memory is free: a batch about {1 / (1 - free):.1f} times as big fits, "
+            "if the model's own share is small",
         )
 
 
-def _smaller(use: GpuUse) -> str:
+def _smaller(use: GpuUse, peak_gib: float) -> str:
     """Cards of the same vendor that hold the peak with less memory, the smallest first."""
-    current = get(use.accelerator) if use.accelerator else None
-    least = use.memory_peak_gib or 0.0
+    vendor = get(use.accelerator).vendor if use.accelerator else None
     fitting = [
         one
         for one in all_accelerators()
         if one.memory_gib < (use.memory_total_gib or 0.0) * 0.95
-        and usable_gib(one.memory_gib) >= least
-        and _is_alternative(one, current)
+        and usable_gib(one.memory_gib) >= peak_gib
+        and not one.retired
+        and one.accelerator_class == "data_center"
+        and one.bf16_tflops
+        and vendor in (None, one.vendor)
     ]
     names = [one.name for one in sorted(fitting, key=lambda one: one.memory_gib)[:3]]
     return f"smaller cards such as {', '.join(names)} hold it" if names else "no smaller card does"
-
-
-def _is_alternative(one: Accelerator, current: Accelerator | None) -> bool:
-    if one.retired or one.accelerator_class != "data_center" or not one.bf16_tflops:
-        return False
-    return current is None or one.vendor == current.vendor
 
 
 def _throttling(use: GpuUse) -> Iterator[Change]:
     """What holds the clock back: heat always counts, a cap of power only where it takes the clock
     below the sustained one, as cards under full load always run at their limit of power."""
     hot, capped = use.thermally_throttled_share, use.power_capped_share
+    median, sustained = use.clock_median_mhz, use.sustained_clock_mhz
+    clock = ""
+    if median is not None and sustained is not None:
+        clock = f" (at {median:,.0f} MHz; sustained are {sustained:,.0f} MHz)"
+    lost = f"{clock}; expect fewer useful hours than planned"
     if hot is not None and hot >= THROTTLED_SHARE:
-        yield _held_back(use, f"thermally throttled in {hot:.0%} of the samples")
+        yield Change("throttling", f"thermally throttled in {hot:.0%} of the samples{lost}")
     if capped is not None and capped >= THROTTLED_SHARE:
         words = f"power-capped in {capped:.0%} of the samples"
-        if use.holds_its_clock:
-            share = use.clock_share or 1.0
-            held = "not below" if share >= 1 else f"{share:.0%} of"
-            clocks = f"{use.clock_median_mhz:,.0f} MHz, {held} its sustained clock"
-            message = f"GPU {use.gpu}: {words} at {clocks} of {use.sustained_clock_mhz:,.0f} MHz"
-            yield Change("power", f"{message}: usual under full load, no loss to plan for")
-        else:
-            yield _held_back(use, words)
-    logged = hot is not None or capped is not None
-    if not logged and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
+        is_usual = median is not None and sustained and median >= THROTTLED_CLOCK * sustained
+        usual = f"{clock}: usual under full load, no loss to plan for"
+        kind = "power" if is_usual else "throttling"
+        yield Change(kind, f"{words}{usual if is_usual else lost}")
+    if hot is None and capped is None and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
         yield Change(
             "throttling",
-            f"GPU {use.gpu}: below 90% of its sustained clock of {use.sustained_clock_mhz:,.0f} "
-            f"MHz in {use.slow_clock_share:.0%} of the busy samples; log "
-            "clocks_event_reasons.active to see why",
+            f"below 90% of its sustained clock of {sustained:,.0f} MHz in "
+            f"{use.slow_clock_share:.0%} of the busy samples; log clocks_event_reasons.active to "
+            "see why",
         )
-
-
-def _held_back(use: GpuUse, words: str) -> Change:
-    clock = ""
-    if use.clock_median_mhz is not None and use.sustained_clock_mhz is not None:
-        clock = (
-            f" (at {use.clock_median_mhz:,.0f} MHz; sustained are "
-            f"{use.sustained_clock_mhz:,.0f} MHz)"
-        )
-    message = f"GPU {use.gpu}: {words}{clock}; expect fewer useful hours than planned"
-    return Change("throttling", message)
-
-
-def _power(use: GpuUse) -> Iterator[Change]:
-    if use.power_mean_w is None:
-        return
-    share = use.power_share_of_limit
-    against = f", {share:.0%} of its limit" if share else ""
-    server_kw = use.power_mean_w * SERVER_POWER_FACTOR / 1000
-    yield Change(
-        "power",
-        f"GPU {use.gpu}: drew {use.power_mean_w:.0f} W on average{against}; about "
-        f"{server_kw:.2f} kW of a server's power for each accelerator",
-    )
 
 
 def _together(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> Iterator[Change]:
-    idle = [use for use in gpus if use.busy_share < HALF]
+    idle = ", ".join(use.gpu for use in gpus if use.busy_share < HALF)
     if idle:
-        names = ", ".join(use.gpu for use in idle)
         yield Change(
             "idle",
-            f"GPU {names}: idle for more than half of the log, so logged hours are not all work",
+            f"GPU {idle}: idle for more than half of the log, so logged hours are not all work",
         )
     means = [use.sustained_utilisation for use in gpus]
     if means and max(means) - min(means) >= UNEVEN_SHARE:
@@ -370,17 +334,12 @@ def _together(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> Ite
             "slowest sets the pace of data-parallel work",
         )
     gap = max((use.gap_hours or 0.0 for use in gpus), default=0.0)
-    if gap > 0:
-        yield Change("log", f"{gap:.2f} h of gaps in the log are not counted")
-    if log.skipped_lines:
-        yield Change("log", f"{log.skipped_lines} lines did not fit the header and were left out")
-    if log.unread_times:
-        yield Change(
-            "log",
-            f"unreadable timestamps: {log.unread_times} (known are forms such as 2026/11/20 "
-            "10:00:00.123 or 2026-11-20T10:00:00Z); hours and gaps leave them out",
-        )
-    if silent:
-        yield Change("log", f"GPU {', '.join(silent)}: no utilisation was logged")
-    if not log.has_gpu_column:
-        yield Change("log", "no column index or uuid: the lines were taken for one GPU")
+    notes = {
+        f"{gap:.2f} h of gaps in the log are not counted": gap > 0,
+        f"{log.skipped_lines} lines did not fit the header and were left out": log.skipped_lines,
+        f"unreadable timestamps: {log.unread_times} (known are forms such as 2026/11/20 "
+        "10:00:00.123 or 2026-11-20T10:00:00Z); hours and gaps leave them out": log.unread_times,
+        f"GPU {', '.join(silent)}: no utilisation was logged": silent,
+        "no column index or uuid: the lines were taken for one GPU": not log.has_gpu_column,
+    }
+    yield from (Change("log", words) for words, holds in notes.items() if holds)

@@ -46,37 +46,12 @@ def check_split(training: Training) -> None:
             )
     heads = heads_of(training)
     if heads and heads % own.tensor:
+        divisors = [str(size) for size in range(1, heads + 1) if heads % size == 0]
         raise InvalidInput(
             "layout",
             f"tensor {own.tensor} does not divide the {heads:,} attention heads of a layer: a "
-            f"slice takes whole heads; {_divisors(heads)} do",
+            f"slice takes whole heads; {_join(divisors, 'or')} do",
         )
-
-
-def _divisors(whole: int) -> str:
-    """Sizes that divide a number, up to the widest that is used, in words."""
-    *first, last = (str(size) for size in range(1, whole + 1) if whole % size == 0)
-    return f"{', '.join(first)} or {last}" if first else last
-
-
-def refuse_states(task: LayoutTask) -> None:
-    """Refuse what no number of replicas makes fit where another ZeRO stage or split would.
-
-    Raises `InvalidInput` on `layout`, else on `accelerator`, with the fewest accelerators that hold
-    it then.
-    """
-    training, one = task.training, task.accelerator
-    stage = training.zero_stage
-    for name, words in (("zero_stage", f"zero_stage {stage}"), ("layout", "this layout")):
-        if getattr(training, name) is None:
-            continue
-        least = replace(task, training=training.model_copy(update={name: None})).least()
-        if least is not None:
-            raise InvalidInput(
-                "layout" if training.layout else "accelerator",
-                f"the states do not fit {one.name_with_memory} under {words}, however "
-                f"many replicas there are; without it {least:,} hold them",
-            )
 
 
 USUAL_LENGTH, SHORTEST = 4096, 512
@@ -86,84 +61,78 @@ SMALL_STATES = ("adamw_8bit", "adafactor", "adamw_bf16")
 """Optimizers that hold no more than an 8-bit Adam, nearly."""
 MOST_NAMED = 3
 """Changes that a refusal names; a planning choice, 2026."""
-
-
-Change = tuple[str, str, dict[str, Any]]
-"""A field, its change in words, and the change."""
+STEP_FIELDS = ("micro_batch_size", "activation_checkpointing", "zero_stage", "layout")
+"""Fields that ask for more memory than has to be."""
 
 
 def refuse_too_few(task: LayoutTask, requested: int, least: int) -> InvalidInput:
     """The refusal of fewer accelerators than hold a training, with the changes each of which alone
     makes them hold it, or those that do together."""
-    allowed = (
-        f"{requested} {task.accelerator.name} cannot hold the training; allowed are {least} or more"
-    )
+    changes = list(_changes(task.training))
     named: dict[str, str] = {}
-    for field, name, update in _changes(task.training):
-        if field not in named and _holds(task, update, requested):
-            named[field] = name
+    for field, value in changes:
+        if field not in named and _holds(task, {field: value}, requested):
+            named[field] = _in_words(field, value)
+    last = dict(changes)
     if named:
         listed = _join(list(named.values())[:MOST_NAMED], "or")
-        return InvalidInput("accelerators", f"{allowed} ({listed} would make {requested} hold it)")
-    last = {field: (name, update) for field, name, update in _changes(task.training)}
-    together = {key: value for _, update in last.values() for key, value in update.items()}
-    if last and _holds(task, together, requested):
-        listed = _join([name for name, _ in last.values()], "and")
-        return InvalidInput("accelerators", f"{allowed} ({listed} together would do)")
+        remedy = f"{listed} would make {requested} hold it"
+    elif last and _holds(task, last, requested):
+        remedy = f"{_join([_in_words(*one) for one in last.items()], 'and')} together would do"
+    else:
+        remedy = (
+            "neither chunked_loss, optimizer_offload or adapters nor shorter sequences would do"
+        )
     return InvalidInput(
         "accelerators",
-        f"{allowed} (neither chunked_loss, optimizer_offload or adapters nor shorter sequences "
-        "would do)",
+        f"{requested} {task.accelerator.name} cannot hold the training; allowed are {least} or "
+        f"more ({remedy})",
     )
 
 
 def refuse_nowhere(task: LayoutTask) -> InvalidInput:
     """The refusal of a training that no number of accelerators holds, with what would change that;
-    no more than what does.
-
-    Raises `InvalidInput` where states that another ZeRO stage or split divides are the reason.
-    """
-    training, one = task.training, task.accelerator
-    card = one.name_with_memory
+    no more than what does."""
+    training, card = task.training, task.accelerator.name_with_memory
     if (training.micro_batch_size or 1) > 1 and _holds(task, {"micro_batch_size": 1}):
         return InvalidInput(
             "accelerator",
             f"micro_batch_size {training.micro_batch_size:,} does not fit {card}, however the "
             "model is split; a smaller one would",
         )
-    refuse_states(task)
+    field, stage = "layout" if training.layout else "accelerator", training.zero_stage
+    for name, words in (("zero_stage", f"zero_stage {stage}"), ("layout", "this layout")):
+        if getattr(training, name) is None:
+            continue
+        least = replace(task, training=training.model_copy(update={name: None})).least()
+        if least is not None:
+            return InvalidInput(
+                field,
+                f"the states do not fit {card} under {words}, however many replicas there are; "
+                f"without it {least:,} hold them",
+            )
     remedies = _remedies(task)
     what = "one sequence" if remedies else "one layer at work"
     return InvalidInput(
-        "layout" if training.layout else "accelerator",
+        field,
         f"{what} does not fit {card}, however it is split; "
         f"{_join([*remedies, 'an accelerator with more memory'], 'or')} would",
     )
 
 
-LONG_SEQUENCES: dict[str, dict[str, Any]] = {
-    "a shorter sequence_length": {"sequence_length": SHORTEST},
-    "chunked_loss": {"chunked_loss": True},
-}
-"""What makes room for a sequence."""
-STEP_FIELDS = ("micro_batch_size", "activation_checkpointing", "zero_stage", "layout")
-"""Fields that ask for more memory than has to be."""
-
-
 def _remedies(task: LayoutTask) -> list[str]:
     """What alone makes room, else what does together; none where a card is too small."""
-    is_short = (task.training.sequence_length or USUAL_LENGTH) <= SHORTEST
-    rest = dict(list(LONG_SEQUENCES.items())[is_short:])
-    alone = [name for name, update in rest.items() if _holds(task, update)]
-    if alone:
-        return alone
+    room: dict[str, dict[str, Any]] = {"chunked_loss": {"chunked_loss": True}}
+    if (task.training.sequence_length or USUAL_LENGTH) > SHORTEST:
+        room = {"a shorter sequence_length": {"sequence_length": SHORTEST}, **room}
+    alone = [name for name, update in room.items() if _holds(task, update)]
     excess = {name: None for name in STEP_FIELDS if getattr(task.training, name) is not None}
     freed = [f"leaving out {_join(list(excess), 'and')}"] if excess else []
-    if excess and _holds(task, excess):
-        return freed
-    every = {key: value for update in rest.values() for key, value in update.items()}
+    if alone or (excess and _holds(task, excess)):
+        return alone or freed
+    every = {key: value for update in room.values() for key, value in update.items()}
     if _holds(task, {**excess, **every}):
-        return [f"{_join([*rest, *freed], 'and')} together"]
+        return [f"{_join([*room, *freed], 'and')} together"]
     return []
 
 
@@ -173,41 +142,38 @@ def _holds(task: LayoutTask, update: dict[str, Any], requested: float = math.inf
 
 
 def _join(names: list[str], word: str) -> str:
-    """Names as a list in words."""
     *first, last = names
     return f"{', '.join(first)} {word} {last}" if first else last
 
 
-def _changes(training: Training) -> Iterator[Change]:
-    """What may be changed, first what leaves the training as it is; of one field the mildest
-    first."""
-    yield from _changes_of_steps(training)
-    is_full, is_new = not is_adapter(training), training.stage == PRETRAINING
+def _changes(training: Training) -> Iterator[tuple[str, Any]]:
+    """Fields that may be changed and their values, first what leaves the training as it is; of one
+    field the mildest first."""
+    if training.layout is not None:
+        yield "layout", None
+    if (training.micro_batch_size or 1) > 1:
+        yield "micro_batch_size", 1
+    if training.activation_checkpointing not in (None, True):
+        yield "activation_checkpointing", True
+    if not training.chunked_loss:
+        yield "chunked_loss", True
+    if training.zero_stage not in (None, 3) and training.layout is None:
+        yield "zero_stage", 3
+    is_full = not is_adapter(training)
     if is_full and not training.optimizer_offload:
-        yield _change("optimizer_offload", True)
+        yield "optimizer_offload", True
     if is_full and training.optimizer not in SMALL_STATES:
-        yield _change("optimizer", "adamw_8bit")
+        yield "optimizer", "adamw_8bit"
     length = training.sequence_length or USUAL_LENGTH
     while (length := length // 2) >= SHORTEST:
-        yield _change("sequence_length", length)
-    adapters = () if is_new else ("lora", "qlora") if is_full else ("qlora",)
-    yield from (_change("optimizer", name) for name in adapters if name != training.optimizer)
+        yield "sequence_length", length
+    if training.stage != PRETRAINING:
+        adapters = ("lora", "qlora") if is_full else ("qlora",)
+        yield from (("optimizer", name) for name in adapters if name != training.optimizer)
 
 
-def _changes_of_steps(training: Training) -> Iterator[Change]:
-    """What changes how a step is worked on and nothing of what it learns."""
-    if training.layout is not None:
-        yield "layout", "another layout", {"layout": None}
-    if (training.micro_batch_size or 1) > 1:
-        yield _change("micro_batch_size", 1)
-    if training.activation_checkpointing not in (None, True):
-        yield _change("activation_checkpointing", True)
-    if not training.chunked_loss:
-        yield _change("chunked_loss", True)
-    if training.zero_stage not in (None, 3) and training.layout is None:
-        yield _change("zero_stage", 3)
-
-
-def _change(field: str, value: bool | int | str) -> Change:
+def _in_words(field: str, value: Any) -> str:
+    if value is None:
+        return f"another {field}"
     shown = "" if value is True else f" {value:,}" if isinstance(value, int) else f" {value}"
-    return field, f"{field}{shown}", {field: value}
+    return f"{field}{shown}"

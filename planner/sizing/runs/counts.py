@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from planner.sizing.evidence.training_runs import ONE_NODE
-from planner.sizing.layout.search import PlacedLayout
 from planner.sizing.layout.step_time import is_tpu
+from planner.sizing.runs.run_size import RunSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 from pricing.market.machine_types import tpu_slices
@@ -27,28 +27,7 @@ many and down to a fourth are looked at too, and hours over others from which on
 planning choices, 2026."""
 
 
-class Sized(Protocol):
-    """A run on a number of accelerators."""
-
-    @property
-    def hours(self) -> float:
-        """Accelerator-hours."""
-
-
-class Laid(Sized, Protocol):
-    """A run on a number of accelerators under a split."""
-
-    @property
-    def accelerators(self) -> int:
-        """How many."""
-
-    @property
-    def layout(self) -> PlacedLayout:
-        """Its split."""
-
-
-S = TypeVar("S", bound=Sized)
-L = TypeVar("L", bound=Laid)
+S = TypeVar("S", bound=RunSize)
 
 
 @lru_cache(maxsize=4096)
@@ -134,22 +113,22 @@ def counts_further(count: int, beyond: int, least: int, most: int) -> list[int]:
 
 
 def choose_at_work(
-    size_on: Callable[[int], L],
+    size_on: Callable[[int], S],
     first: int,
     held: int,
     least: int,
     job: int | None,
     fewest_hours: float,
-) -> tuple[L, L | None]:
+) -> tuple[S, S | None]:
     """The same of numbers up to twice the `held` that hold a run and no more than a `job` is said
     to take, without accelerators that a split leaves idle, where `least` or more are left and the
     hours are no more; where each works at less than half of its rate, on the nearest number up to
     four times as many, or down to a fourth, that takes two thirds of the hours or fewer, if one
     does."""
 
-    def sized(count: int) -> L:
+    def sized(count: int) -> S:
         size = size_on(count)
-        used = whole_within(count - size.layout.unused)
+        used = whole_within(count - size.unused)
         if not least <= used < count:
             return size
         try:
@@ -163,7 +142,7 @@ def choose_at_work(
     if start is None and size.accelerators < first:
         usual = size_on(first)
         start = usual if usual.hours >= MUCH_FEWER * size.hours else None
-    if size.layout.share_of_level >= STARVED:
+    if size.share_of_level >= STARVED:
         return size, start
     count = size.accelerators
     furthest = FURTHER * count if job is None else min(FURTHER * count, max(count, job))
@@ -171,7 +150,7 @@ def choose_at_work(
     return (size, start) if other is size else (other, start or size)
 
 
-def _further_away(size_on: Callable[[int], L], size: L, counts: list[int]) -> L:
+def _further_away(size_on: Callable[[int], S], size: S, counts: list[int]) -> S:
     """The run on the nearest of `counts` whose hours are near the fewest among them, or `size`
     where they are not much fewer."""
     sizes = [size]

@@ -113,6 +113,10 @@ class PlacedSize(RunSize):
         return self.layout.unused
 
     @property
+    def share_of_level(self) -> float:
+        return self.layout.share_of_level
+
+    @property
     def at_once(self) -> int:
         return self.layout.at_once
 

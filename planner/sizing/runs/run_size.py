@@ -71,6 +71,11 @@ class RunSize:
         return 0
 
     @property
+    def share_of_level(self) -> float:
+        """Rate under its split over the level of the accelerator."""
+        return 1.0
+
+    @property
     def at_once(self) -> int:
         """Accelerators of which its split takes a multiple."""
         return 1
