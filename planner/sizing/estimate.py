@@ -17,14 +17,12 @@ from planner.contract.answer.estimate import (
     EstimateAnswer,
     HoursRange,
     RunFigures,
-    ServingMemory,
     ServingPlan,
 )
 from planner.contract.labels import NO_RANGE_HERE
 from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
-    Run,
     Samples,
     Serving,
     SizedWorkload,
@@ -108,10 +106,7 @@ class Estimate:
             return ()
         is_bound = isinstance(self.workload, Training) and has_user_throughput(self.workload)
         known = (self.accelerator,) if is_bound else all_accelerators()
-        start, horizon = _span(self.workload.runs)
-        windows = schedule_windows(self.workload.runs, start, horizon)
-        placement = Placement(self.workload, windows, horizon, is_whole=True)
-        return rank(*placement.everywhere(known))
+        return rank(*_placement(self.workload).everywhere(known))
 
     @property
     def cpu(self) -> CpuNote:
@@ -123,6 +118,7 @@ class Estimate:
         """What page, API and command give; None where a value has no meaning."""
         low, high = self.size.range_p10_p90 if self.size else (1.0, 1.0)
         tier = tier_of(self.size) if self.size else None
+        training = self.workload if isinstance(self.workload, Training) else None
         chips = list_other_chips(self.workload, self.size, self.hours, self.serving)
         candidates = tuple(ranked.answer for ranked in self.candidates)
         return EstimateAnswer(
@@ -136,7 +132,7 @@ class Estimate:
                 p90=self.hours * high,
                 holds=not any(NO_RANGE_HERE in words for words in self.warnings),
             ),
-            inference=self._inference(),
+            inference=training and serving(training, self.accelerator),
             serving=self.serving,
             cpu=self.cpu,
             tier=tier,
@@ -144,17 +140,12 @@ class Estimate:
             other_chips=tuple(chip.words for chip in chips),
             tier_cards=TIERS[tier] if tier else None,
             tier_accelerators=cards_of(tier, candidates) if tier else (),
-            weights_gb=weights_gb(self.workload) if isinstance(self.workload, Training) else None,
+            weights_gb=training and weights_gb(training),
             candidates=candidates,
             notes=tuple(filter(None, (self.reading, *notes_on(self.accelerator)))),
             method=self.method,
             warnings=self.warnings,
         )
-
-    def _inference(self) -> ServingMemory | None:
-        if not isinstance(self.workload, Training):
-            return None
-        return serving(self.workload, self.accelerator)
 
 
 def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
@@ -179,16 +170,18 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
                 f"{in_request.name} is asked for and the workload names {in_workload.name}",
             )
         accelerator = in_request or in_workload
-        if parsed.serving and not isinstance(parsed.workload, Training):
-            raise InvalidInput("serving", "is of a language model; allowed with a training")
-        if parsed.serving and isinstance(parsed.workload, Training):
-            refuse_unserved(parsed.workload)
-        if isinstance(parsed.workload, AcceleratorHours):
-            sized = _stated_hours(parsed, parsed.workload, accelerator)
+        if parsed.serving:
+            if not isinstance(workload, Training):
+                raise InvalidInput("serving", "is of a language model; allowed with a training")
+            refuse_unserved(workload)
+        if isinstance(workload, AcceleratorHours):
+            sized = _stated_hours(parsed, workload, accelerator)
         else:
-            sized = _size_workload(parsed, parsed.workload, accelerator)
+            sized = _size_workload(parsed, workload, accelerator)
     except InvalidInput as error:
-        raise _prefix_field(error) from error
+        own = ("accelerator", "accelerators", "serving")
+        is_own = error.field in own or error.field.startswith("workload.")
+        raise (error if is_own else error.under("workload")) from error
     name = parsed.accelerator or parsed.workload.accelerator
     return replace(sized, reading=describe_reading(name) if name else "")
 
@@ -221,15 +214,21 @@ def _size_workload(
     request: EstimateRequest, workload: SizedWorkload, accelerator: Accelerator | None
 ) -> Estimate:
     workload = assign_accelerator(workload, [accelerator.slug] if accelerator else None)
-    start, horizon = _span(workload.runs)
-    windows = schedule_windows(workload.runs, start, horizon)
-    chosen = accelerator or _reference(Placement(workload, windows, horizon))
-    schedule = Placement(workload, windows, horizon, is_whole=True).on(chosen)
-    size = schedule.largest
+    placement = _placement(workload)
+    windows = placement.windows
+    chosen = accelerator or _reference(replace(placement, is_whole=False))
+    schedule = placement.on(chosen)
+    size, serving_plan = schedule.largest, None
+    served_words: tuple[str, ...] = ()
     if request.accelerators:
         size = task_on(workload, chosen).at(request.accelerators)
     runs = sum(window.count for window in windows)
-    plan = _serve(request, chosen)
+    if request.serving and isinstance(workload, Training):
+        serving_plan = plan_serving(workload, request.serving, chosen)
+        served_words = (
+            *served_beyond_context(workload, request.serving),
+            *fewer_at_once(request.serving, serving_plan),
+        )
     same_count = schedule.hours.sum() if size is schedule.largest else None
     return Estimate(
         workload=workload,
@@ -238,12 +237,8 @@ def _size_workload(
         hours=float(same_count or size.hours * runs * workload.attempts_factor),
         method=size.method + _times_over(runs, workload.attempts_factor),
         size=size,
-        serving=plan,
-        warnings=(
-            *size.warnings,
-            *_late(windows, size, workload.attempts_factor),
-            *_served_words(request, plan),
-        ),
+        serving=serving_plan,
+        warnings=(*size.warnings, *_late(windows, size, workload.attempts_factor), *served_words),
     )
 
 
@@ -258,23 +253,6 @@ def _times_over(runs: int, factor: float) -> str:
     return f"; the accelerator-hours are of {runs:,} runs{each}"
 
 
-def _serve(request: EstimateRequest, one: Accelerator) -> ServingPlan | None:
-    """Serving of what was trained, on the same accelerator."""
-    if request.serving is None or not isinstance(request.workload, Training):
-        return None
-    training = request.workload
-    return plan_serving(training, request.serving, one)
-
-
-def _served_words(request: EstimateRequest, plan: ServingPlan | None) -> tuple[str, ...]:
-    """Why to doubt the serving that is asked for."""
-    training, wanted = request.workload, request.serving
-    if wanted is None or plan is None or not isinstance(training, Training):
-        return ()
-    beyond = served_beyond_context(training, wanted)
-    return (*beyond, *fewer_at_once(wanted, plan))
-
-
 def _reference(placement: Placement) -> Accelerator:
     """A usual accelerator where one fits, else the one with the fewest hours."""
     eligible, excluded = placement.everywhere([get(slug) for slug in PREFERRED])
@@ -285,16 +263,15 @@ def _reference(placement: Placement) -> Accelerator:
     return get(choose_reference(eligible))
 
 
-def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
-    """First month and months from there over which the runs are laid out."""
-    if not runs:
-        return OPEN_START, OPEN_HORIZON_MONTHS
-    start = min(run.start for run in runs)
-    last = max(run.deadline or run.start for run in runs)
-    return start, count_months(start, last) + OPEN_HORIZON_MONTHS
-
-
-_TAKE = ("takes", "take")
+def _placement(workload: SizedWorkload) -> Placement:
+    """Its runs from the first month on, over as many as they may take, on whole machines."""
+    start, horizon, runs = OPEN_START, OPEN_HORIZON_MONTHS, workload.runs
+    if runs:
+        start = min(run.start for run in runs)
+        last = max(run.deadline or run.start for run in runs)
+        horizon += count_months(start, last)
+    windows = schedule_windows(runs, start, horizon)
+    return Placement(workload, windows, horizon, is_whole=True)
 
 
 def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -> tuple[str, ...]:
@@ -303,12 +280,8 @@ def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -
     deadlines = [w.months * HOURS_PER_MONTH for w in windows if w.has_deadline]
     if not deadlines or wall_clock <= min(deadlines):
         return ()
-    take = f"{pluralize(size.accelerators, 'accelerator')} {_TAKE[size.accelerators > 1]}"
-    return (f"{take} {wall_clock:,.0f} h and the deadline leaves {min(deadlines):,} h",)
-
-
-def _prefix_field(error: InvalidInput) -> InvalidInput:
-    """The refusal with its field as the request spells it."""
-    own = ("accelerator", "accelerators", "serving")
-    is_own = error.field in own or error.field.startswith("workload.")
-    return error if is_own else error.under("workload")
+    take = "take" if size.accelerators > 1 else "takes"
+    return (
+        f"{pluralize(size.accelerators, 'accelerator')} {take} {wall_clock:,.0f} h and the "
+        f"deadline leaves {min(deadlines):,} h",
+    )

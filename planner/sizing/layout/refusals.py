@@ -76,17 +76,17 @@ def refuse_too_few(task: LayoutTask, requested: int, least: int) -> InvalidInput
     last = dict(changes)
     if named:
         listed = _join(list(named.values())[:MOST_NAMED], "or")
-        remedy = f"{listed} would make {requested} hold it"
+        advice = f"{listed} would make {requested} hold it"
     elif last and _holds(task, last, requested):
-        remedy = f"{_join([_in_words(*one) for one in last.items()], 'and')} together would do"
+        advice = f"{_join([_in_words(*one) for one in last.items()], 'and')} together would do"
     else:
-        remedy = (
+        advice = (
             "neither chunked_loss, optimizer_offload or adapters nor shorter sequences would do"
         )
     return InvalidInput(
         "accelerators",
         f"{requested} {task.accelerator.name} cannot hold the training; allowed are {least} or "
-        f"more ({remedy})",
+        f"more ({advice})",
     )
 
 

@@ -43,7 +43,6 @@ class Bounds:
     """Between what the published runs lie."""
 
     parameters: tuple[float, float]
-    accelerators: int
     sequence_length: int
     largest_model: Largest
     largest_cluster: Largest
@@ -52,21 +51,20 @@ class Bounds:
 @cache
 def calibrated_bounds(is_mixture: bool = False) -> Bounds:
     """Smallest and largest model, largest cluster and longest sequence of the published runs of
-    models of the same kind, the longest sequence of measured steps too.
-    """
+    models of the same kind, the longest sequence of measured steps too."""
     runs = published_runs()
     lengths = [run.sequence_length or 0 for run in runs]
     lengths += [rate.training.sequence_length or 0 for rate in framework_rates()]
-    alike = [r for r in runs if bool(r.active_parameters) == is_mixture]
-    sizes = [run.parameters for run in alike if run.parameters]
+    alike = [r for r in runs if bool(r.active_parameters) == is_mixture and r.parameters]
     kind = "mixture of experts" if is_mixture else "dense model"
     return Bounds(
-        parameters=(min(sizes), max(sizes)),
-        accelerators=max(run.accelerators or 0 for run in runs),
+        parameters=(
+            min(run.parameters or 0.0 for run in alike),
+            max(run.parameters or 0.0 for run in alike),
+        ),
         sequence_length=max(lengths),
         largest_model=Largest.of(
-            ((run.parameters, run.run) for run in alike),
-            f"training of a {kind}",
+            ((run.parameters, run.run) for run in alike), f"training of a {kind}"
         ),
         largest_cluster=Largest.of(((run.accelerators, run.run) for run in runs), "training"),
     )
@@ -97,20 +95,19 @@ def placed_range(
         is_all = is_whole or training.measured_accelerator_hours
         return USER_RATE_AND_GOODPUT_RANGE if is_all else USER_RATE_RANGE
     if training.rollouts:
-        low, high = rollout_log_range()
+        ends = rollout_log_range()
     else:
         is_small_model = active_parameters(training) < FULL_MODEL
 
         def end(place: int) -> float:
-            code = training.code
             return by_stage(
                 training,
-                lambda stage: log_range(stage, code, count, is_small_model)[place],
+                lambda stage: log_range(stage, training.code, count, is_small_model)[place],
             )
 
-        low, high = end(0), end(1)
+        ends = end(0), end(1)
     wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count))
-    return math.exp(low * wider), math.exp(high * wider)
+    return math.exp(ends[0] * wider), math.exp(ends[1] * wider)
 
 
 def placed_warnings(
@@ -119,65 +116,36 @@ def placed_warnings(
     """Why the calibration may not hold here; where a rate is given, what is far
     beyond every published run. A model as large as the largest, by the three digits
     that are published, is none."""
-    if has_user_rate(training):
-        return tuple(_far(training, count).values())
-    reasons = _reasons(training, one, precision, count)
-    reasons |= {
-        "mixtures gain little from 8 bits, least with small experts: steps of Qwen3 30B-A3B "
-        "were measured at 2 to 4 times what is expected of them": is_mixture(training)
-        and precision == "fp8",
-    }
-    return tuple(
-        words if words.endswith(ROUGH_GUESS) else f"{words}; the range is wider"
-        for words, holds in reasons.items()
-        if holds
+    known, is_given = calibrated_bounds(is_mixture(training)), has_user_rate(training)
+    size, most_at_once = training.parameters, known.largest_cluster.amount
+    far = describe_far(
+        size, known.largest_model, count, known.largest_cluster, has_user_rate=is_given
     )
-
-
-def _bounds(training: Training) -> Bounds:
-    return calibrated_bounds(is_mixture(training))
-
-
-def _far(training: Training, count: int) -> dict[str, str]:
-    """What is far beyond every published run, in words."""
-    known = _bounds(training)
-    return describe_far(
-        training.parameters,
-        known.largest_model,
-        count,
-        known.largest_cluster,
-        has_user_rate=has_user_rate(training),
-    )
-
-
-def _reasons(
-    training: Training,
-    one: Accelerator,
-    precision: str,
-    count: int,
-) -> dict[str, bool]:
-    known = _bounds(training)
+    if is_given:
+        return tuple(far.values())
     least, most = known.parameters
-    length = training.sequence_length or 0
     level = benchmark_level(one, precision)
-    far = _far(training, count)
-    outside = (
-        f"{in_words(training.parameters)} parameters are outside the published runs' "
-        f"{in_words(least)} to {in_words(most)}"
-    )
-    more = f"no published run used more than {known.accelerators:,} accelerators"
-    return {
-        far.get("parameters", outside): not least / SAME_SIZE
-        <= training.parameters
-        <= most * SAME_SIZE,
-        far.get("accelerators", more): count > known.accelerators,
-        f"no measured step had more than {known.sequence_length:,} tokens at once": length
+    reasons = {
+        f"{in_words(size)} parameters are outside the published runs' {in_words(least)} to "
+        f"{in_words(most)}": "parameters" not in far
+        and not least / SAME_SIZE <= size <= most * SAME_SIZE,
+        f"no published run used more than {most_at_once:,.0f} accelerators": "accelerators"
+        not in far
+        and count > most_at_once,
+        f"no measured step had more than {known.sequence_length:,} tokens at once": (
+            training.sequence_length or 0
+        )
         > known.sequence_length,
         f"{one.name} has no language-model benchmark at {precision}: its rate is that of the "
         f"{level.source}": not level.is_measured,
         "no published run trained over PCIe or the network alone on more than "
         f"{SINGLE_NODE} accelerators": count > SINGLE_NODE and fast_domain(one) <= 2,
+        "mixtures gain little from 8 bits, least with small experts: steps of Qwen3 30B-A3B "
+        "were measured at 2 to 4 times what is expected of them": is_mixture(training)
+        and precision == "fp8",
     }
+    wider = (f"{words}; the range is wider" for words, holds in reasons.items() if holds)
+    return (*far.values(), *wider)
 
 
 FAR = 2.0
@@ -185,6 +153,7 @@ FAR = 2.0
 choice, 2026."""
 LARGEST_CLUSTER = 200_000
 """Accelerators of the largest known training clusters (xAI Colossus, 2025)."""
+NEVER_BUILT = f"{BEYOND_ANY_CLUSTER} (about {LARGEST_CLUSTER:,})"
 ROUGH_GUESS = f"take the hours as a rough guess; their range {NO_RANGE_HERE}"
 UNBACKED = f"the range of the hours comes from published runs and {NO_RANGE_HERE}"
 """The same where a team gives its own rate."""
@@ -233,7 +202,7 @@ def describe_far(
             f"({largest_model.run}: {in_words(largest_model.amount)}): {therefore}"
         )
     if accelerators > FAR * largest_cluster.amount:
-        never = f", and {_never_built()}" if accelerators > LARGEST_CLUSTER else ""
+        never = f", and {NEVER_BUILT}" if accelerators > LARGEST_CLUSTER else ""
         texts["accelerators"] = (
             f"{accelerators:,} accelerators at once are {_times(accelerators, largest_cluster)} "
             f"({largest_cluster.run}: {largest_cluster.amount:,.0f}){never}: {therefore}"
@@ -245,13 +214,9 @@ def warn_never_built(accelerators: float) -> Iterator[str]:
     """That more accelerators work at once than any cluster is known to have."""
     if accelerators > LARGEST_CLUSTER:
         yield (
-            f"{accelerators:,.0f} accelerators at once are {_never_built()}: nobody has shown that "
+            f"{accelerators:,.0f} accelerators at once are {NEVER_BUILT}: nobody has shown that "
             "so many can be had, powered and kept at work together."
         )
-
-
-def _never_built() -> str:
-    return f"{BEYOND_ANY_CLUSTER} (about {LARGEST_CLUSTER:,})"
 
 
 def _times(amount: float, largest: Largest) -> str:

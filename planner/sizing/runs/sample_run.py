@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -71,11 +71,9 @@ class Rate:
 class SampleSize(RunSize):
     """One run of epochs over samples."""
 
+    workload: Samples
     rate: Rate
     scaling_efficiency: float
-    reservations: tuple[str, ...]
-    precision_class: str = MIXED
-    """Of the numbers that are multiplied."""
 
     @property
     def samples_per_second(self) -> float:
@@ -87,7 +85,7 @@ class SampleSize(RunSize):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self.reservations
+        return tuple(_doubt(self))
 
     @property
     def method(self) -> str:
@@ -98,7 +96,7 @@ class SampleSize(RunSize):
 
     @property
     def dense_tflops(self) -> float | None:
-        return peak_tflops(self.accelerator, self.precision_class)
+        return peak_tflops(self.accelerator, _precision_class(self.workload))
 
     @property
     def own_figures(self) -> RunFigures:
@@ -148,46 +146,52 @@ def size_samples(
         goodput=goodput,
         goodput_source="given" if workload.goodput else "failures and operations",
         hours=single / (efficiency * goodput),
-        reservations=(
-            *_far(workload, count),
-            *warn_tiny(workload),
-            *_beyond_memory(workload, one),
-        ),
-        precision_class=_precision_class(workload),
+        workload=workload,
     )
 
 
-def _far(workload: Samples, count: int) -> tuple[str, ...]:
-    """What is far beyond every published run, in words."""
+def _doubt(size: SampleSize) -> Iterator[str]:
+    """Why to doubt a run: what is far beyond every published one; the time of a sample that is no
+    image; a model whose states one accelerator does not hold, as the memory of samples is not
+    counted and nothing else says so."""
+    workload, one = size.workload, size.accelerator
     is_given = workload.samples_per_second is not None
-    model, cluster = _largest()
-    texts = describe_far(workload.parameters, model, count, cluster, has_user_rate=is_given)
-    return tuple(texts.values())
-
-
-def _beyond_memory(workload: Samples, one: Accelerator) -> tuple[str, ...]:
-    """A model whose states one accelerator does not hold, which nothing else says: the memory of
-    samples is not counted. A rate that was measured there shows that it fits.
-    """
+    model, cluster, (least, run) = _published()
+    far = describe_far(
+        workload.parameters, model, size.accelerators, cluster, has_user_rate=is_given
+    )
+    yield from far.values()
+    if is_given or workload.benchmark is not None:
+        return
+    gflops = workload.forward_gflops_per_sample
+    if gflops is not None and gflops * FAR < least:
+        yield (
+            f"{gflops:.3g} GFLOP a sample are {float(f'{least / gflops:.2g}'):,g} times fewer than "
+            f"in any published run on samples ({run}: {least:.2g}): almost all of the hours go to "
+            "reading an image, and recommendation, tabular or signal models may take a hundredth "
+            f"of them; {ROUGH_GUESS}; a rate measured in a pilot settles it"
+        )
     parameters = workload.parameters or 0.0
     held = parameters * STATE_BYTES / 1024**3
-    is_measured = workload.samples_per_second is not None or workload.benchmark is not None
-    if is_measured or held <= MARGIN * usable_gib(one):
-        return ()
-    return (
-        f"the memory of samples is not counted: {parameters:,.0f} parameters trained with AdamW "
-        f"hold {held:,.0f} GiB of weights, gradients and states, more than the "
-        f"{one.memory_gib:g} GiB of one {one.name}: it takes adapters, sharding or offload, whose "
-        "time is not in these hours",
-    )
+    if held > MARGIN * usable_gib(one):
+        yield (
+            f"the memory of samples is not counted: {parameters:,.0f} parameters trained with "
+            f"AdamW hold {held:,.0f} GiB of weights, gradients and states, more than the "
+            f"{one.memory_gib:g} GiB of one {one.name}: it takes adapters, sharding or offload, "
+            "whose time is not in these hours"
+        )
 
 
 @cache
-def _largest() -> tuple[Largest, Largest]:
-    """The largest model, and the most accelerators, of the published runs on samples."""
-    models = ((run.parameters, run.run) for run in sample_runs())
-    clusters = ((run.accelerators, run.run) for run in sample_runs())
-    return Largest.of(models, "run on samples"), Largest.of(clusters, "run on samples")
+def _published() -> tuple[Largest, Largest, tuple[float, str]]:
+    """The largest model, the most accelerators and the fewest FLOPs of a sample, 1e9, of the
+    published runs on samples."""
+    runs = sample_runs()
+    return (
+        Largest.of(((run.parameters, run.run) for run in runs), "run on samples"),
+        Largest.of(((run.accelerators, run.run) for run in runs), "run on samples"),
+        min((run.forward_flops / 1e9, run.run) for run in runs if run.forward_flops),
+    )
 
 
 def rate_on(workload: Samples, one: Accelerator) -> Rate:
@@ -289,28 +293,3 @@ def _single(measurement: Measurement) -> float:
     """Rate of one accelerator from a measurement on several."""
     count = measurement.accelerators
     return measurement.rate_per_second / (count * scaling_efficiency(count))
-
-
-def warn_tiny(workload: Samples) -> tuple[str, ...]:
-    """That the time of a sample is that of reading an image, which a row of a table is not."""
-    gflops = workload.forward_gflops_per_sample
-    is_measured = workload.samples_per_second is not None or workload.benchmark is not None
-    if gflops is None or is_measured:
-        return ()
-    least, run = _least()
-    if gflops * FAR >= least:
-        return ()
-    return (
-        f"{gflops:.3g} GFLOP a sample are {float(f'{least / gflops:.2g}'):,g} times fewer than in "
-        f"any published run on samples ({run}: {least:.2g}): almost all of the hours go to "
-        "reading an image, and recommendation, tabular or signal models may take a hundredth of "
-        f"them; {ROUGH_GUESS}; a rate measured in a pilot settles it",
-    )
-
-
-@cache
-def _least() -> tuple[float, str]:
-    """The fewest FLOPs of a sample of the published runs, 1e9, and the run."""
-    known = [(run.forward_flops, run.run) for run in sample_runs() if run.forward_flops]
-    flops, name = min(known)
-    return flops / 1e9, name
