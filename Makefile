@@ -94,7 +94,7 @@ attack: .make/venv-dev .make/npm ## Hostile requests against two workers on Post
 	@$(BIN)/python -W ignore -m tests.attack $(ARGS)
 
 sbom: .make/venv-dev ## The bill of materials, CycloneDX in build/sbom.json
-	@mkdir -p build && $(BIN)/python -m docs_build.sbom > build/sbom.json && echo "build/sbom.json"
+	@mkdir -p build && $(BIN)/python -m docs_build.components > build/sbom.json && echo "build/sbom.json"
 
 audit: .make/venv-dev ## Known vulnerabilities of the locked packages (asks PyPI and npm)
 	@[ -x .make/audit/bin/pip-audit ] || { $(PYTHON) -m venv .make/audit && .make/audit/bin/pip install -q --disable-pip-version-check "pip-audit~=2.10"; }

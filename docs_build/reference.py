@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
 from pydantic import BaseModel
 
-from docs_build.api_reference import render_operations
 from docs_build.commands_reference import render_commands
 from docs_build.components import render_licences
-from docs_build.data_reference import render_defaults, render_servers
+from docs_build.markdown_table import format_table
 from docs_build.models_reference import render_models
 from docs_build.settings_reference import render_settings
-from docs_build.targets_reference import render_targets
+from planner.api.views.documents import document
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
+from planner.costing.assumptions.assumptions import all_defaults
+from planner.costing.assumptions.reference_servers import all_servers
 from planner.sizing.estimate import EstimateRequest
 
 REQUESTS: tuple[type[BaseModel], ...] = (ComparisonRequest, EstimateRequest, PortfolioRequest)
@@ -83,3 +89,101 @@ def render_pages() -> dict[str, str]:
         "licences": (_LICENCES, render_licences()),
     }
     return {f"reference/{name}.md": "\n\n".join(parts) + "\n" for name, parts in bodies.items()}
+
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def render_operations() -> str:
+    """A table of operations for each first part of the address."""
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for row in _operations():
+        groups.setdefault(
+            row[0].strip("`").split("/api/v1/")[-1].split("/")[0] or "root", []
+        ).append(row)
+    return "\n\n".join(
+        f"## {group}\n\n{format_table(('operation', 'what it does', 'parameters'), rows)}"
+        for group, rows in sorted(groups.items())
+    )
+
+
+def _operations() -> Iterator[tuple[str, str, str]]:
+    for path, item in document()["paths"].items():
+        for method in METHODS:
+            if method in item:
+                operation = item[method]
+                text = operation.get("summary") or operation.get("description", "")
+                yield f"`{method.upper()} {path}`", text.split("\n\n")[0], _parameters(operation)
+
+
+def _parameters(operation: Mapping[str, Any]) -> str:
+    names = (
+        one["name"] for one in operation.get("parameters", ()) if one["in"] in ("query", "header")
+    )
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def render_defaults() -> str:
+    """Every default of a comparison with its range and source."""
+    rows = (
+        (
+            f"`{name}`",
+            f"{one.value:,.10g}",
+            f"{one.low:,.10g} to {one.high:,.10g}",
+            one.unit,
+            str(one.year),
+            f"{'assumed; ' if one.assumed else ''}{one.source}",
+        )
+        for name, one in all_defaults().items()
+    )
+    return format_table(("field", "default", "range", "unit", "year", "source"), rows)
+
+
+def render_servers() -> str:
+    """Every reference server with its price and power."""
+    rows = (
+        (
+            f"`{one.slug}`",
+            one.name,
+            f"{one.accelerator_count} × `{one.accelerator}`",
+            f"{one.unit_price_usd:,.0f} ({one.price_year})",
+            f"{one.power_kw:g}",
+            "yes" if one.on_sale else "no",
+        )
+        for one in all_servers()
+    )
+    return format_table(("slug", "server", "accelerators", "USD", "kW", "on sale"), rows)
+
+
+MAKEFILE = Path(__file__).parent.parent / "Makefile"
+_TARGET = re.compile(r"^([a-z][a-z-]*):[^#\n]*?(?:## *(.*))?$", re.MULTILINE)
+_VARIABLE = re.compile(r"^([A-Z_]+) \?= (.*)$", re.MULTILINE)
+
+
+def read_targets(makefile: str | None = None) -> dict[str, str]:
+    """target → what it does; empty where the Makefile does not say.
+
+    >>> read_targets("run: a b ## Serve it\\nlint:\\n\\tx\\n")
+    {'run': 'Serve it', 'lint': ''}
+    """
+    text = MAKEFILE.read_text() if makefile is None else makefile
+    return {target: meaning or "" for target, meaning in _TARGET.findall(text)}
+
+
+def read_make_variables() -> dict[str, str]:
+    """Variables that the command line may set → their defaults."""
+    return dict(_VARIABLE.findall(MAKEFILE.read_text()))
+
+
+def render_targets() -> str:
+    """The tables of the reference page."""
+    targets = ((f"`make {name}`", meaning) for name, meaning in read_targets().items() if meaning)
+    variables = ((f"`{name}`", f"`{value}`") for name, value in read_make_variables().items())
+    return "\n\n".join(
+        [
+            format_table(("target", "what it does"), targets),
+            "`ARGS` passes arguments on: `make test ARGS=tests/planner/api`, "
+            '`make bench ARGS="compare risk"`. Other variables, such as `make run PORT=8001`:',
+            format_table(("variable", "default"), variables),
+        ]
+    )

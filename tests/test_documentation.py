@@ -14,11 +14,16 @@ import pytest
 from django.conf import settings
 
 from docs_build.commands_reference import read_arguments, read_command_line, read_commands
+from docs_build.hook import stack_tables
 from docs_build.models_reference import read_fields
-from docs_build.reference import ANSWERS, REQUESTS, render_pages
+from docs_build.reference import (
+    ANSWERS,
+    REQUESTS,
+    read_make_variables,
+    read_targets,
+    render_pages,
+)
 from docs_build.settings_reference import read_variables
-from docs_build.stacked_tables import stack_tables
-from docs_build.targets_reference import read_make_variables, read_targets
 from planner.contract.request.comparison import read_request
 from planner.contract.validation import parse
 from planner.environment import VARIABLES

@@ -11,8 +11,13 @@ from uuid import UUID
 
 import pytest
 
-from docs_build.components import Component, find_licence, list_components
-from docs_build.sbom import build_document, read_hashes
+from docs_build.components import (
+    Component,
+    build_document,
+    find_licence,
+    list_components,
+    read_hashes,
+)
 
 ROOT = Path(__file__).parents[1]
 PERMISSIVE = {
