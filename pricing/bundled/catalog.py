@@ -7,17 +7,16 @@ known on the last day on which a provider was read.
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from decimal import Decimal
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pricing.common.tables import read_row, read_rows, read_table
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_rows import read_csv
 from pricing.market.offers import Offer
@@ -78,31 +77,10 @@ def read_other_clouds(folder: Path = FOLDER) -> Iterator[Offer]:
 
 def read_regions(folder: Path = FOLDER) -> dict[tuple[str, str], Region]:
     """(provider, region) → where it is."""
-    return {
-        (row["provider"], row["region"]): _parse_region(row) for row in _read_rows(folder / REGIONS)
-    }
+    rows = read_rows(folder / REGIONS)
+    return {(row["provider"], row["region"]): read_row(Region, row) for row in rows}
 
 
 def read_exchange_rates(folder: Path = FOLDER) -> list[ExchangeRate]:
     """Every dated exchange rate."""
-    return [
-        ExchangeRate(
-            row["currency"],
-            dt.date.fromisoformat(row["date"]),
-            Decimal(row["units_per_usd"]),
-            row["source"],
-        )
-        for row in _read_rows(folder / EXCHANGE_RATES)
-    ]
-
-
-def _parse_region(row: Mapping[str, str]) -> Region:
-    numbers = ("latitude", "longitude", "g_co2e_per_kwh")
-    values: dict[str, Any] = {name: row[name] for name in REGION_FIELDS}
-    values |= {name: float(row[name]) if row[name] else None for name in numbers}
-    return Region(**values)
-
-
-def _read_rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
+    return list(read_table(folder / EXCHANGE_RATES, ExchangeRate))

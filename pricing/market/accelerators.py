@@ -7,17 +7,16 @@ the fields of a row that were not seen in a source; every row carries its source
 
 from __future__ import annotations
 
-import csv
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_table
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Precisions of `Accelerator.dense_tflops`; int8 in TOPS."""
@@ -245,11 +244,7 @@ def _closest_slugs(name: str) -> list[str]:
 
 @cache
 def _accelerators_by_slug() -> MappingProxyType[str, Accelerator]:
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        rows = [
-            Accelerator(**{f.name: _parse_value(f.name, row[f.name]) for f in fields(Accelerator)})
-            for row in csv.DictReader(lines)
-        ]
+    rows = read_table(_TABLE, Accelerator)
     return MappingProxyType({one.slug: one for one in rows})
 
 
@@ -280,23 +275,6 @@ def _words_by_slug() -> dict[str, frozenset[str]]:
         )
         for one in all_accelerators()
     }
-
-
-_LIST_FIELDS = frozenset(("aliases", "api_names", "unverified"))
-_INTEGER_FIELDS = frozenset(("year", "street_price_year", "cores"))
-_FLOAT_FIELDS = re.compile(r"_gib$|_per_s$|_tflops$|_tops$|_w$|_mhz$|_usd$")
-
-
-def _parse_value(field: str, text: str) -> Any:
-    if field in _LIST_FIELDS:
-        return tuple(part for part in text.split(";") if part)
-    if field == "retired":
-        return text == "yes"
-    if field in _INTEGER_FIELDS:
-        return int(text) if text else None
-    if _FLOAT_FIELDS.search(field):
-        return float(text) if text else None
-    return text
 
 
 def find_software(accelerator: str) -> str:
@@ -352,5 +330,4 @@ def find_near(name: str, words_of: Callable[[str], Words]) -> NearAccelerator | 
 @cache
 def near_accelerators() -> tuple[NearAccelerator, ...]:
     """Every row."""
-    with _NEAR_TABLE.open(newline="", encoding="utf-8") as lines:
-        return tuple(NearAccelerator(**row) for row in csv.DictReader(lines))
+    return tuple(read_table(_NEAR_TABLE, NearAccelerator))

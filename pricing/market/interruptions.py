@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from pricing.common.tables import read_table
 
 TABLE = Path(__file__).parents[1] / "data" / "interruptions.csv"
 COLUMNS = ("provider", "region", "instance_type", "low", "high", "source")
@@ -45,16 +46,5 @@ def find_interruption_band(
 
 @cache
 def _bands_by_machine() -> dict[tuple[str, str, str], InterruptionBand]:
-    with TABLE.open(newline="", encoding="utf-8") as lines:
-        rows = [
-            InterruptionBand(
-                row["provider"],
-                row["region"],
-                row["instance_type"],
-                float(row["low"]),
-                float(row["high"]),
-                row["source"],
-            )
-            for row in csv.DictReader(lines)
-        ]
+    rows = read_table(TABLE, InterruptionBand)
     return {(one.provider, one.region, one.instance_type): one for one in rows}

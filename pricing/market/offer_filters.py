@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
 from pricing.market import accelerators, machine_types
 from pricing.market.machine_types import instance_family
 from pricing.market.offer_table import OfferTable, Rows
@@ -178,18 +178,17 @@ class SoldOption:
 def sold_options() -> dict[tuple[str, str], tuple[SoldOption, ...]]:
     """(provider, purchase option) → what is known, the first match first."""
     table: dict[tuple[str, str], tuple[SoldOption, ...]] = {}
-    with TABLE.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            key = row["provider"], row["purchase_option"]
-            table[key] = (
-                *table.get(key, ()),
-                SoldOption(
-                    families=frozenset(row["machines"].split()),
-                    is_sold={"yes": True, "no": False, "unknown": None}[row["sold"]],
-                    needs_account=row["needs_account"] == "yes",
-                    source=row["source"],
-                ),
-            )
+    for row in read_rows(TABLE):
+        key = row["provider"], row["purchase_option"]
+        table[key] = (
+            *table.get(key, ()),
+            SoldOption(
+                families=frozenset(row["machines"].split()),
+                is_sold={"yes": True, "no": False, "unknown": None}[row["sold"]],
+                needs_account=row["needs_account"] == "yes",
+                source=row["source"],
+            ),
+        )
     return table
 
 

@@ -6,11 +6,12 @@ internet, per GiB, by what has gone out in the month. A price that is not known 
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from pricing.common.tables import read_table
 
 TABLE = Path(__file__).parents[1] / "data" / "storage_prices.csv"
 COLUMNS = ("provider", "region", "kind", "above_gib", "price", "currency", "as_of", "source")
@@ -60,17 +61,6 @@ def tiered_cost(tiers: tuple[StoragePrice, ...], gib: float) -> float:
 @cache
 def _rates_by_region() -> dict[tuple[str, str, str], tuple[StoragePrice, ...]]:
     grouped: dict[tuple[str, str, str], list[StoragePrice]] = defaultdict(list)
-    with TABLE.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            one = StoragePrice(
-                provider=row["provider"],
-                region=row["region"],
-                kind=row["kind"],
-                above_gib=float(row["above_gib"]),
-                price=float(row["price"]),
-                currency=row["currency"],
-                as_of=row["as_of"],
-                source=row["source"],
-            )
-            grouped[one.provider, one.region, one.kind].append(one)
+    for one in read_table(TABLE, StoragePrice):
+        grouped[one.provider, one.region, one.kind].append(one)
     return {k: tuple(sorted(v, key=lambda rate: rate.above_gib)) for k, v in grouped.items()}

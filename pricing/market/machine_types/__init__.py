@@ -15,7 +15,6 @@ gives is absent, with the reason in `note`; it is never guessed.
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
@@ -25,6 +24,8 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
+
+from pricing.common.tables import read_row, read_rows, read_table
 
 _FOLDER = Path(__file__).parent
 
@@ -99,7 +100,7 @@ def all_machine_types(provider: str) -> Mapping[str, MachineType]:
     >>> all_machine_types("azure")["standard_nv6ads_a10_v5"].accelerator_count
     Fraction(1, 6)
     """
-    rows = (_parse_machine_type(row) for row in _read_rows(f"{provider}.csv"))
+    rows = read_table(_FOLDER / f"{provider}.csv", MachineType)
     return MappingProxyType(
         {machine_type.instance_type.lower(): machine_type for machine_type in rows}
     )
@@ -134,17 +135,7 @@ def tpu_slices() -> tuple[TpuSlice, ...]:
     [('v3-32', 16, 4), ('v5p-8', 4, 4)]
     """
     return tuple(
-        TpuSlice(
-            name=row["slice"],
-            accelerator=row["accelerator"],
-            chips=int(row["chips"]),
-            rate=row["rate"],
-            chips_per_unit=int(row["chips_per_unit"]),
-            machine_types=row["machine_types"],
-            vcpus=_parse_float(row["vcpus"]),
-            memory_gib=_parse_decimal(row["memory_gib"]),
-        )
-        for row in _read_rows("gcp_tpu.csv")
+        read_row(TpuSlice, row | {"name": row["slice"]}) for row in _read_rows("gcp_tpu.csv")
     )
 
 
@@ -157,23 +148,6 @@ def regions_by_machine_type(provider: str = "gcp") -> Mapping[str, frozenset[str
     """
     rows = _read_rows(f"{provider}_offered.csv")
     return MappingProxyType({row["name"]: frozenset(row["regions"].split()) for row in rows})
-
-
-def _parse_machine_type(row: dict[str, str]) -> MachineType:
-    count = row["accelerator_count"]
-    return MachineType(
-        instance_type=row["instance_type"],
-        accelerator=row["accelerator"],
-        accelerator_count=Fraction(count) if count else None,
-        vcpus=_parse_float(row["vcpus"]),
-        memory_gib=_parse_decimal(row["memory_gib"]),
-        network_gbps=_parse_float(row["network_gbps"]),
-        local_ssd_gib=int(row["local_ssd_gib"] or 0),
-        not_sold_as=frozenset(row["not_sold_as"].split()),
-        retired_on=dt.date.fromisoformat(row["retired_on"]) if row["retired_on"] else None,
-        note=row["note"],
-        source=row["source"],
-    )
 
 
 def _combine_hosts() -> Iterator[AttachedMachineType]:
@@ -198,16 +172,7 @@ def _combine_hosts() -> Iterator[AttachedMachineType]:
 
 
 def _read_rows(name: str) -> Iterator[dict[str, str]]:
-    with (_FOLDER / name).open(newline="", encoding="utf-8") as lines:
-        yield from csv.DictReader(lines)
-
-
-def _parse_float(text: str) -> float | None:
-    return float(text) if text else None
-
-
-def _parse_decimal(text: str) -> Decimal | None:
-    return Decimal(text) if text else None
+    return read_rows(_FOLDER / name)
 
 
 _SIZE_SUFFIX = re.compile(r"-\d+[a-z]*$")

@@ -143,13 +143,12 @@ def translate_error(error: Exception) -> RetryableError | ProviderUnavailable | 
             "azure", f"Azure refused the sign-in ({_first_line(error)})", SIGN_IN_HINT
         )
     if isinstance(error, azure.HttpResponseError) and error.response is not None:
-        status = error.response.status_code
-        path = urlsplit(error.response.request.url).path
-        what = f"{path} answered {status} {error.response.reason or ''}".strip()
+        response: Any = error.response
+        status = response.status_code
+        path = urlsplit(response.request.url).path
+        what = f"{path} answered {status} {response.reason or ''}".strip()
         if status in _RETRYABLE:
-            return RetryableError(
-                what, parse_retry_after_s(error.response.headers.get("retry-after"))
-            )
+            return RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
         if status in (401, 403):
             return AccessDenied("azure", what, SIGN_IN_HINT)
         if status == 200:
