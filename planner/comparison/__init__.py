@@ -80,7 +80,6 @@ def solve(
 
 @contextmanager
 def _refuse_large(request: ComparisonRequest) -> Iterator[None]:
-    """Says in a refusal what is large about a question that there is too little work for."""
     try:
         yield
     except WorkSpentError as error:
@@ -109,7 +108,6 @@ def _refuse_large(request: ComparisonRequest) -> Iterator[None]:
 
 
 def _large_parts(request: ComparisonRequest) -> Iterator[str]:
-    """What is larger than in most questions."""
     own, risk = request.on_prem, request.risk
     counts = (
         (request.horizon_months, 36, "months"),

@@ -334,7 +334,6 @@ def _partitions_left_out(results: ComparisonResults) -> Iterator[RelaxableLimit]
 def _list_constraints(
     request: ComparisonRequest, names: Iterable[str], why: str = _STATED
 ) -> Iterator[RelaxableLimit]:
-    """Those of these limits of `constraints` that a request states, lifted."""
     for name in names:
         if getattr(request.constraints, name) not in (None, ()):
             value = () if name in _LISTS else None
@@ -387,7 +386,6 @@ def find_alternatives(
 
 
 def _rank(alternative: Alternative) -> tuple[Decimal, str]:
-    """The largest saving first; without any the cheapest."""
     saving = alternative.saving
     return (alternative.total if saving is None else -saving, alternative.field)
 

@@ -142,7 +142,6 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
 
 
 def _copy(model: type[M], row: object, **others: Any) -> M:
-    """A part of the answer with the fields of the same name of a row, and others."""
     names = (name for name in model.model_fields if name not in others and hasattr(row, name))
     return model(**{name: getattr(row, name) for name in names}, **others)
 
@@ -223,7 +222,6 @@ def _demand(results: ComparisonResults, *, holds: bool) -> DemandAnswer:
 
 
 def _list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]:
-    """Sources that a scenario or a break-even speaks of, in the order of their keys."""
     used = {row.against for row in results.break_even}
     used |= {s.key for s in results.inputs.sources if s.fixed_streams and s.offer_id}
     for scenario in results.scenarios.values():
@@ -233,7 +231,6 @@ def _list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]
 
 
 def _name_regions(results: ComparisonResults, sources: Iterable[CapacitySource]) -> dict[str, str]:
-    """What people call the regions of the offers that the answer mentions."""
     by_key = results.inputs.by_key
     drawn = (by_key[line.key] for line in results.curve_lines if line.key in by_key)
     places = sorted({(s.provider, s.region) for s in (*sources, *drawn) if s.provider})
@@ -306,7 +303,6 @@ def build_scenarios(results: ComparisonResults) -> tuple[ScenarioAnswer, ...]:
 def _scenario(
     scenario: Scenario, results: ComparisonResults, built: dict[int, ScenarioAnswer]
 ) -> ScenarioAnswer:
-    """A scenario; of one with the plan of another only key, proof and warnings are its own."""
     own: dict[str, Any] = {
         "key": scenario.key,
         "allowed": not results.why_not_allowed(scenario.key),
@@ -430,7 +426,6 @@ def _unit_purchase(
 
 
 def _finance(scenario: Scenario, results: ComparisonResults) -> ScenarioFinance:
-    """Returns against the best plan that buys nothing, and the fiscal years."""
     calendar, returns = results.calendar, dict[str, Any]()
     rent = best_without_buying(results.allowed_scenarios)
     if rent is not None and scenario.buys:
@@ -535,7 +530,6 @@ def _digits(amount: float, digits: int) -> Decimal:
 
 
 def _risk(risk: RiskResult | None, *, holds: bool) -> RiskAnswer | None:
-    """Outcomes of each scenario."""
     if risk is None:
         return None
     return _copy(
@@ -582,7 +576,6 @@ def _sensitivity(results: ComparisonResults) -> tuple[SensitivityRow, ...]:
 def _explanation(
     results: ComparisonResults, scenarios: Iterable[ScenarioAnswer]
 ) -> answer.Explanation | None:
-    """What the advised plan buys and when; what limits cost, if the request asks for it."""
     explanation, inputs, request = results.explanation, results.inputs, results.request
     if explanation is None or results.explained is None:
         return None

@@ -88,7 +88,6 @@ def list_budget_uses(results: ComparisonResults, plan: Scenario) -> Iterator[Bud
 
 
 def _capital_use(results: ComparisonResults, price: Decimal, amount: float) -> BudgetUse:
-    """The price of servers, or of what leased ones need beside the lease, against a budget."""
     come_to = format_money(price, results.request.currency)
     words = f"Servers, network, spares and installation come to {come_to}."
     return _budget_use("capital", amount, price, words if price else "Nothing is bought.")
@@ -187,7 +186,6 @@ def _find_gain(
     names: Collection[str],
     work: WorkMeter,
 ) -> BudgetGain | None:
-    """The plan without these budgets, if it may be advised and saves what is worth naming."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING
     ceiling = float(plan.net_present_cost - least_saving) + ROUNDED
     limited = results.inputs

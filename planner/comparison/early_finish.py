@@ -85,7 +85,6 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
 def _done_within(
     earlier: tuple[Run, ...], results: ComparisonResults, plan: Scenario | None
 ) -> ComparisonResults:
-    """The question with earlier deadlines, tried with part of the work that is left."""
     preparation = _prepare(results.preparation, earlier)
     if preparation.offers.filters == results.preparation.offers.filters:
         share_known(("coverage",), results.preparation, preparation)
@@ -121,7 +120,6 @@ def _months_needed(results: ComparisonResults, plan: Scenario, runs: tuple[Run, 
 
 
 def _end_within(run: Run, months: int) -> Run:
-    """A run whose deadline is no later than so many months from its start; one without as it is."""
     last = add_months(run.start, months - 1)
     if run.deadline is None or run.deadline <= last:
         return run
@@ -146,7 +144,6 @@ def hours_of_machines(plan: Scenario, inputs: ModelInputs) -> Floats:
 
 
 def _nodes(source: CapacitySource, plan: Scenario, inputs: ModelInputs) -> Floats:
-    """[T] machines in service; of those rented as many whole ones as are at work at the peak."""
     if source.term is not None:
         started = plan.units_started.get(source.key, np.zeros(inputs.calendar.months))
         return source.units_in_service(np.asarray(started, dtype=np.float64))

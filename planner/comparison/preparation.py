@@ -115,14 +115,12 @@ class Preparation:
         return self.request.start or next_month(self.today)
 
     def _contract_months(self) -> int:
-        """Months of the contract for servers, the wait for them included."""
         own = self.request.on_prem
         contracts = [own.financing, *(s.financing for s in own.servers or () if s.financing)]
         longest = max(contract.months or 0 for contract in contracts)
         return longest + self._longest_wait() if longest else 0
 
     def _longest_wait(self) -> int:
-        """Months from order to service of the servers that take longest."""
         of_all = [lead_months(self.assumptions, comes_from_stock=b) for b in (False, True)]
         servers = self.request.on_prem.servers or ()
         delays = [s.late_delivery.certain_months for s in servers if s.late_delivery]
@@ -174,7 +172,6 @@ class Preparation:
         return compute_demand(self.request.workload, calendar.start, calendar.months, wanted)
 
     def _with_links(self, demand: Demand) -> Demand:
-        """The demand without accelerators whose interconnect does not carry their layout."""
         nodes = JobNodes(self.rules, demand.candidates, demand.run_width)
         reasons = {c.accelerator: nodes.lacks_link(c) for c in demand.candidates}
         reasons = {slug: reason for slug, reason in reasons.items() if reason}
@@ -187,7 +184,6 @@ class Preparation:
         )
 
     def _limit(self) -> frozenset[str] | None:
-        """Accelerators that the request admits, None if it admits all."""
         names = self.request.constraints.accelerators
         if names is None:
             return None
@@ -259,7 +255,6 @@ class Preparation:
         return self.assumptions.with_support_rate(plan.rate(bill), source)
 
     def _capital_budgets(self) -> Iterator[CapitalBudget]:
-        """The capital of each fiscal year that the plan touches."""
         years = FiscalYears(self.calendar.start, self.request.finance.fiscal_year_start_month)
         for budget in self.request.constraints.capex_by_fiscal_year:
             first, last = years.months_of(budget.fiscal_year)

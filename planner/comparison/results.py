@@ -280,7 +280,6 @@ class ComparisonResults:
 
     @cached_property
     def _rents_allowed(self) -> frozenset[str]:
-        """Ids of the offers that the recommendation may use and whose term fits the horizon."""
         options = scenario_options(ScenarioKey.CLOUD_MIX, self.inputs.interruptible)
         months = self.calendar.months
         return frozenset(
@@ -433,7 +432,6 @@ def range_of_plan(
 
 
 def _list_break_even(preparation: Preparation) -> Iterator[BreakEven]:
-    """Each server that may be bought against each way of renting."""
     inputs, calendar = preparation.inputs, preparation.calendar
     rents = find_best_rents(inputs.sources, calendar)
     explicit_fields = frozenset(preparation.request.on_prem.model_fields_set)
@@ -469,7 +467,6 @@ def explain_scenarios(
 
 
 def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparation) -> Scenario:
-    """A scenario without a plan, with the limits in its way and the least that would do."""
     relaxations = list_relaxations(scenario.conflicts, preparation.request, preparation.inputs)
     sentences = [r.sentence[0].lower() + r.sentence[1:-1] for r in relaxations]
     return replace(
@@ -486,7 +483,6 @@ def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparat
 
 
 def _when_servers_come(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
-    """When servers serve that are ordered at once, where nothing else may do the work before."""
     inputs, to_buy = preparation.inputs, preparation.servers.to_buy
     if OWNED not in scenario_options(scenario.key, inputs.interruptible) or not to_buy:
         return

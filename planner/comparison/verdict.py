@@ -111,8 +111,6 @@ def build_verdict(
 
 @dataclass(frozen=True)
 class _Facts:
-    """The figures of a feasible plan."""
-
     results: ComparisonResults
     plan: Scenario
     caveats: RangeDoubts
@@ -158,7 +156,6 @@ class _Facts:
         return CostInterval(p10=cents(low), p90=cents(high), holds=caveats.holds, note=caveats.note)
 
     def _contracts(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Term of each commitment and lease of the plan, and the wait for it, months."""
         sources = [self.results.inputs.by_key[key] for key in self.plan.units_started]
         terms = {s.key: s.term for s in sources if s.term and (s.is_leased or not s.is_owned)}
         durations = {key: term.duration_months for key, term in terms.items()}
@@ -367,7 +364,6 @@ class VerdictWords:
         return f"{stated} ({ends} in 8 of 10 cases)"
 
     def _comparison(self) -> str:
-        """Against the next best, in one kind of money; where the two kinds disagree, both."""
         other = self.facts.against
         if other is None:
             return ""
@@ -409,7 +405,6 @@ class VerdictWords:
             yield self._why_rent_beside()
 
     def _why_early(self) -> str:
-        """When the work is done that is not spread over the months to its deadline."""
         early = self.results.early_finish
         if early is None:
             return ""
@@ -423,7 +418,6 @@ class VerdictWords:
         )
 
     def _why_buy(self, part: DecisionPart) -> str:
-        """Use of the servers beside the use from which they pay."""
         rows = [row for row in self.plan.capacity if row.source == part.source]
         available = sum(row.hours_available for row in rows)
         if not available:
@@ -440,7 +434,6 @@ class VerdictWords:
         return f"{text}; over their life they cost less than {rent} from {pays_from:.0%} use on."
 
     def _why_rent_beside(self) -> str:
-        """What is rented until servers go live."""
         inputs, decision = self.results.inputs, self.facts.decision
         owned = {part.source for part in decision if part.action in OWNING}
         served = (r.month for r in self.plan.capacity if r.source in owned and r.hours_used > 0)
@@ -482,7 +475,6 @@ class VerdictWords:
         return self._why_not_by_its_margin(own) if refusal and extra and own.buys else refusal
 
     def _why_not_by_its_margin(self, bought: Scenario) -> str:
-        """What a purchase saves before and after its resale, beside what is asked of it."""
         unsold = total_without_resale(bought)
         rent = total_without_resale(self.plan)
         sold = unsold - rent + self.plan.total_cost - bought.total_cost
@@ -499,7 +491,6 @@ class VerdictWords:
         )
 
     def _owned(self, plan: Scenario) -> set[str]:
-        """Servers that a plan starts; none where even the plan of owning rents alone."""
         return {key for key in plan.units_started if self.results.inputs.by_key[key].is_owned}
 
     def _money(self, amount: Decimal | float) -> str:
@@ -550,8 +541,6 @@ def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
 
 @dataclass(frozen=True)
 class _Late:
-    """Work that may take more than its months on the machines of the plan."""
-
     months: slice
     last: str
     """The last of its months, in words."""

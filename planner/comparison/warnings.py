@@ -148,7 +148,6 @@ def _late_work(facts: Facts) -> Iterator[Gaps]:
 
 
 def _without_deadline(facts: Facts) -> Iterator[Gaps]:
-    """Runs without a deadline are done as soon as the usual number of accelerators can."""
     demand, calendar = facts.results.demand, facts.inputs.calendar
     if not demand.is_sized or not demand.candidates:
         return
@@ -171,7 +170,6 @@ def _never_built(facts: Facts) -> Iterator[Gaps]:
 
 
 def _idle_parts(facts: Facts) -> Iterator[Gaps]:
-    """Accelerators paid for at once that the stated peak or job leaves without work."""
     plan, inputs, is_given = facts.advised, facts.inputs, not facts.results.demand.is_sized
     if plan is None or not (is_given or facts.results.request.workload.accelerators_per_job):
         return
@@ -224,7 +222,6 @@ def _lowest_quote(facts: Facts) -> Iterator[Gaps]:
 
 
 def _split_runs(facts: Facts) -> Iterator[Gaps]:
-    """One run of sized work has machines in several places in the same month."""
     plan, demand, inputs = facts.advised, facts.results.demand, facts.inputs
     if plan is None or not demand.is_sized:
         return
@@ -263,7 +260,6 @@ def _consumer_cards(facts: Facts) -> Iterator[Gaps]:
 
 
 def _short_reservation(facts: Facts) -> Iterator[Gaps]:
-    """Hours reserved by date may not suffice, and what renting on demand saves on average."""
     results, most = facts.results, facts.results.hours_range[1]
     advised, risk = results.recommendation.scenario, results.risk
     if most <= SAFE_TO_RESERVE or all(p.action != "reserve" for p in facts.verdict.decision):

@@ -313,7 +313,6 @@ def _pairs(
 
 
 def _fits(large: CapacitySource, small: CapacitySource) -> bool:
-    """Whether a larger machine is a whole number of small ones."""
     parts = large.capacity / small.capacity
     return parts > 1.5 and abs(parts - round(parts)) <= _SAME
 

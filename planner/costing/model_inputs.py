@@ -266,7 +266,6 @@ class ModelInputs:
         return {self.fallback.key for one in in_use if self.fallback and one.availability}
 
     def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
-        """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours."""
         peak, at_peak = self.runs.of(rental), self.runs.hours_of(rental)
         return np.where(peak > 0, fill_nodes(peak, rental.capacity) * at_peak, self.hours)
 

@@ -81,8 +81,6 @@ def buy_what_pays_back(
 
 @dataclass(frozen=True)
 class _Fewer:
-    """A search for the most servers that pay back, by halving how many may be bought."""
-
     inputs: ModelInputs
     rent: Scenario
     margin: float
@@ -146,7 +144,6 @@ class _Fewer:
 
 
 def _limit_servers(inputs: ModelInputs, limits: Mapping[str, int]) -> ModelInputs:
-    """The same with at most so many servers bought of each kind, none of one not named."""
     units = tuple(
         replace(one, max_units=limits.get(one.key, 0)) if one.is_owned else one
         for one in inputs.problem.units
@@ -157,7 +154,6 @@ def _limit_servers(inputs: ModelInputs, limits: Mapping[str, int]) -> ModelInput
 
 
 def _hold_to(inputs: ModelInputs, paid: float, margin: float) -> ModelInputs:
-    """The same, in whose plans payments and `margin` of the capital are at most `paid`."""
     problem = inputs.problem
     units = tuple(
         replace(one, payments=one.all_payments + margin * one.capex) if one.is_owned else one
@@ -169,7 +165,6 @@ def _hold_to(inputs: ModelInputs, paid: float, margin: float) -> ModelInputs:
 
 
 def _payments(inputs: ModelInputs, plan: Scenario) -> Iterator[float]:
-    """What a plan pays, as the optimiser counts it: no resale of what it starts."""
     yield inputs.problem.base_payments
     for key, started in plan.units_started.items():
         yield float(started[started > 0] @ inputs.units[key].all_payments[started > 0])

@@ -102,7 +102,6 @@ class PlansWithCredits:
 
     @cached_property
     def _fixed(self) -> dict[str, Floats]:
-        """Provider → [L] what it bills whatever the plan."""
         length = self.inputs.calendar.length
         totals = {pool.provider: np.zeros(length) for pool in self.inputs.pools}
         for source in self.inputs.sources:
@@ -111,7 +110,6 @@ class PlansWithCredits:
         return totals
 
     def _bills(self, plan: Plan) -> Mapping[str, Floats]:
-        """Provider → [L] what it bills under a plan."""
         totals = {provider: fixed.copy() for provider, fixed in self._fixed.items()}
         months = self.inputs.calendar.months
         for key, hours in (*plan.rented_hours.items(), *plan.used_hours.items()):
@@ -196,7 +194,6 @@ def _leave(plan: Plan, provider: str, inputs: ModelInputs) -> Plan | None:
 def _replaces(
     one: CapacitySource, other: CapacitySource, hours: Floats, inputs: ModelInputs
 ) -> bool:
-    """Whether a machine may stand in for another in the months of its `hours`."""
     limited = {quota.group for quota in inputs.quotas}
     is_alike = (
         one.provider != other.provider

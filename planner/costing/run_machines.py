@@ -93,7 +93,6 @@ def group_by_run(keys: Collection[str], inputs: ModelInputs) -> Iterator[RunGrou
 
 
 def _by_machine(keys: Collection[str], job: int, inputs: ModelInputs) -> Iterator[frozenset[str]]:
-    """Those that hold a run of `job` accelerators; else each kind of machine by itself."""
     whole, own = set(), set()
     rented: dict[tuple[str, float], set[str]] = defaultdict(set)
     for key in keys:
@@ -174,7 +173,6 @@ def _parts(source: CapacitySource) -> int:
 
 
 def _may_serve(own: Collection[str], inputs: ModelInputs) -> NDArray[np.bool_]:
-    """[T] whether anything of one's own may be in service."""
     months = inputs.calendar.months
     some = np.zeros(months, dtype=bool)
     for source in (inputs.by_key[key] for key in own):

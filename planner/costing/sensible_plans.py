@@ -32,7 +32,6 @@ def count_machines(plan: Scenario, inputs: ModelInputs) -> float:
 
 
 def _most_in_service(plan: Scenario, source: CapacitySource) -> float:
-    """Most units of a source at once that a plan starts; of any other source no limit."""
     started = plan.units_started.get(source.key)
     if source.term is None or started is None:
         return inf

@@ -101,7 +101,6 @@ def solve_by_kind(
 def _restrict(
     problem: PlanProblem, keys: Collection[str], peak: Floats, *, is_level: bool
 ) -> PlanProblem:
-    """The problem with the sources of a group alone."""
     part = replace(
         problem,
         peak=peak,
@@ -166,7 +165,6 @@ class CostFloors:
 
     @cached_property
     def _hour(self) -> dict[str, Floats]:
-        """[T] what an hour of a reference accelerator costs at least, by key."""
         problem, busy = self.problem, self.problem.hours > 0
         rows = {
             one.key: np.where(

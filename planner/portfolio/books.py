@@ -170,7 +170,6 @@ def _shared(joint: JointInputs, plan: JointPlan) -> Scenario:
 
 
 def _source_of(joint: JointInputs, key: str) -> CapacitySource:
-    """The source behind a unit, of the first project that can use it."""
     for project, inputs in zip(joint.problem.projects, joint.inputs, strict=True):
         if key in project.units:
             return inputs.by_key[source_key(key)]
@@ -295,7 +294,6 @@ class JointBudgets:
         return list_excess(sums, self.stated)
 
     def _count(self, plan: JointPlan) -> Amounts:
-        """Budget → what the optimiser counts against it."""
         limits, problem = self._limits, self.joint.problem
         cash, starts = np.zeros(problem.months), np.zeros(problem.months)
         paid = limits.base_payments
@@ -315,7 +313,6 @@ class JointBudgets:
         return {**sums, **spent}
 
     def _hourly_cash(self, plan: JointPlan) -> Iterator[Floats]:
-        """[T] what falls due for the hours that each project uses of each source."""
         for project, use in zip(self.joint.problem.projects, plan.uses, strict=True):
             by_hour = {one.key: one.hour_cash for one in project.problem.rental_options}
             by_hour |= {unit.key: unit.hour_cash for unit in project.problem.units}

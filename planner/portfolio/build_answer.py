@@ -72,7 +72,6 @@ class _Builder:
         return None if self.plan is None else Usage(self.plan.books)
 
     def answer(self) -> PortfolioAnswer:
-        """The figures first, then the sentences that speak of them."""
         answer = self._figures()
         if self.usage is not None:
             answer = answer.model_copy(update=self._machines(self.usage))
@@ -155,7 +154,6 @@ class _Builder:
         }
 
     def _range(self) -> dict[str, object]:
-        """Of the total, or why it has none."""
         results, plan = self.results, self.plan
         if plan is None:
             return {"why_no_range": NO_PLAN}
@@ -169,7 +167,6 @@ class _Builder:
         }
 
     def _parts(self) -> list[tuple[str, Scenario]]:
-        """The books by whose they are: "" for what all share."""
         assert self.plan is not None
         books = self.plan.books
         shared = [] if books.shared is None else [("", books.shared)]
@@ -223,7 +220,6 @@ class _Builder:
 
     @cached_property
     def fractions(self) -> Mapping[str, float]:
-        """Its part of the plan by project, to a millionth; they sum to one."""
         results, plan = self.results, self.plan
         if results.shares is None or plan is None or not plan.cents:
             return {}
@@ -231,7 +227,6 @@ class _Builder:
         return fractions_of_whole(cents, plan.cents)
 
     def _shared_hours(self, name: str) -> tuple[float, float]:
-        """Accelerator-hours that a project, and all of them, use of machines that are shared."""
         if self.usage is None or self.usage.books.shared is None:
             return 0.0, 0.0
         usage, own, in_all = self.usage, 0.0, 0.0
@@ -257,7 +252,6 @@ class _Builder:
         )
 
     def _busy_months(self, alone: StandAlone) -> tuple[int, ...]:
-        """Months in which the plan has the project work, or in which it would where it waits."""
         months: set[int] = set()
         if self.usage is not None:
             for (project, _), hours in self.usage.used.items():
@@ -317,7 +311,6 @@ class _Builder:
                     yield warning
 
     def _of_their_work(self) -> Iterator[str]:
-        """Of the work of each project what comes first on the machines that it uses here."""
         usage = self.usage
         for name, one in self.results.alone.items():
             keys = [] if usage is None else [key for project, key in usage.used if project == name]
@@ -332,7 +325,6 @@ def _line(line: CostLine, project: str) -> PortfolioLine:
 
 
 def _describe_purchases(purchases: tuple[Purchase, ...]) -> Iterator[str]:
-    """What is bought and committed to, by label."""
     units: dict[tuple[str, str], float] = {}
     for row in purchases:
         if row.kind != "capacity_block":
@@ -361,7 +353,6 @@ class Usage:
 
     @cached_property
     def _inputs(self) -> dict[str, ModelInputs]:
-        """source key → inputs of the first project that knows it."""
         known: dict[str, ModelInputs] = {}
         for inputs in self.books.inputs:
             for key in inputs.by_key:
@@ -488,7 +479,6 @@ class Usage:
         return tuple(merged[key] for key in sorted(merged))
 
     def _purchases_of(self, part: Scenario) -> Iterator[Purchase]:
-        """Of one part: its units by the project whose sources know them, its reservations once."""
         by_inputs: dict[int, dict[str, NDArray[np.int64]]] = {}
         places = {id(inputs): place for place, inputs in enumerate(self.books.inputs)}
         for key, units in part.units_started.items():
@@ -506,7 +496,6 @@ class Usage:
 
 
 def _add(one: Purchase, other: Purchase) -> Purchase:
-    """Two purchases of the same units in the same month as one."""
     sums = {
         name: None if getattr(one, name) is None else getattr(one, name) + getattr(other, name)
         for name in ("units", "due_at_start", "due_per_month")

@@ -179,7 +179,6 @@ def solve_joint(
 def _cost(
     joint: JointProblem, started: Mapping[str, NDArray[np.int64]], uses: Sequence[ProjectUse]
 ) -> float:
-    """Σ coefficient × what is started, used and rented."""
     cost = 0.0
     for key, units in started.items():
         at = np.flatnonzero(units)
@@ -214,8 +213,6 @@ class GroupBounds:
 
 
 class _SharedModel(PlanModel):
-    """What is started for all projects, the limits of all, and the rows of each project."""
-
     def __init__(self, joint: JointProblem) -> None:
         self.joint, self.months, self.model = joint, joint.months, Model()
         self.spending, self.is_elastic = None, False
@@ -231,17 +228,14 @@ class _SharedModel(PlanModel):
         self.projects = [_ProjectRows(self, project) for project in joint.projects]
 
     def _share(self, kind: Kind) -> tuple[Ints, Ints]:
-        """[T] rows of nodes that are taken, and of node-hours, over 730."""
         hours = kind.unit.hours_per_month / HOURS_PER_MONTH
         share = self.model.rows(self.months, -np.inf, kind.existing)
         return share, self.model.rows(self.months, -np.inf, hours * kind.existing)
 
     def shared_rows(self, kind: Kind) -> tuple[Ints, Ints]:
-        """The same of a kind that is written down."""
         return self._shared[id(kind)]
 
     def _service(self, unit: CommitmentOption) -> tuple[object, ...]:
-        """What makes two units one and the same to every project."""
         limits_cash = self.joint.limits.limits_cash
         return tuple(
             None
@@ -275,7 +269,6 @@ class _SharedModel(PlanModel):
     def divide(
         self, values: Floats, started: Mapping[str, NDArray[np.int64]]
     ) -> tuple[ProjectUse, ...]:
-        """What each project uses; the nodes of a kind are handed out in the order of their keys."""
         none = np.zeros(self.months, np.int64)
         nodes = {
             key: units_in_service(unit, started.get(key, none)).astype(float)
@@ -294,7 +287,6 @@ class _SharedModel(PlanModel):
 
 
 def _hand_out(kind: Kind, wanted: Floats, free: dict[str, Floats], into: dict[str, Floats]) -> None:
-    """Takes `wanted` [T] from what is free of the units of a kind."""
     for unit in kind.units:
         taken = np.minimum(wanted, free[unit.key])
         taken[taken < _NOISE] = 0.0
@@ -306,8 +298,6 @@ def _hand_out(kind: Kind, wanted: Floats, free: dict[str, Floats], into: dict[st
 
 @dataclass(frozen=True)
 class _Taken:
-    """Nodes of a kind that a project takes and runs, in some months."""
-
     kind: Kind
     unit: CommitmentOption
     months: Ints
@@ -316,8 +306,6 @@ class _Taken:
 
 
 class _ProjectRows(PlanModel):
-    """The rows and columns of one project: its demand, what it shares and what it rents."""
-
     def __init__(self, shared: _SharedModel, project: ProjectProblem) -> None:
         self.project, self.problem, self.model = project, project.in_widths, shared.model
         self.spending, self.limits, self.months = None, shared.limits, shared.months
@@ -353,7 +341,6 @@ class _ProjectRows(PlanModel):
         self.spot_row = model.rows_in(self.busy & (share < 1), -np.inf, share * self.width)
 
     def _write_kinds(self) -> None:
-        """One kind of accelerator for all months, where the project keeps to one."""
         model, kinds = self.model, sorted(set(self.project.kinds.values()))
         self.kind_rows: dict[tuple[str, bool], Ints] = {}
         if len(kinds) < 2:
@@ -370,12 +357,10 @@ class _ProjectRows(PlanModel):
                 self.kind_rows[kind, of_hours] = row
 
     def _kind_row(self, key: str, of_hours: bool = False) -> Ints:
-        """[T] row in which the widths of a kind count, or the widths that its units run."""
         kind = self.project.kinds.get(key, "")
         return self.kind_rows.get((kind, of_hours), np.full(self.months, ABSENT))
 
     def _take(self, shared: _SharedModel, kind: Kind) -> list[_Taken]:
-        """The nodes that it may take of a kind of unit, and the hours that it runs on them."""
         unit = self.project.units.get(kind.unit.key)
         held = self.busy & ((kind.existing > 0) | (kind.service != ABSENT))
         months: Ints = np.flatnonzero(held)
@@ -409,7 +394,6 @@ class _ProjectRows(PlanModel):
         return self.project.kinds.get(offer.key, "")
 
     def _at_work(self, offers: Sequence[RentalOption], months: Ints) -> Floats:
-        """Of movable work no more of a node than may be at work at once."""
         capacity = super()._at_work(offers, months)
         if self.project.movable is None or not self._node(offers[0]):
             return capacity
@@ -417,7 +401,6 @@ class _ProjectRows(PlanModel):
         return np.where(self.inside[months], at_once, capacity)
 
     def _link_nodes(self, offer: RentalOption, node: float) -> Ints:
-        """Of movable work, whose machines rent in part, Σ z ≤ node · n where a quota counts n."""
         link, movable = super()._link_nodes(offer, node), self.project.movable
         quotas = [(q, r) for q, r in self.limits.quotas if q.in_machines and offer.size_in(q.group)]
         if movable is None or not quotas:

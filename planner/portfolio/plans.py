@@ -136,7 +136,6 @@ class PortfolioPlans:
         changed: Sequence[str],
         work: WorkMeter,
     ) -> PortfolioPlan | None:
-        """The best plan of projects of which some may be laid in two ways."""
         before = work.done
         best = self._plan_laid(own, work.share(1 / 2, stops=False))
         with suppress(WorkSpentError):  # what there is stands
@@ -153,7 +152,6 @@ class PortfolioPlans:
     def _plan_within_months(
         self, members: Sequence[PreparedProject], work: WorkMeter
     ) -> PortfolioPlan | None:
-        """The best plan with the runs of all projects done within one to three months."""
         best: PortfolioPlan | None = None
         for months in range(1, MOST_MONTHS + 1):
             with suppress(WorkSpentError, InvalidInput):  # more at once than there are, say
@@ -172,7 +170,6 @@ class PortfolioPlans:
         return laid
 
     def _turned(self, member: PreparedProject) -> PreparedProject:
-        """A project as asked that is laid as it would by itself, and the other way round."""
         is_own, name = self._is_as_alone(member), member.name
         return self.members[name] if is_own else self.alone[name].member
 
@@ -182,7 +179,6 @@ class PortfolioPlans:
     def _plan_laid(
         self, members: Sequence[PreparedProject], work: WorkMeter
     ) -> PortfolioPlan | None:
-        """The best plan of some projects whose work lies as given."""
         together = self._apart(members)
         apart = together if len(members) == 1 or not self.has_limits else None
         if len(members) == 1 and apart is not None:
@@ -267,7 +263,6 @@ class PortfolioPlans:
         return self._costs[group]
 
     def _cost_alone(self, group: frozenset[str]) -> float:
-        """What the projects of a group pay, each by itself, in cents."""
         return float(sum(self.alone[name].cents or 0 for name in group))
 
     def _costs_of_parts(
@@ -277,7 +272,6 @@ class PortfolioPlans:
         work: WorkMeter,
         most: Callable[[frozenset[str]], float] | None,
     ) -> Iterator[float]:
-        """What a group pays apart, and with one of its projects apart, in cents."""
         yield self._cost_alone(group)
         ones = {name: self.cost(frozenset({name}), plan, work, most) for name in sorted(group)}
         yield sum(ones.values())
@@ -310,12 +304,10 @@ class PortfolioPlans:
         return GroupCosts(self.search.joint(members).problem, base_costs)
 
     def _rents(self, members: Sequence[PreparedProject]) -> list[Decimal | None]:
-        """Totals of the best plans apart that buy nothing."""
         return [self.alone[member.name].renting for member in members]
 
 
 def _cheaper(best: PortfolioPlan | None, other: PortfolioPlan | None) -> PortfolioPlan | None:
-    """Of two plans the cheaper one, the first where they cost the same."""
     if best is None or other is None:
         return best or other
     return other if other.books.net_present_cost < best.books.net_present_cost else best
@@ -371,7 +363,6 @@ class PlanSearch:
 
     @property
     def _payback_margin(self) -> float:
-        """Share of its price that a purchase must save before its resale."""
         return self.preparation.projects[0].alone.assumptions["payback_margin"]
 
 
@@ -448,7 +439,6 @@ def may_be_sooner(member: PreparedProject) -> bool:
 
 
 def _compared(member: PreparedProject, results: ComparisonResults) -> StandAlone:
-    """What its comparison advises."""
     scenarios = results.allowed_scenarios
     renting = best_without_buying(
         {k: s for k, s in scenarios.items() if is_allowed(k, results.inputs.interruptible)}
@@ -463,7 +453,6 @@ def _compared(member: PreparedProject, results: ComparisonResults) -> StandAlone
 
 
 def _move(alone: StandAlone, search: PlanSearch, work: WorkMeter) -> StandAlone:
-    """The same with its hours moved within its window, where that costs less."""
     moved, bound = _find_moved(alone.member, alone.renting, search, work)
     alone = replace(alone, bound=bound)
     if moved is None:

@@ -131,7 +131,6 @@ class PortfolioPreparation:
     def _preparation(
         self, project: PortfolioProject, holders: Sequence[PortfolioProject]
     ) -> Preparation:
-        """The comparison of one project that may use what the holders have."""
         request, limits = self.request, self.request.limits
         shared = {name: getattr(request, name) for name in _SHARED_FIELDS}
         together = {name: getattr(limits, name) for name in type(limits).model_fields}
@@ -186,7 +185,6 @@ class PortfolioPreparation:
         )
 
     def _with_all_commitments(self, laid: Sequence[PreparedProject]) -> dict[Key, ModelInputs]:
-        """The inputs of each project as asked, and of those laid otherwise."""
         key = tuple(one.key for one in laid)
         if key not in self._extended:
             every = (*self.projects, *laid)
@@ -383,7 +381,6 @@ def _is_to_buy(source: CapacitySource) -> bool:
 
 
 def _whole_nodes(inputs: ModelInputs, problem: PlanProblem) -> frozenset[str]:
-    """Units of which one job fills a node, so that no second job fits beside it."""
     whole = set()
     for unit in problem.units:
         source = inputs.by_key[unit.key]

@@ -110,7 +110,6 @@ class PortfolioResults:
 
     @cached_property
     def _shares_work(self) -> WorkMeter:
-        """What the plans of groups may take; a search that needs more is refused."""
         return self.work.share(SHARES_SHARE)
 
     @property
@@ -143,7 +142,6 @@ class PortfolioResults:
         return divide_exactly(names, self._game(plan), plan.cents, alone, self._slack(plan))
 
     def _sampled(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
-        """Over sampled orders of joining, where there are too many groups to plan each."""
         names, work, costs = self.served, self._shares_work, self.plans.group_costs(plan)
         game: Game = lambda group: self.plans.least_cost(group, plan, work)  # noqa: E731
         if costs is not None:
@@ -198,7 +196,6 @@ class PortfolioResults:
         return find_group_better_off(shares.cents, self._game(plan), self.served, self._slack(plan))
 
     def _slack(self, plan: PortfolioPlan) -> float:
-        """Cents that a group has to save for it to be better off apart."""
         return plan.cents * ROUNDED_AWAY
 
     @cached_property

@@ -84,7 +84,6 @@ class PortfolioSimulation:
 
     @cached_property
     def _views(self) -> tuple[tuple[ProjectView, ...], ...]:
-        """The projects of each joint plan; none of the plan of one comparison."""
         return tuple(
             ()
             if leaf.shared is None
@@ -162,7 +161,6 @@ class PortfolioSimulation:
         return total
 
     def _alone(self, leaf: Books, place: int, draws: ProjectDraws | None = None) -> Simulation:
-        """The outcomes of the comparison of one project."""
         drawn = self.as_planned()[place] if draws is None else draws
         own = self.parameters[place], drawn.drivers, drawn.outcomes
         return Simulation(leaf.inputs[0], *own)
@@ -170,14 +168,11 @@ class PortfolioSimulation:
 
 @dataclass(frozen=True)
 class _Joint:
-    """Projects on machines that they share, in the outcomes of each."""
-
     shared: SharedView
     draws: Sequence[ProjectDraws]
     parameters: Sequence[RiskParameters]
 
     def cost(self) -> Floats:
-        """[2, N]"""
         cost, nodes = self._hold(self._outcomes_of_all(self.draws))
         planned_draws = draw_as_planned([one.drivers for one in self.draws], self._months)
         planned = self._hold(self._outcomes_of_all(planned_draws))[1]
@@ -213,7 +208,6 @@ class _Joint:
         return replace(first, growth=growth, level=None, slip=slip)
 
     def _hold(self, outcomes: Outcomes) -> tuple[Floats, dict[str, Floats]]:
-        """[2, N] what shared units cost, and [N, T] the nodes of each in service."""
         shared, count = self.shared, len(outcomes.slip)
         cost = np.zeros((2, count))
         nodes = {key: np.zeros((count, self._months)) for key in shared.sources}
@@ -253,7 +247,6 @@ class _Joint:
         return works
 
     def _pay(self, work: Work, draws: ProjectDraws, place: int) -> Floats:
-        """[2, N] what a project pays for itself."""
         cost = np.zeros((2, len(draws.outcomes.slip)))
         for order, some in _chunks(self._market(place), draws.outcomes):
             there = replace(some, demand=work.demand[order], at_peak=work.at_peak[order])
@@ -263,7 +256,6 @@ class _Joint:
 
 
 def _chunks(market: Market, outcomes: Outcomes) -> Iterator[tuple[NDArray[np.intp], Samples]]:
-    """Rows of the outcomes, and these as samples of one slip."""
     order = np.argsort(outcomes.slip, kind="stable")
     ascending = outcomes.select(order)
     for rows, slip in chunks_of_one_slip(ascending.slip):
@@ -410,7 +402,6 @@ def hand_over(works: Sequence[Work], idle: dict[str, Floats], planned_idle: Node
 
 
 def _take(work: Work, wanted: Floats, *free: dict[str, Floats]) -> None:
-    """Serves what it can of the hours `wanted` on nodes that are `free`."""
     for key in (k for k in work.project.keys if k in free[0]):
         per_node = work.hours_of(key)
         nodes = np.divide(wanted, per_node, out=np.zeros_like(wanted), where=per_node > 0)
@@ -429,7 +420,6 @@ def find_window(movable: MovableWork, slip: Floats, months: int) -> NDArray[np.b
 
 
 def _move(work: Work, idle: dict[str, Floats], freed: dict[str, Floats]) -> None:
-    """Does hours that a month of the window lacks in other months of it."""
     movable = work.project.member.movable
     assert movable is not None
     inside = find_window(movable, work.slip, work.demand.shape[1])
@@ -545,7 +535,6 @@ def risk_parameters(member: PreparedProject, inputs: ModelInputs, plan: Scenario
 
 
 def _as_planned(member: PreparedProject, inputs: ModelInputs, part: Scenario) -> ModelInputs:
-    """The inputs with hours that may move in the months in which the plan does them."""
     if member.movable is None:
         return inputs
     inside = member.movable.indicator(inputs.calendar.months)

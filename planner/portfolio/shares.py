@@ -68,7 +68,6 @@ def divide_exactly(
 def _stable(
     shares: Mapping[str, float], game: Game, total: int, slack: float
 ) -> Mapping[str, float]:
-    """The shares, or the nearest that no group would leave; as they are where there are none."""
     if not find_group_better_off(shares, game, sorted(shares), slack):
         return shares
     return move_into_core(shares, game, total) or shares
@@ -117,7 +116,6 @@ _LEAST_PAIRS = 10
 
 
 def _added(names: Sequence[str], order: NDArray[np.int64], game: Game) -> NDArray[np.float64]:
-    """[n] what each project adds when it joins in this order."""
     added, group, cost = np.zeros(len(names)), frozenset[str](), 0.0
     for place in order.tolist():
         group = group | {names[place]}
@@ -131,7 +129,6 @@ def _error(
     squares: NDArray[np.float64],
     pairs: int,
 ) -> float:
-    """Half-width of the 95 % interval of the least certain share over the mean share."""
     if pairs < 2:
         return float("inf")
     variance = np.maximum(squares - sums**2 / pairs, 0.0) / (pairs - 1)
@@ -182,7 +179,6 @@ _HAIR = 1e-6
 
 
 def _scaled(shares: Mapping[str, float], total: int) -> dict[str, float]:
-    """The shares, what is missing of `total` spread evenly."""
     missing = (total - sum(shares.values())) / len(shares)
     return {name: share + missing for name, share in shares.items()}
 

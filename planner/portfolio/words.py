@@ -112,7 +112,6 @@ def _list_rents(answer: PortfolioAnswer, *, is_beside: bool) -> Iterator[str]:
 
 
 def _resale(answer: PortfolioAnswer) -> str:
-    """What the cost of a plan counts on from servers that nobody has promised to take."""
     if not answer.resale:
         return ""
     amount = format_money(answer.resale, answer.currency)
@@ -147,7 +146,6 @@ def _describe_direct_cost(answer: PortfolioAnswer, one: ProjectShare) -> Iterato
 
 
 def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
-    """How the share comes about, with the least and the most that it could add."""
     if not one.saving or answer.shares_method is None:
         return
     if one.adds is None or one.without is None:
@@ -210,18 +208,16 @@ def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
 
 
 def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
-    """When it works, and which part of each kind of machine it uses."""
     if not one.busy_months:
         yield "It has no work in the months of the plan."
         return
     yield f"It works {describe_months(answer, one.busy_months)}."
     if one.sooner or (one.alone_sooner and not one.waits):
-        yield describe_when(answer, one)
+        yield _describe_when(one)
     yield _describe_shared_hours(answer, one)
 
 
 def _in_percent(fractions: Mapping[str, float | None]) -> dict[str, str]:
-    """Parts of one whole by project, those that are known, in per cent that add up."""
     return format_named_shares({k: part for k, part in fractions.items() if part is not None})
 
 
@@ -268,24 +264,13 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
         yield " ".join(sentences)
 
 
-def describe_when(answer: PortfolioAnswer, one: ProjectShare) -> str:
-    """When it does its runs here and by itself, and what it costs by itself to spread them."""
-    sooner = format_money(one.alone_total or 0, answer.currency)
-    if not one.sooner:
-        return (
-            "Its runs are spread over the months to their deadlines here; by itself it would do "
-            f"them sooner, for {sooner} in all (not discounted)."
-        )
-    if not one.alone_sooner:
-        return (
-            "Its runs finish before their deadlines, as the limits of all leave no room for them "
-            "otherwise."
-        )
-    instead = "no plan of its own would keep to its limits"
-    if one.alone_spread is not None:
-        spread = format_money(one.alone_spread, answer.currency)
-        instead = f"it would pay {spread} by itself in place of {sooner}, not discounted"
-    return f"Its runs finish before their deadlines: spread over the months to these, {instead}."
+def _describe_when(one: ProjectShare) -> str:
+    return (
+        "Its runs finish before their deadlines here."
+        if one.sooner
+        else "Its runs are spread over the months to their deadlines here; by itself it would do "
+        "them sooner."
+    )
 
 
 def describe_sureness(answer: PortfolioAnswer) -> str:

@@ -256,7 +256,6 @@ class _Part:
         return float(started[starts[0]]), len(months), f" in {months[0]}, renewed in {again}"
 
     def _at_peak(self) -> Floats | None:
-        """[busy months] hours that what is rented works; None for whole months."""
         peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
         at_peak = peak_hours[self.plan.used_hours[self.source.key] > 0]
         return None if float(at_peak.min()) >= HOURS_PER_MONTH - 1 else at_peak
@@ -349,7 +348,6 @@ def share_of_hours(
 
 
 def _needed_share_of_rent(plan: Scenario, inputs: ModelInputs) -> NDArray[np.float64]:
-    """[T] share of the hours rented that the demand needs: below 1 where machines rent whole."""
     needed = np.array(plan.served_hours, dtype=np.float64)
     rented = np.zeros(inputs.calendar.months)
     for key, hours in plan.used_hours.items():

@@ -286,7 +286,6 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
 
 
 def _growth(parameters: RiskParameters, months: int, random: np.random.Generator) -> Floats:
-    """[N, T] growth of demand, mean 1."""
     sd = parameters.demand_growth_sd
     if not sd:
         return np.ones((parameters.samples, months))
@@ -304,7 +303,6 @@ def _growth(parameters: RiskParameters, months: int, random: np.random.Generator
 def _prices(
     parameters: RiskParameters, drivers: PriceDrivers, months: int, random: np.random.Generator
 ) -> Floats:
-    """[P, N, T + 1] factors on the prices that a plan says."""
     if not drivers.processes:
         return np.ones((0, parameters.samples, months + 1))
     paths = draw_paths(drivers.processes, months + 1, parameters.samples, random)

@@ -130,7 +130,6 @@ def measure_beside(
 
 
 def _work_reserved(reserved: Sequence[Reservation], inputs: ModelInputs) -> Floats:
-    """[T] reference hours of the work that are planned on what is reserved by date."""
     held = sum((one.held for one in reserved), np.zeros(inputs.calendar.months))
     return np.minimum(held, inputs.hours)
 
@@ -162,7 +161,6 @@ def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
 
 
 def _lacking(hours: Floats, served: Floats, at_peak: Floats) -> Floats:
-    """[T] width at the peak that is lacking where units serve so many of the hours."""
     lacking = np.maximum(hours - served, 0.0)
     return np.divide(lacking, at_peak, out=np.zeros_like(lacking), where=at_peak > 0)
 
@@ -170,7 +168,6 @@ def _lacking(hours: Floats, served: Floats, at_peak: Floats) -> Floats:
 def _in_use(
     scenario: Scenario, inputs: ModelInputs, units: Mapping[str, UnitCosts], width: Floats
 ) -> Floats:
-    """[T, 2] cost of an hour of units: as the plan mixes them, else of all in service."""
     months = inputs.calendar.months
     used, of_service = np.zeros(months), np.zeros((months, 2))
     of_use = np.zeros((months, 2))
@@ -438,7 +435,6 @@ def _parts(
 
 
 def _worth(charge: HourCharge, calendar: Calendar) -> Floats:
-    """[T, 2] what 1 due in month t is worth today, and 1."""
     months = calendar.months
     return np.stack([calendar.discount_of(charge.paid)[:months], np.ones(months)], axis=1)
 
@@ -616,7 +612,6 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
 
 
 def _by_month(operating: Floats, calendar: Calendar) -> Floats:
-    """[T, T, 2] bills of each month, as they are paid."""
     months = calendar.months
     worth = np.stack([calendar.running_discount[:months], np.ones(months)], axis=1)
     return np.asarray(operating[:, :, None] * worth)
@@ -625,7 +620,6 @@ def _by_month(operating: Floats, calendar: Calendar) -> Floats:
 def _present(
     amounts: Floats, source: CapacitySource, calendar: Calendar, *, is_priced: bool
 ) -> Floats:
-    """[T, 2] with what is paid later than at the start of its month worth less today."""
     amounts[:, 0] += source.payment_shift(
         calendar,
         lambda charge: is_priced is (not source.is_owned or charge.category in FINANCING),

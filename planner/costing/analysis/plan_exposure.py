@@ -195,12 +195,10 @@ class _Circumstances:
 
     @cached_property
     def _on_demand(self) -> tuple[Floats, Floats] | None:
-        """[T] rent and data of an hour on demand; None without offers."""
         candidates = list_on_demand(self.inputs)
         return _cheapest(candidates, self.calendar) if candidates else None
 
     def _average_cost(self, scenario: Scenario) -> tuple[Floats, Floats]:
-        """[T] what the hours of a scenario cost on average, as the rent of one; no data."""
         months = self.calendar.months
         served = float(scenario.served_hours.sum())
         is_present = self.calendar is self.inputs.calendar
@@ -208,7 +206,6 @@ class _Circumstances:
         return np.full(months, cost / served if served else 0.0), np.zeros(months)
 
     def _spot(self, scenario: Scenario) -> tuple[Floats, Floats]:
-        """[T] rent and data of an hour of spot; ∞ where the scenario may not rent any."""
         candidates = list_spot(scenario, self.inputs)
         keys = tuple(source.key for source in candidates)
         if keys not in self._spots:
@@ -255,7 +252,6 @@ def measure_in_place(
 
 
 def _start_costs(unit: UnitValue, units_started: Floats) -> tuple[Floats, float]:
-    """[T] cost of units by their start without the residual value, and that value."""
     residual_value = units_started * unit.residual
     start = unit.start_cost
     start_cost = np.where(
@@ -266,8 +262,6 @@ def _start_costs(unit: UnitValue, units_started: Floats) -> tuple[Floats, float]
 
 @dataclass(frozen=True)
 class _Rents:
-    """[T] What an hour rented costs, as a plan mixes them in each month."""
-
     rent: Floats
     spot: Floats
     data: Floats

@@ -181,7 +181,6 @@ def add_units(
 
 
 def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats]:
-    """[n, cohort] units started later, and [n, 2] what they cost."""
     n, months = some.demand.shape
     started, cost = np.zeros((n, len(plan.later))), np.zeros((n, 2))
     planned = plan.width.copy()
@@ -222,7 +221,6 @@ def _ordered(
 
 
 def _service(plan: PlanCosts, some: Samples, of_hours: bool) -> Floats:
-    """[cohort, T] width, or hours, that a unit of each later cohort gives in the samples."""
     months = some.demand.shape[1]
     rows = np.zeros((len(plan.later), months))
     for i, cohort in enumerate(plan.later):
@@ -235,6 +233,5 @@ def _service(plan: PlanCosts, some: Samples, of_hours: bool) -> Floats:
 
 
 def _at_end(some: Samples, key: str) -> Floats:
-    """[n, 1] factor on a residual value."""
     price = some.price(key)
     return np.ones((some.demand.shape[0], 1)) if price is None else price[:, -1:]

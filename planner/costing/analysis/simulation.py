@@ -258,7 +258,6 @@ def plan_units(samples: int, plan: PlanCosts, months: int) -> float:
 
 
 def _cost(plan: PlanCosts, some: Samples) -> Floats:
-    """[n, 2]"""
     held = hold_units(plan, some)
     served = np.minimum(held.hours, held.width * some.at_peak)
     served *= plan.usable
@@ -290,7 +289,6 @@ def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Fl
 
 
 def _pay_reserved(one: Reservation, some: Samples) -> Floats:
-    """[n, 2] what is billed for what is reserved by date, whatever of it the work takes."""
     price = some.price(one.source.key)
     cost = np.zeros((some.demand.shape[0], 2))
     for bill in one.bills:
@@ -326,13 +324,11 @@ def _settle(
 def _rented_hours(
     lacking: Floats, plan: PlanCosts, at_peak: Floats, has_units: NDArray[np.bool_]
 ) -> Floats:
-    """[n, T] hours rented where `lacking` hours are."""
     per_month = np.where(at_peak > 0, at_peak, 1.0)
     return np.asarray(plan.rent.follow(lacking / per_month, plan.lacking, has_units) * at_peak)
 
 
 def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples) -> Floats:
-    """[n, 2] what `paid` hours of a mix cost."""
     cost = paid @ mix.data
     for part in mix.parts:
         cost += _pay(part, paid, some)
@@ -350,7 +346,6 @@ def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples) -> Floats:
 
 
 def _pay(part: RentPart, hours: Floats, some: Samples) -> Floats:
-    """[n, 2] what `hours` cost of one price."""
     price = some.price(part.driver_key)
     cost = (hours if price is None else hours * price[:, :-1]) @ part.rate
     factor = some.availability_factor(part)
@@ -446,7 +441,6 @@ def calculate_cvar_90(row: Floats) -> float:
 
 
 def _first_cheapest(cost: Floats) -> NDArray[np.int64]:
-    """[N] the first scenario within a hair of the least cost."""
     edge = cost.min(axis=0)
     edge = edge + 1e-9 * np.abs(edge)
     return np.asarray((cost <= edge).argmax(axis=0))

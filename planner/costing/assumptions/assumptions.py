@@ -9,7 +9,7 @@ that currency already.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from decimal import Decimal
@@ -18,7 +18,6 @@ from math import nan
 from pathlib import Path
 from types import MappingProxyType
 
-from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import MIN_PROVIDER_SHARE
 from planner.contract.request.finance import Risk
@@ -269,32 +268,6 @@ class Assumption:
         'pue'
         """
         return self.field.rpartition(".")[2]
-
-
-PreviousAssumptions = Mapping[str, Assumption]
-"""By field, the assumptions of an earlier answer that nobody gave."""
-
-
-def read_previous_assumptions(rows: Iterable[AssumptionRow]) -> PreviousAssumptions:
-    """The assumptions of an earlier answer that nobody gave, by field.
-
-    >>> row = AssumptionRow(field="on_prem.pue", value=1.5, unit="ratio", given=False, source="x")
-    >>> read_previous_assumptions([row])["on_prem.pue"].value
-    1.5
-    """
-    return {
-        row.field: Assumption(
-            row.field,
-            Decimal(row.value) if isinstance(row.value, str) else row.value,
-            row.unit,
-            False,
-            row.source,
-        )
-        for row in rows
-        if not row.given
-        and row.value is not None
-        and (isinstance(row.value, int | float) or str(row.value).replace(".", "", 1).isdigit())
-    }
 
 
 _TABLE = Path(__file__).with_name("defaults.csv")

@@ -222,7 +222,6 @@ class CapacitySource:
         )
 
     def _start_cost(self, cash: Floats, calendar: Calendar) -> Floats:
-        """[T] net present cost of the cash [T, L] of one unit; `inf` where it may not start."""
         assert self.term is not None
         can_start = self.term.can_start & (self.existing is None)
         if self.available is not None:
@@ -247,7 +246,6 @@ class CapacitySource:
         return price, beside
 
     def _payments(self, amounts: UnitAmounts, calendar: Calendar) -> Floats:
-        """[T] what one unit started in month m is paid for in all, after tax; no resale."""
         due = replace(amounts, paid=np.maximum(amounts.paid, 0.0), debt=0.0)
         total = due.cash - self.tax_relief(due, calendar)
         return np.asarray(total.sum(axis=1))

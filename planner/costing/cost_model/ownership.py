@@ -80,7 +80,6 @@ def build_server_source(
 
 
 def _months_to_sign(server: ServerToBuy, term: Term) -> NDArray[np.bool_] | None:
-    """[T] months in which a lease may begin that must end within the horizon; None: any."""
     if not server.is_leased or server.financing is None or server.financing.term_end != "within":
         return None
     ends = np.arange(term.months) + term.lead_months + server.financing.months
@@ -200,7 +199,6 @@ def _financing_charges(
 
 
 def _unit_prices(server: ServerToBuy, assumptions: Assumptions, calendar: Calendar) -> Floats:
-    """[L] price of one server by the month of purchase."""
     trend = trend_factors(assumptions["server_price_trend_per_year"], calendar.length)
     return np.asarray(server.unit_price * trend)
 
@@ -262,7 +260,6 @@ def _operating_charges(
 
 
 def _operating_trend(category: Category, assumptions: Assumptions, calendar: Calendar) -> Floats:
-    """[L] factor on a running cost in month t; 1 where it has no trend."""
     trend = _OPERATING_COST_TRENDS.get(category)
     return trend_factors(assumptions[trend] if trend else 0.0, calendar.length)
 
@@ -291,7 +288,6 @@ def _power_label(server: ServerToBuy) -> str:
 
 
 def _tariff(assumptions: Assumptions, calendar: Calendar) -> Floats:
-    """[L] price of a kWh in month t."""
     trend = trend_factors(assumptions["electricity_trend_per_year"], calendar.length)
     return np.asarray(assumptions["electricity_per_kwh"] * trend)
 
@@ -593,16 +589,13 @@ class _Schedule:
                 )
 
     def _cents(self, shares: Floats) -> Floats:
-        """[T, n] money of each payment in whole cents, whose sums are those of `shares` [n]."""
         cumulative = np.rint(np.cumsum(shares) * self.prices[:, None] * 100.0)
         return np.asarray(np.diff(cumulative, prepend=0.0) / 100.0)
 
     def _at_last(self, payment: Floats) -> Floats:
-        """[T, L] what falls due in the last month of a contract; `payment` is [T, 1]."""
         return self._at(payment, self.financing.months - 1)
 
     def _at(self, payments: Floats, lead: int = 0) -> Floats:
-        """[T, L] `payments` [T, n] from `lead` months after the start on."""
         months = self.calendar.months
         due, start = np.zeros((months, self.calendar.length)), np.arange(months)
         for k in range(payments.shape[1]):

@@ -120,7 +120,6 @@ def _option_label(offer: Offer) -> str:
 
 
 def _ends_within(source: CapacitySource, term: Term) -> NDArray[np.bool_]:
-    """[T] months in which a commitment may start and end within the horizon."""
     ends_within = np.arange(term.months) + term.duration_months <= term.months
     return ends_within if source.available is None else ends_within & source.available
 
@@ -143,7 +142,6 @@ def describe_offer(offer: Offer) -> str:
 
 
 def _price_factors(source: CapacitySource, assumptions: Assumptions, calendar: Calendar) -> Floats:
-    """[calendar.length] factor on the price of an offer in each month."""
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     return trend * _in_months(source.price_by_month, len(trend))
 

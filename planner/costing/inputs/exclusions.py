@@ -54,27 +54,25 @@ def explain_exclusions(
     each_enough = tuple(f"{words} excludes {whole}" for words, count in excluded if count == total)
     if each_enough:
         return (*each_enough, *_without_price(selection))
-    every = _in_places(selection, filters.rows(selection.catalog_offers))
-    for name, admitted in selection.guard_rails.admitted(selection.catalog_offers, every).items():
+    table, nodes, quotas = selection.catalog_offers, selection.job_nodes, selection.stated_quotas
+    every = _in_places(selection, filters.rows(table))
+    for name, admitted in selection.guard_rails.admitted(table, every).items():
         if len(admitted) < len(every):
             reasons += (f"{name} excludes {len(every) - len(admitted):,} more",)
-    rows = selection.guard_rails.rows(selection.catalog_offers, every)
-    nodes = selection.job_nodes
-    large = nodes.large_enough(selection.catalog_offers, rows)
-    joined = nodes.joined(selection.catalog_offers, large)
-    too_small, alone = len(rows) - len(large), len(large) - len(joined)
-    if too_small:
-        min_per_node = max(selection.min_node_accelerators.values())
+    rows = selection.guard_rails.rows(table, every)
+    large = nodes.large_enough(table, rows)
+    joined = nodes.joined(table, large)
+    if len(large) < len(rows):
+        least = max(selection.min_node_accelerators.values())
         reasons += (
-            f"{too_small:,} {_hold(too_small)} fewer accelerators in a node than one job takes "
-            f"({min_per_node:g})",
+            f"{len(rows) - len(large):,} with fewer accelerators in a node than one job takes "
+            f"({least:g})",
         )
-    if alone:
+    if len(joined) < len(large):
         reasons += (
-            f"{alone:,} {_hold(alone)} only part of a job and {'has' if alone == 1 else 'have'} no "
-            "network known to join several of them",
+            f"{len(large) - len(joined):,} with only part of a job and no network known to join "
+            "several of them",
         )
-    table, quotas = selection.catalog_offers, selection.stated_quotas
     reasons += tuple(
         f"the {words} excludes {count:,}, whose machines are larger"
         for words, count in quotas.count_beyond(table, joined)
@@ -110,10 +108,6 @@ def _listed(words: Sequence[str]) -> str:
     ('reserved and committed-use', 'spot')
     """
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
-def _hold(count: int) -> str:
-    return "holds" if count == 1 else "hold"
 
 
 def _limit_name(filters: Filters, name: str) -> str:

@@ -178,7 +178,6 @@ class ExistingContracts:
         return source if slug in throughput else _payments_alone(source)
 
     def _months(self, calendar: Calendar, ends: int) -> Floats:
-        """[L] 1 in the months in which a contract is paid."""
         last = calendar.length if self.term_end == "full" else calendar.months
         return np.asarray(np.arange(calendar.length) < min(max(ends, 0), last), dtype=np.float64)
 

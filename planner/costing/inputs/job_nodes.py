@@ -135,7 +135,6 @@ class JobNodes:
 
 
 def _has_network(table: OfferTable, rows: Rows, is_own: bool) -> NDArray[np.bool_]:
-    """[row] whether the network of its machine carries a job over several of them."""
     machine = table.machine_codes[rows]
     first = np.zeros(len(table), dtype=np.intp)  # [machine] its first row among `rows`
     first[machine[::-1]] = rows[::-1]

@@ -316,7 +316,6 @@ class GuardRails:
 
 
 def _is_sold_on_demand(table: OfferTable, rows: Rows) -> Bools:
-    """[row] no commitment, or one to a machine sold on demand in the same region."""
     options = table.purchase_option
     commitments = [o.value for o in PurchaseOption if o.is_commitment]
     is_commitment = options.match_names(commitments)[options.codes[rows]]

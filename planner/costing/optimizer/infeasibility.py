@@ -62,7 +62,6 @@ def find_conflicts(problem: PlanProblem, work: WorkMeter) -> tuple[ConflictingCo
 def _relax(
     problem: PlanProblem, names: Sequence[str], work: WorkMeter
 ) -> list[ConflictingConstraint]:
-    """Limits with the least slack that lets a plan in; none where they are not enough."""
     plan = PlanModel(problem, is_elastic=True)
     limits = [limit for limit in plan.limits.limits if limit.name in names]
     slacks = [plan.model.relax(limit.rows, limit.per_slack) for limit in limits]

@@ -113,7 +113,6 @@ def marginal_values(
 
 
 def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProblem]]:
-    """Limit, value given, step, and the problem with that limit a step wider."""
     for quota in problem.quotas:
         nodes = _nodes(problem, quota)
         if nodes and not quota.is_share:
@@ -149,7 +148,6 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
 
 
 def _wider_groups(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProblem]]:
-    """The largest share of one group a hundredth wider, and one group less that must be in use."""
     shares = {q.most for q in problem.quotas if q.is_share and q.most < 1.0}
     if shares:
         share = min(shares)
@@ -165,7 +163,6 @@ def _wider_groups(problem: PlanProblem) -> Iterator[tuple[str, float, float, Pla
 
 
 def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
-    """What each node that counts towards a quota counts for."""
     sizes = [s.size_in(quota.group) for s in problem.rental_options]
     sizes += [u.size_in(quota.group) for u in problem.units]
     return [size for size in sizes if size]
@@ -179,7 +176,6 @@ def _changed(
 
 
 def _example() -> PlanProblem:
-    """The problem of the examples: 24 accelerators for a year, rack space for 16."""
     months, one = 12, np.ones(12)
     rent = RentalOption("rent", 8.0, 8.0, 20 * one, 20 * one)
     year = CommitmentOption(

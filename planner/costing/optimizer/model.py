@@ -136,8 +136,6 @@ class Model:
 
 
 class _Search:
-    """One model in arrays, scaled, and its solution."""
-
     def __init__(
         self,
         model: Model,
@@ -169,7 +167,6 @@ class _Search:
         work.charge(_BUILD_UNITS + self.size * _ENTRY_UNITS)
 
     def solve(self) -> Solution:
-        """The relaxed model first: its cost is a bound, and often its values are whole already."""
         relaxed = self._relax(self.upper)
         if relaxed.values is None:
             relaxed = self._relax(self.upper, "off")
@@ -226,7 +223,6 @@ class _Search:
     def _relax(
         self, upper: Floats, presolve: str = "choose", lower: Floats | None = None
     ) -> Solution:
-        """The model without whole numbers."""
         highs = self.programme(np.zeros(upper.size) if lower is None else lower, upper)
         highs.setOptionValue("presolve", presolve)
         self.run(highs)
@@ -239,7 +235,6 @@ class _Search:
         return Solution(values, cost, min(cost, self._bound(upper)) if lower is None else cost)
 
     def run(self, highs: highspy.Highs) -> None:
-        """One run of simplex within the work that is left, charged by its iterations."""
         per_iteration = _ITERATION_UNITS + self.size * _ITERATION_ENTRY_UNITS
         most = min(self.work.stop_after / per_iteration + 1, _NO_LIMIT)
         highs.setOptionValue("simplex_iteration_limit", int(most))

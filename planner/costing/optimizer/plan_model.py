@@ -191,7 +191,6 @@ class Limits:
         return rows
 
     def _write_pools(self, spending: Spending) -> None:
-        """What each pool pays, or counts, of the bills of each of its months."""
         model = self.model
         for pool, provider in enumerate(spending.providers):
             months = np.flatnonzero(spending.worth[pool] > 0)
@@ -289,7 +288,6 @@ class PlanModel:
         return self.problem.base_cost + (0.0 if self.spending is None else self.spending.owed)
 
     def _alike(self) -> list[list[CommitmentOption]]:
-        """Units that are the same in service."""
         groups: dict[tuple[object, ...], list[CommitmentOption]] = {}
         for unit in self.problem.units:
             sizes = tuple(unit.size_in(quota.group) for quota in self.problem.quotas)
@@ -298,11 +296,9 @@ class PlanModel:
         return list(groups.values())
 
     def _service(self, unit: CommitmentOption) -> tuple[object, ...]:
-        """What a unit does once it is in service."""
         return (unit.capacity, self._running_cost(unit))
 
     def _running_cost(self, unit: CommitmentOption) -> tuple[object, ...]:
-        """What an hour of width costs on a unit; units that cost the same are run together."""
         cash = unit.hour_cash if self.problem.limits_cash or self.spending else np.zeros(0)
         if not unit.hour_cost.any() and not cash.any():
             return ()
@@ -314,7 +310,6 @@ class PlanModel:
         )
 
     def _group_running(self) -> list[list[Kind]]:
-        """Kinds by what they cost to run, those that run for nothing first."""
         groups: dict[tuple[object, ...], list[Kind]] = {(): []}
         for kind in self.kinds:
             groups.setdefault(self._running_cost(kind.unit), []).append(kind)
@@ -327,7 +322,6 @@ class PlanModel:
         return Kind(units, existing, np.full(self.months, ABSENT))
 
     def _busy_width(self, kind: Kind) -> Floats:
-        """[T] φ"""
         return kind.unit.capacity * kind.unit.hours_per_month / self.hours_at_peak
 
     def _write_demand(self) -> None:
@@ -358,7 +352,6 @@ class PlanModel:
             self.run_columns.append(column)
 
     def _write_starts(self, kind: Kind) -> None:
-        """The starts of a kind, and its units in service."""
         written: list[tuple[Ints, Ints, Ints, Floats]] = []
         in_service = np.zeros(self.months + 1)
         for units in self._compete(kind.units):
@@ -399,7 +392,6 @@ class PlanModel:
         self._put_service(kind)
 
     def _put_service(self, kind: Kind) -> None:
-        """Units in service in the rows of the demand and its limits."""
         put, unit = self.model.put, kind.unit
         put(self.width_row, kind.service, unit.capacity)
         run = next(r for r, kinds in enumerate(self.running) if kind in kinds)
@@ -408,7 +400,6 @@ class PlanModel:
             put(rows, kind.service, unit.size_in(quota.group))
 
     def _compete(self, units: Sequence[CommitmentOption]) -> list[list[CommitmentOption]]:
-        """Units of which the cheapest start of a month stands for all."""
         groups: dict[tuple[object, ...], list[CommitmentOption]] = {}
         for unit in units:
             is_alone = bool((unit.start_cost < 0).any()) or unit.max_units is not None
@@ -420,7 +411,6 @@ class PlanModel:
         return list(groups.values())
 
     def _most_useful(self, unit: CommitmentOption) -> Floats:
-        """[T] units started in a month beyond which the months that they serve are covered."""
         months, lead = self.months, min(unit.lead_months, self.months)
         needed = self._needed(unit)
         duration = min(unit.duration_months, months)
@@ -430,11 +420,9 @@ class PlanModel:
         return np.asarray(sliding_window_view(later, duration).max(axis=1)[:months], np.float64)
 
     def _needed(self, unit: CommitmentOption) -> Floats:
-        """[T] units that cover a month."""
         return units_needed(self.problem, unit)
 
     def _write_rentals(self) -> Iterator[RentalColumns]:
-        """Width rented: of offers that every limit treats alike the cheapest of each month."""
         problem, model = self.problem, self.model
         types: dict[tuple[object, ...], list[RentalOption]] = {}
         for offer in problem.rental_options:
@@ -464,19 +452,15 @@ class PlanModel:
                 yield RentalColumns(months, columns, chosen)
 
     def _apart(self, offer: RentalOption) -> str:
-        """What tells an offer apart from others that limits treat alike."""
         return offer.key if self.spending and offer.key in self.spending.hour else ""
 
     def _at_work(self, offers: Sequence[RentalOption], months: Ints) -> Floats:
-        """Reference accelerators at work on a node of each offer, in its month."""
         return np.array([offer.capacity for offer in offers])
 
     def _node(self, offer: RentalOption) -> float:
-        """Width of a node of an offer that rents whole, 0 where parts of it rent too."""
         return offer.capacity if self.problem.whole_nodes and not offer.in_parts else 0.0
 
     def _cheapest(self, offers: Sequence[RentalOption]) -> Iterator[list[RentalOption | None]]:
-        """Rows of an offer a month: the cheapest, then those that take less cash than it."""
         shape = (len(offers), self.months)
         there = np.array(
             [np.ones(self.months, bool) if o.available is None else o.available for o in offers]
@@ -524,7 +508,6 @@ class PlanModel:
                 model.put(at, columns, offer.size_in(quota.group) / offer.capacity)
 
     def _link_nodes(self, offer: RentalOption, node: float) -> Ints:
-        """[T] rows Σ z − node · n = 0 with the whole numbers n."""
         months: Ints = np.flatnonzero(self.has_peak)
         most = np.ceil(self.problem.peak[months] / node - _NOISE)
         nodes = self.model.columns(np.zeros(months.size), most, is_whole=True)
@@ -537,7 +520,6 @@ class PlanModel:
         return link
 
     def _write_groups(self) -> None:
-        """Groups of which some must be in use in every month."""
         least = self.problem.least_groups
         if least is None:
             return

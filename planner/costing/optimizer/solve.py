@@ -130,7 +130,6 @@ def _key(source: RentalOption | CommitmentOption) -> str:
 
 
 def _is_over_budget(problem: PlanProblem, plan: Plan) -> bool:
-    """Whether what a plan takes of a budget is half a cent or more beyond it."""
     if not problem.has_budget:
         return False
     months = problem.hours.size
@@ -158,7 +157,6 @@ def _is_over_budget(problem: PlanProblem, plan: Plan) -> bool:
 
 
 def _change_budgets(problem: PlanProblem, times: float = 1.0, more: float = 0.0) -> PlanProblem:
-    """The problem with every budget so many times as high, and those of cash `more` on top."""
 
     def change(amount: float | None, more: float = 0.0) -> float | None:
         return None if amount is None else amount * times + more

@@ -86,7 +86,6 @@ def _share(common: Singles, family: Singles, own: Singles) -> Singles:
 
 
 def _drivers(groups: _Groups, samples: int, random: np.random.Generator) -> tuple[Singles, Singles]:
-    """[process, sample] the generation's driver, and each process's own mix with it."""
     count = len(groups.family)
     common = random.standard_normal((1, samples), dtype=np.float32)
     family = random.standard_normal((int(groups.family.max()) + 1, samples), dtype=np.float32)
@@ -188,7 +187,6 @@ def _list_changes(
 def _rate_doubt(
     processes: Sequence[PriceProcess], groups: _Groups, samples: int, random: np.random.Generator
 ) -> Singles:
-    """[place, sample] λ of a path over λ: of the place's first process that changes, for all."""
     shapes = np.ones(int(groups.place.max()) + 1)
     for process, place in reversed(list(zip(processes, groups.place, strict=True))):
         if process.changes_per_year:

@@ -207,7 +207,6 @@ def _split(
 
 
 def _write_off_amounts(posting: Posting) -> Floats:
-    """[L] money of a posting by the month in which it is written off."""
     return np.asarray(allocate_write_off(posting) / 100.0)
 
 

@@ -209,7 +209,6 @@ def _is_same_charge(one: Stream, other: Stream) -> bool:
 
 
 def _written_off(stream: Stream) -> Floats:
-    """[L] money of a stream by the month that it is a cost of."""
     if stream.write_off is not None:
         return stream.write_off
     return np.asarray(stream.quantity * stream.unit_price)

@@ -346,7 +346,6 @@ def _payments(source: CapacitySource, start: int, units: int, length: int) -> _P
 
 
 def _book(lease: _Payments, rate: float) -> Cents:
-    """[4, L] depreciation, interest, asset and liability of one lease."""
     month = np.arange(lease.months.size)
     worth = (1.0 + rate) ** -(month - lease.first).astype(np.float64)
     liability = float(lease.at_start @ worth + lease.at_end @ worth / (1.0 + rate))
