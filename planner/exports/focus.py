@@ -77,6 +77,7 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
         row = {
             "BillingCurrency": answer.currency,
             "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
+            "ContractCommitmentCost": _cost(answer, purchase, offer),
             "ContractCommitmentDescription": purchase.label or offer.label,
             "ContractCommitmentId": identifier,
             "ContractCommitmentPeriodStart": period["Start"],
@@ -90,49 +91,24 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
             "x_Units": purchase.units,
             "x_InstanceType": offer.instance_type or None,
         }
-        yield (
-            row
-            | _cost(answer, scenario, purchase, offer)
-            | {
-                "x_IsForecast": "true",
-                "x_ScenarioId": scenario.key.value,
-            }
-        )
+        yield row | {"x_IsForecast": "true", "x_ScenarioId": scenario.key.value}
 
 
-def _cost(
-    answer: SavedPlan, scenario: ScenarioRecord, purchase: Purchase, offer: OfferUsed
-) -> dict[str, Any]:
-    monthly = _monthly_bills(answer, scenario, purchase, offer)
-    if monthly is None:
-        return {"ContractCommitmentCost": None}
-    cost = (purchase.due_at_start or Decimal(0)) + monthly
-    return {"ContractCommitmentCost": round(cost, decimals_of(answer.currency))}
-
-
-def _monthly_bills(
-    answer: SavedPlan, scenario: ScenarioRecord, purchase: Purchase, offer: OfferUsed
-) -> Decimal | None:
-    """What is due by the month over the whole term, at the contract discount of each month; None
-    where nothing is due at first and no bill of the plan says what is later."""
+def _cost(answer: SavedPlan, purchase: Purchase, offer: OfferUsed) -> Decimal | None:
+    """What the whole term costs, each month at its contract discount; None where the first month
+    is free, so that no bill of the plan says what later ones are."""
     each = purchase.due_per_month or Decimal(0)
     months = range(purchase.first, purchase.first + (offer.term_months or 0))
-    factors = {
-        month: Decimal(str(offer.multiplier_in(format_month(answer.month(month)))))
-        for month in months
-    }
-    if len(set(factors.values())) == 1:
-        return each * len(factors)
-    if factors[purchase.first]:
-        return each * sum(factors.values(), Decimal(0)) / factors[purchase.first]
-    hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH
-    prices = {
-        (line.unit_price / factors[line.month]).quantize(_QUANTITY_STEP)
-        for line in scenario.lines
-        if (line.source, line.category) == (purchase.source, "commitment")
-        if factors.get(line.month)
-    }
-    return hours * prices.pop() * sum(factors.values()) if len(prices) == 1 else None
+    factors = [
+        Decimal(str(offer.multiplier_in(format_month(answer.month(month))))) for month in months
+    ]
+    if len(set(factors)) == 1:
+        monthly = each * len(factors)
+    elif factors[0]:
+        monthly = each * sum(factors) / factors[0]
+    else:
+        return None
+    return round((purchase.due_at_start or Decimal(0)) + monthly, decimals_of(answer.currency))
 
 
 Cells = dict[str, Any]

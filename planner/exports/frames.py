@@ -45,9 +45,7 @@ from planner.contract.answer.scenario import (
 from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import join_reasons
 from planner.exports.csv_export import text_cell
-from pricing.market.snapshot import DatedPrice
 
-_PRICES = ("price_per_hour", "upfront", "effective_price_per_hour")
 MONEY = "object"
 MONTH = "period[M]"
 DAY = "datetime64[s]"
@@ -189,23 +187,6 @@ FRAMES: Mapping[str, Callable[[ComparisonAnswer], pd.DataFrame]] = {
 """Every frame by the name of its table."""
 
 
-def price_history_frame(prices: Iterable[DatedPrice]) -> pd.DataFrame:
-    """A row for each change of an offer's price (`pricing.catalog.price_history`), by day.
-
-    Prices are null from the day on which the offer was gone; `revision` is null before the
-    first revision.
-    """
-    changes = list(prices)
-    frame = pd.DataFrame({"date": pd.to_datetime([change.date for change in changes]).as_unit("s")})
-    frame["revision"] = pd.Series([change.revision for change in changes], dtype="Int64")
-    for name in _PRICES:
-        values = [getattr(change.offer, name, None) for change in changes]
-        frame[name] = pd.Series(values, dtype=MONEY)
-    currencies = [change.offer.currency if change.offer else None for change in changes]
-    frame["currency"] = pd.Categorical(currencies)
-    return frame.set_index("date")
-
-
 def candidates_frame(answer: EstimateAnswer) -> pd.DataFrame:
     """A row for each accelerator of an estimate; figures are null where it cannot do the work."""
     dtypes = _dtypes(EstimateCandidate)
@@ -302,7 +283,7 @@ def _money_names() -> frozenset[str]:
         *(SensitivityRow, CostRange, Verdict, FiscalYearFinance, ProjectShare),
     )
     names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
-    return frozenset(names | {"regret", *_PRICES, *_OFFER_MONEY})
+    return frozenset(names | {"regret", *_OFFER_MONEY})
 
 
 @cache

@@ -60,17 +60,9 @@ _WINDOW_WORDS = {
 }
 
 
-_WHY_NO_RANGE = "Hours and prices are varied for single plans alone."
-"""For answers that were kept before they said it themselves."""
 _LACKS_WORK = (
     "Shares by what each project adds to the others take more work than a page may: planned in "
     "the background, the plan has them."
-)
-
-
-_OTHERS_MAY_BUY = (
-    "What others pay without a project may count on servers that pay back for them by their resale "
-    "alone: untick the project for the plan that they would be advised."
 )
 
 
@@ -156,7 +148,7 @@ class PortfolioPage:
     def _range_words(self) -> str:
         answer = self.answer
         if answer.range is None:
-            return f"none. {answer.why_no_range or _WHY_NO_RANGE}"
+            return f"none. {answer.why_no_range}"
         return describe_range(answer.range, answer.currency)
 
     def _budget_words(self) -> str:
@@ -242,8 +234,7 @@ class PortfolioPage:
         divided = f"; the plan is divided {method}" if method else ""
         nobody = " Nobody pays more than alone." if self.nobody_pays_more else ""
         lacking = f" {_LACKS_WORK}" if self.lacks_shares else ""
-        without = f" {_OTHERS_MAY_BUY}" if self.has_what_if and self.answer.next_order else ""
-        return f"Amounts are net present{divided}.{lacking}{nobody}{without}"
+        return f"Amounts are net present{divided}.{lacking}{nobody}"
 
     @property
     def lacks_shares(self) -> bool:

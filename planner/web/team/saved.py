@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 from reportlab.platypus import Flowable
 
+from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import FORMATS
 from planner.exports.saved_context import context_of, export_saved, offer_file
 from planner.models import Access, Project, Role, SavedComparison, State, Team
@@ -128,13 +129,12 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     except InvalidInput as refusal:
         context["refusal"] = describe_refusal(refusal)
     else:
-        then = saved.read_plan()
         context |= {
             "headline": repriced.answer.headline,
             "changed_rows": repriced.changed_rows,
-            "rows": saved_plans.difference_rows(then, repriced.answer, repriced.difference),
-            "prices": saved_plans.moved_offers(saved, repriced),
-            "changes": repriced.request_changes,
+            "totals": [
+                (SCENARIO_TITLES[one.scenario], one.total_cost) for one in repriced.difference
+            ],
             "currency": saved.read_summary().currency,
         }
     return render(request, _page(request, "since"), context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -10,19 +10,13 @@ from typing import Any
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import (
     ComparisonAnswer,
-    OfferUsed,
-    PriceMove,
-    SavedPlan,
-    ScenarioChange,
-    TotalChange,
 )
-from planner.contract.answer.scenario import ScenarioAnswer, ScenarioRecord
+from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import BudgetPeriod, Project, SavedComparison, Team, Variant
 from planner.services.alerts.budget_watch import budget_over_horizon
 from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose, project_currency
-from planner.services.projects.reprice import Repriced
 from planner.web.answer.verdict import FigureRow, budget_row
 from planner.web.common.formatting import money
 from planner.web.common.views import describe_refusal
@@ -119,63 +113,3 @@ def totals(columns: list[Column]) -> list[TotalRow]:
         TotalRow(title, tuple(one.cell(ScenarioKey(key)) for one in columns))
         for key, title in SCENARIO_TITLES.items()
     ]
-
-
-@dataclass(frozen=True)
-class MovedOffer:
-    """An offer of a plan whose price is another one today; `after` is None where it is gone."""
-
-    label: str
-    currency: str
-    before: Decimal
-    after: Decimal | None
-
-
-def moved_offers(saved: SavedComparison, repriced: Repriced) -> list[MovedOffer]:
-    offers = saved.read_plan().offers
-    return [_moved(offers.get(row.offer_id), row) for row in repriced.prices_moved]
-
-
-def _moved(offer: OfferUsed | None, row: PriceMove) -> MovedOffer:
-    if offer is None:
-        return MovedOffer(row.offer_id, "USD", row.before, row.after)
-    place = offer.zone or offer.region
-    label = offer.label if place in offer.label else f"{offer.label} {place}"
-    return MovedOffer(label, offer.native_currency or "USD", row.before, row.after)
-
-
-@dataclass(frozen=True)
-class WayToBuy:
-    """One way to buy in an answer: its total, and whether it is the advised one or may not be."""
-
-    scenario: ScenarioRecord
-    is_advised: bool
-
-
-@dataclass(frozen=True)
-class DifferenceRow:
-    """A way to buy then and now, and the difference of its total by cause."""
-
-    title: str
-    then: WayToBuy
-    now: WayToBuy
-    total: TotalChange
-
-
-def difference_rows(
-    then: SavedPlan, now: SavedPlan, difference: Iterable[ScenarioChange]
-) -> list[DifferenceRow]:
-    return [
-        DifferenceRow(
-            SCENARIO_TITLES[row.scenario],
-            _way_to_buy(then, row.scenario),
-            _way_to_buy(now, row.scenario),
-            row.total_cost,
-        )
-        for row in difference
-    ]
-
-
-def _way_to_buy(answer: SavedPlan, key: ScenarioKey) -> WayToBuy:
-    best = answer.recommended
-    return WayToBuy(answer.by_key[key], best is not None and best.key == key)

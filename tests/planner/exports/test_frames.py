@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import io
 from decimal import Decimal
 from functools import cache
@@ -21,16 +20,13 @@ from planner.exports.frames import (
     convert_money,
     format_csv,
     lines_frame,
-    price_history_frame,
     purchases_frame,
     risk_frame,
     tornado_frame,
     verdict_frame,
 )
-from pricing.market.snapshot import DatedPrice
 from tests.planner.comparison.compared import compared
 from tests.planner.exports.answers import typed
-from tests.pricing.make import offer
 
 
 @cache
@@ -181,17 +177,6 @@ def test_csv_reads_back_to_the_same_amounts_and_runs_no_formula() -> None:
     (row,) = csv.DictReader(io.StringIO(format_csv(frame)))
     assert (row["label"], row["unit_price"]) == ("'=1+1", "0.0000001")
     assert (row["amount"], row["month"]) == (str(line.amount), "2027-01")
-
-
-def test_a_price_history_is_null_from_the_day_on_which_the_offer_was_gone() -> None:
-    first, last = dt.date(2026, 9, 1), dt.date(2026, 11, 1)
-    prices = [DatedPrice(first, None, offer("55.04")), DatedPrice(last, 2, None)]
-    frame = price_history_frame(prices)
-    assert frame.index.tolist() == [pd.Timestamp(first), pd.Timestamp(last)]
-    assert frame["price_per_hour"].tolist() == [Decimal("55.04"), None]
-    assert frame["revision"].isna().tolist() == [True, False]
-    assert convert_money(frame)["effective_price_per_hour"].isna().tolist() == [False, True]
-    assert len(price_history_frame([])) == 0
 
 
 def test_the_command_offers_every_frame() -> None:
