@@ -24,7 +24,7 @@ from planner.usage.ledger import REASONS
 from planner.usage.projects import DEFAULT_SOURCES
 from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
 from planner.usage.reading import UnmappedColumns
-from planner.usage.summary import DIMENSIONS, TakenOver, Usage, UseLine
+from planner.usage.summary import DIMENSIONS, Usage, UseLine
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 
@@ -62,13 +62,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
         default="",
         metavar="PRICE",
         help="what an idle accelerator-hour costs where no bill says it: 2.10, or '1.95 EUR'",
-    )
-    parser.add_argument(
-        "--commitment-end",
-        action="append",
-        default=[],
-        metavar="COMMITMENT=MONTH",
-        help="last month of a commitment of the bills, for --request; may be repeated",
     )
     parser.add_argument(
         "--map",
@@ -112,7 +105,6 @@ def read_question(options: Options) -> UsageQuestion:
         project_by=split_list(options["project_by"]),
         rule=tuple(options["rule"]),
         idle_price=options["idle_price"],
-        commitment_end=tuple(options["commitment_end"]),
         map=tuple(options["map"]),
         forecast_months=options["forecast"],
         start=options["start"],
@@ -208,8 +200,6 @@ def usage_tables(answer: UsageAnswer) -> str:
         console.print(_commitments(usage))
     if answer.idle:
         console.print(_idle(answer.idle))
-    if answer.taken_over:
-        console.print(_taken_over(answer.taken_over))
     if demand is not None:
         name = demand.history.accelerator or "accelerators"
         length = pluralize(len(demand.history.hours), "month")
@@ -329,32 +319,6 @@ def _idle(rows: Sequence[Mapping[str, Any]]) -> Table:
     if any(row["cost"] is None for row in rows):
         table.caption = "--idle-price says what an accelerator-hour costs where no bill does"
     return table
-
-
-def _taken_over(rows: Sequence[TakenOver]) -> Table:
-    """Commitments as a plan takes them over; what is missing keeps one out of --request."""
-    table = Table(title="Signed already", title_justify="left")
-    for head in ("commitment", "machines", "a month each", "ends", "not stated"):
-        table.add_column(head, overflow="fold")
-    for row in rows[:SHOWN_LINES]:
-        entry = row.entry
-        units = entry.get("units")
-        price = entry.get("price_per_month")
-        table.add_row(
-            entry["label"],
-            UNKNOWN if units is None else _machines(row, units),
-            UNKNOWN if price is None else f"{price:,.2f}",
-            entry.get("ends", UNKNOWN),
-            "; ".join(row.missing.values()),
-        )
-    return table
-
-
-def _machines(row: TakenOver, units: int) -> str:
-    """`2 machines of 8 nvidia-a100-40gb-sxm`; of a commitment of money, what it covers."""
-    of = f"{row.entry.get('accelerator_count', 0):g} {row.entry.get('accelerator', '')}".rstrip()
-    machines = f"{pluralize(units, 'machine')} of {of}"
-    return f"money that covers {machines} on average" if row.is_of_money else machines
 
 
 def _demand(demand: Demand) -> Table:

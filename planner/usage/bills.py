@@ -18,8 +18,6 @@ from planner.usage.ledger import (
     MAX_AT_ONCE,
     ChargeKey,
     ChargeSums,
-    CommitmentSums,
-    CoveredMachine,
     Ledger,
     Reason,
     UseKey,
@@ -68,8 +66,6 @@ class Kind:
     hours_per_unit: float = 0.0
     commitment: str = ""
     commitment_kind: str = ""
-    commitment_end: str = ""
-    is_recurring_fee: bool = False
     bought_per_unit: float | None = None
     """Machine-hours that a unit buys, used or not; None where the bill says those used alone."""
     takes_back: bool = True
@@ -107,8 +103,6 @@ class Line:
     machine_hours: float = 0.0
     bought_hours: float | None = None
     """Machine-hours that are paid for, where the bill tells them from those used."""
-    fee: tuple[float, float] | None = None
-    """Hours of the period of a recurring fee, and the machine-hours that it is for."""
     resource: str = ""
     view: str = ""
     """Actual or amortised, where an export holds one of them."""
@@ -359,19 +353,3 @@ def _add_commitment(line: Line, ledger: Ledger, states_unused_in_fees: bool) -> 
         what = "savings plans" if is_plan else kind.machine
         unused = (line.start.month, what, Reason.UNUSED_COMMITMENT.value)
         ledger.add_unused(unused, None, line.amortised, kind.currency)
-    if kind.commitment_end:
-        sums.set_end(kind.commitment_end)
-    _add_cover(line, sums)
-
-
-def _add_cover(line: Line, sums: CommitmentSums) -> None:
-    kind = line.kind
-    if line.fee is not None:
-        hours, committed_hours = line.fee
-        sums.add_fee(hours, line.billed or ZERO, committed_hours)
-    elif kind.accelerators and not kind.is_apart:
-        place = CoveredMachine(kind.machine, kind.accelerator, kind.accelerators, kind.region)
-        if kind.reason is Reason.UNUSED_COMMITMENT:
-            sums.unused[place] += line.machine_hours
-        elif kind.reason is Reason.ACCELERATOR_USE:
-            sums.used[place] += line.machine_hours

@@ -261,15 +261,6 @@ class DoubtfulRows:
         ]
 
 
-class CoveredMachine(NamedTuple):
-    """A kind of machine that a commitment covers."""
-
-    machine: str
-    accelerator: str
-    accelerators: float
-    region: str
-
-
 class CommitmentSums:
     """What a commitment cost and how much of it was used, by its identifier."""
 
@@ -280,32 +271,6 @@ class CommitmentSums:
         self.amortised_used = MoneySum()
         self.amortised_unused = MoneySum()
         """Both unknown in a file of actual cost."""
-        self.fee_hours = 0.0
-        """Hours of the periods that its recurring fees are for."""
-        self.fees = Decimal(0)
-        """Recurring fees of those hours."""
-        self.committed_hours = 0.0
-        """Machine-hours that its fees are for; 0 where they state none."""
-        self.used: dict[CoveredMachine, float] = defaultdict(float)
-        """Machine-hours that were used, by machine."""
-        self.unused: dict[CoveredMachine, float] = defaultdict(float)
-        """Machine-hours that were paid for and stood idle."""
-        self.ends = ""
-        """Last month, where the file says it."""
-
-    def add_fee(self, hours: float, amount: Decimal, committed_hours: float = 0.0) -> None:
-        """A recurring fee of a period of so many hours."""
-        self.fee_hours += hours
-        self.fees += amount
-        self.committed_hours += committed_hours
-
-    def set_end(self, text: str) -> None:
-        """The last month, from a moment such as 2028-06-30T23:59:59Z; others are passed over."""
-        try:
-            moment = dt.datetime.fromisoformat(text.strip().replace(" UTC", ""))
-        except ValueError:
-            return
-        self.ends = max(self.ends, f"{moment - dt.timedelta(seconds=1):%Y-%m}")
 
 
 # The ledger -------------------------------------------------------------------------------

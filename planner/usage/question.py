@@ -15,12 +15,9 @@ from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, r
 from planner.usage.reading import read_files
 from planner.usage.summary import (
     DIMENSIONS,
-    TakenOver,
     Usage,
     idle_rows,
-    read_ends,
     read_price,
-    take_over,
 )
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
@@ -55,8 +52,6 @@ class UsageQuestion:
     team_rules: tuple[ProjectRule, ...] = ()
     idle_price: str = ""
     """What an idle accelerator-hour costs where no bill says it."""
-    commitment_end: tuple[str, ...] = ()
-    """`COMMITMENT=MONTH`: when signed commitments end, which bills do not say."""
     max_bytes: int | None = None
     """Most bytes of all files together, unpacked; that of each file alone where None."""
     max_rows: int | None = None
@@ -86,37 +81,17 @@ class UsageAnswer:
     no_demand_because: str
     idle: list[dict[str, Any]]
     """Accelerators that stood idle, and what they cost."""
-    taken_over: list[TakenOver]
-    """Commitments of the bills, as far as they fill what a plan has already."""
 
     def as_dict(self) -> dict[str, Any]:
         return self.usage.as_dict(self.by) | {
             "idle": self.idle,
-            "existing": [one._asdict() for one in self.taken_over],
             "demand": self.demand.as_dict() if self.demand else None,
             "no_demand_because": self.no_demand_because,
         }
 
     def request(self) -> dict[str, Any]:
-        """A request of a comparison: the demand, and the commitments that nothing is missing of."""
-        request = self.demand.request() if self.demand else {}
-        whole = [one for one in self.for_a_plan if not one.missing]
-        if whole:
-            request["currency"] = self.currencies[0]
-            request["existing"] = {"commitments": [one.entry for one in whole]}
-        return request
-
-    @property
-    def currencies(self) -> list[str]:
-        """What the commitments are billed in."""
-        known = self.usage.ledger.commitments
-        return sorted({known[one.commitment].currency for one in self.taken_over})
-
-    @property
-    def for_a_plan(self) -> list[TakenOver]:
-        """Commitments that a plan may take along: none where they are billed in several
-        currencies, as it counts in one."""
-        return self.taken_over if len(self.currencies) == 1 else []
+        """A request of a comparison."""
+        return self.demand.request() if self.demand else {}
 
     def left_out(self) -> Iterator[str]:
         """What was used or is signed and is in no plan that is made on the demand."""
@@ -133,22 +108,6 @@ class UsageAnswer:
                 f"The demand is that of {chosen or 'accelerators without a name'} alone, {part} of "
                 f"the accelerator-hours used. Not in it: {', '.join(named[:MOST_NAMED] + more)}. "
                 "Forecast each by its name, and plan them together as projects of a portfolio."
-            )
-        busy = [
-            one.entry["label"]
-            for one in self.for_a_plan
-            if one.entry.get("accelerator", chosen) in others
-        ]
-        if busy:
-            yield (
-                f"A plan that takes {', '.join(busy[:MOST_NAMED])} along counts it as free of the "
-                "work of other accelerators, which is not in the demand; take out what that work "
-                "needs."
-            )
-        if len(self.currencies) > 1:
-            yield (
-                f"The commitments are billed in {' and '.join(self.currencies)}: a plan counts in "
-                "one currency, and takes none of them along."
             )
 
 
@@ -169,7 +128,7 @@ def answer_usage(
         except ValueError:
             problem = f"{shorten(question.start)} is not a month like 2027-01"
             raise InvalidInput("start", problem) from None
-    ends, price = read_ends(question.commitment_end), read_price(question.idle_price)
+    price = read_price(question.idle_price)
     usage = Usage(*read_files(files, question.read_options()))
     demand, because = _demand(usage, question, today)
     answer = UsageAnswer(
@@ -178,7 +137,6 @@ def answer_usage(
         demand=demand,
         no_demand_because=because,
         idle=idle_rows(usage.ledger, price),
-        taken_over=take_over(usage.ledger.commitments, ends),
     )
     if demand is not None:
         demand.notes[:0] = answer.left_out()

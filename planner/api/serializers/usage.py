@@ -121,16 +121,6 @@ _Idle = _shape(
         _AMOUNT: "cost",
     },
 )
-_TakenOver = _shape(
-    "TakenOver",
-    "A commitment as an entry of `existing.commitments`, and what the bill leaves open of it.",
-    {
-        _WORD: "commitment",
-        serializers.DictField: "entry",
-        _object_of(_WORD): "missing",
-        serializers.BooleanField: "is_of_money",
-    },
-)
 _Peak = _shape(
     "Peak",
     "Most accelerators at work in an hour of a month.",
@@ -157,6 +147,5 @@ class UsageSerializer(serializers.Serializer[Any]):
     unused = _Unused(many=True)
     peaks = _Peak(many=True)
     idle = _Idle(many=True)
-    existing = _TakenOver(many=True)
     demand = _Demand(allow_null=True)
     no_demand_because = _TEXT()

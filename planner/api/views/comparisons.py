@@ -217,7 +217,6 @@ _TEXTS = {
     "team": "A team of yours, whose rules say which rows belong to which project.",
     "rule": "SOURCE:PATTERN=PROJECT, with commas: rules before those of the team.",
     "idle_price": "What an idle accelerator-hour costs where no bill says it, such as 1.95 EUR.",
-    "commitment_end": "COMMITMENT=MONTH, with commas: when signed commitments end.",
     "add_run": "MONTH=HOURS[:NAME], with commas: work that is known to come.",
 }
 
@@ -269,7 +268,7 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
     if months and not (months.isascii() and months.isdecimal() and len(months) < 4):
         raise InvalidInput("forecast_months", f"{months[:40]!r} is not a number of months")
     values: dict[str, Any] = {
-        name: query.words(name) for name in ("map", "past_run", "add_run", "rule", "commitment_end")
+        name: query.words(name) for name in ("map", "past_run", "add_run", "rule")
     }
     return UsageQuestion(
         by=query.words("by") or DEFAULT_BY,

@@ -109,8 +109,6 @@ class AwsCur(Bill):
         "gpus": ("product/gpu",),
         "ri_arn": ("reservation/ReservationARN",),
         "sp_arn": ("savingsPlan/SavingsPlanARN",),
-        "ri_end": ("reservation/EndTime",),
-        "sp_end": ("savingsPlan/EndTime",),
         "tag_map": ("resource_tags",),
     }
     states_unused_in_fees = True
@@ -153,7 +151,6 @@ class AwsCur(Bill):
         kind = Kind("aws", cells["type"], cells["currency"], service=cells["product"])
         kind.commitment = clip(cells["sp_arn"] or cells["ri_arn"], 200)
         kind.commitment_kind = "savings_plan" if cells["sp_arn"] else "reserved"
-        kind.commitment_end = cells["sp_end"] or cells["ri_end"]
         return kind
 
     def classify(self, cells: Cells, kind: Kind) -> None:
@@ -205,11 +202,6 @@ class AwsCur(Bill):
     def amounts(self, row: Row, line: Line) -> None:
         super().amounts(row, line)
         line.resource = self.get["resource"](row)
-        hours = (line.end.seconds - line.start.seconds) / 3600
-        if line.kind.charge == "SavingsPlanRecurringFee":
-            line.fee = hours, 0.0
-        elif line.kind.charge == "RIFee":
-            line.fee = hours, line.quantity
 
 
 @lru_cache(maxsize=20_000)

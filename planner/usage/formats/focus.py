@@ -77,7 +77,6 @@ class Focus(Bill):
         "forecast": ("x_IsForecast",),
         "category": ("ChargeCategory",),
         "class": ("ChargeClass",),
-        "frequency": ("ChargeFrequency",),
         "currency": ("BillingCurrency",),
         "provider": ("ServiceProviderName", "ProviderName"),
         "host": ("HostProviderName", "ProviderName"),
@@ -133,7 +132,6 @@ class Focus(Bill):
         kind.option = _option(cells)
         reason = _name_machine(cells, kind)
         kind.reason = _reason(cells, kind, reason)
-        kind.is_recurring_fee = cells["frequency"].lower().startswith("recurring")
         kind.takes_back = cells["class"] == "Correction" or cells["category"] != "Usage"
         per_unit = hours_per_unit(cells["unit"])
         kind.hours_per_unit = per_unit or 0.0
@@ -152,8 +150,6 @@ class Focus(Bill):
         line.resource = get["resource"](row)
         line.list_cost = amount(get["list_cost"](row), "ListCost")
         super().amounts(row, line)
-        if kind.reason is Reason.COMMITMENT_FEE and kind.is_recurring_fee and get["end"](row):
-            line.fee = (line.end.seconds - line.start.seconds) / 3600, 0.0
         is_fee = kind.charge.capitalize() == "Purchase"
         bought = quantity(get["bought"](row), "PricingQuantity") if is_fee else line.quantity
         line.bought_hours = bought * (kind.bought_per_unit or 0.0)

@@ -82,8 +82,6 @@ MAX_BYTES = 64_000_000
 more."""
 MAX_JOB_FILE_BYTES = 1_000_000
 SHOWN_LINES, SHOWN_PROBLEMS = 200, 10
-MAX_TAKEN_OVER = 20
-"""Most commitments that the address of a plan takes along."""
 
 
 class FilesInput(forms.ClearableFileInput):
@@ -152,12 +150,6 @@ class UsageForm(Form):
         max_length=40,
         help_text="where no bill says it: 2.10, or 1.95 EUR",
     )
-    commitment_ends = forms.CharField(
-        label="Ends of commitments",
-        required=False,
-        max_length=2_000,
-        help_text="which bills do not say: ri-1=2028-06, separated by commas",
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -185,7 +177,6 @@ def read_question(
         rule=split_list(values["rules"]),
         team_rules=team_rules,
         idle_price=values["idle_price"],
-        commitment_end=split_list(values["commitment_ends"]),
         max_bytes=WAITING_BYTES,
         max_rows=WAITING_ROWS,
         on_rows=stop_where_nobody_waits,
@@ -242,27 +233,19 @@ def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
 
 
 def plan_address(answer: UsageAnswer) -> str:
-    """The plan form with this demand and what is signed filled in; empty where the accelerator is
-    not known. What is missing of a commitment stays an empty box."""
+    """The plan form with this demand filled in; empty where the accelerator is not known."""
     demand = answer.demand
     device = None if demand is None else accelerators.find(demand.history.accelerator)
     if demand is None or device is None:
         return ""
-    signed = answer.for_a_plan[:MAX_TAKEN_OVER]
     return urlencode(
-        ({"currency": answer.currencies[0]} if signed else {})
-        | {
+        {
             "start": demand.start,
             "horizon_months": len(demand.hours_per_month),
             "workload.kind": "accelerator_hours",
             "workload.accelerator": device.slug,
             "workload.hours_per_month": _column(demand.hours_per_month),
             "workload.peak_accelerators": _column(demand.peak_accelerators),
-        }
-        | {
-            f"existing.commitments.{index}.{name}": value
-            for index, one in enumerate(signed)
-            for name, value in one.entry.items()
         }
     )
 
@@ -309,8 +292,6 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "plan_address": plan_address(answer),
         "idle": answer.idle[:SHOWN_LINES],
         "is_price_missing": any(row["cost"] is None for row in answer.idle),
-        "taken_over": answer.taken_over,
-        "is_taken_along": bool(answer.for_a_plan),
         "no_demand_because": answer.no_demand_because,
         "notes": [*figures["notes"], *(demand.notes if demand else ())],
     }

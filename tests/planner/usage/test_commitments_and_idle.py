@@ -8,13 +8,11 @@ import json
 
 import pytest
 
-from planner.contract.request.comparison import read_request
 from planner.usage.projects import read_rule
 from planner.usage.question import UsageQuestion, answer_usage
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import azure_row, cur_row, focus_row, sacct, table
+from tests.planner.usage.make import azure_row, cur_row, sacct, table
 
-PLAN = "arn:aws:savingsplans::1:savingsplan/sp-a"
 RI = "arn:aws:ec2:us-east-1:1:reserved-instances/ri-b"
 TODAY = dt.date(2025, 8, 1)
 
@@ -47,113 +45,6 @@ def reserved(**changes):
         usage_end_date="2025-06-01T00:00:00Z",
     ) | {"reservation/UnusedRecurringFee": "4464"}
     return table([used, fee | changes])
-
-
-def test_a_reservation_is_taken_over_with_its_machines_and_charge():
-    [one] = answer(reserved()).taken_over
-    assert one.entry == {
-        "label": "ri-b",
-        "provider": "aws",
-        "region": "us-east-1",
-        "accelerator": "nvidia-a100-40gb-sxm",
-        "accelerator_count": 8.0,
-        "units": 2,
-        "price_per_month": 8760.0,
-    }
-    assert list(one.missing) == ["ends"]
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("ri-x=2028-03", "'ri-x' is no commitment of the files; there are: ri-b"),
-        ("ri-b=soon", "is not COMMITMENT=MONTH"),
-        ("=2028-03", "is not COMMITMENT=MONTH"),
-    ],
-)
-def test_an_end_that_cannot_be_read_is_refused(text, problem):
-    with pytest.raises(InvalidInput, match=problem):
-        answer(reserved(), commitment_end=(text,))
-
-
-def test_what_is_whole_goes_into_the_request_of_a_comparison():
-    months = [
-        cur_row(
-            month + 10,
-            usage_amount="730",
-            usage_start_date=f"2025-{month:02d}-01T00:00:00Z",
-            usage_end_date=f"2025-{month + 1:02d}-01T00:00:00Z",
-        )
-        for month in range(1, 8)
-    ]
-    asked = {"forecast_months": 6, "start": "2025-08"}
-    whole = answer(table(months), reserved(), commitment_end=("ri-b=2026-12",), **asked)
-    request = read_request(whole.request())
-    [commitment] = request.existing.commitments
-    assert (commitment.units, commitment.accelerator_count) == (2, 8)
-    assert f"{commitment.ends:%Y-%m}" == "2026-12"
-    assert "existing" not in answer(table(months), reserved(), **asked).request()
-
-
-def hourly_plan(covered_hours):
-    """Ten hours of a savings plan of 14 dollars an hour, with a machine under it."""
-    rows = []
-    for hour in range(10):
-        span = {
-            "usage_start_date": f"2025-05-06T{hour:02d}:00:00Z",
-            "usage_end_date": f"2025-05-06T{hour + 1:02d}:00:00Z",
-        }
-        rows.append(
-            cur_row(
-                hour * 2,
-                line_item_type="SavingsPlanCoveredUsage",
-                usage_type="USE1-BoxUsage:p4d.24xlarge",
-                usage_amount=str(covered_hours),
-                savings_plan_a_r_n=PLAN,
-                savings_plan_effective_cost="12.5",
-                **span,
-            )
-        )
-        rows.append(
-            cur_row(
-                hour * 2 + 1,
-                line_item_type="SavingsPlanRecurringFee",
-                usage_type="ComputeSP:1yrNoUpfront",
-                unblended_cost="14",
-                savings_plan_a_r_n=PLAN,
-                total_commitment_to_date="14",
-                used_commitment="12.5",
-                **span,
-            )
-        )
-    return table(rows)
-
-
-def test_a_savings_plan_is_as_many_machines_as_it_covers():
-    [one] = answer(hourly_plan(1)).taken_over
-    assert (one.entry["units"], one.entry["price_per_month"]) == (1, 10_220.0)
-
-
-def test_a_broken_number_of_machines_is_asked_for():
-    [one] = answer(hourly_plan(0.4)).taken_over
-    assert "units" not in one.entry
-    assert "0.40 machines, which is no whole number" in one.missing["units"]
-
-
-def test_a_commitment_on_several_machines_is_asked_for():
-    rows = [
-        focus_row(
-            x_UsageType=f"BoxUsage:{machine}",
-            PricingCategory="Committed",
-            CommitmentDiscountId="sp-1",
-            CommitmentDiscountType="Savings Plan",
-            CommitmentDiscountStatus="Used",
-        )
-        for machine in ("p5.48xlarge", "p4d.24xlarge")
-    ]
-    [one] = answer(table(rows)).taken_over
-    assert "p4d.24xlarge, p5.48xlarge" in one.missing["accelerator"]
-    assert not {"units", "price_per_month", "accelerator"} & one.entry.keys()
 
 
 def test_the_unused_part_of_a_commitment_has_a_cost_where_its_hours_are_not_stated():
@@ -250,17 +141,3 @@ def test_what_other_accelerators_do_is_said_not_to_be_in_the_demand():
     assert "is that of nvidia-a100-40gb-sxm alone, 60%" in told.notes[0]
     assert "Not in it: 5,952 h of nvidia-h100-80gb-sxm." in told.notes[0]
     assert not any("as if free" in note for note in told.notes)
-
-
-def test_commitments_in_several_currencies_are_in_no_plan_and_named():
-    euros = on_demand(
-        7,
-        line_item_type="DiscountedUsage",
-        unblended_cost="0",
-        reservation_a_r_n=f"{RI}2",
-        currency_code="EUR",
-    )
-    both = answer(reserved(), euros, forecast_months=12, commitment_end=("ri-b=2026-05",))
-    assert both.currencies == ["EUR", "USD"]
-    assert "existing" not in both.request()
-    assert any("billed in EUR and USD" in note for note in both.demand.notes)

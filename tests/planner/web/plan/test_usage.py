@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from tests.planner.usage.make import cur_row, sacct, savings_plan, table
+from tests.planner.usage.make import cur_row, sacct, table
 from tests.planner.web.team.texts import text
 
 MONTHS = [
@@ -124,44 +124,6 @@ def test_several_bills_are_added_up(client, db):
     assert "the same row again: counted once" in page
 
 
-def signed(currency):
-    """A month of a machine that is reserved, with its fee."""
-    covered = cur_row(
-        90,
-        line_item_type="DiscountedUsage",
-        usage_amount="744",
-        unblended_cost="0",
-        usage_start_date="2025-07-01T00:00:00Z",
-        usage_end_date="2025-08-01T00:00:00Z",
-        reservation_a_r_n=f"arn:aws:ec2:us-east-1:1:reserved-instances/ri-{currency}",
-    ) | {"lineItem/CurrencyCode": currency}
-    fee = covered | {
-        "identity/LineItemId": f"fee {currency}",
-        "lineItem/LineItemType": "RIFee",
-        "lineItem/UnblendedCost": "22320",
-        "reservation/UnusedRecurringFee": "9.5",
-    }
-    return [covered | {"identity/LineItemId": f"use {currency}"}, fee]
-
-
-def test_what_is_signed_goes_into_the_plan_form(client, work):
-    page = text(send(client, table([*MONTHS, *signed("EUR")]), months="3", start="2025-08"))
-    assert "bills do not say when it ends" in page
-    assert "unused part of a commitment" in page
-    query = parse_qs(urlsplit(plan_link(page)).query)
-    assert query["existing.commitments.0.label"] == ["ri-EUR"]
-    assert query["existing.commitments.0.price_per_month"] == ["21900.0"]
-    assert query["currency"] == ["EUR"]
-    assert "ri-EUR" in text(client.get(plan_link(page)))
-
-
-def test_what_is_signed_in_several_currencies_goes_into_no_plan(client, work):
-    rows = [*MONTHS, *signed("EUR"), *signed("USD")]
-    page = text(send(client, table(rows), months="3", start="2025-08"))
-    assert not any("existing" in name for name in parse_qs(urlsplit(plan_link(page)).query))
-    assert "takes none of them along" in page
-
-
 def test_reading_ends_where_the_sender_has_left(client, db, monkeypatch):
     """Cancelled on the page, or a closed tab: nobody waits, nothing is read further."""
     monkeypatch.setattr("planner.web.middleware.SOCKET", "REMOTE_ADDR")
@@ -182,9 +144,3 @@ def test_rows_add_up_and_a_warning_says_what_is_missing(client, db):
     assert f"All rows {len(MONTHS) + 2}" in page
     assert "1 of 9 rows are not understood, and their hours are in no sum (7 are read, 1" in page
     assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in html.unescape(page)
-
-
-def test_a_savings_plan_is_money_that_covers_machines(client, db):
-    page = plain(text(send(client, savings_plan(), months="0")))
-    assert "money that covers 1 machine of 8 " in page
-    assert "on average" in page
