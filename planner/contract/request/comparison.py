@@ -85,7 +85,7 @@ class ComparisonRequest(RequestModel):
     sensitivity: bool = True
     """Whether the answer says which figures change it most."""
     explain: bool = False
-    """Whether the answer says what limits cost and when the advice changes: takes some seconds."""
+    """Whether the answer says what limits cost: takes some seconds."""
 
     @model_validator(mode="before")
     @classmethod
