@@ -10,7 +10,7 @@ import datetime as dt
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, Self, TypeVar, cast, get_args, get_origin
 
 from pydantic import (
     AllowInfNan,
@@ -22,6 +22,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     Strict,
     ValidationError,
+    model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import ErrorDetails, core_schema
@@ -94,6 +95,16 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
     )
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        """What its values cannot say together; the first is raised."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for refusal in self._refusals():
+            raise refusal
+        return self
 
 
 def _month(value: object) -> object:
@@ -415,12 +426,11 @@ Deviation = Annotated[Number, Field(ge=0, le=3), DECIMAL_TEXT]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Option = Annotated[PurchaseOption, BeforeValidator(_purchase_option)]
 Currency = Annotated[str, BeforeValidator(_currency), Field(pattern=r"^[A-Z]{3}$")]
-Names = Annotated[
-    tuple[Slug, ...], BeforeValidator(entries), Field(strict=False, min_length=1, max_length=200)
-]
-Options = Annotated[
-    tuple[Option, ...], BeforeValidator(entries), Field(strict=False, min_length=1, max_length=20)
-]
+Item = TypeVar("Item")
+Entries = Annotated[tuple[Item, ...], BeforeValidator(entries), Field(strict=False)]
+"""A list of entries of one kind."""
+Names = Annotated[Entries[Slug], Field(min_length=1, max_length=200)]
+Options = Annotated[Entries[Option], Field(min_length=1, max_length=20)]
 
 
 def describe_unknown(

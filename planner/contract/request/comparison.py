@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from planner.contract.request.constraints import Constraints, CustomOffer, PriceAdjustment
 from planner.contract.request.finance import Data, Finance, OtherCosts, Rates, Risk
@@ -19,10 +19,10 @@ from planner.contract.request.on_prem import Existing, OnPrem
 from planner.contract.request.workload import DEFAULT_MONTHS, Workload, months_to_last_deadline
 from planner.contract.validation import (
     Currency,
+    Entries,
     Month,
     RequestModel,
     Whole,
-    entries,
     in_plain_words,
 )
 from pricing.common.invalid_input import InvalidInput
@@ -46,13 +46,9 @@ class ComparisonRequest(RequestModel):
     """What has to be done: known hours, a training, or samples."""
     constraints: Constraints = Constraints()
     """Limits; an absent one limits nothing."""
-    custom_offers: Annotated[
-        tuple[CustomOffer, ...], BeforeValidator(entries), Field(strict=False, max_length=1000)
-    ] = ()
+    custom_offers: Annotated[Entries[CustomOffer], Field(max_length=1000)] = ()
     """Private or negotiated prices beside those of the catalog."""
-    price_adjustments: Annotated[
-        tuple[PriceAdjustment, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
-    ] = ()
+    price_adjustments: Annotated[Entries[PriceAdjustment], Field(max_length=100)] = ()
     """Contract discounts on catalog prices."""
     use_catalog: bool = True
     """Whether published prices are used; false without `custom_offers`: only servers."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field
 
 from planner.contract.validation import (
     DECIMAL_TEXT,
+    Entries,
     Money,
     Month,
     Names,
@@ -21,7 +22,6 @@ from planner.contract.validation import (
     Slug,
     Text,
     Whole,
-    entries,
 )
 from pricing.common.invalid_input import InvalidInput
 
@@ -101,9 +101,7 @@ class Constraints(RequestModel):
     """Fast interconnect that a node must have, such as nvlink."""
     max_spot_share: Rate | None = None
     """Most of each month's hours that may be spot, 0 to 1."""
-    quotas: Annotated[
-        tuple[Quota, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
-    ] = ()
+    quotas: Annotated[Entries[Quota], Field(max_length=50)] = ()
     """Most accelerators at once, by provider, region and kind."""
     near_country: Slug | None = None
     """Country of the team by ISO 3166-1 code, such as DE: of equal prices the nearest place is
@@ -126,15 +124,11 @@ class Constraints(RequestModel):
     cooling."""
     rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None
     """Most height of all your own servers in service, rack units; workstations take none."""
-    sites: Annotated[
-        tuple[SiteLimit, ...], BeforeValidator(entries), Field(strict=False, max_length=5)
-    ] = ()
+    sites: Annotated[Entries[SiteLimit], Field(max_length=5)] = ()
     """The same by site. Servers that name none may be put in any of these."""
     capex_budget: Money | None = None
     """Most capital over the whole horizon."""
-    capex_by_fiscal_year: Annotated[
-        tuple[FiscalYearBudget, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
-    ] = ()
+    capex_by_fiscal_year: Annotated[Entries[FiscalYearBudget], Field(max_length=20)] = ()
     """Most capital in each fiscal year; a year that is not named has no limit of its own. What is
     leased is no capital."""
     monthly_budget: Money | None = None
@@ -142,12 +136,6 @@ class Constraints(RequestModel):
     total_budget: Money | None = None
     """Most that all payments of the plan together come to, those owed after the horizon too, after
     tax where there is a tax rate; resale does not count."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Constraints:
-        for refusal in self._refusals():
-            raise refusal
-        return self
 
     def _refusals(self) -> Iterator[InvalidInput]:
         count, share = self.min_providers, self.min_provider_share or MIN_PROVIDER_SHARE
@@ -192,12 +180,6 @@ class CustomOffer(RequestModel):
     """First month in which it can be rented (a dated capacity block), or a commitment begun."""
     available_until: Month | None = None
     """Last month in which it can be rented, or a commitment begun."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> CustomOffer:
-        for refusal in self._refusals():
-            raise refusal
-        return self
 
     def _refusals(self) -> Iterator[InvalidInput]:
         if not self.usd_per_hour and not self.upfront_usd:

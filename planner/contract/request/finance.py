@@ -11,6 +11,7 @@ from planner.contract.validation import (
     DECIMAL_TEXT,
     Currency,
     Deviation,
+    Entries,
     Money,
     Month,
     Number,
@@ -21,7 +22,6 @@ from planner.contract.validation import (
     Text,
     Trend,
     Whole,
-    entries,
 )
 from pricing.common.invalid_input import InvalidInput
 
@@ -119,12 +119,6 @@ class Financing(RequestModel):
     payments: Literal["in_advance", "in_arrears"] = "in_arrears"
     """Whether instalments and rents fall due at the start or at the end of their month."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Financing:
-        for refusal in self._refusals():
-            raise refusal
-        return self
-
     def _refusals(self) -> Iterator[InvalidInput]:
         if self.method == "purchase":
             stated = self.model_fields_set - {"method"}
@@ -142,11 +136,7 @@ class Financing(RequestModel):
 
 
 ScenarioName = Literal["on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"]
-ScenarioNames = Annotated[
-    tuple[ScenarioName, ...],
-    BeforeValidator(entries),
-    Field(strict=False, min_length=1, max_length=6),
-]
+ScenarioNames = Annotated[Entries[ScenarioName], Field(min_length=1, max_length=6)]
 _AMOUNTS = ("amount", "days", "per_month", "per_accelerator_hour")
 
 
@@ -170,12 +160,6 @@ class OtherCost(RequestModel):
     scenarios: ScenarioNames | None = None
     """Scenarios that have it, whatever their plan buys; absent: all of them."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> OtherCost:
-        for refusal in self._refusals():
-            raise refusal
-        return self
-
     def _refusals(self) -> Iterator[InvalidInput]:
         stated = [name for name in _AMOUNTS if getattr(self, name) is not None]
         names = ", ".join(_AMOUNTS)
@@ -189,9 +173,7 @@ class OtherCost(RequestModel):
             yield InvalidInput(stated[1], f"is given beside {stated[0]}; give one of {names}")
 
 
-OtherCosts = Annotated[
-    tuple[OtherCost, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
-]
+OtherCosts = Annotated[Entries[OtherCost], Field(max_length=100)]
 
 
 ON_PREMISES = "on_prem"
@@ -254,9 +236,7 @@ class Data(RequestModel):
     """Price of a GiB transferred out of any cloud; absent: the price lists of each place."""
     on_prem_storage_per_tib_month: Price | None = None
     """Cost of a TiB kept for a month on one's own premises."""
-    prices: Annotated[
-        tuple[DataPrice, ...], BeforeValidator(entries), Field(strict=False, max_length=200)
-    ] = ()
+    prices: Annotated[Entries[DataPrice], Field(max_length=200)] = ()
     """Prices by tier and place, before those for any cloud."""
     home: DataHome | None = None
     """Where the data lives; absent: it is stored wherever the work is done and moved for free."""
@@ -272,12 +252,6 @@ class Data(RequestModel):
         if self.transfer_gib_per_month is not None:
             return self.transfer_gib_per_month
         return self.storage_gib or 0.0
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Data:
-        for refusal in self._refusals():
-            raise refusal
-        return self
 
     def _refusals(self) -> Iterator[InvalidInput]:
         if self.home is None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from planner.contract.request.finance import Financing
 from planner.contract.validation import (
     DECIMAL_TEXT,
     MAX_MONEY,
     CostRate,
+    Entries,
     Money,
     Month,
     Number,
@@ -22,7 +23,6 @@ from planner.contract.validation import (
     Text,
     Trend,
     Whole,
-    entries,
 )
 from pricing.common.invalid_input import InvalidInput
 
@@ -61,12 +61,6 @@ class LateDelivery(RequestModel):
             return self.p90_months or 0.0 if self.p10_months == self.p90_months else 0.0
         return self.months or 0.0 if self.probability >= 1.0 else 0.0
 
-    @model_validator(mode="after")
-    def _consistent(self) -> LateDelivery:
-        for refusal in self._refusals():
-            raise refusal
-        return self
-
     def _refusals(self) -> Iterator[InvalidInput]:
         by_chance = ("probability", "months")
         by_range = ("p10_months", "p90_months")
@@ -91,9 +85,7 @@ class Server(RequestModel):
     """Name of a custom server in the answer."""
     unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY), DECIMAL_TEXT] | None = None
     """Price of one server; absent: the lowest quote of the newest three months."""
-    quotes: Annotated[
-        tuple[SellerQuote, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
-    ] = ()
+    quotes: Annotated[Entries[SellerQuote], Field(max_length=50)] = ()
     """Dated prices that sellers ask: its price lies between them. A `unit_price` without any is
     taken as firm."""
     accelerator: Slug | None = None
@@ -128,12 +120,6 @@ class Server(RequestModel):
     financing: Financing | None = None
     """How its price is paid; absent: as `on_prem.financing` says for all."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Server:
-        for refusal in self._refusals():
-            raise refusal
-        return self
-
     def _refusals(self) -> Iterator[InvalidInput]:
         if self.server == "custom":
             for field in ("unit_price", "accelerator", "accelerator_count"):
@@ -165,12 +151,8 @@ class OwnedServer(RequestModel):
     """Site where they stand; required where `constraints.sites` has several."""
 
 
-Servers = Annotated[
-    tuple[Server, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
-]
-OwnedServers = Annotated[
-    tuple[OwnedServer, ...], BeforeValidator(entries), Field(strict=False, max_length=200)
-]
+Servers = Annotated[Entries[Server], Field(max_length=50)]
+OwnedServers = Annotated[Entries[OwnedServer], Field(max_length=200)]
 
 
 class OnPrem(RequestModel):
@@ -315,31 +297,15 @@ class MinimumSpend(RequestModel):
 class Existing(RequestModel):
     """Existing contracts. Servers that are owned belong under `on_prem.already_owned`."""
 
-    commitments: Annotated[
-        tuple[ExistingCommitment, ...],
-        BeforeValidator(entries),
-        Field(strict=False, max_length=100),
-    ] = ()
+    commitments: Annotated[Entries[ExistingCommitment], Field(max_length=100)] = ()
     """Reservations, savings plans and committed use that are signed."""
-    leased_servers: Annotated[
-        tuple[LeasedServer, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
-    ] = ()
+    leased_servers: Annotated[Entries[LeasedServer], Field(max_length=100)] = ()
     """Servers on lease."""
-    credits: Annotated[
-        tuple[Credit, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
-    ] = ()
+    credits: Annotated[Entries[Credit], Field(max_length=20)] = ()
     """Credits, with the month in which they expire."""
-    minimum_spend: Annotated[
-        tuple[MinimumSpend, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
-    ] = ()
+    minimum_spend: Annotated[Entries[MinimumSpend], Field(max_length=20)] = ()
     """Minimum-spend contracts; one discount counts for each provider and month, the highest of its
     entries."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Existing:
-        for refusal in self._refusals():
-            raise refusal
-        return self
 
     def _refusals(self) -> Iterator[InvalidInput]:
         for name in ("commitments", "credits", "minimum_spend"):

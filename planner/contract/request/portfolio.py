@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from planner.contract.amounts import add_months, count_months
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS
@@ -25,6 +25,7 @@ from planner.contract.request.on_prem import ExistingCommitment, LeasedServer, O
 from planner.contract.request.workload import DEFAULT_MONTHS, Workload
 from planner.contract.validation import (
     Currency,
+    Entries,
     Money,
     Month,
     Number,
@@ -32,7 +33,6 @@ from planner.contract.validation import (
     Text,
     Whole,
     closest,
-    entries,
     in_plain_words,
 )
 from pricing.common.invalid_input import InvalidInput
@@ -127,27 +127,15 @@ class PortfolioProject(RequestModel):
     """Data that it stores in the cloud and transfers out of it."""
     already_owned: OwnedServers = ()
     """Servers that it holds; the plan lets all projects use them."""
-    commitments: Annotated[
-        tuple[ExistingCommitment, ...],
-        BeforeValidator(entries),
-        Field(strict=False, max_length=100),
-    ] = ()
+    commitments: Annotated[Entries[ExistingCommitment], Field(max_length=100)] = ()
     """Commitments that it has signed; the plan lets all projects use them."""
-    leased_servers: Annotated[
-        tuple[LeasedServer, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
-    ] = ()
+    leased_servers: Annotated[Entries[LeasedServer], Field(max_length=100)] = ()
     """Servers that it has on lease; the plan lets all projects use them."""
 
     @model_validator(mode="before")
     @classmethod
     def _without_existing(cls, data: object) -> object:
         return _refuse_existing(data, "commitments and leased_servers of the project")
-
-    @model_validator(mode="after")
-    def _consistent(self) -> PortfolioProject:
-        for refusal in self._refusals():
-            raise refusal
-        return self
 
     def _refusals(self) -> Iterator[InvalidInput]:
         for name in _SHARED_LIMITS:
@@ -174,15 +162,11 @@ class PortfolioProject(RequestModel):
 class PortfolioLimits(RequestModel):
     """What all projects together must keep to; an absent field limits nothing."""
 
-    quotas: Annotated[
-        tuple[Quota, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
-    ] = ()
+    quotas: Annotated[Entries[Quota], Field(max_length=50)] = ()
     """Most accelerators at once, by provider, region and kind."""
     capex_budget: Money | None = None
     """Most capital over the whole horizon."""
-    capex_by_fiscal_year: Annotated[
-        tuple[FiscalYearBudget, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
-    ] = ()
+    capex_by_fiscal_year: Annotated[Entries[FiscalYearBudget], Field(max_length=20)] = ()
     """Most capital in each fiscal year."""
     monthly_budget: Money | None = None
     """Most cash in any month, after tax where there is a tax rate."""
@@ -201,11 +185,7 @@ class PortfolioRequest(RequestModel):
     """T, months of the plan."""
     currency: Currency = "USD"
     """Currency of every amount of the request and the answer."""
-    projects: Annotated[
-        tuple[PortfolioProject, ...],
-        BeforeValidator(entries),
-        Field(strict=False, min_length=1, max_length=MAX_PROJECTS),
-    ]
+    projects: Annotated[Entries[PortfolioProject], Field(min_length=1, max_length=MAX_PROJECTS)]
     """The projects; their order changes nothing."""
     limits: PortfolioLimits = PortfolioLimits()
     """Budgets and quotas of all projects together."""
@@ -214,13 +194,9 @@ class PortfolioRequest(RequestModel):
     up to 8 projects, sampled beyond), `use` by the hours that each uses of every machine."""
     what_if: bool = True
     """Whether the answer says what the others would pay without each project."""
-    custom_offers: Annotated[
-        tuple[CustomOffer, ...], BeforeValidator(entries), Field(strict=False, max_length=1000)
-    ] = ()
+    custom_offers: Annotated[Entries[CustomOffer], Field(max_length=1000)] = ()
     """Private or negotiated prices beside those of the catalog."""
-    price_adjustments: Annotated[
-        tuple[PriceAdjustment, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
-    ] = ()
+    price_adjustments: Annotated[Entries[PriceAdjustment], Field(max_length=100)] = ()
     """Contract discounts on catalog prices."""
     use_catalog: bool = True
     """Whether the published prices of the providers are considered."""
@@ -240,12 +216,6 @@ class PortfolioRequest(RequestModel):
     @classmethod
     def _without_existing(cls, data: object) -> object:
         return _refuse_existing(data, "projects.0.commitments and projects.0.leased_servers")
-
-    @model_validator(mode="after")
-    def _consistent(self) -> PortfolioRequest:
-        for refusal in self._refusals():
-            raise refusal
-        return self
 
     def _refusals(self) -> Iterator[InvalidInput]:
         if self.on_prem.already_owned:

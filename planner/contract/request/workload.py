@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, m
 from planner.contract.amounts import count_months, parse_month
 from planner.contract.models.config import MOST_CHARACTERS
 from planner.contract.models.known_models import fill_from_model
-from planner.contract.validation import Month, Number, RequestModel, Slug, Whole
+from planner.contract.validation import Entries, Month, Number, RequestModel, Slug, Whole
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -43,10 +43,6 @@ class OwnLayout(RequestModel):
 
 
 SequenceTokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
-
-
-def _entries(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 class Run(RequestModel):
@@ -75,9 +71,7 @@ class Run(RequestModel):
         return self
 
 
-Runs = Annotated[
-    tuple[Run, ...], BeforeValidator(_entries), Field(strict=False, min_length=1, max_length=1000)
-]
+Runs = Annotated[Entries[Run], Field(min_length=1, max_length=1000)]
 
 
 class Sweep(RequestModel):
@@ -348,12 +342,6 @@ class Training(_SizedWork):
     def _from_model(cls, data: Any) -> Any:
         """The sizes of a named or pasted model under those that are given."""
         return fill_from_model(data) if isinstance(data, Mapping) else data
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Training:
-        for refusal in self._refusals():
-            raise refusal
-        return self
 
     def _refusals(self) -> Iterator[InvalidInput]:
         active = self.active_parameters
