@@ -221,13 +221,6 @@ def region_offers(
     for entry in entries(file):
         yield from reader.read_entry(*entry)
     if not reader.products:
-        file.seek(0)
-        for sku, product in products(file):
-            yield from reader.read_entry("products", sku, product)
-        file.seek(0)
-        for entry in entries(file):
-            yield from reader.read_entry(*entry)
-    if not reader.products:
         raise OfferFileError("it holds no products")
     for sku in skus.keys() - reader.priced_skus:
         yield SkippedRow("sold without a listed price", f"{skus[sku].machine.instance_type} {sku}")
@@ -392,17 +385,8 @@ def _find_key(data: bytes, start: int, key: bytes) -> re.Match[bytes] | None:
     return None
 
 
-def products(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
-    """The products alone, wherever they stand."""
-    try:
-        yield from yajl2_c.kvitems(file, "products", buf_size=CHUNK_BYTES)
-    except UNREADABLE as error:
-        raise OfferFileError(str(error).splitlines()[0]) from None
-
-
 _PLANS = {"ComputeSavingsPlans": "Compute", "EC2InstanceSavingsPlans": "EC2Instance"}
 _MONTHS = {"1yr": 12, "3yr": 36}
-Readable = IO[bytes] | SectionFile
 
 
 def plan_rates(
@@ -411,26 +395,16 @@ def plan_rates(
     """The rates of the machines in `skus`, the Linux SKUs of the region's offer file."""
     try:
         products = split_sections(file)
-        plans = _read_plans(products)
-        rest: Readable | None = products.following
-        if not plans or rest is None:
-            file.seek(0)
-            plans = _read_plans(file)
-            file.seek(0)
-            rest = file
-        if not plans:
+        plans = {one["sku"]: one["attributes"] for one in _iterate_items(products, "products.item")}
+        if not plans or products.following is None:
             raise OfferFileError("it holds no savings plans")
-        for row in _iterate_items(rest, "terms.savingsPlan.item.rates.item"):
+        for row in _iterate_items(products.following, "terms.savingsPlan.item.rates.item"):
             yield from _parse_rate(row, plans, skus, region)
     except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
 
-def _read_plans(file: Readable) -> dict[str, Mapping[str, str]]:
-    return {plan["sku"]: plan["attributes"] for plan in _iterate_items(file, "products.item")}
-
-
-def _iterate_items(file: Readable, prefix: str) -> Iterator[Mapping[str, Any]]:
+def _iterate_items(file: SectionFile, prefix: str) -> Iterator[Mapping[str, Any]]:
     return yajl2_c.items(file, prefix, buf_size=CHUNK_BYTES)  # type: ignore[no-any-return]
 
 

@@ -503,12 +503,6 @@ def _find_family_accelerator(family: str) -> str | None:
 
 
 _REGION = re.compile(r"[a-z]{2,3}(-[a-z]+)+-\d+")
-_SPELLINGS = {
-    "eu (": "europe (",
-    "aws govcloud (us)": "aws govcloud (us-west)",
-}
-"""How the price list writes what botocore's table of endpoints writes otherwise."""
-
 _LOCAL_ZONES_OF_CHINA = ("cn-north-1-pkx-1",)
 """Botocore's table has none; the list of the other partition says nothing about these either."""
 
@@ -517,13 +511,8 @@ NOT_PRICED = "region that AWS does not price"
 
 
 def region_code(attributes: Mapping[str, str]) -> str:
-    """The code of a row's region, by its own code or by the name of its location; else "".
-
-    >>> region_code({"location": "EU (London)"}), region_code({"regionCode": " US-East-1"})
-    ('eu-west-2', 'us-east-1')
-    """
-    code = attributes.get("regionCode", "").strip().lower()
-    return code or _region_codes_by_name().get(_normalize_name(attributes.get("location", "")), "")
+    """The code of a row's region; empty where the row has none."""
+    return attributes.get("regionCode", "").strip().lower()
 
 
 def is_ec2_region(code: str) -> bool:
@@ -560,49 +549,15 @@ def report_other_partition(regions: Iterable[str]) -> NotRead | None:
     return None
 
 
-def _normalize_name(name: str) -> str:
-    name = name.strip().lower()
-    for spelling, replacement in _SPELLINGS.items():
-        if name.startswith(spelling):
-            return name.replace(spelling, replacement, 1)
-    return name
-
-
+@cache
 def partition_regions(partition: str) -> tuple[str, ...]:
     """The regions of a price list, "aws" or "cn"; GovCloud is on that of "aws"."""
+    from botocore.loaders import create_loader
+
     local_zones = _LOCAL_ZONES_OF_CHINA if partition == "cn" else ()
     return local_zones + tuple(
         code
-        for one in _partitions()
-        if (one.name == "aws-cn") == (partition == "cn")
-        for code in one.region_names
-    )
-
-
-@cache
-def _region_codes_by_name() -> dict[str, str]:
-    return {
-        _normalize_name(name): code
-        for partition in _partitions()
-        for code, name in partition.region_names.items()
-    }
-
-
-@dataclass(frozen=True)
-class _Partition:
-    name: str
-    region_names: Mapping[str, str]
-    """By code."""
-
-
-@cache
-def _partitions() -> tuple[_Partition, ...]:
-    from botocore.loaders import create_loader
-
-    return tuple(
-        _Partition(
-            one["partition"],
-            {code: region["description"] for code, region in one["regions"].items()},
-        )
         for one in create_loader().load_data("endpoints")["partitions"]
+        if (one["partition"] == "aws-cn") == (partition == "cn")
+        for code in one["regions"]
     )
