@@ -180,7 +180,7 @@ class SavePlanForm(Form):
             ("comparison", "a comparison of the project"),
             ("variant", "a variant of the project"),
         ],
-        help_text="A variant can be compared with the others at any time.",
+        help_text="A variant is answered anew at any time.",
     )
     note = _note()
 

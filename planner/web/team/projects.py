@@ -50,7 +50,7 @@ from planner.web.common.views import (
     submit_form,
     team_page,
 )
-from planner.web.team import saved_plans, spending
+from planner.web.team import spending
 from planner.web.team.forms import (
     NewProjectForm,
     ProjectForm,
@@ -58,6 +58,7 @@ from planner.web.team.forms import (
     TeamForm,
     UploadForm,
 )
+from planner.web.team.rates_form import address_of
 
 MAX_ALERTS = 20
 
@@ -157,7 +158,9 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
     return {
         "team": team,
         "project": project,
-        "variants": list(project.variants.all()),
+        "variants": [
+            (one, address_of(projects.compose(project, one))) for one in project.variants.all()
+        ],
         "kept": [
             {
                 "saved": one,
@@ -176,8 +179,7 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
         "currency": currency,
-        "plan_address": saved_plans.address_of(projects.compose(project)),
-        "most": saved_plans.MOST_COMPARED,
+        "plan_address": address_of(projects.compose(project)),
         "at_once": AT_ONCE_BYTES,
         "keep_form": SaveProjectForm(project=project),
         "upload_form": UploadForm(),
@@ -188,27 +190,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
 def _saved_comparisons(access: Access, project: Project) -> Any:
     people = ("created_by", "variant")
     return project.saved_comparisons.defer(*_UNREAD).select_related(*people)
-
-
-@team_page()
-@require_safe
-def side_by_side(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """Up to four variants answered at today's prices; the first ones where none is ticked."""
-    project = get_project_or_404(request, team, pk)
-    variants = {str(one.pk): one for one in project.variants.all()}
-    ticked = [name for name in request.GET.getlist("variant") if name in variants or not name]
-    wanted = (ticked or ["", *variants])[: saved_plans.MOST_COMPARED]
-    columns = [saved_plans.column(project, variants.get(name), team) for name in wanted]
-    context = {
-        "team": team,
-        "project": project,
-        "columns": columns,
-        "rows": saved_plans.totals(columns),
-        "most": saved_plans.MOST_COMPARED,
-    }
-    is_whole_page = not getattr(request, "htmx", False)
-    page = "team/project/side_by_side.html" if is_whole_page else "team/parts/side_by_side.html"
-    return render(request, page, context)
 
 
 @team_page(EDIT)

@@ -35,6 +35,10 @@ def _in_unit(path: str, value: str) -> tuple[str, str]:
     return f"{path}~{scale}", f"{figure.normalize():f}"
 
 
+def address_of(request: Mapping[str, Any]) -> str:
+    return as_query(encode_in_units(request)).urlencode()
+
+
 SECTIONS = ("on_prem", "finance", "data")
 LISTS = ("price_adjustments", "custom_offers")
 _PREFIX = "defaults."

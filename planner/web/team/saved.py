@@ -48,9 +48,9 @@ from planner.web.common.views import (
     submit_form,
 )
 from planner.web.plan.plan_page import as_download, author_of
-from planner.web.team import saved_plans
 from planner.web.team.forms import NEW_PROJECT, NoteForm, SavePlanForm, SendBackForm
-from planner.web.team.saved_plans import budget_of_project
+from planner.web.team.rates_form import address_of
+from planner.web.team.sentences import budget_of_project
 from pricing import catalog
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
@@ -92,13 +92,13 @@ def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any
     context = {
         "team": saved.team,
         "saved": saved,
-        "budget": saved_plans.budget_of_project(saved),
+        "budget": budget_of_project(saved),
         "moved": changes_since(saved, current_revisions()),
         "formats": [(form, entry.title) for form, entry in FORMATS.items()],
         "states": list(State),
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": services.may_approve(access, saved),
-        "plan_address": saved_plans.address_of(saved.given),
+        "plan_address": address_of(saved.given),
         "form": NoteForm(initial={n: getattr(saved, n) for n in ("name", "note", "version")}),
     }
     return render(request, "team/comparison.html", context | more, status=more.get("status", 200))

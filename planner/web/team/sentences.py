@@ -28,7 +28,10 @@ from planner.models import (
     State,
     Team,
 )
+from planner.services.alerts.budget_watch import budget_over_horizon
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
+from planner.services.projects.projects import project_currency
+from planner.web.answer.verdict import FigureRow, budget_row
 from planner.web.common.choices import server_title
 from planner.web.common.formatting import money, number, percent, waiting, words
 from planner.web.common.views import get_access, my_teams
@@ -134,6 +137,23 @@ def budget_line(project: Project, currency: str) -> str:
     return (
         f"Budget {money(project.budget, currency)} {_PERIODS[BudgetPeriod(project.budget_period)]}"
     )
+
+
+BUDGET = "Budget of the project"
+
+
+def budget_of_project(saved: SavedComparison) -> FigureRow | None:
+    """What the saved plan leaves of its project's budget; None where there is none."""
+    project, summary = saved.project, saved.read_summary()
+    budget = budget_over_horizon(project, saved)
+    if budget is None or summary.total_cost is None:
+        return None
+    own = project_currency(project)
+    if own != summary.currency:
+        words = f"{money(project.budget, own)}, in another currency than this plan"
+        return FigureRow(BUDGET, words)
+    note = "" if project.budget_period == BudgetPeriod.TOTAL else budget_line(project, own)
+    return budget_row(BUDGET, budget - summary.total_cost, budget, own, note)
 
 
 @register.filter

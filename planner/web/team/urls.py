@@ -17,7 +17,6 @@ _project = [
     path("edit/", projects.edit, name="project-edit"),
     path("archive/", projects.archive, name="project-archive"),
     path("delete/", projects.delete, name="project-delete"),
-    path("side-by-side/", projects.side_by_side, name="project-side-by-side"),
     path("save/", projects.save, name="project-save"),
     path("reprice/", projects.reprice, name="project-reprice"),
     path("uploads/", projects.upload, name="project-upload"),

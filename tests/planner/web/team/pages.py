@@ -104,7 +104,6 @@ PAGES = (
     _post("project-edit", "edit", ids=PROJECT, data=lambda w: EDITED),
     _post("project-archive", "edit", ids=PROJECT),
     _post("project-delete", "edit", ids={"pk": "empty_project"}),
-    Page("project-side-by-side", "view", ids=PROJECT),
     _post("project-save", "edit", ids=PROJECT, data=lambda w: {"name": "Kept"}),
     _post("project-reprice", "edit", ids=PROJECT),
     _post("project-upload", "edit", ids=PROJECT, data=_file),

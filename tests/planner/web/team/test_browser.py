@@ -113,7 +113,6 @@ def addresses(project, plan, quote) -> dict[str, str]:
         "dashboard": here,
         "portfolio": f"{here}portfolio/?plan=1&project={project}",
         "project": f"{here}projects/{project}/",
-        "side by side": f"{here}projects/{project}/side-by-side/",
         "project form": f"{here}projects/{project}/edit/",
         "comparison": f"/c/{plan}/",
         "since": f"/c/{plan}/since/",

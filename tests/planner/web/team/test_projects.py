@@ -1,4 +1,4 @@
-"""A project's page: variants side by side, what is kept, plan against actual."""
+"""A project's page: what is kept, plan against actual."""
 
 from __future__ import annotations
 
@@ -75,34 +75,6 @@ def test_an_edit_of_what_changed_meanwhile_is_refused_and_kept(work, project, he
     assert answer.status_code == 400
     assert "It has changed since you read it" in text(answer)
     assert 'value="Mine"' in text(answer)
-
-
-def test_variants_stand_side_by_side(work, project, here, signed_in):
-    no_spot = {"name": "No spot", "changes": {"constraints": {"max_spot_share": 0}}}
-    projects.create_variant(work.access(), project, no_spot)
-    page = text(signed_in(Role.VIEWER).get(f"{here}side-by-side/"))
-    assert "Open Model A" in page
-    assert "Open No spot" in page
-    assert "173,980 USD" in page  # 165,120 of rent, 5 % of support plan, 604 of people
-    assert "The request does not say that the work may be interrupted." in page
-
-
-def test_only_ticked_variants_are_compared_and_never_more_than_four(work, project, here, signed_in):
-    made = [
-        projects.create_variant(work.access(), project, {"name": f"S{i}", "changes": {}})
-        for i in range(5)
-    ]
-    one = text(signed_in().get(f"{here}side-by-side/?variant={made[2].pk}"))
-    assert "Open S2" in one
-    assert "Open Model A" not in one
-    every = "&".join(f"variant={variant.pk}" for variant in made)
-    assert text(signed_in().get(f"{here}side-by-side/?{every}")).count("Open S") == 4
-
-
-def test_a_variant_without_an_answer_says_why(work, project, here, signed_in):
-    nothing = {"constraints": {"regions": ["nowhere-1"]}}
-    projects.create_variant(work.access(), project, {"name": "Nowhere", "changes": nothing})
-    assert "nowhere-1" in text(signed_in().get(f"{here}side-by-side/"))
 
 
 def test_an_answer_of_a_variant_is_saved(work, project, here, signed_in):
