@@ -7,15 +7,13 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import ON_PREMISES
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import all_accelerators, describe_reading, find, other_meanings
+from pricing.market.accelerators import all_accelerators, describe_reading
 from pricing.market.places import (
     AREAS,
     COMMERCIAL,
@@ -280,36 +278,11 @@ def check_minimum_duration(demand: Demand) -> None:
         )
 
 
-ABSENT = -1
-"""Code of a name that no offer has."""
-
-
-def tell_readings(request: ComparisonRequest, catalog: Catalog) -> Iterator[str]:
+def tell_readings(request: ComparisonRequest) -> Iterator[str]:
     """A sentence for each name that several accelerators bear, whichever part of the request
-    it stands in: as which it is read, and, where the market sells another of them, which of them
-    it sells where."""
+    it stands in: as which it is read."""
     for name in dict.fromkeys(filter(None, _names(request))):
-        sentence = describe_reading(name)
-        if sentence:
-            others = [one.slug for one in other_meanings(name)]
-            sold = _describe_sold(name, others, catalog) if request.use_catalog else ""
-            yield " ".join(filter(None, (sentence, sold)))
-
-
-def _describe_sold(name: str, others: Sequence[str], catalog: Catalog) -> str:
-    usual = find(name)
-    sellers = {slug: _sellers(slug, catalog) for slug in (usual.slug if usual else "", *others)}
-    if not any(sellers[slug] for slug in others):
-        return ""
-    parts = (f"{slug} at {', '.join(titles)}" for slug, titles in sellers.items() if titles)
-    return f"The market sells {'; '.join(parts)}."
-
-
-def _sellers(slug: str, catalog: Catalog) -> list[str]:
-    table = catalog.offers
-    code = table.accelerator.code_by_name.get(slug, ABSENT)
-    codes = np.unique(table.provider.codes[table.accelerator.codes == code]).tolist()
-    return sorted(cloud_title(table.provider.names[one]) for one in codes)
+        yield from filter(None, (describe_reading(name),))
 
 
 def _names(request: ComparisonRequest) -> Iterator[str | None]:

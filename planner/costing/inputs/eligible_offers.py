@@ -222,7 +222,7 @@ class OfferSelection:
     def warnings(self) -> Iterator[str]:
         """How names are read, and what of the request's own prices, discounts and limits has no
         effect."""
-        yield from tell_readings(self.request, self.catalog)
+        yield from tell_readings(self.request)
         conflict = describe_conflict(self.guard_rails.places)
         if conflict and len(self.catalog_offers):
             yield f"{conflict[0].upper()}{conflict[1:]}."

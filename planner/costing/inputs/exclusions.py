@@ -11,7 +11,6 @@ from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.offer_rules import NONE_FITS, WHOLE_NODE, Filters, Rows
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
-from pricing.market.accelerators import get as sheet_of
 from pricing.market.coverage import CoverageRow, PriceState, compute_coverage
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
@@ -38,8 +37,8 @@ def explain_exclusions(
         if not selection.rules.interruptible and set(allowed_options or ()) <= SPOT | FLEXIBLE:
             return (_ONLY_INTERRUPTIBLE,)
         left_out = [_CONVERTIBLE.get(o.value, traits(o.value).label) for o in options]
-        return (f"{LIMIT_TITLES['purchase_options']} leaves out {_listed(left_out)}",)
-    shown = _listed([_before_offers(name) for name in names])
+        return (f"{LIMIT_TITLES['purchase_options']} leaves out {_join(left_out, 'and')}",)
+    shown = _join([_before_offers(name) for name in names], "and")
     names_text = shown if len(names) <= _FEW else "rental"
     filters = Filters(**{**vars(selection.filters), "purchase_options": tuple(names)})
     total, excluded = _count_each(selection, filters)
@@ -100,14 +99,6 @@ def _before_offers(option: str) -> str:
     ('on-demand', 'convertible reserved')
     """
     return _CONVERTIBLE.get(option) or traits(option).label.replace(" ", "-")
-
-
-def _listed(words: Sequence[str]) -> str:
-    """
-    >>> _listed(["reserved", "committed-use"]), _listed(["spot"])
-    ('reserved and committed-use', 'spot')
-    """
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _limit_name(filters: Filters, name: str) -> str:
@@ -250,27 +241,24 @@ def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
     options: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for option, names in machines.items():
         options[tuple(sorted(names))].append(_SOLD_AS.get(option) or traits(option).label)
-    parts = [f"{_join(words, last)} for {_families(names)}" for names, words in options.items()]
-    return _join(parts, last, comma=len(parts) > 1)
+    parts = []
+    for names, sold in options.items():
+        more = len(names) - _MOST_FAMILIES
+        shown = [*names[:_MOST_FAMILIES], *([f"{more} more families"] if more > 0 else [])]
+        parts.append(f"{_join(sold, last)} for {_join(shown, 'and')}")
+    return f", {last} ".join(parts)
 
 
 def _name_machines(row: CoverageRow) -> Iterator[str]:
-    sheet = sheet_of(row.accelerator)
-    for name in row.machines:
-        if sheet.accelerator_class == "tpu":
-            yield sheet.name
-        else:
-            yield f"{sheet.name} machines" if "#" in name else name
+    name = get(row.accelerator).name
+    is_tpu = get(row.accelerator).accelerator_class == "tpu"
+    for machine in row.machines:
+        yield name if is_tpu else f"{name} machines" if "#" in machine else machine
 
 
-def _families(names: tuple[str, ...]) -> str:
-    shown = list(names)
-    if len(shown) > _MOST_FAMILIES:
-        shown = [*shown[:_MOST_FAMILIES], f"{len(shown) - _MOST_FAMILIES} more families"]
-    return _join(shown, "and")
-
-
-def _join(words: list[str], last: str, comma: bool = False) -> str:
-    if len(words) == 1:
-        return words[0]
-    return f"{', '.join(words[:-1])}{',' if comma else ''} {last} {words[-1]}"
+def _join(words: Sequence[str], last: str) -> str:
+    """
+    >>> _join(["reserved", "spot", "committed-use"], "and"), _join(["spot"], "and")
+    ('reserved, spot and committed-use', 'spot')
+    """
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))

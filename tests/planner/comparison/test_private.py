@@ -111,17 +111,6 @@ def test_a_name_that_nothing_has_is_refused_with_the_nearest(
         compared(prices, use_catalog=use_catalog, custom_offers=offers, **fields, **ALONE)
 
 
-def test_names_of_private_offers_and_of_places_without_prices_are_known() -> None:
-    prices = Catalog.of([offer("60")], regions={("gcp", "us-central1"): Region("north-america")})
-    offers = [private("on_demand", 10, provider="lender", region="basement")]
-    limits = {"providers": ["lender", "gcp"], "regions": ["basement", "us-central1"]}
-    cuts = [{"provider": "gcp", "multiplier": 0.5}]
-    found = compared(
-        prices, 5840, custom_offers=offers, constraints=limits, price_adjustments=cuts, **ALONE
-    )
-    assert any("ours" in key for key in found.scenarios[ScenarioKey.ON_DEMAND].used_hours)
-
-
 CHINA = {"provider": "aws", "region": "cn-north-1", "currency": "CNY"}
 RATES = ExchangeRates.of(
     [

@@ -27,12 +27,6 @@ def purchases(one: Compared) -> list[Purchase]:
     return [row for row in one.answer.scenarios[2].purchases if row.kind == "commitment"]
 
 
-def test_a_renewal_is_a_purchase_of_its_own() -> None:
-    one = rented(own("reserved", usd_per_hour=20.0, term_months=12), hours=4000)
-    assert [row.month for row in purchases(one)] == [0, 12]
-    assert {row.last - row.first for row in purchases(one)} == {11}
-
-
 def test_every_unit_that_starts_is_listed_once_at_the_price_of_its_month() -> None:
     offer = own("reserved", usd_per_hour=20.0, term_months=12)
     one = rented(offer, hours=GROWING, finance={"cloud_price_trend_per_year": -0.2})
@@ -60,16 +54,6 @@ def test_a_capacity_block_is_reserved_in_hours() -> None:
     rows = [r for r in one.answer.scenarios[2].purchases if r.kind == "capacity_block"]
     assert rows
     assert {(row.unit, row.units) for row in rows} == {("node-hours", 730.0)}
-
-
-def test_a_server_that_may_not_be_bought_still_has_its_value() -> None:
-    server = {"server": "dgx-h100", "max_units": 0}
-    dear = [own("on_demand", usd_per_hour=90.0)]
-    owning = {"servers": [server]}
-    one = compared(custom_offers=dear, use_catalog=False, on_prem=owning, explain=True)
-    assert one.answer.explanation is not None
-    limits = {row.limit: row.saving for row in one.answer.explanation.marginal_values}
-    assert limits["max_units server:dgx-h100"] > 0
 
 
 def test_months_of_a_commitment_without_work_are_listed() -> None:

@@ -64,15 +64,6 @@ def test_a_quota_is_kept() -> None:
     assert max(aws) <= 2 + 1e-6
 
 
-def test_a_quota_of_one_region_leaves_the_others() -> None:
-    quota = {
-        "provider": "aws", "region": "us-east-1", "accelerator": "H100-80GB-SXM",
-        "max_accelerators": 0,
-    }  # fmt: skip
-    one = scenario("on_demand", constraints={"quotas": [quota], "providers": ["aws"]})
-    assert {line.region for line in one.lines} == {"eu-west-1"}
-
-
 def test_a_monthly_budget_is_kept() -> None:
     limit = 25_000
     found = compared(hours=4000, constraints={"monthly_budget": limit})
@@ -123,16 +114,6 @@ SAMPLES = {
     "kind": "samples", "samples": 1.28e6, "epochs": 90, "accelerator": "H100 SXM",
     "samples_per_second": 3000, "runs": [{"start": "2027-02"}],
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("workload", [TRAINING, SAMPLES])
-def test_a_training_is_compared_from_its_runs(workload: dict[str, Any]) -> None:
-    answer = compared(workload=workload).as_dict()
-    assert sum(answer["demand"]["hours_per_month"]) > 0
-    assert answer["demand"]["hours_per_month"][0] == 0
-    one = answer["scenarios"][0]
-    assert one["feasible"]
-    assert {line["month"] for line in one["lines"]} <= set(range(1, 24))
 
 
 def test_other_accelerators_serve_by_their_throughput() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from django.conf import settings
 from planner.comparison import compare, solve
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.exports.csv_export import Context
-from planner.exports.focus import focus_rows
 from planner.web.answer.verdict import figure_rows
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -101,12 +98,6 @@ def test_a_lease_is_owed_operated_and_given_back() -> None:
     assert sum(year.cost for year in plan.finance.fiscal_years) == plan.total_cost
 
 
-def test_the_advice_keeps_what_is_signed() -> None:
-    verdict = asked({"commitments": [SIGNED]}).verdict
-    assert verdict is not None
-    assert [part.action for part in verdict.decision].count("keep") == 1
-
-
 def by_hand(existing: dict[str, Any], months: int, rate: float = 0.0) -> float:
     """The least total of any number of machines at either provider in each month, one of which
     moves to AWS for as long as what it pays of still lasts: tried out."""
@@ -188,20 +179,6 @@ def test_the_risk_has_credits_and_shortfalls() -> None:
     assert plan.risk.on_demand is not None
     total = float(plan.by_key[ScenarioKey.ON_DEMAND].net_present_cost or 0)
     assert float(plan.risk.on_demand.mean) == pytest.approx(total, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    "existing", [{"commitments": [SIGNED]}, {"credits": [CREDIT], "minimum_spend": [MINIMUM]}]
-)
-def test_focus_has_every_cost_once(existing: dict[str, Any]) -> None:
-    answer = asked(existing)
-    plan = answer.by_key[ScenarioKey.ON_DEMAND]
-    rows = list(focus_rows(answer, Context(scenario="on_demand")))
-    for column in ("BilledCost", "EffectiveCost"):
-        assert sum((row[column] for row in rows), Decimal(0)) == plan.total_cost
-    kinds = {row["x_Category"]: row["ChargeCategory"] for row in rows}
-    assert kinds.get("credit", "Credit") == "Credit"
-    assert kinds.get("shortfall", "Adjustment") == "Adjustment"
 
 
 def test_a_contract_s_discount_lowers_catalog_prices() -> None:

@@ -35,25 +35,6 @@ def rented(found: Compared) -> set[str]:
     return {found.inputs.by_key[key].instance_type for key in plan.used_hours}
 
 
-def test_a_layout_over_more_cards_than_the_link_joins_is_ruled_out() -> None:
-    prices = machine(V100, 16, "0.10"), machine(A100, 8, "20")
-    found = trained(*prices, **SPLIT)
-    assert rented(found) == {f"{A100}.8"}
-    assert "splits every layer over" in found.demand.excluded[V100]
-    assert "allow_any_node" in found.answer.demand.excluded[V100]
-
-
-def test_a_server_of_such_cards_is_not_bought_either() -> None:
-    own = {
-        "server": "custom", "label": "V100 box", "accelerator": V100, "accelerator_count": 16,
-        "unit_price": 1000, "power_kw": 3,
-    }  # fmt: skip
-    prices = machine(A100, 8, "20")
-    assert trained(prices, on_prem={"servers": [own]}, **SPLIT).preparation.servers.to_buy == ()
-    lifted = trained(prices, on_prem={"servers": [own]}, **SPLIT, **LIFTED)
-    assert [server.label for server in lifted.preparation.servers.to_buy] == ["V100 box"]
-
-
 def test_512_accelerators_joined_by_nvlink_are_nodes_of_eight() -> None:
     work = {
         "kind": "accelerator_hours", "accelerator": H100,
@@ -109,23 +90,6 @@ def test_a_small_machine_of_unknown_network_has_none(
     assert found.demand.run_width > 8
     assert rented(found) == {taken}
     assert rented(trained(*prices, **asked, **LIFTED)) == {"bare"}
-
-
-@pytest.mark.parametrize(("lifted", "bought"), [({}, []), (LIFTED, ["dgx-station-a100"])])
-def test_workstations_have_no_network_between_them(
-    lifted: dict[str, Any], bought: list[str]
-) -> None:
-    servers = [{"server": "dgx-station-a100", "unit_price": 1000}]
-    work = {"kind": "training", "parameters": 7e9, "tokens": 1e12, "accelerator": A100}
-    found = trained(
-        machine(A100, 8, "20", network_gbps=400.0),
-        workload=work, on_prem={"servers": servers}, horizon_months=12, **lifted,
-    )  # fmt: skip
-    assert found.demand.run_width > 4
-    assert [server.slug for server in found.preparation.servers.to_buy] == bought
-    if not lifted:
-        why_not = " ".join(found.scenarios[ScenarioKey.ON_PREM].why_not)
-        assert "no network that joins several" in why_not
 
 
 def test_a_run_over_many_machines_needs_their_network() -> None:

@@ -12,7 +12,6 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog, Region
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer, request_of
-from tests.planner.workspace import market
 
 MONTH = 730
 TERM = {"term_months": 36, "payment_option": "no_upfront"}
@@ -47,12 +46,6 @@ def test_whole_machines_follow_the_peak_of_each_month():
 
     assert used_hours.tolist() == pytest.approx([MONTH] * 24)
     assert found.inputs.peak.tolist() == peaks
-
-
-def test_a_part_of_a_machine_may_be_allowed():
-    found = ruled(catalog(offer("55.04")), MONTH, constraints={"allow_partial_nodes": True})
-
-    assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == 24 * MONTH * Decimal("6.88")
 
 
 def test_every_payment_of_a_commitment_counts():
@@ -109,16 +102,6 @@ def test_spot_is_recommended_with_consent(fields: dict[str, Any]):
 
     hybrid, spot = (found.scenarios[k] for k in (ScenarioKey.HYBRID, ScenarioKey.SPOT))
     assert hybrid.total_cost == spot.total_cost
-
-
-def test_other_partitions_need_asking():
-    china = offer("5", region="cn-north-1")
-    prices = Catalog.of([offer("55.04"), china])
-
-    assert ruled(prices).scenarios[ScenarioKey.HYBRID].total_cost == 24 * MONTH * Decimal("55.04")
-    for limits in ({"partitions": ["commercial", "aws-china"]}, {"regions": ["cn-north-1"]}):
-        found = ruled(prices, constraints=limits)
-        assert found.scenarios[ScenarioKey.HYBRID].total_cost == 24 * MONTH * 5
 
 
 def test_an_unknown_partition_is_refused_with_those_there_are():
@@ -195,15 +178,3 @@ def test_jobs_are_packed_on_machines():
     machine_months = 24 * MONTH * Decimal("55.04")
     assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == machine_months
     assert twelve.scenarios[ScenarioKey.ON_DEMAND].total_cost == 2 * machine_months
-
-
-@pytest.mark.django_db
-def test_the_page_marks_a_scenario_that_may_not_be_recommended(client: Any):
-    market()
-    address = "/plan/?start=2027-01&workload.kind=accelerator_hours&workload.accelerator=H100"
-    address += "&workload.hours_per_month=5840"
-
-    reason = b"The request does not say that the work may be interrupted."
-    assert reason in client.get(address).content
-    allowed = client.get(f"{address}&workload.interruptible=true").content
-    assert reason not in allowed

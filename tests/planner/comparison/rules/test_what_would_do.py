@@ -75,14 +75,6 @@ def test_what_is_lifted_alone_gives_the_plan_it_promises(
     assert (one.plan, one.total) == (again.verdict.headline, again.verdict.total)
 
 
-def test_a_rule_that_stands_in_the_way_is_named_too() -> None:
-    """All there is is spot, which the work has not agreed to."""
-    answer = asked(offer("22", "spot"))
-    (one,) = answer.cheaper_if
-    assert (one.field, one.value, one.saving) == ("workload.interruptible", True, None)
-    assert answer.recommendation.scenario is None
-
-
 def test_two_limits_of_which_neither_is_enough_alone_are_not_named() -> None:
     limits = {"quotas": [QUOTA, {**QUOTA, "provider": "gcp"}], "total_budget": 100}
     assert asked(constraints=limits).cheaper_if == ()
@@ -105,26 +97,6 @@ def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> No
     assert "constraints.allow_any_node" not in lifted(answer)
     few = {"workload": {**job["workload"], "hours_per_month": 5840, "peak_accelerators": 8}}
     assert "constraints.allow_any_node" in lifted(asked(EAST, many, **few))
-
-
-def test_the_next_best_is_named_where_nobody_would_run_the_best() -> None:
-    """Sixteen GPUs on spot: sixteen machines of one at 1 USD an hour, or two of eight at 10."""
-    ones, eights = offer("1", "spot", count=1, instance_type="small"), offer("10", "spot")
-    found = lifted(asked(EAST, ones, eights, hours=11_680))
-    assert "Rent 2 × p5.48xlarge" in found["workload.interruptible"].plan
-
-
-def test_contracts_that_outlast_a_short_plan_are_said_to() -> None:
-    """Before, nothing that may be bought or rented was said to serve, without a reason."""
-    year = offer("2", "reserved", count=1, term_months=12, payment_option="no_upfront")
-    fields: dict[str, Any] = {"hours": 730, "constraints": {"purchase_options": ["reserved"]}}
-    told = asked(year, offer("4", count=1), horizon_months=6, **fields).verdict.sentence
-    assert (
-        "contracts on sale run for 12 months or more, and a plan of 6 months signs none that "
-        "outlasts it" in told
-    )
-    longer = asked(year, offer("4", count=1), horizon_months=12, **fields)
-    assert longer.verdict.total == 12 * 730 * 2
 
 
 def test_a_plan_on_three_kinds_of_accelerator_is_no_alternative(

@@ -10,8 +10,7 @@ import pytest
 from planner.contract.labels import comes_first
 from planner.exports.workbook import verdict_facts
 from planner.web.answer.verdict import figure_rows
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.comparison.compared import Compared, compared, solved
+from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import catalog, offer
 
 HUGE = {"kind": "training", "parameters": 1e13, "tokens": 1e13, "accelerator": "H100"}
@@ -57,12 +56,6 @@ def test_the_accelerators_that_would_do_would_do() -> None:
     assert (hours <= 8 * 730 * (1 + int(more[1]) / 100)).mean() >= 0.9
 
 
-def test_work_without_a_deadline_is_told_to_go_on() -> None:
-    (words,) = late_words(training())
-    assert not comes_first(words)
-    assert "goes on after January 2027" in words
-
-
 @pytest.fixture(scope="module")
 def huge() -> Compared:
     return training(months=24, **HUGE)
@@ -84,37 +77,3 @@ def test_a_range_that_does_not_hold_is_marked_wherever_it_stands(huge: Compared)
     facts = {title: value for title, value, _ in verdict_facts(answer)}
     assert "Range that does not hold, from" in facts
     assert str(facts["Of this range"]).startswith("does not hold here")
-
-
-def purchase(**risk: float) -> Compared:
-    work = {
-        "kind": "accelerator_hours",
-        "accelerator": "nvidia-h100-80gb-sxm",
-        "hours_per_month": 5000,
-        "peak_accelerators": 8,
-    }
-    request = {
-        "start": "2027-01",
-        "horizon_months": 36,
-        "workload": work,
-        "risk": {"samples": 1000} | risk,
-        "constraints": {"providers": ["gcp"]},
-        "sensitivity": False,
-        "cheaper_if": False,
-    }
-    return solved(request, bundled_catalog())
-
-
-@pytest.fixture(scope="module")
-def bought() -> Compared:
-    return purchase()
-
-
-def test_it_is_the_skew_of_resale_that_lifts_the_median_and_not_its_mean(bought: Compared) -> None:
-    """Resale that is sure keeps the mean of the cost and brings the median down."""
-    sure, plan = purchase(residual_sd=0), bought.recommendation.scenario
-    assert plan is not None
-    assert bought.risk is not None
-    assert sure.risk is not None
-    assert sure.risk.mean[plan] == pytest.approx(bought.risk.mean[plan], rel=1e-3)
-    assert sure.risk.total_percentiles[plan][1] < bought.risk.total_percentiles[plan][1]

@@ -39,18 +39,6 @@ def servers(owning: Mapping[str, Any] = OWNING, **fields: Any) -> Compared:
 # Money ----------------------------------------------------------------------------------------
 
 
-def test_a_total_after_tax_is_called_so() -> None:
-    plain, taxed = (
-        compared(catalog(RENT, TERM), hours=600, **YEAR, finance=finance).answer.verdict
-        for finance in ({}, {"tax_rate": 0.25})
-    )
-    assert plain
-    assert taxed
-    assert taxed.total == plain.total * Decimal("0.75")
-    assert "39,420 USD after tax over 1 year" in taxed.sentence
-    assert "after tax" not in plain.sentence
-
-
 def test_totals_are_nominal_and_present_values_discounted() -> None:
     """600 h: 4,380 USD a month for 730 h at 6, or 6,000 for 600 h at 10: 1,620 a month less."""
     told = compared(catalog(RENT, TERM), hours=600, **YEAR, **TEN_PERCENT).answer.verdict
@@ -77,17 +65,6 @@ def test_where_totals_and_present_values_disagree_both_are_said() -> None:
         "value, because more of it is due later. "
     )
     assert words in told.sentence
-
-
-def test_what_is_owed_after_the_horizon_is_told_apart() -> None:
-    """36 × 730 h × 4 USD = 105,120 USD, of which 12 months after a plan of 24."""
-    long = offer("4", "reserved", count=1, term_months=36, payment_option="no_upfront")
-    told = build_verdict(compared(catalog(RENT, long), hours=700, on_prem={"servers": []}))
-    assert (told.total, told.obligation_to_sign) == (Decimal(105_120), Decimal(105_120))
-    assert (told.within_horizon, told.owed_after) == (Decimal(70_080), Decimal(35_040))
-    assert "35,040 USD of the cost is owed after December 2028" in told.sentence
-    assert told.capital_to_approve is None
-    assert told.payback is None
 
 
 def test_capital_and_payback_of_servers() -> None:
