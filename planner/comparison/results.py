@@ -50,7 +50,6 @@ from planner.costing.analysis.simulation import (
     nobody_waits,
 )
 from planner.costing.analysis.turning_points import (
-    Payback,
     TurningPoint,
     find_turning_points,
 )
@@ -61,7 +60,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.paying_purchases import buy_fewer_servers
 from planner.costing.paying_use import CostLine, PayingUse, uses_that_pay
-from planner.costing.results.scenario_result import Scenario, capital
+from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
 from planner.sizing.demand import Demand
 from pricing.common.copies import replace
@@ -340,31 +339,13 @@ class ComparisonResults:
         advised = self.recommendation.scenario
         if advised is None or not self.request.sensitivity or self.is_small:
             return []
-        payback, plans = self._payback_of(advised), self.allowed_scenarios
+        plans = self.allowed_scenarios
         return self.within(
             "turning_points",
             SMALL_SHARE,
-            lambda part: find_turning_points(
-                self.inputs, plans, advised, part, payback, as_asked=True
-            ),
+            lambda part: find_turning_points(self.inputs, plans, advised, part, as_asked=True),
             [],
         )
-
-    def _payback_of(self, advised: ScenarioKey) -> Payback | None:
-        """What the purchases of the advised plan have to save, or of one that buys nothing those of
-        the cheapest that does; None where there are none, or they need not."""
-        plan, refused = self.scenarios[advised], None
-        rents = [p for p in self.allowed_scenarios.values() if p.feasible and not p.buys]
-        if not (rents and self.preparation.rules.needs_payback):
-            return None
-        if not plan.buys:
-            barred = self.consented_scenarios.keys() - self.allowed_scenarios.keys()
-            plans = [self.scenarios[key] for key in sorted(barred)]
-            refused = min(plans, key=lambda p: p.net_present_cost, default=None)
-            if refused is None:
-                return None
-        bought = capital(refused or plan)
-        return Payback(rents, float(bought) * self.payback_margin, refused)
 
     @cached_property
     def tornado(self) -> list[TornadoBar]:

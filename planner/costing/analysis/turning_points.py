@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from math import floor, isfinite, log, sqrt
@@ -22,7 +22,6 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_peaks import ROUNDING, fill_nodes
-from pricing.market.offers import HOURS_PER_MONTH
 
 FURTHEST = 4.0
 """Times, or share, of its value to which a figure is moved in search of another plan."""
@@ -52,22 +51,6 @@ class TurningPoint:
     """Times the figure's value."""
     scenario: ScenarioKey
     """Whose plan is the cheaper one beyond it; of what no longer pays back that which rents."""
-    ends_payback: bool = False
-    """Whether the purchases of the advised plan no longer pay back beyond it."""
-    begins_payback: bool = False
-    """Whether purchases that are not advised pay back beyond it, and cost less."""
-
-
-@dataclass(frozen=True)
-class Payback:
-    """What purchases have to save before any resale: those of the advised plan, or of another."""
-
-    rents: Sequence[Scenario]
-    """The plans that buy nothing, against the cheapest of which they are held."""
-    least: float
-    """In the money of the plan."""
-    refused: Scenario | None = None
-    """Of an advised plan that buys nothing the one whose purchases do not save as much."""
 
 
 def find_turning_points(
@@ -75,43 +58,35 @@ def find_turning_points(
     scenarios: Mapping[ScenarioKey, Scenario],
     advised: ScenarioKey,
     work: WorkMeter | None = None,
-    payback: Payback | None = None,
     *,
     as_asked: bool = False,
 ) -> list[TurningPoint]:
     """Of each figure the nearest turning point below and above, the nearest first; those that the
-    `work` that may be spent allows for. With `payback` one may be where it ends or begins.
-    `as_asked`: hours move as in a request for so many times of them."""
+    `work` that may be spent allows for. `as_asked`: hours move as in a request for so many times
+    of them."""
     work = WorkMeter() if work is None else work
     plans = distinct_plans(scenarios, advised)
-    refused = () if payback is None or payback.refused is None else (payback.refused,)
-    if len(plans) + len(refused) < 2:
+    if len(plans) < 2:
         return []
-    keys = {key for plan in (*plans, *refused) for key in (*plan.units_started, *plan.used_hours)}
+    keys = {key for plan in plans for key in (*plan.units_started, *plan.used_hours)}
     restricted = inputs.select_sources(keys)
     points: list[TurningPoint] = []
     units = case_units(restricted) / 4
     with suppress(WorkSpentError):
         for field, plain in _CHANGES.items():
-            change = plain
-            if field == HOURS and as_asked:
-                change = _choose_hours_change(restricted, refused)
+            change = _choose_hours_change(restricted) if field == HOURS and as_asked else plain
             if field != PRICE or restricted.servers.to_buy:
                 cost_at = _charged(partial(_costs, change, restricted, plans), units, work)
-                turns = _both_ways(cost_at)
-                points += [TurningPoint(field, m, plans[at].key) for m, at in turns]
-                if payback is not None:
-                    ask = _Asked(field, change, restricted, plans[0], payback)
-                    points += _turns_of_payback(ask, units, work)
-    return _nearest_each_way(points)
+                points += [TurningPoint(field, m, plans[at].key) for m, at in _both_ways(cost_at)]
+    return sorted(points, key=lambda point: abs(log(point.multiplier)))
 
 
-def _choose_hours_change(inputs: ModelInputs, refused: Sequence[Scenario]) -> Change:
+def _choose_hours_change(inputs: ModelInputs) -> Change:
     hourly = [s for s in inputs.sources if s.term is None and s.capacity]
     if inputs.is_level and inputs.whole_nodes and all(s.accelerators > 1 for s in hourly):
         capacity = min((s.capacity for s in hourly), default=0.0)
         return partial(_with_whole_nodes, capacity) if capacity else ModelInputs.with_demand
-    return _for_longer if refused and not inputs.is_level else ModelInputs.with_demand
+    return ModelInputs.with_demand
 
 
 def _with_whole_nodes(capacity: float, inputs: ModelInputs, factor: float) -> ModelInputs:
@@ -121,55 +96,10 @@ def _with_whole_nodes(capacity: float, inputs: ModelInputs, factor: float) -> Mo
     return inputs.with_demand(np.divide(after, before, out=np.ones_like(after), where=moves))
 
 
-def _for_longer(inputs: ModelInputs, factor: float) -> ModelInputs:
-    hours = inputs.hours * factor
-    return inputs.in_other_months(hours, np.maximum(inputs.peak, hours / HOURS_PER_MONTH))
-
-
-@dataclass(frozen=True)
-class _Asked:
-    field: str
-    change: Change
-    inputs: ModelInputs
-    advised: Scenario
-    payback: Payback
-
-
-def _turns_of_payback(ask: _Asked, units: float, work: WorkMeter) -> list[TurningPoint]:
-    refused, rents = ask.payback.refused, ask.payback.rents
-    if refused is None:
-        turns = _both_ways(_charged(partial(_held, ask, ask.advised), units, work))
-        return [TurningPoint(ask.field, m, rents[at - 1].key, ends_payback=True) for m, at in turns]
-    turns = _both_ways(_charged(partial(_lacking, ask, refused), units, work))
-    return [TurningPoint(ask.field, m, refused.key, begins_payback=True) for m, _ in turns]
-
-
-def _nearest_each_way(points: Sequence[TurningPoint]) -> list[TurningPoint]:
-    ranked = sorted(points, key=lambda point: (abs(log(point.multiplier)), point.ends_payback))
-    nearest: dict[tuple[str, bool], TurningPoint] = {}
-    for point in ranked:
-        nearest.setdefault((point.field, point.multiplier > 1), point)
-    return list(nearest.values())
-
-
 def _costs(
     change: Change, inputs: ModelInputs, plans: Sequence[Scenario], multiplier: float
 ) -> Floats:
     return np.asarray(cost_plans(plans, change(inputs, multiplier)))
-
-
-def _held(ask: _Asked, plan: Scenario, multiplier: float) -> Floats:
-    unsold = ask.change(ask.inputs.with_assumption("residual_rate", 0.0), multiplier)
-    nominal = replace(unsold.calendar, discount_rate_per_year=0.0)
-    paid, *rents = cost_plans([plan, *ask.payback.rents], unsold, nominal)
-    least = ask.payback.least * (multiplier if ask.field == PRICE else 1.0)
-    return np.array([paid + least, *rents])
-
-
-def _lacking(ask: _Asked, refused: Scenario, multiplier: float) -> Floats:
-    owed, *rents = _held(ask, refused, multiplier)
-    bought, rented = _costs(ask.change, ask.inputs, [refused, ask.advised], multiplier)
-    return np.array([0.0, max(owed - min(rents), bought - rented)])
 
 
 def _charged(cost_at: CostsAt, units: float, work: WorkMeter) -> CostsAt:

@@ -242,9 +242,9 @@ def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
     for option, names in machines.items():
         options[tuple(sorted(names))].append(_SOLD_AS.get(option) or traits(option).label)
     parts = []
-    for names, sold in options.items():
-        more = len(names) - _MOST_FAMILIES
-        shown = [*names[:_MOST_FAMILIES], *([f"{more} more families"] if more > 0 else [])]
+    for families, sold in options.items():
+        more = len(families) - _MOST_FAMILIES
+        shown = [*families[:_MOST_FAMILIES], *([f"{more} more families"] if more > 0 else [])]
         parts.append(f"{_join(sold, last)} for {_join(shown, 'and')}")
     return f", {last} ".join(parts)
 

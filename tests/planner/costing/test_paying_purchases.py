@@ -112,18 +112,3 @@ def test_a_budget_that_keeps_out_the_server_that_pays_back_is_told() -> None:
 
 def test_no_server_is_bought_where_none_pays_back() -> None:
     assert _bought(_answer(payback_margin=0.5)) == 0
-
-
-def test_what_would_change_the_advice_is_where_servers_no_longer_pay_back() -> None:
-    """One server saves 24 months of its rent, of 312,500 USD that are asked for: renting may fall
-    to 0.892 of its price. With its resale the server would stay the cheaper one for longer."""
-    turns = {turn.field: turn for turn in _verdict(_answer(sensitivity=True)).switch_points}
-    least = PRICE * 1.25 / (24 * RENT)
-    turn = turns["rental_prices"]
-    assert turn.multiplier == pytest.approx(least, rel=0.012)
-    assert turn.sentence == (
-        "If rental prices fell by 11%, the servers would not save enough: fewer "
-        "or none would be advised."
-    )
-    assert _bought(_answer(usd_per_hour=20 * (least + 0.01))) == 1
-    assert _bought(_answer(usd_per_hour=20 * (least - 0.01))) == 0

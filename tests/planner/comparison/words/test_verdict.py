@@ -12,7 +12,7 @@ import pytest
 from planner.comparison.verdict import build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
-from planner.costing.results.scenario_result import Scenario, capital
+from planner.costing.results.scenario_result import Scenario
 from planner.web.answer.verdict import figure_rows
 from tests.golden.answers import answered
 from tests.planner.comparison.compared import Compared, compared, solved
@@ -194,30 +194,6 @@ def test_at_a_turning_point_both_plans_cost_the_same(field: str) -> None:
     assert present(advised, scaled, 1.0) < present(other, scaled, 1.0)
     assert present(advised, scaled, short_of) < present(other, scaled, short_of)
     assert present(other, scaled, beyond) <= present(advised, scaled, beyond)
-
-
-@pytest.mark.parametrize("field", SCALED)
-def test_at_a_turning_point_servers_save_just_what_is_asked_of_them(field: str) -> None:
-    """Before any resale, a quarter of their price more than what renting costs, undiscounted."""
-    found = servers(sensitivity=True, **TEN_PERCENT)
-    (turn,) = (one for one in build_verdict(found).switch_points if one.field == field)
-    assert "would not save enough" in turn.sentence
-    advised = found.scenarios[found.recommendation.scenario]  # type: ignore[index]
-    rent = found.scenarios[ScenarioKey.ON_DEMAND]
-
-    def left(multiplier: float) -> float:
-        """What is saved beyond what is asked for."""
-        times = dict.fromkeys(SCALED[field], multiplier) | {Category.RESIDUAL: 0.0}
-        owned, rented = (
-            sum(float(line.amount) * times.get(line.category, 1.0) for line in plan.lines)
-            for plan in (advised, rent)
-        )
-        price = multiplier if field == "on_prem.servers.unit_price" else 1.0
-        return rented - owned - 0.25 * price * float(capital(advised))
-
-    toward_one = STEP if turn.multiplier < 1 else 1 / STEP
-    rounding = 1.002 if turn.multiplier < 1 else 0.998
-    assert left(turn.multiplier * toward_one * rounding) > 0 >= left(turn.multiplier / rounding)
 
 
 @pytest.mark.parametrize(
