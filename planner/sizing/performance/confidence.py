@@ -9,7 +9,7 @@ from functools import cache
 
 from planner.contract.labels import BEYOND_ANY_CLUSTER, NO_RANGE_HERE
 from planner.contract.request.workload import MEASURED, Training
-from planner.sizing.evidence.training_runs import framework_rates, published_runs
+from planner.sizing.evidence.training_runs import ONE_NODE, framework_rates, published_runs
 from planner.sizing.footprint.memory import fast_domain
 from planner.sizing.footprint.training_flops import (
     RECOMPUTE_FACTOR,
@@ -102,7 +102,9 @@ def placed_range(
         def end(place: int) -> float:
             return by_stage(
                 training,
-                lambda stage: log_range(stage, training.code, count, is_small_model)[place],
+                lambda stage: log_range(stage, training.code, count <= ONE_NODE, is_small_model)[
+                    place
+                ],
             )
 
         ends = end(0), end(1)

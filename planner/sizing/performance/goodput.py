@@ -47,11 +47,6 @@ SPOT_BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.15), (0.15, 0.2), (0.2, 1.0))
 Advisor, 2024)."""
 
 
-def young_interval(save: float, mtbf: float) -> float:
-    """Time between checkpoints after Young: τ = √(2 δ M), h."""
-    return math.sqrt(2 * save * mtbf)
-
-
 def daly_interval(save: float, mtbf: float) -> float:
     """Daly's refinement: τ = √(2 δ M) · (1 + ⅓ √(δ/2M) + δ/18M) − δ for δ < 2M, else M, h.
 
@@ -65,7 +60,7 @@ def daly_interval(save: float, mtbf: float) -> float:
     if save >= 2 * mtbf:
         return mtbf
     ratio = save / (2 * mtbf)
-    return young_interval(save, mtbf) * (1 + math.sqrt(ratio) / 3 + ratio / 9) - save
+    return math.sqrt(2 * save * mtbf) * (1 + math.sqrt(ratio) / 3 + ratio / 9) - save
 
 
 def overhead(mtbf: float, save: float = CHECKPOINT_HOURS, restart: float = RESTART_HOURS) -> float:

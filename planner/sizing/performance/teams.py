@@ -201,19 +201,20 @@ def fit_teams(runs: Sequence[TeamRun]) -> TeamFit:
     return replace(_middles(runs), errors=tuple(errors))
 
 
+@cache
 def log_range(
     stage: str,
     code: str | None,
-    accelerators: int,
+    is_small: bool,
     is_small_model: bool = False,
 ) -> tuple[float, float]:
     """p10 and p90 of ln(hours used / hours predicted), conformal over teams.
 
-    By stage; up to one node the small jobs of every stage are added, whose teams differ more;
-    pre-trainings go by the size of their model instead. With the code's tuning given the
-    errors are those left once it is known.
+    By stage; up to one node (`is_small`) the small jobs of every stage are added, whose teams
+    differ more; pre-trainings go by the size of their model instead. With the code's tuning given
+    the errors are those left once it is known.
     """
-    return _log_range(stage, code, accelerators <= ONE_NODE, is_small_model)
+    return range_of(team_fit(), stage, code, is_small, is_small_model)
 
 
 def range_of(
@@ -249,13 +250,6 @@ def range_of(
     if len({run.team for run, _ in chosen}) < FEWEST_OF_A_RANGE:
         chosen = list(errors)
     return conformal_range([(run.team, error) for run, error in chosen])
-
-
-@cache
-def _log_range(
-    stage: str, code: str | None, is_small: bool, is_small_model: bool
-) -> tuple[float, float]:
-    return range_of(team_fit(), stage, code, is_small, is_small_model)
 
 
 def _middles(runs: Sequence[TeamRun]) -> TeamFit:
@@ -338,9 +332,8 @@ class TeamRun:
     stage: str
     code: str
     accelerators: int
-    is_mixture: bool
-    published_hours: float
-    excess: float
+    is_mixture: bool = False
+    excess: float = 0.0
     """ln(hours used / hours of the step model)."""
     trust: float = 1.0
     """Weight by how fully its source states it."""
@@ -367,7 +360,7 @@ def team_runs() -> tuple[TeamRun, ...]:
     runs = [
         *(pretraining_team_run(run) for run in published_runs()),
         *(finetuning_team_run(run) for run in finetune_runs()),
-        *(_framework(rate) for rate in framework_rates()),
+        *(_framework(number, rate) for number, rate in enumerate(framework_rates())),
     ]
     return tuple(run for run in runs if run is not None)
 
@@ -383,82 +376,74 @@ def pretraining_team_run(
     if run.training_flops is not None:
         tokens = run.training_flops / (DENSE_FLOPS_PER_PARAMETER * training.parameters)
         training = training.model_copy(update={"tokens": tokens})
-    hours = step_hours(training, run.accelerator, run.precision, count, run.training_flops)
-    if hours is None:
-        return None
     useful = 1.0
     if not run.hours_exclude_downtime:
         useful = usual_goodput(state_bytes(training, run.precision), count)
-    return TeamRun(
+    bare = TeamRun(
         run=run.run,
         team=run.family,
         stage=PRETRAINING,
         code=run.code,
         accelerators=count,
-        is_mixture=is_mixture(training),
-        is_vector=is_vector(get(run.accelerator), run.precision),
         is_small_model=active_parameters(training) < FULL_MODEL,
-        hidden_size=shape_of_training(training).hidden_size,
-        published_hours=run.accelerator_hours,
-        excess=math.log(run.accelerator_hours * useful / hours),
         trust=TRUST[run.quality],
     )
+    hours = run.accelerator_hours * useful
+    return _against_steps(bare, training, run.accelerator, run.precision, hours, run.training_flops)
 
 
 def finetuning_team_run(run: FinetuneRun) -> TeamRun | None:
     """A published fine-tuning against the step model; None where no layout holds it."""
-    hours = step_hours(run.training, run.accelerator, run.precision, run.accelerators)
-    if hours is None:
-        return None
-    states = state_bytes(run.training, run.precision)
-    useful = usual_goodput(states, run.accelerators)
+    useful = usual_goodput(state_bytes(run.training, run.precision), run.accelerators)
     used = run.accelerator_hours
     starting = run.accelerators * start_hours(run.training)
-    return TeamRun(
+    bare = TeamRun(
         run=run.run,
         team=run.team,
         stage=FINE_TUNING,
         code=run.code,
         accelerators=run.accelerators,
-        is_mixture=is_mixture(run.training),
-        is_vector=is_vector(get(run.accelerator), run.precision),
-        hidden_size=shape_of_training(run.training).hidden_size,
-        published_hours=run.accelerator_hours,
-        excess=math.log(max(0.1 * used, used - starting) * useful / hours),
         trust=TRUST["A" if run.is_stated else "B"],
     )
+    hours = max(0.1 * used, used - starting) * useful
+    return _against_steps(bare, run.training, run.accelerator, run.precision, hours)
 
 
-def _framework(rate: FrameworkRate) -> TeamRun | None:
+def _framework(number: int, rate: FrameworkRate) -> TeamRun | None:
     training = with_attention(rate.training, rate.model)
     if rate.framework in WHOLE_SEQUENCE:
         training = training.model_copy(update={"sliding_layers": None})
-    precision = training.precision or "bf16"
-    hours = step_hours(training, rate.accelerator, precision, rate.accelerators)
-    if hours is None:
-        return None
-    measured = training.tokens / rate.tokens_per_second / 3600
-    return TeamRun(
-        run=_rate_name(rate),
+    bare = TeamRun(
+        run=f"{rate.framework} {rate.model} ({number})",
         team=rate.framework,
         stage=stage_of(training),
         code=rate.code,
         accelerators=rate.accelerators,
-        is_mixture=is_mixture(training),
-        is_vector=is_vector(get(rate.accelerator), precision),
-        hidden_size=shape_of_training(training).hidden_size,
-        published_hours=measured,
-        excess=math.log(measured / hours),
         is_rate=True,
     )
+    hours = training.tokens / rate.tokens_per_second / 3600
+    return _against_steps(bare, training, rate.accelerator, training.precision or "bf16", hours)
 
 
-def _rate_name(rate: FrameworkRate) -> str:
-    training = rate.training
-    step = f"{training.optimizer} {training.precision} {training.sequence_length}"
-    size = f"{training.micro_batch_size or ''} zero {training.zero_stage or ''}".strip()
-    where = f"{rate.accelerators} x {rate.accelerator}"
-    return f"{rate.framework} {rate.model} {step} {size} {where} {rate.tokens_per_second:g}"
+def _against_steps(
+    run: TeamRun,
+    training: Training,
+    slug: str,
+    precision: str,
+    hours: float,
+    flops: float | None = None,
+) -> TeamRun | None:
+    """A run with its useful hours over those of the step model; None where no layout holds it."""
+    bare_hours = step_hours(training, slug, precision, run.accelerators, flops)
+    if bare_hours is None:
+        return None
+    return replace(
+        run,
+        excess=math.log(hours / bare_hours),
+        is_mixture=is_mixture(training),
+        is_vector=is_vector(get(slug), precision),
+        hidden_size=shape_of_training(training).hidden_size,
+    )
 
 
 def step_hours(

@@ -125,7 +125,6 @@ def team_run(team, stage, accelerators=8, is_rate=False, code="standard"):
         code=code,
         accelerators=accelerators,
         is_mixture=False,
-        published_hours=1.0,
         excess=0.0,
         is_rate=is_rate,
     )

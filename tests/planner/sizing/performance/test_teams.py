@@ -42,8 +42,8 @@ def test_hand_tuned_code_takes_less_and_a_first_version_more():
 
 
 def test_knowing_the_code_narrows_the_range():
-    low, high = log_range("pretraining", None, 256)
-    narrow = log_range("pretraining", "standard", 256)
+    low, high = log_range("pretraining", None, False)
+    narrow = log_range("pretraining", "standard", False)
     assert narrow[1] - narrow[0] < high - low
 
 
@@ -67,7 +67,6 @@ def run(team, hidden_size, beside, is_rate=False):
         code="standard",
         accelerators=64,
         is_mixture=True,
-        published_hours=1.0,
         excess=beside,
         is_rate=is_rate,
         hidden_size=hidden_size,
@@ -117,7 +116,6 @@ def run_of_kind(team, excess, is_mixture=False, is_rate=False, is_vector=False):
         code="standard",
         accelerators=64,
         is_mixture=is_mixture,
-        published_hours=1.0,
         excess=excess,
         is_rate=is_rate,
         is_vector=is_vector,
