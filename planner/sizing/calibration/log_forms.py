@@ -1,7 +1,7 @@
 """Every form in which the use of GPUs is logged, as the rows of one: nvidia-smi's own CSV. PURE.
 
 Read are `nvidia-smi --query-gpu` with its header, `nvidia-smi dmon`, `dcgmi dmon`, the text of
-DCGM's and of the nvidia-smi exporter for Prometheus, and what Prometheus answers to a range query.
+DCGM's exporter for Prometheus, and what Prometheus answers to a range query.
 """
 
 from __future__ import annotations
@@ -61,19 +61,10 @@ METRICS = {
     "DCGM_FI_DEV_POWER_MGMT_LIMIT": ("power.limit", 1.0),
     "DCGM_FI_DEV_GPU_TEMP": ("temperature.gpu", 1.0),
     "DCGM_FI_DEV_SM_CLOCK": ("clocks.sm", 1.0),
-    "nvidia_smi_utilization_gpu_ratio": ("utilization.gpu", 100.0),
-    "nvidia_smi_utilization_memory_ratio": ("utilization.memory", 100.0),
-    "nvidia_smi_memory_used_bytes": ("memory.used", 2.0**-20),
-    "nvidia_smi_memory_total_bytes": ("memory.total", 2.0**-20),
-    "nvidia_smi_power_draw_watts": ("power.draw", 1.0),
-    "nvidia_smi_enforced_power_limit_watts": ("power.limit", 1.0),
-    "nvidia_smi_temperature_gpu": ("temperature.gpu", 1.0),
-    "nvidia_smi_clocks_current_sm_clock_hz": ("clocks.sm", 1e-6),
-    "nvidia_smi_clocks_max_sm_clock_hz": ("clocks.max.sm", 1e-6),
 }
-"""Metrics of NVIDIA's DCGM exporter and of the nvidia-smi exporter → column of the query, and the
-factor to its unit (NVIDIA/dcgm-exporter default-counters.csv, utkuozdemir/nvidia_gpu_exporter,
-2024). An engine that is active tells more than one that any kernel used, so it comes first."""
+"""Metrics of NVIDIA's DCGM exporter → column of the query, and the factor to its unit
+(NVIDIA/dcgm-exporter default-counters.csv, 2024). An engine that is active tells more than one that
+any kernel used, so it comes first."""
 COLUMNS = (
     "utilization.gpu",
     "utilization.memory",
@@ -89,11 +80,10 @@ BLANK = 1e18
 """Values from which DCGM means nothing: 9223372036854775794 and its neighbours (NVIDIA DCGM
 dcgm_structs.h, 2024)."""
 _LINE = re.compile(r"[^\r\n]+")
-_DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)(?![\d,])")
 _ENTITY = re.compile(r"^(GPU(?:-C?I)?) +(\d+)\s+(.*)$")
 _METRIC = re.compile(r"^([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}\s+(\S+)(?:\s+(\d{9,14}))?\s*$")
 _LABEL = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)\s*=\s*\"((?:[^\"\\]|\\.)*)\"")
-_KNOWN = re.compile(r"\b(DCGM_FI_[A-Z]|nvidia_smi_[a-z])")
+_KNOWN = re.compile(r"\bDCGM_FI_[A-Z]")
 
 
 def read_rows(text: str) -> Rows:
@@ -123,17 +113,12 @@ def is_header(row: Sequence[str]) -> bool:
 def _csv(text: str) -> Iterator[list[str]]:
     """Cells of each line that holds any; a stray quotation mark ends with its line, and what no
     log of a GPU has, a line or a cell too long, is shown by its beginning."""
-    lines = [line for line in text[:MAX_LINE].splitlines() if line.strip()]
-    header = next((line for line in lines if "utilization.gpu" in line), "".join(lines[:1]))
-    separator = max((",", ";", "\t"), key=header.count)  # a spreadsheet's may be another
     for match in _LINE.finditer(text):
         line = match[0]
         row = [f"{line[:SHOWN]}…"]
         if len(line) <= MAX_LINE:
             with suppress(csv.Error):
-                row = next(csv.reader((line,), delimiter=separator, skipinitialspace=True), [])
-        if separator != ",":
-            row = [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row]
+                row = next(csv.reader((line,), skipinitialspace=True), [])
         if any(len(cell) > MAX_CELL for cell in row):
             row = [f"{line[:SHOWN]}…"]
         if any(row):

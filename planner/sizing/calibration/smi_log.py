@@ -12,8 +12,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
 
 from planner.sizing.calibration.log_forms import FIELD, MAX_CELL, SHOWN, is_header, read_rows
 from pricing.common.bounded import number_problem
@@ -61,28 +59,14 @@ _WORDS = {
     "clocks_throttle_reasons.active": "reasons",
     "clocks_event_reasons.active": "reasons",
 }
-_REASONS = {
-    "sw_power_cap": 0x04,
-    "hw_slowdown": 0x08,
-    "sw_thermal_slowdown": 0x20,
-    "hw_thermal_slowdown": 0x40,
-    "hw_power_brake_slowdown": 0x80,
-}
-"""Columns of single reasons (Active or Not Active) and their bits in the mask of all (NVIDIA NVML
-API reference, nvmlClocksEventReasons, 2024)."""
-_BITS = {
-    f"clocks_{word}_reasons.{name}": bit
-    for word in ("event", "throttle")
-    for name, bit in _REASONS.items()
-}
-_SINGLE = {f"reason {bit}": bit for bit in _REASONS.values()}
-_WORD_NAMES = {*_WORDS.values(), *_SINGLE}
+_WORD_NAMES = set(_WORDS.values())
 SHORT_COMMAND = (
     "nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used --format=csv -l 5"
 )
 """What a refusal shows; pages and documents have one with every column that is read."""
 _MISSING = re.compile(r"^(\[.*\]?|n/?a|not supported|unknown error|err!?|-|)$", re.I)
 _UNIT = re.compile(r"\s*(%|mib|w|mhz|c)$", re.I)
+_MASK = re.compile(r"^0x[0-9a-f]{1,16}$")
 _EPOCH = re.compile(r"^\d{9,11}(\.\d+)?$")
 _HEADER_UNIT = re.compile(r"\s*\[[^\]]*\]$")
 
@@ -139,7 +123,8 @@ def read_log(text: str) -> SmiLog:
         series = gpus.setdefault(gpu, Series(gpu))
         series.name = series.name or words.get("name", "")
         series.times.append(_time(words.get("timestamp", "")))
-        series.reasons.append(_mask(words))
+        mask = words.get("reasons", "").lower()
+        series.reasons.append(int(mask, 16) if _MASK.match(mask) else None)
         for name in {**series.values, **numbers}:
             values = series.values.setdefault(name, [])
             values += [math.nan] * (len(series.times) - 1 - len(values))
@@ -159,10 +144,7 @@ def _gpu(words: Mapping[str, str]) -> str:
 def _columns(header: Sequence[str]) -> list[str]:
     """Our name of each column, "" for one that is passed over."""
     names = [_HEADER_UNIT.sub("", name.strip()).lower() for name in header]
-    known = [
-        _NUMBERS.get(n) or _WORDS.get(n) or (f"reason {_BITS[n]}" if n in _BITS else "")
-        for n in names
-    ]
+    known = [_NUMBERS.get(n) or _WORDS.get(n) or "" for n in names]
     if "utilisation_percent" not in known:
         seen = ", ".join(name.strip()[:SHOWN] for name in header[:8]) or "an empty file"
         is_log = any(known)
@@ -215,17 +197,6 @@ def _time(text: str) -> dt.datetime | None:
         return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
     except (ValueError, OverflowError):
         return None
-
-
-def _mask(words: Mapping[str, str]) -> int | None:
-    """Bits of the reasons that held the clocks back, from the mask or single columns."""
-    masks = []
-    for name, word in words.items():
-        if name in _SINGLE and word.lower() in ("active", "not active"):
-            masks.append(_SINGLE[name] if word.lower() == "active" else 0)
-        elif name == "reasons" and re.fullmatch("0x[0-9a-f]{1,16}", word.lower()):
-            masks.append(int(word, 16))
-    return reduce(or_, masks) if masks else None
 
 
 def _check_lines(lines: int, broken_lines: int, first_broken: str) -> None:

@@ -206,11 +206,6 @@ def test_a_stray_quotation_mark_ends_with_its_line():
     assert calibrate(f"utilization.gpu [%]\n{'9' * 200_000}\n" + "50 %\n" * 9).skipped_lines == 1
 
 
-def test_the_first_line_that_does_not_fit_is_shown():
-    with pytest.raises(InvalidInput, match=r"'40 GiB' in memory.used \[MiB\]"):
-        calibrate(log(line(memory="40 GiB")))
-
-
 def test_more_memory_used_than_there_is_is_refused():
     with pytest.raises(InvalidInput, match="81,921 MiB is more than"):
         calibrate(log(line(memory="81921 MiB")))
@@ -221,14 +216,3 @@ def test_more_memory_used_than_there_is_is_refused():
 )
 def test_an_idle_gpu_or_no_memory_asks_for_no_bigger_batch(used, memory):
     assert not {"smaller_card", "bigger_batch"} & set(kinds(log(line(used=used, memory=memory))))
-
-
-@pytest.mark.parametrize("word", ["event", "throttle"])
-def test_throttling_is_read_from_columns_of_one_reason(word):
-    header = f"utilization.gpu [%], clocks_{word}_reasons.sw_power_cap, "
-    header += f"clocks_{word}_reasons.hw_thermal_slowdown"
-    text = f"{header}\n99 %, Not Active, Active\n99 %, Not Active, Not Active\n"
-    use = calibrate(text).gpus[0]
-    assert (use.power_capped_share, use.thermally_throttled_share) == (0.0, 0.5)
-    silent = calibrate(f"{header}\n99 %, [N/A], [Not Supported]\n").gpus[0]
-    assert silent.thermally_throttled_share is None
