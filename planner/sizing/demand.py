@@ -142,7 +142,9 @@ def _given_hours(
 ) -> Demand:
     del start, accelerators
     _refuse_job_above_peak(workload)
-    hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
+    hours = _by_month("hours_per_month", workload.hours_per_month, horizon_months)
+    if not hours.any():
+        raise InvalidInput("hours_per_month", "is 0 in every month; at least one must be more")
     slug, stated = resolve(workload.accelerator).slug, workload.peak_accelerators
     is_level = stated is None
     level = np.where(
@@ -165,29 +167,22 @@ DEMANDS: dict[str, Callable[..., Demand]] = {"accelerator_hours": _given_hours}
 """Kinds of work of which the team gives the hours → their demand; the others are sized."""
 
 
-def _to_match(months: int, horizon_months: int) -> str:
-    """What to do about a list of another length than the plan."""
-    change = (
-        f"add the {pluralize(horizon_months - months, 'month')} missing (0 where there is no work)"
-        if months < horizon_months
-        else f"take out the {pluralize(months - horizon_months, 'month')} too many"
-    )
-    return (
-        f"{change}, plan for {pluralize(months, 'month')}, or give one number that holds in every "
-        "month"
-    )
-
-
-def _hours_of_each_month(hours: tuple[float, ...], horizon_months: int) -> Floats:
-    if len(hours) not in (1, horizon_months):
-        raise InvalidInput(
-            "hours_per_month",
-            f"has the hours of {pluralize(len(hours), 'month')}, and the plan lasts "
-            f"{horizon_months}: {_to_match(len(hours), horizon_months)}",
+def _by_month(field: str, values: tuple[float, ...], horizon_months: int) -> Floats:
+    """Values of each month of the plan, given as one or as one a month."""
+    months = len(values)
+    if months not in (1, horizon_months):
+        change = (
+            f"add the {pluralize(horizon_months - months, 'month')} missing (0 where there is no "
+            "work)"
+            if months < horizon_months
+            else f"take out the {pluralize(months - horizon_months, 'month')} too many"
         )
-    if not any(hours):
-        raise InvalidInput("hours_per_month", "is 0 in every month; at least one must be more")
-    return np.broadcast_to(np.asarray(hours, dtype=np.float64), horizon_months).copy()
+        raise InvalidInput(
+            field,
+            f"is of {pluralize(months, 'month')}, and the plan lasts {horizon_months}: {change}, "
+            f"plan for {pluralize(months, 'month')}, or give one number that holds in every month",
+        )
+    return np.broadcast_to(np.asarray(values, dtype=np.float64), horizon_months).copy()
 
 
 def _refuse_job_above_peak(workload: AcceleratorHours) -> None:
@@ -209,13 +204,7 @@ def _refuse_job_above_peak(workload: AcceleratorHours) -> None:
 def _peaks(hours: Floats, stated: tuple[int, ...]) -> Floats:
     """Peak of each month as given, at least ⌈H / 730⌉; 0 where there is no work."""
     least = np.ceil(hours / HOURS_PER_MONTH)
-    if len(stated) not in (1, hours.size):
-        raise InvalidInput(
-            "peak_accelerators",
-            f"has the numbers of {pluralize(len(stated), 'month')}, and the plan lasts "
-            f"{hours.size}: {_to_match(len(stated), hours.size)}",
-        )
-    peaks = np.broadcast_to(np.asarray(stated, dtype=np.float64), hours.size)
+    peaks = _by_month("peak_accelerators", stated, hours.size)
     short = np.flatnonzero(peaks < least)
     if short.size:
         month = int(least.argmax()) if len(stated) == 1 else int(short[0])

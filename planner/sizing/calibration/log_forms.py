@@ -152,8 +152,7 @@ def _dmon(text: str) -> Rows:
 
 def _dcgmi(text: str) -> Rows:
     """Rows of `dcgmi dmon`, whose header comes again every page; parts of a split GPU (MIG) stand
-    as GPU-I and GPU-CI.
-    """
+    as GPU-I and GPU-CI."""
     header = next(line for line in text.splitlines() if line.strip()).lstrip("# ").split()[1:]
     fields = [DCGM_FIELDS.get(word, (f"column {i}", 1.0)) for i, word in enumerate(header)]
     order = sorted(range(len(fields)), key=lambda i: header[i] != "GRACT")

@@ -44,8 +44,7 @@ PORT = "a port to JAX, PyTorch/XLA or Neuron takes weeks, custom CUDA kernels mo
 
 def porting_usd(stacks: Collection[str]) -> float:
     """USD of engineering to port code to these software stacks, which it does not run on yet: that
-    of each, by `ROCM_MONTHS` or `ASIC_MONTHS` of `ENGINEER_USD`.
-    """
+    of each, by `ROCM_MONTHS` or `ASIC_MONTHS` of `ENGINEER_USD`."""
     months = sum(ROCM_MONTHS if stack == "rocm" else ASIC_MONTHS for stack in stacks)
     return months * ENGINEER_USD
 
@@ -231,8 +230,7 @@ ENOUGH_HOURS = 12.0
 
 def cpu_hours(workload: SizedWorkload) -> float | None:
     """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
-    A100's rate, whatever their loader; None where that is not known.
-    """
+    A100's rate, whatever their loader; None where that is not known."""
     if isinstance(workload, Training):
         return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
     gflops = workload.forward_gflops_per_sample

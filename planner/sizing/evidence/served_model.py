@@ -53,8 +53,7 @@ class ServedModel:
     def prompt_attention_flops(self, tokens: float) -> float:
         """Scores and sums of values over a prompt, each token looking back at all before it, or at
         a window W: 4 w · p²/2, or 4 w · (W p − W²/2) in layers with one (PaLM, arXiv 2204.02311,
-        appendix B, 2022, by halves).
-        """
+        appendix B, 2022, by halves)."""
         window = min(tokens, self.window)
         pairs = (self.layers - self.windowed_layers) * tokens**2 / 2
         pairs += self.windowed_layers * (window * tokens - window**2 / 2)

@@ -27,8 +27,7 @@ ONE_NODE = 8
 @cache
 def cluster_slope() -> float:
     """Change of ln rate of one accelerator with ln of their number: mean of the table, where the
-    same code ran on 8 and on 128.
-    """
+    same code ran on 8 and on 128."""
     slopes = [
         math.log(float(row["speed_of_one"])) / math.log(int(row["large"]) / int(row["small"]))
         for row in read_rows("cluster_scaling")
@@ -240,8 +239,7 @@ MODELS = {"mlperf6-gpt-oss-20b": "gpt-oss-20b", "mlperf6-deepseek-v3": "deepseek
 def with_attention(training: Training, name: str) -> Training:
     """A published training with the attention of its model, where the table of models knows it as
     wider, narrower or with windows and the source says nothing else of its shape; with layers and
-    hidden size where the source says none.
-    """
+    hidden size where the source says none."""
     if name in WIDTHS:
         return training.model_copy(update={"attention_width": WIDTHS[name]})
     models = (model for begin, model in MODELS.items() if name.startswith(begin))

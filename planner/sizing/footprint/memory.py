@@ -13,7 +13,7 @@ from functools import cache
 
 from planner.contract.answer.estimate import ServingMemory
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import Shape, shape_of_training, usual_length
+from planner.sizing.footprint.training_flops import shape_of_training, usual_length
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get
 
@@ -67,15 +67,6 @@ def usable_gib(memory_gib: float) -> float:
     return max(0.0, memory_gib * (1 - FRAGMENTATION) - CONTEXT_GIB)
 
 
-def kv_cache_bytes(
-    shape: Shape, sequence: float, batch: float, precision: str, kv_share: float = 1.0
-) -> float:
-    """Bytes of keys and values while serving: 2 L d s b bytes, times the share of heads that
-    have their own keys (grouped-query attention).
-    """
-    return 2 * shape.layers * shape.hidden_size * kv_share * sequence * batch * BYTES[precision]
-
-
 FAST_DOMAIN = {
     "nvlink": 8,
     "infinity-fabric": 8,
@@ -101,11 +92,6 @@ TRAINING_PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8")
 """Precisions that a request may ask for (`workload.Precision`), 2026."""
 
 
-def supported_precisions(one: Accelerator) -> tuple[str, ...]:
-    """Precisions whose dense rate is known."""
-    return _precisions(one.slug)
-
-
 def check_precision(precision: str, one: Accelerator) -> None:
     """Refuses, on `precision`, one that the accelerator lacks."""
     known = supported_precisions(one)
@@ -116,11 +102,14 @@ def check_precision(precision: str, one: Accelerator) -> None:
         )
 
 
+def supported_precisions(one: Accelerator) -> tuple[str, ...]:
+    """Precisions whose dense rate is known."""
+    return _precisions(one.slug)
+
+
 @cache
-def _precisions(slug: str) -> tuple[str, ...]:
-    """By slug, which hashes faster than the whole datasheet."""
-    one = get(slug)
-    return tuple(p for p in TRAINING_PRECISIONS if one.dense_tflops(p))
+def _precisions(slug: str) -> tuple[str, ...]:  # a slug hashes faster than the whole datasheet
+    return tuple(p for p in TRAINING_PRECISIONS if get(slug).dense_tflops(p))
 
 
 CACHED_BYTES = 2.0
@@ -132,8 +121,7 @@ SERVING_PRECISIONS = ("fp16", "int8", "int4")
 def serving(training: Training, one: Accelerator) -> ServingMemory:
     """Memory to serve one sequence at full length, and the accelerators it takes, by precision
     of the weights; keys and values stay in 16 bits. Where the request does not say what a token
-    keeps, every head keeps its own (multi-head attention, the most that any model needs).
-    """
+    keeps, every head keeps its own (multi-head attention, the most that any model needs)."""
     length = usual_length(training)
     cache = cache_bytes(training, length) / GIB
     weights = {p: weight_bytes(training.parameters, p) / GIB for p in ("fp32", *SERVING_PRECISIONS)}
@@ -148,12 +136,11 @@ def serving(training: Training, one: Accelerator) -> ServingMemory:
 
 def cache_bytes(training: Training, length: float) -> float:
     """Bytes of one sequence's keys and values in 16 bits: 2 v (L_full s + L_window min(s, w)) for v
-    values a token and layer; 4 L d s where they are not known.
-    """
+    values a token and layer; 4 L d s where they are not known."""
     shape = shape_of_training(training)
     values = training.cached_values_per_layer
     if values is None:
-        return kv_cache_bytes(shape, length, 1, "fp16")
+        return 2 * CACHED_BYTES * shape.layers * shape.hidden_size * length
     windowed = min(training.sliding_layers or 0, shape.layers)
     seen = min(length, training.sliding_window or length)
     tokens = (shape.layers - windowed) * length + windowed * seen

@@ -89,8 +89,7 @@ def active_parameters(training: Training) -> float:
 
 def size_at_work(training: Training) -> float:
     """Parameters whose matrix work would be all that a token takes, attention's included:
-    N + 2 L w s.
-    """
+    N + 2 L w s."""
     attention = attention_flops_per_token(training)
     return multiplied_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
 
@@ -166,8 +165,7 @@ def usual_length(training: Training) -> int:
 
 def embedding_parameters(training: Training) -> float:
     """Parameters of one matrix over the vocabulary, V d; of a language model, and where V or d is a
-    usual value, at most a quarter of the parameters.
-    """
+    usual value, at most a quarter of the parameters."""
     vocabulary = training.vocabulary_size or USUAL_VOCABULARY
     matrix = float(vocabulary) * shape_of_training(training).hidden_size
     is_stated = training.vocabulary_size and training.hidden_size
@@ -181,8 +179,7 @@ def embedding_parameters(training: Training) -> float:
 def multiplied_parameters(training: Training) -> float:
     """Parameters active on one token that are multiplied: all of them in a language model, whose
     output is as large as its embedding; without the embedding, which is looked up, in a
-    classifier.
-    """
+    classifier."""
     looked_up = embedding_parameters(training) if training.is_classifier else 0.0
     return active_parameters(training) - looked_up
 
@@ -200,8 +197,7 @@ def is_mixture(training: Training) -> bool:
 
 def mixture_share(training: Training) -> float:
     """Part of what mixtures of experts take beside dense models that a model takes: more with
-    the share of its parameters that rests on a token.
-    """
+    the share of its parameters that rests on a token."""
     idle = 1 - active_parameters(training) / training.parameters
     return min(1.0, max(0.0, idle - LEAST_IDLE) / (MUCH_IDLE - LEAST_IDLE))
 
@@ -246,8 +242,7 @@ lies between the two; a planning choice, 2026."""
 def stage_of(training: Training) -> str:
     """As the request says; else fine-tuning with adapters or on fewer tokens than parameters at
     work, which no pre-training gets by with (20 tokens a parameter are usual: Hoffmann et al.,
-    arXiv 2203.15556, 2022).
-    """
+    arXiv 2203.15556, 2022)."""
     if training.stage is not None:
         return training.stage
     is_short = training.tokens < active_parameters(training)
@@ -264,8 +259,7 @@ def is_near_both(training: Training) -> bool:
 
 def by_stage(training: Training, value: Callable[[str], float]) -> float:
     """What a stage makes of a training; of a guess from D tokens, half to twice the
-    N active parameters, what lies between the stages by ln (D / N).
-    """
+    N active parameters, what lies between the stages by ln (D / N)."""
     if not is_near_both(training):
         return value(stage_of(training))
     ratio = training.tokens / active_parameters(training)

@@ -134,8 +134,7 @@ class MemoryPlan:
 
 def fullest_stage(layers: float, grid: Grid) -> Floats:
     """Layers of the fullest stage over those of a mean one, ceil(L / p) p / L: it holds the most
-    and all others wait for it.
-    """
+    and all others wait for it."""
     over: Floats = np.ceil(layers / grid.pipeline) * grid.pipeline / layers
     return over
 

@@ -91,8 +91,7 @@ class ModelShape:
 
 def model_shape(training: Training) -> ModelShape:
     """Parts of a model, usual ones where the request is silent; `by_parts` counts what frozen
-    weights spare by the kind of the feed-forward part.
-    """
+    weights spare by the kind of the feed-forward part."""
     shape = shape_of_training(training)
     wider = attention_width(training) - shape.hidden_size
     vocabulary = float(training.vocabulary_size or USUAL_VOCABULARY)
@@ -152,8 +151,7 @@ def _adapter_share(training: Training) -> float:
 
 def usual_global_batch(flops: float) -> float:
     """Tokens of one optimizer step that are usual for a training: 0.292 C^0.3271, at least 2^16
-    (DeepSeek LLM, arXiv 2401.02954 equation 6, 2024).
-    """
+    (DeepSeek LLM, arXiv 2401.02954 equation 6, 2024)."""
     return max(65_536.0, 0.292 * math.exp(0.3271 * math.log(max(flops, 1.0))))
 
 
@@ -292,8 +290,7 @@ def state_bytes(training: Training, precision: str) -> StateBytes:
 
 def quantised_bytes(training: Training) -> float:
     """Bytes of the weights under QLoRA: 0.516 (N - e V d) + 3 e V d with e matrices over the
-    vocabulary, two of a language model.
-    """
+    vocabulary, two of a language model."""
     whole = (1.0 if training.is_classifier else 2.0) * embedding_parameters(training)
     return NF4_BYTES * (training.parameters - whole) + UNQUANTISED_BYTES * whole
 

@@ -167,8 +167,7 @@ USUAL_EXPERTS = 64
 
 def sizes_that_divide(experts: int) -> tuple[int, ...]:
     """Ranks over which experts are spread evenly: of the sizes that are looked at what divides
-    their number.
-    """
+    their number."""
     return tuple(sorted({math.gcd(experts, size) for size in WHOLE_EXPERT_SIZES} - {1}))
 
 

@@ -170,8 +170,7 @@ SERVER_POWER_FACTOR = 1.9
 
 def energy_kwh(one: Accelerator, accelerator_hours: float) -> float | None:
     """Energy of the servers, the data centre's overhead (PUE) not in it: H · TDP · what servers at
-    work were measured to draw over it; None where the TDP is not known.
-    """
+    work were measured to draw over it; None where the TDP is not known."""
     if one.tdp_w is None:
         return None
     of_boards = accelerator_hours * one.tdp_w / 1000
@@ -181,8 +180,7 @@ def energy_kwh(one: Accelerator, accelerator_hours: float) -> float | None:
 @cache
 def power_share(slug: str) -> float:
     """Draw of a server at work over the TDP of its accelerators, as measured on the same
-    accelerator, else over all that were measured.
-    """
+    accelerator, else over all that were measured."""
     return share_of(row for row in server_powers() if is_at_work(row))(slug)
 
 

@@ -88,8 +88,7 @@ def most_executed(one: Accelerator, precision: str) -> float:
 
 def level(one: Accelerator, precision: str) -> float:
     """MFU that a well-tuned framework reaches with a model that fills the accelerator, without
-    recomputation.
-    """
+    recomputation."""
     if precision in ("bf16", "fp16") and one.slug in LEVELS:
         return LEVELS[one.slug]
     reached = min(benchmark_level(one, precision).mfu, most_executed(one, precision))
@@ -129,8 +128,7 @@ def _launch_seconds(training: Training, one: Accelerator) -> float:
 
 def is_vector(one: Accelerator, precision: str) -> bool:
     """Whether vector units do the arithmetic, so slowly that a small model fills them as a large
-    one does.
-    """
+    one does."""
     vector = one.fp32_tflops or 0.0
     peak = peak_flops(one, precision) / 1e12
     return 0 < peak <= min(MATRIX_ABOVE * vector, MOST_OF_VECTOR_TFLOPS)
@@ -231,8 +229,7 @@ def usual_count(least: float) -> int:
 def benchmark_level(one: Accelerator, precision: str) -> Level:
     """Benchmark level of an accelerator; where there is none, the level of the A100 or H100
     moved by the throughput index of language models: level · rate ratio / peak ratio, within
-    0.1 … 0.65, or 0.56 where the datasheet alone places it.
-    """
+    0.1 … 0.65, or 0.56 where the datasheet alone places it."""
     return _benchmark_level(one.slug, precision)
 
 

@@ -61,16 +61,14 @@ def counts_between(first: int, most: int) -> tuple[int, ...]:
 
 def most_tried(least: int, count: int, stated: int | None) -> int:
     """Largest number looked at where `least` hold a run and it takes `count` at least: twice the
-    least, and no more than a request says that a job takes.
-    """
+    least, and no more than a request says that a job takes."""
     most = 2 * whole_count(least)
     return most if stated is None else min(most, max(count, stated))
 
 
 def within_job(count: int, least: int, job: int | None) -> int:
     """A number of accelerators that nobody asked for: no more than a job is said to take, where
-    those hold it.
-    """
+    those hold it."""
     return count if job is None else min(count, max(job, least))
 
 
@@ -97,16 +95,14 @@ def choose_count(
 @lru_cache(maxsize=1024)
 def round_counts(beyond: int, most: int) -> tuple[int, ...]:
     """Numbers of accelerators beyond `beyond` up to `most` over which splits in powers of two are
-    even: 2^k and 3 2^k.
-    """
+    even: 2^k and 3 2^k."""
     sizes = {whole_count(size << k) for k in range(most.bit_length()) for size in (1, 3)}
     return tuple(sorted(size for size in sizes if beyond < size <= most))
 
 
 def counts_further(count: int, beyond: int, least: int, most: int) -> list[int]:
     """Numbers of accelerators further away from `count`: even ones beyond `beyond` up to `most`,
-    and a half and a fourth of it as far as `least` are left.
-    """
+    and a half and a fourth of it as far as `least` are left."""
     up = set(round_counts(max(count, beyond), most))
     down = {n for n in (whole_count(count // 2), whole_count(count // 4)) if least <= n < count}
     return sorted(up | down)

@@ -255,8 +255,7 @@ def _user_rate(workload: Samples, one: Accelerator) -> Rate:
 
 def _refuse_above_peak(workload: Samples, rate: float, one: Accelerator) -> None:
     """Refuses a rate whose FLOPs, 3 · forward · samples/s, are more than the dense peak where it
-    was measured.
-    """
+    was measured."""
     gflops = TRAINING_FACTOR * (workload.forward_gflops_per_sample or 0.0)
     peak = peak_tflops(one, _precision_class(workload))
     most = peak * 1e3 / gflops if gflops and peak else math.inf

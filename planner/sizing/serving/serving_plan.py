@@ -58,8 +58,7 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
 
 def usual_precision(one: Accelerator) -> str:
     """What weights are served in where the request does not say: 8 bits where the accelerator
-    computes in them.
-    """
+    computes in them."""
     return "fp8" if one.fp8_tflops else "bf16"
 
 
@@ -243,8 +242,7 @@ def replica_on(
 def _sequences_at(rate: float, most: float, step_of: Callable[[float], float]) -> float:
     """Sequences at once, up to a number, whose step gives a rate: B / step(B) rises with B, as a
     step reads the weights once however many they are. Below 1 it is the part of the time in which
-    there is one.
-    """
+    there is one."""
     low, high = 0.0, most
     for _ in range(PACE_STEPS):
         middle = (low + high) / 2

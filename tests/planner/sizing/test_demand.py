@@ -70,7 +70,7 @@ def test_the_hours_are_exact_and_for_the_named_accelerator():
         (
             {"hours_per_month": [1, 2]},
             "hours_per_month",
-            "has the hours of 2 months, and the plan lasts 3: add the 1 month missing (0 where "
+            "is of 2 months, and the plan lasts 3: add the 1 month missing (0 where "
             "there is no work), plan for 2 months, or give one number that holds in every month",
         ),
         (

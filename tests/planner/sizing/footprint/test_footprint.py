@@ -10,12 +10,11 @@ from planner.sizing.estimate import estimate
 from planner.sizing.evidence.training_runs import with_attention
 from planner.sizing.footprint.memory import (
     GIB,
-    kv_cache_bytes,
+    cache_bytes,
     serving,
     weight_bytes,
 )
 from planner.sizing.footprint.training_flops import (
-    Shape,
     attention_flops_per_token,
     attention_span,
     compute_work,
@@ -174,7 +173,8 @@ def test_weights_of_seven_billion_parameters(precision, gigabytes):
 
 
 def test_keys_and_values_of_a_7b_model_at_4096_tokens_take_2_gib():
-    assert kv_cache_bytes(Shape(32, 4096), 4096, 1, "fp16") / GIB == 2
+    seven = training_of_memory(parameters=6.7e9, layers=32, hidden_size=4096)
+    assert cache_bytes(seven, 4096) / GIB == 2
 
 
 def test_what_was_trained_can_be_served_on_fewer():
