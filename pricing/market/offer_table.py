@@ -18,7 +18,7 @@ from pricing.market import accelerators as market_accelerators
 from pricing.market import machine_types
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.interruptions import find_interruption_band
-from pricing.market.offers import COMPUTE_PLAN_SUFFIX, HOURS_PER_MONTH, Offer
+from pricing.market.offers import HOURS_PER_MONTH, Offer
 from pricing.market.places import find_partition
 
 Floats = NDArray[np.float64]
@@ -210,12 +210,8 @@ class OfferTable:
         )
 
     def find(self, offer_id: str) -> Offer | None:
-        """The offer of this id, None where the catalog has none.
-
-        A savings plan was once known by one id, whatever its kind: where the catalog has the
-        Compute plan alone, the id without an ending finds it.
-        """
-        row = self.ids.get(offer_id, self.ids.get(f"{offer_id}:{COMPUTE_PLAN_SUFFIX}"))
+        """The offer of this id, None where the catalog has none."""
+        row = self.ids.get(offer_id)
         return None if row is None else self.offers[row]
 
     def select(

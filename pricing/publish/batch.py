@@ -121,9 +121,8 @@ def unpack(payload: bytes) -> OfferBatch:
         origin=document["origin"],
         skipped=tuple(SkippedRow(*row) for row in document["skipped"]),
         not_read=tuple(
-            # Batches of former versions have no `availability_only`.
-            NotRead(reason, tuple(options), tuple(regions), tuple(types), *availability_only)
-            for reason, options, regions, types, *availability_only in document["not_read"]
+            NotRead(reason, tuple(options), tuple(regions), tuple(types), availability_only)
+            for reason, options, regions, types, availability_only in document["not_read"]
         ),
         regions=tuple(document["regions"]),
         warnings=tuple(document["warnings"]),

@@ -98,33 +98,23 @@ def _read(
     What `whole` learned of the server is not tried again: without its choice a region is long.
     """
     is_known = whole is not None and not whole.failure
-    reading = _Reading[T](n_series_only=whole.n_series_only if whole and is_known else True)
-    try:
-        _walk(http, folder, regions, read_row, reading)
-        if isinstance(reading.failure, EmptyPriceList) and not is_known:
-            reading = _Reading[T](n_series_only=False)
-            _walk(http, folder, regions, read_row, reading)
-    except RunStopped:
-        raise
-    except PART_ERRORS as error:
-        reading.failure = _as_unavailable(http, error)
+    for n_series_only in (whole.n_series_only,) if whole and is_known else (True, False):
+        reading = _Reading[T](n_series_only=n_series_only)
+        try:
+            for page in read_pages(http, folder, regions, n_series_only=n_series_only):
+                reading.pages += 1
+                for row in page["Items"]:
+                    _add_row(reading, row, regions, read_row)
+        except RunStopped:
+            raise
+        except ProviderUnavailable as error:
+            reading.failure = error
+        except PART_ERRORS as error:
+            what = f"a row of the price list is not understood ({type(error).__name__}: {error})"
+            reading.failure = ProviderUnavailable(http.provider, what, _RETRY_HINT)
+        if not isinstance(reading.failure, EmptyPriceList):
+            break
     return reading
-
-
-def _walk(
-    http: ProviderHttpClient,
-    folder: str,
-    regions: Sequence[str],
-    read_row: ReadRow[T],
-    reading: _Reading[T],
-) -> None:
-    try:
-        for page in read_pages(http, folder, regions, n_series_only=reading.n_series_only):
-            reading.pages += 1
-            for row in page["Items"]:
-                _add_row(reading, row, regions, read_row)
-    except EmptyPriceList as error:
-        reading.failure = error
 
 
 def _add_row(reading: _Reading[T], row: Row, regions: Sequence[str], read_row: ReadRow[T]) -> None:
@@ -134,13 +124,6 @@ def _add_row(reading: _Reading[T], row: Row, regions: Sequence[str], read_row: R
     reading.row_counts[region] += 1
     reading.digests[region] += hash(json.dumps(row, sort_keys=True))
     reading.prices[region].extend(read_row(row))
-
-
-def _as_unavailable(http: ProviderHttpClient, error: Exception) -> ProviderUnavailable:
-    if isinstance(error, ProviderUnavailable):
-        return error
-    what = f"a row of the price list is not understood ({type(error).__name__}: {error})"
-    return ProviderUnavailable(http.provider, what, _RETRY_HINT)
 
 
 def _read_regions(

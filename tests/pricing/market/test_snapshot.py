@@ -133,14 +133,3 @@ def test_an_unknown_region_is_refused_with_the_nearest_names():
     catalog.check_known_names(regions=["eu-west-1"], purchase_options=["spot"])
     with pytest.raises(InvalidInput, match=r"'eu-west-9' is not in the catalog; did you mean eu-w"):
         catalog.check_known_names(regions=["eu-west-9"])
-
-
-def test_the_id_of_a_savings_plan_without_its_kind_finds_the_compute_plan_where_it_is_alone():
-    term = {"purchase_option": PurchaseOption.SAVINGS_PLAN, "term_months": 12}
-    compute = offer("40", sku="ComputeSavingsPlans", **term)
-    instance = offer("38", sku="EC2InstanceSavingsPlans", **term)
-    plain = "aws:us-east-1:p5.48xlarge:savings_plan:12m"
-    assert (instance.id, compute.id) == (plain, f"{plain}:compute")
-    assert OfferTable.from_offers([compute, instance]).find(plain) is instance
-    assert OfferTable.from_offers([compute]).find(plain) is compute
-    assert OfferTable.from_offers([instance]).find(f"{plain}:compute") is None
