@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -277,6 +277,13 @@ def make_etag(*parts: object) -> str:
 def is_not_modified(request: Request, etag: str) -> bool:
     """Whether If-None-Match already names `etag`: answer `not_modified(etag)` then."""
     return _matches_etag(request.META.get("HTTP_IF_NONE_MATCH", ""), etag)
+
+
+def respond(request: Request, etag: str, build: Callable[[], Any]) -> Response:
+    """What `build` gives under its ETag, or that it is what the client has already."""
+    if is_not_modified(request, etag):
+        return not_modified(etag)
+    return Response(build(), headers={"ETag": etag})
 
 
 def not_modified(etag: str) -> Response:

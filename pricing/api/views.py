@@ -25,7 +25,14 @@ from rest_framework.serializers import BaseSerializer
 from pricing import catalog, models
 from pricing.api import schema
 from pricing.api.pages import PAGE_PARAMETERS, CursorPages, PlainView
-from pricing.api.rest import Query, is_not_modified, make_etag, not_modified, read_parameter
+from pricing.api.rest import (
+    Query,
+    is_not_modified,
+    make_etag,
+    not_modified,
+    read_parameter,
+    respond,
+)
 from pricing.api.schema import parameter
 from pricing.catalog import (
     PagePosition,
@@ -163,13 +170,14 @@ class PriceHistoryView(PlainView):
         offer_id = Query(request, "offer_id").text("offer_id")
         if offer_id is None:
             raise InvalidInput("offer_id", "is missing; give the id of an offer")
-        etag = make_etag("price-history", catalog.version(), offer_id)
-        if is_not_modified(request, etag):
-            return not_modified(etag)
-        prices = [dated_price_json(price) for price in catalog.price_history(offer_id)]
-        if not prices:
-            raise Http404
-        return Response({"offer_id": offer_id, "results": prices}, headers={"ETag": etag})
+
+        def build() -> dict[str, Any]:
+            prices = [dated_price_json(price) for price in catalog.price_history(offer_id)]
+            if not prices:
+                raise Http404
+            return {"offer_id": offer_id, "results": prices}
+
+        return respond(request, make_etag("price-history", catalog.version(), offer_id), build)
 
 
 class AcceleratorsView(PlainView):
@@ -217,10 +225,7 @@ def _make_accelerators_etag() -> str:
 
 def _respond_unchanging(request: Request, body: Any, *key: object) -> Response:
     """An answer that changes only with the accelerators themselves."""
-    etag = make_etag(_make_accelerators_etag(), *key)
-    if is_not_modified(request, etag):
-        return not_modified(etag)
-    return Response(body, headers={"ETag": etag})
+    return respond(request, make_etag(_make_accelerators_etag(), *key), lambda: body)
 
 
 class _PagedList(PlainView, ListAPIView[Any]):
@@ -260,9 +265,7 @@ class RevisionView(PlainView):
         if revision is None:
             raise Http404
         etag = make_etag("revision", provider, number, revision.digest)
-        if is_not_modified(request, etag):
-            return not_modified(etag)
-        return Response(schema.RevisionSerializer(revision).data, headers={"ETag": etag})
+        return respond(request, etag, lambda: schema.RevisionSerializer(revision).data)
 
 
 class RefreshRunsView(_PagedList):
@@ -338,10 +341,7 @@ class RegionsView(PlainView):
             for (name, region), details in regions.items()
             if provider in (None, name) and geography in (None, details.geography)
         ]
-        etag = make_etag("regions", rows)
-        if is_not_modified(request, etag):
-            return not_modified(etag)
-        return Response({"results": rows}, headers={"ETag": etag})
+        return respond(request, make_etag("regions", rows), lambda: {"results": rows})
 
 
 COVERAGE_FILTERS = ("provider", "region", "geography", "accelerator", "purchase_option", "as_of")
@@ -357,10 +357,7 @@ class FreshnessView(PlainView):
         """How old each provider's prices are, and what the last refresh did."""
         Query(request)
         rows = [asdict(entry) for entry in freshness()]
-        etag = make_etag("freshness", rows)
-        if is_not_modified(request, etag):
-            return not_modified(etag)
-        return Response({"results": rows}, headers={"ETag": etag})
+        return respond(request, make_etag("freshness", rows), lambda: {"results": rows})
 
 
 class CoverageView(PlainView):
@@ -376,13 +373,14 @@ class CoverageView(PlainView):
         sold at a price that is not known, not sold, or not known at all."""
         search = offer_search(Query(request, *COVERAGE_FILTERS))
         now = catalog.version()
-        etag = make_etag("coverage", now, search.key)
-        if is_not_modified(request, etag):
-            return not_modified(etag)
-        known = catalog_for(search, None, now)
-        check_known_names(search, known)
-        rows = [coverage_json(row) for row in search_coverage(search, known.offers)]
-        return Response({"results": rows}, headers={"ETag": etag})
+
+        def build() -> dict[str, Any]:
+            known = catalog_for(search, None, now)
+            check_known_names(search, known)
+            rows = search_coverage(search, known.offers)
+            return {"results": [coverage_json(row) for row in rows]}
+
+        return respond(request, make_etag("coverage", now, search.key), build)
 
 
 def coverage_json(row: CoverageRow) -> dict[str, Any]:

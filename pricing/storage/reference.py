@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
 
 from django.db import transaction
 
@@ -26,16 +27,7 @@ def exchange_rates() -> ExchangeRates:
 def regions() -> dict[tuple[str, str], Region]:
     """(provider, region) → where it is."""
     return {
-        (row.provider, row.region): Region(
-            geography=row.geography,
-            country=row.country,
-            city=row.city,
-            latitude=row.latitude,
-            longitude=row.longitude,
-            g_co2e_per_kwh=row.g_co2e_per_kwh,
-            carbon_source=row.carbon_source,
-            name=row.name,
-        )
+        (row.provider, row.region): Region(**{f.name: getattr(row, f.name) for f in fields(Region)})
         for row in models.Region.objects.all()
     }
 
@@ -87,12 +79,7 @@ def replace_exchange_rates(rates: Iterable[ExchangeRate]) -> int:
     """Put `rates` in the place of those kept; gives how many there are now."""
     models.ExchangeRate.objects.all().delete()
     rows = [
-        models.ExchangeRate(
-            currency=rate.currency,
-            date=rate.date,
-            units_per_usd=quantize(rate.units_per_usd),
-            source=rate.source,
-        )
+        models.ExchangeRate(**asdict(rate) | {"units_per_usd": quantize(rate.units_per_usd)})
         for rate in rates
     ]
     return len(models.ExchangeRate.objects.bulk_create(rows))
@@ -103,18 +90,7 @@ def replace_regions(regions: Mapping[tuple[str, str], Region]) -> int:
     """Put `regions` in the place of those kept; gives how many there are now."""
     models.Region.objects.all().delete()
     rows = [
-        models.Region(
-            provider=provider,
-            region=name,
-            name=region.name,
-            geography=region.geography,
-            country=region.country,
-            city=region.city,
-            latitude=region.latitude,
-            longitude=region.longitude,
-            g_co2e_per_kwh=region.g_co2e_per_kwh,
-            carbon_source=region.carbon_source,
-        )
+        models.Region(provider=provider, region=name, **asdict(region))
         for (provider, name), region in regions.items()
     ]
     return len(models.Region.objects.bulk_create(rows))
