@@ -112,7 +112,6 @@ _LONG_KEY = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){{{MAX_DEPTH + 1}
 
 
 def _read_toml(text: str) -> dict[str, Any]:
-    """TOML whose lines and keys are judged before they are parsed."""
     for line in check_lines(text.splitlines(), "file"):
         if _LONG_KEY.search(line):
             raise ValueError(f"a key of more than {MAX_DEPTH} parts")
@@ -120,7 +119,6 @@ def _read_toml(text: str) -> dict[str, Any]:
 
 
 def _starts_as_json(text: str) -> bool:
-    """An object or a list; `[word]` is a table of TOML."""
     return text.startswith("{") or bool(re.match(r"\[\s*[^\sA-Za-z_\[]", text))
 
 

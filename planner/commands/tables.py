@@ -265,7 +265,6 @@ def _estimate(answer: EstimateAnswer) -> Table:
 
 
 def _serving(plan: ServingPlan | None) -> str:
-    """Accelerators and hours a month of what is served; empty where nothing is."""
     if plan is None:
         return ""
     low, high = plan.accelerator_hours_per_month_p10, plan.accelerator_hours_per_month_p90

@@ -214,7 +214,6 @@ def usage_tables(answer: UsageAnswer) -> str:
 
 
 def _print_rows(console: Console, usage: Usage) -> None:
-    """What became of the rows, and which are not understood and why."""
     console.print(_rows(usage))
     for warning in usage.warnings():
         console.print(f"Warning: {warning}")

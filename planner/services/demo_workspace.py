@@ -126,7 +126,6 @@ def _person(name: str, password: str | None) -> Any:
 
 
 def _language_model(access: dict[Role, Access], team: Team) -> None:
-    """An approved plan that began some months ago, and what was paid since."""
     today = timezone.now().date()
     editor = access[Role.EDITOR]
     values = {
@@ -157,7 +156,6 @@ def _language_model(access: dict[Role, Access], team: Team) -> None:
 
 
 def _runs(today: dt.date) -> list[dict[str, str]]:
-    """A run every half year, five months for each."""
     starts = range(-MONTHS_PAST, 24 - MONTHS_PAST, 6)
     return [{"start": _month(today, n), "deadline": _month(today, n + 4)} for n in starts]
 
@@ -189,5 +187,4 @@ def _billed_row(answer: SavedPlan, machines: Machines, line: CostLine) -> dict[s
 
 
 def _month(day: dt.date, months: int) -> str:
-    """The month that lies `months` after that of a day."""
     return format_month(add_months(day, months))

@@ -298,7 +298,6 @@ def _name_used(names: Sequence[str], accelerator: str) -> str:
 def _note_gaps(
     by_month: Mapping[str, float], months: Sequence[str], accelerator: str, notes: list[str]
 ) -> None:
-    """Names months between others of which the files hold no use, which count as none."""
     gaps = [month for month in months if month not in by_month]
     if gaps:
         named = ", ".join(gaps[:MAX_NAMED_GAPS])

@@ -144,7 +144,6 @@ def answer_usage(
 
 
 def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Demand | None, str]:
-    """The demand that follows, or why none does; neither where none is asked for."""
     if not question.forecast_months:
         return None, ""
     try:

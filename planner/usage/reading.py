@@ -119,7 +119,6 @@ _OWN_EXPORT = frozenset({"scenario", "offer_id", "price_source"})
 
 
 def _refuse_unknown_table(table: Table) -> None:
-    """Refuses what is no table of one's own; columns that are close are proposed."""
     if set(table.header) >= _OWN_EXPORT:
         raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
     proposed = own_table.propose_mapping(table.header)

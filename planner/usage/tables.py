@@ -192,7 +192,6 @@ MAX_BATCH_TEXT = 50_000_000
 
 
 def _parquet_rows(stream: BinaryIO, allowance: Allowance) -> Iterator[list[str]]:
-    """The names of the columns, then every row; values that hold others are JSON."""
     try:
         from pyarrow import ArrowException
     except ModuleNotFoundError:
@@ -216,7 +215,6 @@ def _parquet_rows(stream: BinaryIO, allowance: Allowance) -> Iterator[list[str]]
 
 
 def _open_parquet(stream: BinaryIO, allowance: Allowance) -> Any:
-    """The file, its texts left in their dictionaries; refused where it is larger than it may be."""
     from pyarrow.parquet import ParquetFile
 
     limits = {

@@ -276,7 +276,6 @@ def layers_without_attention(config: Mapping[str, Any], layers: int) -> int:
 
 
 def _listed_layers(config: Mapping[str, Any]) -> list[str]:
-    """Kinds of the layers in order, where a config lists them."""
     lists = (config.get(key) for key in ("layer_types", "layers_block_type"))
     listed = next((one for one in lists if isinstance(one, list) and one), [])
     return [str(kind)[:40] for kind in listed]
@@ -519,7 +518,6 @@ def _by_family(
 def _further(
     family: str, config: Mapping[str, Any], sizes: Mapping[str, int | None]
 ) -> dict[str, int | None]:
-    """Sizes under further names; a padded vocabulary stands before the other."""
     further: dict[str, int | None] = {}
     for name, names in MORE_NAMES.items():
         is_vocabulary = name == "vocabulary"
@@ -531,7 +529,6 @@ def _further(
 
 
 def _refuse_by_layer(config: Mapping[str, Any]) -> None:
-    """Refuses sizes that are listed by layer and differ."""
     names = [key for name in BY_LAYER for key in (*NAMES[name], *MORE_NAMES.get(name, ()))]
     for key in names:
         if isinstance(_of_every_layer(config.get(key)), list):
@@ -559,7 +556,6 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The part that describes the language model, where others stand beside it."""
     thinker = config.get("thinker_config")
     config = thinker if isinstance(thinker, Mapping) else config
     for part in ("text_config", "llm_config", "language_config"):

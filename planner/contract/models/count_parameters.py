@@ -197,7 +197,6 @@ def _expert_width(fields: ConfigFields) -> int:
 
 
 def _dense_layers(fields: ConfigFields) -> int:
-    """Layers without experts: all of a dense model, the first few, or all but every n-th."""
     layers = fields.need("layers")
     if not fields.get("experts"):
         return layers
@@ -213,7 +212,6 @@ def _dense_layers(fields: ConfigFields) -> int:
 
 
 def _shared(fields: ConfigFields) -> int:
-    """Parameters of the experts that every token visits."""
     hidden = fields.need("hidden_size")
     if fields.get("shared_feed_forward"):
         return 3 * hidden * fields.need("shared_feed_forward") + hidden

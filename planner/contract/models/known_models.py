@@ -140,7 +140,6 @@ def _by_key() -> dict[str, KnownModel]:
 
 
 def _with_own_fields(twin: KnownModel, name: str) -> KnownModel:
-    """A model with the shapes of its twin and what its own config says otherwise."""
     own = {NAMES[field][0]: value for field, value in OWN_FIELDS.get(name, {}).items()}
     sizes = {**json.loads(twin.config), **own}
     stated = {field: value for field, value in sizes.items() if value is not None}

@@ -86,7 +86,6 @@ class ComparisonRequest(RequestModel):
     @model_validator(mode="before")
     @classmethod
     def _absent_sections(cls, data: Any) -> Any:
-        """A section given as null counts as absent, as an empty form field does."""
         sections = ("constraints", "on_prem", "existing", "finance", "data")
         if isinstance(data, Mapping):
             return {k: v for k, v in data.items() if v is not None or k not in sections}
@@ -95,7 +94,6 @@ class ComparisonRequest(RequestModel):
     @model_validator(mode="before")
     @classmethod
     def _horizon_of_runs(cls, data: Any) -> Any:
-        """The horizon that the deadlines ask for, where none is given."""
         if not isinstance(data, Mapping):
             return data
         months = months_to_last_deadline(data)
@@ -105,7 +103,6 @@ class ComparisonRequest(RequestModel):
 
     @property
     def _has_servers(self) -> bool:
-        """Whether servers may be bought, or are there."""
         own = self.on_prem
         return own.servers != () or bool(own.already_owned or self.existing.leased_servers)
 

@@ -132,7 +132,6 @@ def _joined_accelerators(request: ComparisonRequest) -> int:
 
 
 def _default_partitions(request: ComparisonRequest) -> tuple[str, ...]:
-    """The commercial one, and those of the regions and providers that the request names."""
     named = request.constraints.regions or ()
     of_regions = {find_partition(provider, name) for name in named for provider in ("aws", "azure")}
     of_providers = {find_partition(name, "") for name in request.constraints.providers or ()}
@@ -140,7 +139,6 @@ def _default_partitions(request: ComparisonRequest) -> tuple[str, ...]:
 
 
 def _implied_software(request: ComparisonRequest) -> str:
-    """CUDA, unless the request names accelerators that run something else."""
     names = [request.workload.accelerator, *(request.constraints.accelerators or ())]
     stacks = {find_software(name) for name in names if name} - {""}
     if len(stacks) > 1:
@@ -314,7 +312,6 @@ def _stated(constraints: Constraints) -> list[tuple[str, tuple[str, ...]]]:
 def _read_names(
     name: str, names: tuple[str, ...]
 ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The geographies, countries and regions that names of a field stand for."""
     every, nothing = frozenset(names), frozenset[str]()
     if name == "regions":
         return nothing, nothing, every

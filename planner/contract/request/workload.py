@@ -57,7 +57,6 @@ class Run(RequestModel):
 
     @field_serializer("start", "deadline", when_used="json")
     def _as_written(self, month: dt.date | None) -> str | None:
-        """A month as requests write it."""
         return f"{month:%Y-%m}" if month else None
 
     @model_validator(mode="after")
@@ -107,7 +106,6 @@ project, 2026."""
 
 
 def _hours(value: object) -> object:
-    """One number or a list of them, as a tuple of numbers."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -136,7 +134,6 @@ PeakList = Annotated[
 
 
 def _as_text(value: object) -> object:
-    """A config given as an object, as its text."""
     return json.dumps(value) if isinstance(value, Mapping) else value
 
 
@@ -222,8 +219,6 @@ SAMPLE_FACTS = ("loader", "architecture", "code")
 
 
 class _SizedWork(_Work):
-    """Work whose hours are estimated."""
-
     is_sized: ClassVar[bool] = True
     rate_fields: ClassVar[tuple[str, ...]]
     """Fields that hold a rate of the team's own; at most one is given."""
@@ -340,7 +335,6 @@ class Training(_SizedWork):
     @model_validator(mode="before")
     @classmethod
     def _from_model(cls, data: Any) -> Any:
-        """The sizes of a named or pasted model under those that are given."""
         return fill_from_model(data) if isinstance(data, Mapping) else data
 
     def _refusals(self) -> Iterator[InvalidInput]:

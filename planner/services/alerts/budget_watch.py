@@ -111,7 +111,6 @@ def watch_spending(project: Project) -> list[Alert]:
 
 
 def _spent_by_period(project: Project) -> dict[str, Decimal]:
-    """What was paid in each period of the project's budget."""
     lines = ActualLine.objects.filter(
         upload__project=project, upload__currency=project_currency(project)
     )

@@ -66,7 +66,6 @@ def _count_new_outliers(result: RefreshResult) -> int:
 
 
 def _describe_outliers(result: RefreshResult) -> dict[str, str]:
-    """Single prices that this refresh quarantined while it published all others."""
     moves = [one.describe() for one in result.publication.outliers] if result.publication else []
     count = pluralize(_count_new_outliers(result), "price")
     return {

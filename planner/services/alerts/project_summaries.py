@@ -122,7 +122,6 @@ def _budget(project: Project, plan: SavedComparison | None) -> Decimal | None:
 
 
 def _saved(projects: list[Project]) -> dict[UUID, list[SavedComparison]]:
-    """What is saved of each project without the answers, first what it goes by."""
     rows = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
     by_project: dict[UUID, list[SavedComparison]] = defaultdict(list)
     for saved in rows.order_by(*PLAN_FIRST):
@@ -131,7 +130,6 @@ def _saved(projects: list[Project]) -> dict[UUID, list[SavedComparison]]:
 
 
 def _actuals(projects: list[Project]) -> tuple[dict[UUID, Decimal], dict[UUID, set[str]]]:
-    """Amounts and months by project, of uploads in the project's own currency."""
     currencies = {project.pk: project_currency(project) for project in projects}
     lines = ActualLine.objects.filter(upload__project__in=projects)
     paid: dict[UUID, Decimal] = {}

@@ -148,17 +148,14 @@ def _tables(database: sqlite3.Connection) -> set[str]:
 
 
 def _list_dump(file: Path) -> str:
-    """What `pg_restore` says is in a dump; a file that is none of its own is refused by it."""
     return _run_tool(["pg_restore", "--list", str(file)], {})
 
 
 def _dumped_tables(listing: str) -> set[str]:
-    """The tables of a dump, of lines such as `215; 1259 16399 TABLE public planner_team owner`."""
     return {match[1] for match in re.finditer(r"^\d+; \d+ \d+ TABLE \S+ (\S+) ", listing, re.M)}
 
 
 def _check_ours(tables: set[str], file: Path) -> None:
-    """Raise `BackupError` for a whole database that is not the planner's, or is empty."""
     if lacks := _what_lacks(tables):
         raise BackupError(
             f"{file} is no copy of a planner's database: it {lacks}. Name a file that "
@@ -199,7 +196,6 @@ def _run(tool: str, *arguments: str, database_option: bool = False) -> None:
 
 
 def _run_tool(command: Sequence[str], environment: dict[str, str]) -> str:
-    """What the program prints."""
     if shutil.which(command[0]) is None:
         raise BackupError(f"{command[0]} is not here; install PostgreSQL's client programs.")
     done = subprocess.run(  # noqa: S603 - no shell, our own settings

@@ -318,7 +318,6 @@ def recover_jobs() -> int:
 
 
 def _recover(job: Job) -> bool:
-    """Whether the job failed for good."""
     if job.cancel_requested:
         _end(job, "", JobState.CANCELLED)
         return False

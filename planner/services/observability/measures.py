@@ -78,7 +78,6 @@ def serve_measures(port: int) -> None:
 
 
 def _counted() -> CollectorRegistry:
-    """Of this process, or of all that write to `PROMETHEUS_MULTIPROC_DIR`."""
     if not settings.PROMETHEUS_MULTIPROC_DIR:
         return REGISTRY
     registry = CollectorRegistry()
@@ -163,7 +162,6 @@ def _seconds(since: dt.datetime | None, now: dt.datetime) -> float:
 def _gauge(
     name: str, text: str, labels: tuple[str, ...], rows: Iterable[tuple[Any, ...]]
 ) -> GaugeMetricFamily:
-    """One sample a row: the values of its labels, then the figure."""
     family = GaugeMetricFamily(name, text, labels=labels)
     for *values, figure in rows:
         family.add_metric([str(value) for value in values], float(figure))

@@ -343,7 +343,6 @@ def _only_own(answer: PortfolioAnswer, one: ProjectShare) -> ProjectShare:
 
 
 def _used_machines(answer: PortfolioAnswer, names: set[str]) -> dict[str, object]:
-    """What is known of the machines that some projects use."""
     used = {use.source for use in answer.uses if use.project in names}
     return {
         "machines": tuple(machine for machine in answer.machines if machine.source in used),

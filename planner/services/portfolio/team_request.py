@@ -97,7 +97,6 @@ class Window(NamedTuple):
 
 
 def _fill_window(window: Window, first: dt.date, months: int) -> Request:
-    """The window, the plan's own months where a side is open."""
     last = add_months(first, months - 1)
     return {
         "start": window.start or format_month(first),
@@ -144,7 +143,6 @@ def _is_over(request: Mapping[str, Any], now: dt.date) -> bool:
 
 
 def _end(request: Mapping[str, Any]) -> dt.date:
-    """The month after the last one of a plan."""
     start, months = _span(request)
     return add_months(start, months)
 
@@ -163,7 +161,6 @@ def _span(request: Mapping[str, Any]) -> tuple[dt.date, int]:
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:
-    """The names, those that came before with a number."""
     out: list[str] = []
     for name in names:
         number, unique = 2, name
@@ -233,7 +230,6 @@ def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:
 
 
 def _offers(requests: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Private prices of all projects, each label once."""
     offers: dict[str, Any] = {}
     for request in requests:
         for offer in request.get("custom_offers") or ():

@@ -219,7 +219,6 @@ class LowestRents:
         return self.nodes.fitting(self.offers, rows)
 
     def _may_take(self, accelerator: str) -> bool:
-        """Whether the plan names no other accelerators, and no other software."""
         software = self.request.workload.software
         known = map(find, self.request.constraints.accelerators or ())
         named = {one.slug for one in known if one}
@@ -243,7 +242,6 @@ class LowestRents:
 
 
 def _readable(request: Mapping[str, Any]) -> Iterator[ComparisonRequest]:
-    """The request as far as it can be read: with its limits, else its work alone, else neither."""
     named = {name: request[name] for name in ("workload", "constraints") if name in request}
     work = {name: value for name, value in named.items() if name != "constraints"}
     limits = {name: value for name, value in named.items() if name != "workload"}

@@ -135,7 +135,6 @@ def delete_project(access: Access, project: Project) -> None:
 
 
 def _describe_contents(project: Project) -> dict[str, Any]:
-    """What goes with a project, by name."""
     uploads = project.uploads.order_by("created_at").values_list("file_name", "rows", "currency")
     return {
         "name": project.name,

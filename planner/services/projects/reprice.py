@@ -123,7 +123,6 @@ def _request_now(saved: SavedComparison) -> Request:
 def _intermediate_answers(
     saved: SavedComparison, final: Mapping[str, Any], catalog: Catalog
 ) -> Iterator[ComparisonAnswer]:
-    """The old request at new prices, then with everything new but its demand."""
     old = saved.request
     yield compare_for_team(old | _TOTALS_ALONE, None, catalog).answer
     mixed = {k: v for k, v in final.items() if k not in _DEMAND}
@@ -153,7 +152,6 @@ def _minus(left: Decimal | None, right: Decimal | None) -> Decimal | None:
 
 
 def _prices_moved(old: SavedPlan, catalog: Catalog) -> Iterator[PriceMove]:
-    """Offers that the old plans used, their price in the old catalog against the new one."""
     used = {line.offer_id for s in old.scenarios for line in s.lines if line.offer_id}
     return list_price_moves(used, {row.provider: row.revision for row in old.catalog}, catalog)
 

@@ -259,7 +259,6 @@ def _names_quote(server: object, quotes: Mapping[str, ServerQuote]) -> bool:
 
 
 def _server(server: Any, quotes: Mapping[str, ServerQuote], money: _Money) -> Any:
-    """The quote with what the request says otherwise: `{"server": slug, "max_units": 4}`."""
     if not _names_quote(server, quotes):
         return server
     quote = quotes[server["server"]]

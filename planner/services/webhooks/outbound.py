@@ -84,7 +84,6 @@ def is_public(address: Address) -> bool:
 
 
 def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address behind one of NAT64 (RFC 6052) or 6to4 (RFC 3056)."""
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.sixtofour if address in _6TO4 else None
@@ -212,8 +211,6 @@ class _TimedSocket:
 
 
 class _Incoming(io.RawIOBase):
-    """What `_TimedSocket` receives, as the stream that `http.client` reads."""
-
     def __init__(self, source: _TimedSocket) -> None:
         self._source = source
 
@@ -232,8 +229,6 @@ def _remaining(deadline: float) -> float:
 
 
 class _PinnedConnection(http.client.HTTPConnection):
-    """Connects to a judged address; TLS and Host still speak of the host's name."""
-
     def __init__(self, parts: SplitResult, address: tuple[str, int], deadline: float) -> None:
         super().__init__(parts.hostname or "", address[1])
         self._address, self._deadline = address, deadline

@@ -62,7 +62,6 @@ def _gpu(metric: dict[str, str]) -> tuple[str, ...]:
 
 
 def _measured_twice(metrics: Iterable[dict[str, str]]) -> set[tuple[str, ...]]:
-    """Accelerators of which the answer holds both metrics: their time counts by the first alone."""
     seen: dict[str, set[tuple[str, ...]]] = {name: set() for name in _UTILISATION}
     for metric in metrics:
         if (name := metric.get("__name__", "")) in seen:

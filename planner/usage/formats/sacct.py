@@ -75,8 +75,6 @@ def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
 
 
 class _LikeJobs:
-    """What jobs of one user, account, place, state and allocation have in common."""
-
     def __init__(self, state: str, tres: str) -> None:
         self.state = state.split(" ", 1)[0]
         self.problem: InvalidInput | None = None

@@ -194,7 +194,6 @@ def _resources(module: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _groups(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Values of a resource on one level; of a list of several objects each is a group."""
     flat: dict[str, Any] = {}
     several: list[dict[str, Any]] = []
     for key, value in values.items():

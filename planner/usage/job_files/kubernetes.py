@@ -189,7 +189,6 @@ def _times(factor: Any, pods: Pods) -> Pods:
 
 
 def _leader_worker(spec: dict[str, Any]) -> list[Pods]:
-    """Groups of one leader and size - 1 workers; the worker's template serves both by default."""
     group = inner(spec, "leaderWorkerTemplate")
     worker = inner(group, "workerTemplate", "spec")
     leader = inner(group, "leaderTemplate", "spec") or worker
@@ -252,7 +251,6 @@ def _of_container(container: dict[str, Any], facts: JobFacts) -> float | None:
 
 
 def _read_selectors(pod: dict[str, Any], facts: JobFacts) -> bool:
-    """Accelerator or machine by the labels that nodes are chosen by; whether any names one."""
     labels = _labels(pod)
     for label in _ACCELERATOR_LABELS:
         name = word_of(labels.get(label))

@@ -99,7 +99,6 @@ def _options(words: list[str]) -> dict[str, str]:
 
 
 def _read_part(options: dict[str, str], facts: JobFacts, text: str) -> float | None:
-    """Accelerators of one part; None where they are not stated, or in ways that differ."""
     nodes = _nodes(options)
     facts.nodes = nodes if isinstance(nodes, float) else None
     totals: dict[str, float] = {}
@@ -174,7 +173,6 @@ def _times(option: str, options: dict[str, str]) -> float | str:
 
 
 def _nodes(options: dict[str, str]) -> float | str:
-    """Nodes as stated or as tasks need them, one where nothing says; or what is open of them."""
     if "nodes" in options:
         number = _number(options["nodes"])
         return number if number is not None else _no_number("nodes", options)
@@ -201,7 +199,6 @@ def _number(text: str) -> float | None:
 
 
 def _of_gres(text: str) -> str:
-    """All accelerators of a node, of one type or several: `gpu:a100:4,gpu:h100:2`."""
     parts = [part for part in text.split(",") if part.split(":")[0] == "gpu"]
     return ",".join(part.partition(":")[2].partition("(")[0] or "1" for part in parts)
 
