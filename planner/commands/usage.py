@@ -80,20 +80,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--start", default="", help="first month of the plan, such as 2027-01")
     parser.add_argument("--accelerator", default=None, help="accelerator to forecast, by its name")
     parser.add_argument(
-        "--past-run",
-        action="append",
-        default=[],
-        metavar="MONTH=HOURS[:NAME]",
-        help="work of the past that will not come again; may be repeated",
-    )
-    parser.add_argument(
-        "--add-run",
-        action="append",
-        default=[],
-        metavar="MONTH=HOURS[:NAME]",
-        help="work that is known to come; may be repeated",
-    )
-    parser.add_argument(
         "--request", default="", metavar="FILE", help="write the demand as a request for compare"
     )
 
@@ -109,8 +95,6 @@ def read_question(options: Options) -> UsageQuestion:
         forecast_months=options["forecast"],
         start=options["start"],
         accelerator=options["accelerator"],
-        past_run=tuple(options["past_run"]),
-        add_run=tuple(options["add_run"]),
     )
 
 

@@ -14,13 +14,12 @@ from planner.contract.amounts import months_between, shift_month
 from planner.usage.forecast import MAX_MONTHS, MIN_HISTORY, Forecast, forecast
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.summary import Usage
-from pricing.common.bounded import shorten, spell_out_round
+from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market import accelerators
 from pricing.market.offers import HOURS_PER_MONTH
 
-MAX_RUNS = 200
 LONGEST_MONTH_HOURS = 744.0
 
 
@@ -85,15 +84,11 @@ def plan_demand(
     months: int,
     start: str | None = None,
     accelerator: str | None = None,
-    past_runs: Sequence[KnownRun] = (),
-    future_runs: Sequence[KnownRun] = (),
 ) -> Demand:
     """Demand of `months` from `start`, the month after the history where none is said."""
     if not 1 <= months <= MAX_MONTHS:
         raise InvalidInput("months", f"{months} is not between 1 and {MAX_MONTHS}")
-    if len(past_runs) + len(future_runs) > MAX_RUNS:
-        raise InvalidInput("runs", f"are more than {MAX_RUNS}")
-    history = read_history(usage, accelerator, past_runs)
+    history = read_history(usage, accelerator)
     following = shift_month(history.start, len(history.hours))
     begin = max(start or following, following)
     gap = months_between(following, begin)
@@ -109,7 +104,6 @@ def plan_demand(
         note = f"The history goes to {last}: the plan starts after it, not in {start}."
         demand.notes.append(note)
     _fit_into_plan_months(demand)
-    _add_runs(demand, future_runs)
     pairs = zip(history.peaks, history.hours, strict=True)
     ratios = [peak / hours for peak, hours in pairs if peak > 0 and hours > 0]
     ratio = median(ratios) if ratios else 0.0
@@ -176,53 +170,9 @@ def _fit_into_plan_months(demand: Demand) -> None:
     )
 
 
-def _add_runs(demand: Demand, runs: Sequence[KnownRun]) -> None:
-    months = [shift_month(demand.start, step) for step in range(len(demand.hours_per_month))]
-    for run in runs:
-        if run.month not in months:
-            problem = f"{run.month} is not a month of the plan, {months[0]} to {months[-1]}"
-            raise InvalidInput("add_run", problem)
-        index = months.index(run.month)
-        for series in (demand.hours_per_month, demand.p10, demand.p90):
-            if series is not None:
-                series[index] += run.accelerator_hours
-        what = run.name or "A run"
-        demand.notes.append(
-            f"{what} adds {run.accelerator_hours:,.0f} h in {run.month}, beyond the forecast."
-        )
-
-
-def read_run(text: str, field_name: str) -> KnownRun:
-    """A run as it is typed: `2027-03=20000` or `2027-03=20000:Pretraining`.
-
-    >>> read_run("2027-03=20000:Pretraining", "add_run").name
-    'Pretraining'
-    """
-    month, _, rest = text.partition("=")
-    hours, _, name = rest.partition(":")
-    try:
-        valid = dt.date.fromisoformat(f"{month.strip()}-01")
-        count = float(spell_out_round(hours.strip()))
-        if not 0 < count < 1e12:
-            raise ValueError
-    except ValueError:
-        problem = f"{shorten(text)} is not a run like 2027-03=20000:Pretraining"
-        raise InvalidInput(field_name, problem) from None
-    return KnownRun(f"{valid:%Y-%m}", count, name.strip()[:100])
-
-
 EDGE_DAYS = 2
 """Days without use at an end of the files after which that month counts as cut off."""
 MAX_NAMED_GAPS = 6
-
-
-@dataclass(frozen=True)
-class KnownRun:
-    """Work that happens once: in the past it is no habit, in the future it comes on top."""
-
-    month: str
-    accelerator_hours: float
-    name: str = ""
 
 
 @dataclass
@@ -232,7 +182,6 @@ class History:
     accelerator: str
     start: str
     hours: list[float]
-    """Without what past runs took."""
     peaks: list[float]
     """Most accelerators at once; 0 where no file says it."""
     notes: list[str] = field(default_factory=list)
@@ -252,9 +201,7 @@ def list_accelerators(usage: Usage) -> list[str]:
     return list(hours_by_accelerator(usage))
 
 
-def read_history(
-    usage: Usage, accelerator: str | None = None, past_runs: Sequence[KnownRun] = ()
-) -> History:
+def read_history(usage: Usage, accelerator: str | None = None) -> History:
     """Hours by month, without the months that the files cut off at either end."""
     names = list_accelerators(usage)
     if not names:
@@ -274,15 +221,13 @@ def read_history(
     months = [shift_month(first, step) for step in range(count)]
     _note_gaps(by_month, months, chosen, notes)
     peaks = usage.ledger.hourly.peaks()
-    history = History(
+    return History(
         accelerator=chosen,
         start=first,
         hours=[max(0.0, by_month.get(month, 0.0)) for month in months],
         peaks=[peaks.get((month, chosen), 0.0) for month in months],
         notes=notes,
     )
-    _take_out(history, months, past_runs)
-    return history
 
 
 def _name_used(names: Sequence[str], accelerator: str) -> str:
@@ -359,18 +304,3 @@ def _drop_cut_months(usage: Usage, first: str, last: str, notes: list[str]) -> t
 
 def _month_start(month: str) -> dt.datetime:
     return dt.datetime(int(month[:4]), int(month[5:]), 1)
-
-
-def _take_out(history: History, months: list[str], past_runs: Sequence[KnownRun]) -> None:
-    for run in past_runs:
-        if run.month not in months:
-            raise InvalidInput("past_run", f"{run.month} is not a month of the history")
-        index = months.index(run.month)
-        if run.accelerator_hours > history.hours[index] + 1e-6:
-            problem = f"{run.accelerator_hours:,.0f} h is more than {run.month} had"
-            raise InvalidInput("past_run", f"{problem}: {history.hours[index]:,.0f} h")
-        history.hours[index] -= run.accelerator_hours
-        what = run.name or "A run"
-        history.notes.append(
-            f"{what} took {run.accelerator_hours:,.0f} h in {run.month}, which is not carried on."
-        )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from planner.contract.amounts import format_shares, shift_month
-from planner.usage.demand import Demand, hours_by_accelerator, plan_demand, read_run
+from planner.usage.demand import Demand, hours_by_accelerator, plan_demand
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.formats import ReadOptions
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, read_rule
@@ -30,7 +30,7 @@ WAITING_BYTES, WAITING_ROWS = 2_000_000_000, 1_500_000
 30 s of work, whatever compressed files unpack to."""
 WAITING_FILES = 60
 """Most files at once."""
-_OF_THE_DEMAND = ("past_run", "add_run", "accelerator", "start", "months")
+_OF_THE_DEMAND = ("accelerator", "start", "months")
 """Fields whose refusal is the asker's to mend; others say why the files give no forecast."""
 
 
@@ -45,8 +45,6 @@ class UsageQuestion:
     forecast_months: int = 12
     start: str = ""
     accelerator: str | None = None
-    past_run: tuple[str, ...] = ()
-    add_run: tuple[str, ...] = ()
     rule: tuple[str, ...] = ()
     """`SOURCE:PATTERN=PROJECT`, before those that the team keeps."""
     team_rules: tuple[ProjectRule, ...] = ()
@@ -152,8 +150,6 @@ def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Dema
             question.forecast_months,
             question.start or shift_month(f"{today:%Y-%m}"),
             question.accelerator,
-            [read_run(text, "past_run") for text in question.past_run],
-            [read_run(text, "add_run") for text in question.add_run],
         )
     except InvalidInput as refusal:
         is_next_month = refusal.field == "start" and not question.start

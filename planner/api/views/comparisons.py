@@ -213,11 +213,9 @@ _TEXTS = {
     "forecast_months": f"Months to forecast, 0 for none; default {UsageQuestion.forecast_months}.",
     "start": "First month of the forecast; default the next one.",
     "accelerator": "Accelerator to forecast, by its name in the answer.",
-    "past_run": "MONTH=HOURS[:NAME], with commas: work that will not come again.",
     "team": "A team of yours, whose rules say which rows belong to which project.",
     "rule": "SOURCE:PATTERN=PROJECT, with commas: rules before those of the team.",
     "idle_price": "What an idle accelerator-hour costs where no bill says it, such as 1.95 EUR.",
-    "add_run": "MONTH=HOURS[:NAME], with commas: work that is known to come.",
 }
 
 _KINDS = {
@@ -267,9 +265,7 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
     months = query.text("forecast_months")
     if months and not (months.isascii() and months.isdecimal() and len(months) < 4):
         raise InvalidInput("forecast_months", f"{months[:40]!r} is not a number of months")
-    values: dict[str, Any] = {
-        name: query.words(name) for name in ("map", "past_run", "add_run", "rule")
-    }
+    values: dict[str, Any] = {name: query.words(name) for name in ("map", "rule")}
     return UsageQuestion(
         by=query.words("by") or DEFAULT_BY,
         project_by=query.words("project_by") or DEFAULT_SOURCES,

@@ -125,18 +125,6 @@ class UsageForm(Form):
     accelerator = forms.CharField(
         label="Accelerator", required=False, max_length=120, help_text="the most used if left empty"
     )
-    past_run = forms.CharField(
-        label="Past runs that will not come again",
-        required=False,
-        max_length=2_000,
-        help_text="2026-03=8000:Pretraining, separated by commas",
-    )
-    add_run = forms.CharField(
-        label="Known runs to come",
-        required=False,
-        max_length=2_000,
-        help_text="2027-05=20000:Next model, separated by commas",
-    )
     rules = forms.CharField(
         label="Rules of projects",
         required=False,
@@ -172,8 +160,6 @@ def read_question(
         forecast_months=UsageQuestion.forecast_months if months is None else months,
         start=values["start"],
         accelerator=values["accelerator"] or None,
-        past_run=split_list(values["past_run"]),
-        add_run=split_list(values["add_run"]),
         rule=split_list(values["rules"]),
         team_rules=team_rules,
         idle_price=values["idle_price"],

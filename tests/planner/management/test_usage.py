@@ -69,7 +69,6 @@ def test_the_demand_is_written_as_a_request(bill, tmp_path):
         (("BILL", "--by", "colour"), "by: 'colour' is unknown"),
         (("BILL", "--project-by", "colour"), "project_by: 'colour' is unknown"),
         (("BILL", "--map", "x"), "map: 'x' is not NAME=NAME"),
-        (("BILL", "--add-run", "soon"), "add_run: 'soon' is not a run"),
         (("BILL", "--accelerator", "T4"), "accelerator: 'T4' was not used"),
     ],
 )

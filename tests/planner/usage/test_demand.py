@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planner.contract.amounts import shift_month
 from planner.contract.request.comparison import read_request
-from planner.usage.demand import KnownRun, plan_demand
+from planner.usage.demand import plan_demand
 from planner.usage.forecast import SEASON, forecast, seasonal_naive, seasonal_trend
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, read, sacct, table
@@ -109,32 +109,6 @@ def test_a_later_start_is_forecast_over_the_gap():
     demand = plan_demand(read(history_of(100, 110, 120)), 2, "2025-09")
     assert demand.start == "2025-09"
     assert any("ends 5 months before" in note for note in demand.notes)
-
-
-def test_past_runs_leave_the_history_and_future_ones_come_on_top():
-    usage = read(history_of(100, 100, 1100, 100))
-    past = [KnownRun("2025-03", 1000, "Pretraining")]
-    future = [KnownRun("2025-06", 500, "Next model")]
-    demand = plan_demand(usage, 2, past_runs=past, future_runs=future)
-    assert demand.history.hours == [100.0] * 4
-    assert demand.hours_per_month == pytest.approx([100.0, 600.0])
-    assert demand.p10[1] > 500
-    assert any("Pretraining took 1,000 h in 2025-03" in note for note in demand.notes)
-
-
-@pytest.mark.parametrize(
-    ("runs", "problem"),
-    [
-        ({"past_runs": [KnownRun("2024-01", 1)]}, "past_run: 2024-01 is not a month"),
-        ({"past_runs": [KnownRun("2025-01", 101)]}, "101 h is more than 2025-01 had: 100 h"),
-        ({"future_runs": [KnownRun("2030-01", 1)]}, "add_run: 2030-01 is not a month"),
-        ({"accelerator": "A100"}, "accelerator: 'A100' was not used"),
-        ({"start": "2050-01"}, "start: 2050-01 is 297 months .* start it by 2035-02"),
-    ],
-)
-def test_what_does_not_fit_the_history_is_refused(runs, problem):
-    with pytest.raises(InvalidInput, match=problem):
-        plan_demand(read(history_of(100, 100, 100)), 2, **runs)
 
 
 def test_a_month_missing_between_others_is_named():

@@ -74,7 +74,6 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
         (b"PAR1", {}, "is damaged Parquet"),
         (sacct({}), {"start": "soon"}, "is not a month like 2027-01"),
         (sacct({}), {"accelerator": "T4"}, "was not used"),
-        (sacct({}), {"add_run": "x"}, "is not a run like"),
         (sacct({}), {"months": "-1"}, "cannot be '-1' months; type 0 to 120"),
     ],
 )
