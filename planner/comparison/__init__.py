@@ -83,26 +83,19 @@ def _refuse_large(request: ComparisonRequest) -> Iterator[None]:
     try:
         yield
     except WorkSpentError as error:
-        large = list(_large_parts(request))
-        has = " and ".join([", ".join(large[:-1]), large[-1]] if len(large) > 1 else large)
+        large = ", ".join(_large_parts(request))
+        has = f": it has {large}" if large else ""
         fewer = "Ask for fewer months, offers, servers or limits."
+        refusal: TooMuchWork = TooMuchWork(
+            "",
+            f"This comparison takes more work than is allowed here{has}. Comparisons that are "
+            f"asked together share what is allowed. {fewer}",
+        )
         if isinstance(error, TooLargeError):
-            what = f": it has {has}" if large else ""
-            refusal: TooMuchWork = TooLarge(
+            refusal = TooLarge(
                 "",
                 "This comparison does not fit into the memory that one question may take"
-                f"{what}. {fewer}",
-            )
-        elif large:
-            refusal = TooMuchWork(
-                "",
-                f"This comparison takes more work than is allowed here: it has {has}. {fewer}",
-            )
-        else:
-            refusal = TooMuchWork(
-                "",
-                "This comparison takes more work than is left. Comparisons that are asked together "
-                "share what is allowed; ask for fewer at once.",
+                f"{has}. {fewer}",
             )
         raise refusal from None
 

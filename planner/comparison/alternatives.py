@@ -291,8 +291,6 @@ def filling_size(job: int) -> int:
 
 
 def _other_cards_of_a_name(results: ComparisonResults) -> Iterator[RelaxableLimit]:
-    """All accelerators of a name that several share, where others than the one that it is read as
-    are sold: the hours are converted by measured rates, so the work is the same."""
     request, name = results.request, results.request.workload.accelerator or ""
     offers = results.preparation.catalog.offers
     sold = offers.accelerator.names if request.use_catalog else ()
@@ -397,8 +395,6 @@ def _try(
     most_machines: float,
     work: WorkMeter,
 ) -> Iterator[Alternative]:
-    """The plan with a limit lifted, if it saves anything worth naming, or there is no `plan`; where
-    it runs on more small machines than anybody would, that of larger ones."""
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
     best = _solve_lifted(limit, results, ceiling, work)

@@ -62,6 +62,8 @@ from planner.costing.advice.explanation import (
     list_purchases,
 )
 from planner.costing.advice.verdict import best_without_buying
+from planner.costing.analysis.break_even import NOT_KNOWN, find_crossings, uses_that_pay
+from planner.costing.analysis.break_even import CostLine as CostOfUse
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.sensitivity import TornadoBar
 from planner.costing.analysis.simulation import RiskResult
@@ -72,8 +74,6 @@ from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import UnitStart
-from planner.costing.paying_use import NOT_KNOWN, find_crossings, uses_that_pay
-from planner.costing.paying_use import CostLine as CostOfUse
 from planner.costing.results.entries import Group
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.statements.returns import (

@@ -94,8 +94,6 @@ def _capital_use(results: ComparisonResults, price: Decimal, amount: float) -> B
 
 
 def _monthly_use(results: ComparisonResults, plan: Scenario, amount: float) -> BudgetUse:
-    """The budget of a month against the dearest one, those after the horizon too, in which
-    commitments are still paid."""
     due, calendar, currency = due_per_month(plan), results.calendar, results.request.currency
     highest = max(range(len(due)), key=due.__getitem__)
     month = calendar.month(highest)
@@ -168,8 +166,6 @@ def find_budget_gains(results: ComparisonResults) -> tuple[BudgetGain, ...] | No
 def _list_gains(
     results: ComparisonResults, plan: Scenario, names: list[str], work: WorkMeter
 ) -> tuple[BudgetGain, ...]:
-    """Without all budgets no plan is dearer than without one: where that gains nothing, none
-    does."""
     every = _find_gain(results, plan, names, work)
     if every is None:
         return ()

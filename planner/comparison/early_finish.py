@@ -110,8 +110,6 @@ def lay_within(preparation: Preparation, months: int) -> Preparation:
 
 
 def _months_needed(results: ComparisonResults, plan: Scenario, runs: tuple[Run, ...]) -> int:
-    """Months in which the machines of a plan do its longest run if they go on all month; at least
-    one, and at most those of the longest reservation."""
     available, hours = hours_of_machines(plan, results.inputs), results.inputs.hours
     busy = (hours > 0) & (available > 0)
     share = float((hours[busy] / available[busy]).max(initial=0.0))

@@ -192,8 +192,6 @@ class Preparation:
         )
 
     def _wanted(self) -> list[str] | None:
-        """Accelerators to size for: the request's own, and those of servers and offers that it
-        names; None for every one that fits."""
         limit = self._limit()
         if self.request.workload.accelerator is None:
             return None if limit is None else sorted(limit)
@@ -264,8 +262,6 @@ class Preparation:
                 yield CapitalBudget(name, budget.amount, first, last)
 
     def _least_peaks(self) -> dict[str, tuple[float, ...]] | None:
-        """[T] reference accelerators that runs take at least on a kind, where that is more than
-        the hours come to; None where plans need not keep to it."""
         if not self.rules.one_accelerator:
             return None
         runs, peak = np.array(self.demand.runs_at_once), self.demand.peak_accelerators

@@ -31,9 +31,12 @@ from planner.costing.advice.verdict import (
 )
 from planner.costing.analysis.break_even import (
     BreakEven,
+    CostLine,
+    PayingUse,
     build_cost_lines,
     compute_break_even,
     find_best_rents,
+    uses_that_pay,
 )
 from planner.costing.analysis.outcomes import RiskParameters, build_risk_parameters
 from planner.costing.analysis.plan_costs import may_rent
@@ -59,7 +62,6 @@ from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.paying_purchases import buy_fewer_servers
-from planner.costing.paying_use import CostLine, PayingUse, uses_that_pay
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
 from planner.sizing.demand import Demand
@@ -481,8 +483,6 @@ def _when_servers_come(scenario: Scenario, preparation: Preparation) -> Iterator
 
 
 def _which_contracts_outlast(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
-    """That all contracts on sale end after the plan, which takes none that does, where nothing is
-    rented by the hour either."""
     inputs, months = preparation.inputs, preparation.calendar.months
     options = scenario_options(scenario.key, inputs.interruptible) & COMMITTED
     terms = [

@@ -183,8 +183,6 @@ class _Facts:
         )
 
     def _late_delivery(self) -> LateDelivery | None:
-        """What it costs if the servers that may come late do, of which the latest is named; else
-        that they do, where that is certain."""
         inputs = self.results.inputs
         ordered = [inputs.servers.unsure.get(key) for key in self.plan.units_started]
         risks = [s.delivery for s in ordered if s is not None and s.delivery is not None]
@@ -337,8 +335,6 @@ class VerdictWords:
             yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
 
     def _span(self) -> str:
-        """Over how long a total falls due: all months of the plan, of small jobs those alone in
-        which anything is paid; `in all` where that is one."""
         horizon = months = self.results.calendar.months
         paid = sorted({line.month for line in self.plan.lines})
         if paid and self.facts.is_small:
@@ -583,8 +579,6 @@ class _Late:
 
 
 def _find_late(results: ComparisonResults) -> _Late | None:
-    """The work that is the likeliest to take more than its months; None where all is done in them
-    in 9 of 10 outcomes, or its hours are known."""
     advised, simulation = results.recommendation.scenario, results.simulation
     factors = simulation.hours_factors if simulation else None
     if advised is None or factors is None:
@@ -606,8 +600,6 @@ def _find_late(results: ComparisonResults) -> _Late | None:
 
 
 def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, str, bool]]:
-    """Months of each run that has a deadline, the last of them in words; where none has, all the
-    months of the work, which it need not be done in."""
     calendar, early = results.calendar, results.early_finish
     runs = early.runs if early is not None else results.demand.runs
     dated = [(run.start, run.deadline) for run in runs if run.deadline is not None]

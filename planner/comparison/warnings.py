@@ -423,8 +423,6 @@ def _unsold(facts: Facts) -> Iterator[Gaps]:
 
 
 def _foreign_power(facts: Facts) -> Iterator[Gaps]:
-    """Electricity at an American price for places elsewhere, or for money of another country where
-    no place is named."""
     results, countries = facts.results, _countries(facts)
     is_abroad = countries and _AMERICAN not in countries
     is_foreign = not countries and results.request.currency != "USD"

@@ -318,8 +318,6 @@ def _fits(large: CapacitySource, small: CapacitySource) -> bool:
 
 
 def _is_multiple(hours: Floats, parts: float, at_peak: Floats) -> bool:
-    """Whether the machines of every month, each for the hours `at_peak`, are a whole multiple of
-    the larger one's parts."""
     nodes = np.divide(hours, at_peak, out=np.zeros_like(hours), where=at_peak > 0) / parts
     return bool(np.all(np.abs(nodes - np.round(nodes)) <= _WHOLE))
 

@@ -89,8 +89,6 @@ class _Fewer:
     most: float
 
     def find(self) -> Scenario | None:
-        """The cheapest plan found, none known to be cheaper but those that buy as they like; None
-        where none pays back."""
         whole = self._solve(self.inputs)
         if whole is None or self._pays(whole):
             return whole
@@ -107,8 +105,6 @@ class _Fewer:
         return None
 
     def _most_of(self, bought: Mapping[str, int], inputs: ModelInputs) -> Scenario | None:
-        """The cheapest plan met on the way to the most servers of these that pay back, or to where
-        the work is spent."""
         best, low, high = None, 0, sum(bought.values()) + 1
         with suppress(WorkSpentError):
             while high - low > 1:

@@ -173,8 +173,6 @@ def _rented(plan: Plan, inputs: ModelInputs) -> list[tuple[CapacitySource, Float
 
 
 def _leave(plan: Plan, provider: str, inputs: ModelInputs) -> Plan | None:
-    """The plan with what it rents from a provider at others that it rents from; None where it is
-    bound to that provider, or no machine of another does the same."""
     held = {**plan.units_started, **plan.used_hours}
     if any(row.any() and inputs.by_key[key].provider == provider for key, row in held.items()):
         return None

@@ -114,8 +114,6 @@ def _is_own(source: CapacitySource) -> bool:
 
 
 def _by_size(keys: frozenset[str], peak: Floats, inputs: ModelInputs) -> Iterator[RunGroup]:
-    """Machines of each size with those of its multiples, and what is owned beside all; first those
-    of all sizes where these do not divide one another."""
     sources = {key: inputs.by_key[key] for key in keys}
     own = {key for key, source in sources.items() if _is_own(source)}
     sizes = {k: _parts(s) for k, s in sources.items() if k not in own and not s.stands_for}
@@ -184,8 +182,6 @@ def _may_serve(own: Collection[str], inputs: ModelInputs) -> NDArray[np.bool_]:
 
 
 def _lasting_as_charged(keys: Collection[str], peak: Floats, inputs: ModelInputs) -> frozenset[str]:
-    """Those at work for as long as what they are charged for rests on: of what is reserved by
-    date, whole days."""
     sources = ((key, inputs.by_key[key]) for key in keys)
     return frozenset(
         key

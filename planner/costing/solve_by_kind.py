@@ -117,8 +117,6 @@ def rent_in_parts(problem: PlanProblem) -> PlanProblem:
 
 
 def _change_needed(refused: Plan) -> float:
-    """How many times as high the limits in the way of a plan would have to be; infinite where
-    something else is, so that a limit is named wherever more of it would do."""
     shares = [
         one.required_value / one.current_value
         if one.current_value and one.required_value is not None
@@ -149,8 +147,6 @@ class CostFloors:
         return part.base_cost + least
 
     def _hours_rented(self, part: PlanProblem, busy: NDArray[np.bool_]) -> Floats:
-        """Hours of the fewest whole nodes, all of the smallest size; those asked for where a part
-        of some node may be rented, or sizes are no multiples of it."""
         hours, peak = part.hours[busy], part.peak[busy]
         sizes = np.array([one.capacity for one in part.rental_options])
         rents_parts = any(one.in_parts for one in part.rental_options)

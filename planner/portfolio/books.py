@@ -264,8 +264,6 @@ class JointBudgets:
 
     @cached_property
     def _rounding(self) -> Amounts:
-        """Budget → half a cent for each line that counts against it: of what all share, and of
-        each project's own."""
         inputs = self.joint.inputs
         month = rounding_of_month(inputs[0]) + sum(map(rounding_of_month, inputs))
         length = inputs[0].calendar.length

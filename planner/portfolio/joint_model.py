@@ -327,8 +327,6 @@ class _ProjectRows(PlanModel):
         self.rows = np.arange(before, self.model.row_count)
 
     def _write_rows(self) -> None:
-        """Its demand; of movable work the hours of the window together, and what is at work at once
-        in its months."""
         model, movable = self.model, self.project.movable
         self.width_row = model.rows_in(self.has_peak, self.width, np.inf)
         self.hours_row = model.rows_in(self.busy & ~self.inside, self.width, np.inf)
@@ -421,8 +419,6 @@ class _ProjectRows(PlanModel):
         self.model.put(self._kind_row(rented.offers[0].key)[months], columns, 1.0)
 
     def taken(self, values: Floats) -> list[tuple[Kind, Floats, Floats]]:
-        """Each kind with [T] nodes and [T] node-hours taken of it: no more than the work left by
-        what is rented asks for, which a search that ends at a gap may leave some of."""
         width, _ = self.rented(values)
         left, uncovered = self.width - width, self.width - width
         movable = 0.0

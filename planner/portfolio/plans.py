@@ -217,8 +217,6 @@ class PortfolioPlans:
         return has_room and not self.preparation.request.limits.quotas
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
-        """The plans of some projects apart, put together; None where one has no plan, or does its
-        runs in other months by itself."""
         if not all(map(self._is_as_alone, members)):
             return None
         books = [self.alone[member.name].books for member in members]

@@ -194,8 +194,6 @@ class PortfolioPreparation:
 
 
 def _share_commitments(preparations: Sequence[Preparation]) -> tuple[ModelInputs, ...]:
-    """Inputs in which each project knows the commitments that matter to any other: one that a
-    better offer of its own replaces may still be the best to share."""
     every: dict[str, CapacitySource] = {}
     for preparation in preparations:
         for rental in preparation.inputs.rentals:
@@ -344,8 +342,6 @@ class JointInputs:
 
 
 def _limit_payments(project: ProjectProblem, most: float | None, margin: float) -> ProjectProblem:
-    """A project whose payments, with `margin` of the price of what is bought, come to `most`; a
-    budget below that stands as it is."""
     total = project.problem.total_budget
     if most is None or (total is not None and total < most):
         return project
@@ -391,8 +387,6 @@ def _whole_nodes(inputs: ModelInputs, problem: PlanProblem) -> frozenset[str]:
 
 
 def _tell_apart(projects: Sequence[ProjectProblem]) -> tuple[ProjectProblem, ...]:
-    """The projects, with units that cost one more than others as units of its own: a card that
-    one project keeps outside the data centre, or a support plan that follows its bill."""
     first: dict[str, CommitmentOption] = {}
     out = []
     for project in projects:

@@ -150,21 +150,15 @@ class PortfolioResults:
         return divide_by_samples(names, walks, plan.cents, alone, target=TARGET_ERROR)
 
     def _game(self, plan: PortfolioPlan) -> Game:
-        """The cost of every group, planned as the plan of all is, and at most what is left of that
-        plan if the others leave it."""
         most = plan.cost_without_others if self._leaves_plans(plan) else None
         return lambda group: self.plans.cost(group, plan, self._shares_work, most)
 
     def _leaves_plans(self, plan: PortfolioPlan) -> bool:
-        """Whether what is left of a plan is one for those that stay: nobody takes machines of its
-        own along, and nothing is bought that they might not."""
         preparation = self.preparation
         keeps_rules = plan.may_buy or not plan.books.buys
         return keeps_rules and not preparation.holds
 
     def _use_weights(self, plan: PortfolioPlan) -> dict[str, float]:
-        """What the lines of each project come to, and its part of the machines that it shares by
-        the hours that it uses of each."""
         books = plan.books
         weights = {
             member.name: float(sum((part.total_cost for part in parts), Decimal(0)))

@@ -191,8 +191,6 @@ class _Joint:
         return self.shared.books.inputs[0].calendar.months
 
     def _outcomes_of_all(self, draws: Sequence[ProjectDraws]) -> Outcomes:
-        """The outcomes of what is shared: the demand of all that use it from a month on, and the
-        delay of the first of them."""
         first = draws[0].outcomes
         weighed, weights = np.zeros(first.growth.shape), np.zeros(self._months)
         slips = []
@@ -570,8 +568,6 @@ class SharedView:
         }
 
     def _measure(self, key: str, source: CapacitySource) -> float:
-        """Accelerators of a node, weighed by the work that its users do on it for each of theirs:
-        a_k for units that all do alike."""
         weighed = used = 0.0
         for project in self.projects:
             nodes = project.allotment.nodes

@@ -96,8 +96,6 @@ def _most_named(decision: Sequence[str]) -> list[str]:
 
 
 def _list_rents(answer: PortfolioAnswer, *, is_beside: bool) -> Iterator[str]:
-    """How machines are rented, beside what is bought and signed or alone; none where that is by
-    the hour and nothing else is done."""
     roles = {
         traits(line.purchase_option).chart_role
         for line in answer.lines
@@ -149,7 +147,7 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
     if not one.saving or answer.shares_method is None:
         return
     if one.adds is None or one.without is None:
-        yield f"Its share is {_DIVISIONS[answer.shares_method]}{_off_the_average(answer)}."
+        yield f"Shares are divided {METHOD_TITLES[answer.shares_method]}{_off_the_average(answer)}."
         return
     others = format_money(one.without, answer.currency)
     adds = f"adds {format_money(one.adds, answer.currency)}"
@@ -157,8 +155,8 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
         adds = f"saves the others {format_money(-one.adds, answer.currency)}"
     if answer.shares_method == "use":
         yield (
-            f"Without it the others would pay {others} in all: it {adds}. Its share is "
-            f"{_DIVISIONS['use']}."
+            f"Without it the others would pay {others} in all: it {adds}. Shares are divided "
+            f"{METHOD_TITLES['use']}."
         )
         return
     alone = format_money(one.alone or 0, answer.currency)
@@ -170,17 +168,6 @@ def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[s
         f"the others would pay {others} without it. Its share is the average over {orders} in "
         f"which the projects could join{_off_the_average(answer)}."
     )
-
-
-_DIVISIONS = {
-    "shapley": "what it adds to the cost of those before it, averaged over every order in which "
-    "the projects could join",
-    "shapley_sampled": "what it adds to the cost of those before it, averaged over sampled orders "
-    "in which the projects could join",
-    "use": "its part of the hours used of every machine, at that machine's cost, and at most what "
-    "it would pay alone",
-}
-"""What the share of one project is, by how shares were worked out."""
 
 
 def _off_the_average(answer: PortfolioAnswer) -> str:

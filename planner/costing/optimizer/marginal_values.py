@@ -19,7 +19,6 @@ from planner.costing.optimizer.problem import (
     CommitmentOption,
     PlanProblem,
     Quota,
-    RentalOption,
 )
 from planner.costing.optimizer.solve import restrict_sources, solve
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
@@ -37,14 +36,6 @@ class UnitStart:
     last: int
     """Last month within the horizon in which they can be used."""
 
-    def __str__(self) -> str:
-        """
-        >>> print(UnitStart(0, "dgx-h100", 4, 2, 35))
-        month 0: begin 4 × dgx-h100, usable in months 2 to 35
-        """
-        usable = f"usable in months {self.first} to {self.last}"
-        return f"month {self.month}: begin {self.units:,} × {self.key}, {usable}"
-
 
 @dataclass(frozen=True)
 class MarginalValue:
@@ -61,12 +52,7 @@ class MarginalValue:
 def list_unit_starts(
     problem: PlanProblem, started: Mapping[str, NDArray[np.int64]]
 ) -> tuple[UnitStart, ...]:
-    """What a plan starts, in the order of months, then of keys.
-
-    >>> started = solve(_example()).units_started
-    >>> [str(purchase) for purchase in list_unit_starts(_example(), started)]
-    ['month 0: begin 2 × year, usable in months 0 to 11']
-    """
+    """What a plan starts, in the order of months, then of keys."""
     months = problem.hours.size
     rows = [
         UnitStart(
@@ -96,10 +82,6 @@ def marginal_values(
     A quota is widened by its smallest node, the capex budget by its cheapest server, the monthly
     and the total budget by a hundredth, the spot share by 0.01, and the most units of a
     source by one. Ends early where the work that may be spent is over.
-
-    >>> rows = marginal_values(_example(), solve(_example()).cost)
-    >>> [(value.limit, value.step, round(value.saving)) for value in rows]
-    [('quota hall', 8.0, 67200)]
     """
     problem = restrict_sources(problem, allowed)
     meter = WorkMeter() if work is None else work
@@ -130,11 +112,11 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
         parts = tuple(wider_part if p is part else p for p in problem.capex_by_period)
         yield part.name, part.amount, min(prices), replace(problem, capex_by_period=parts)
     if problem.monthly_budget:
-        budget, step = problem.monthly_budget, problem.monthly_budget / 100
-        yield "monthly_budget", budget, step, replace(problem, monthly_budget=budget + step)
+        budget = problem.monthly_budget
+        yield "monthly_budget", budget, budget / 100, replace(problem, monthly_budget=budget * 1.01)
     if problem.total_budget:
-        budget, step = problem.total_budget, problem.total_budget / 100
-        yield "total_budget", budget, step, replace(problem, total_budget=budget + step)
+        budget = problem.total_budget
+        yield "total_budget", budget, budget / 100, replace(problem, total_budget=budget * 1.01)
     if problem.max_spot_share < 1.0 and any(s.is_spot for s in problem.rental_options):
         share = problem.max_spot_share
         wider_share = min(share + 0.01, 1.0)
@@ -173,24 +155,3 @@ def _changed(
 ) -> PlanProblem:
     units = tuple(changed if u is unit else u for u in problem.units)
     return replace(problem, units=units)
-
-
-def _example() -> PlanProblem:
-    months, one = 12, np.ones(12)
-    rent = RentalOption("rent", 8.0, 8.0, 20 * one, 20 * one)
-    year = CommitmentOption(
-        key="year",
-        is_owned=False,
-        capacity=8.0,
-        accelerators=8.0,
-        lead_months=0,
-        duration_months=months,
-        start_cost=9_000.0 * np.arange(months, 0, -1, dtype=np.float64),
-        hour_cost=0 * one,
-        hours_per_month=730.0,
-        start_cash=9_000.0 * np.triu(np.ones((months, months))),
-        hour_cash=0 * one,
-        capex=0 * one,
-        limit_groups=("hall",),
-    )
-    return PlanProblem(24 * 730 * one, 24 * one, (rent,), (year,), (Quota("hall", 16.0),))

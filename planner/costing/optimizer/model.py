@@ -178,8 +178,6 @@ class _Search:
         return self._in_money(self._search(relaxed))
 
     def _search(self, relaxed: Solution) -> Solution:
-        """The search for whole numbers; of very many choices among few of them first, then among
-        those whose reduced cost is less than what the plan found is above the bound."""
         assert relaxed.values is not None
         choices = np.flatnonzero(self.is_choice)
         if choices.size <= _MANY_CHOICES:
@@ -202,8 +200,6 @@ class _Search:
         return whole
 
     def _settled(self, upper: Floats, least: float) -> Solution:
-        """What HiGHS finds with its whole numbers settled; where these do not keep the rows, or
-        cost something else, what it finds without presolve."""
         for presolve in ("choose", "off"):
             solution = self._branch(upper, presolve)
             if solution.values is None:
@@ -263,8 +259,6 @@ class _Search:
         return np.asarray(self.cost / self.money - worth)
 
     def _branch(self, upper: Floats, presolve: str) -> Solution:
-        """HiGHS' search for whole numbers, in its own programme: one that goes on from the basis of
-        a run leaves, in HiGHS 1.16, costs of columns out."""
         units = self.work.remaining
         must_stop = units >= self.work.stop_after
         root = _ROOT_UNITS + self.size * _ROOT_ENTRY_UNITS
@@ -358,9 +352,6 @@ class Relaxation:
 
 
 class _SilentHighs(highspy.Highs):
-    """HiGHS that prints nothing: from 1.16 it names itself on standard output when made, before
-    any option can be set, in the midst of a JSON answer or of what an assistant reads."""
-
     def enableCallbacks(self) -> None:  # noqa: N802 - the name of HiGHS
         self.silent()
         super().enableCallbacks()  # type: ignore[no-untyped-call]

@@ -482,8 +482,6 @@ class PlanModel:
             yield [offers[i] if is_less else None for i, is_less in picks]
 
     def _write_nodes(self) -> None:
-        """Rented width in the rows of width and of quotas: where it rents whole, of one node size
-        that the same quotas of machines count, as a whole number of nodes."""
         model, links = self.model, dict[tuple[object, ...], Ints]()
         for rented in self.rentals:
             offer, months, columns = rented.offers[0], rented.months, rented.columns

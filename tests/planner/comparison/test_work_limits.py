@@ -59,9 +59,7 @@ def test_what_is_too_large_is_refused_by_what_is_large_in_it():
     with pytest.raises(TooMuchWork) as refusal:
         compare(request, CATALOG, today=TODAY, work=WorkMeter(20_000))
 
-    assert "120 months, 40 private offers, 20 servers to consider and 15 quotas" in str(
-        refusal.value
-    )
+    assert "120 months, 40 private offers, 20 servers to consider, 15 quotas" in str(refusal.value)
 
 
 def test_comparisons_asked_together_share_what_is_allowed():
