@@ -53,13 +53,9 @@ class AnswerPage:
         self.answer = answer
         self.query = query
         self.currency = answer.currency
-        self.recommendation = answer.recommendation
         self.recommended = answer.recommended
         chosen = answer.by_key[ScenarioKey(shown)] if shown in SCENARIO_TITLES else self.recommended
         self.shown = chosen if chosen and chosen.feasible else None
-        likely = answer.risk.probability_cheapest if answer.risk else {}
-        best = answer.recommendation.scenario
-        self.certainty = likely.get(best) if best else None
 
     @property
     def total(self) -> Decimal | None:
@@ -83,7 +79,7 @@ class AnswerPage:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        return tuple(map(with_labels, (self.verdict or self.recommendation).reasons))
+        return tuple(map(with_labels, (self.verdict or self.answer.recommendation).reasons))
 
     @property
     def money_sentence(self) -> str:

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from planner.web.common.chart import Chart, Mark, Series
+from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import list_choices, provider_title
 from planner.web.common.formatting import CoverageTable, arrange_coverage
 from planner.web.common.query_codec import write
@@ -41,12 +41,10 @@ def draw_history(
     past: Sequence[DatedPrice],
     *,
     today: dt.date | None = None,
-    proposed: Offer | None = None,
 ) -> Chart | None:
     """The prices of `offer` by the day from which each held; None where none is known.
 
-    The newest holds until `today` where the offer is still sold. `proposed` is a price that is not
-    in force, marked on its day.
+    The newest holds until `today` where the offer is still sold.
     """
     if not past:
         return None
@@ -58,11 +56,6 @@ def draw_history(
     if today is not None and offer.sold_now and past[-1].date < today:
         days.append(today.isoformat())
         prices.append(prices[-1])
-    marks: tuple[Mark, ...] = ()
-    if proposed is not None and proposed.as_of is not None:
-        days.append(proposed.as_of.isoformat())
-        prices.append(float(proposed.effective_price_per_hour))
-        marks = (Mark(days[-1], float(proposed.effective_price_per_hour), "quarantined"),)
     return Chart(
         key="history",
         title="Price history",
@@ -72,7 +65,6 @@ def draw_history(
         unit=offer.currency,
         x=days,
         series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
-        marks=marks,
         digits=4,
         summary=f"{pluralize(len(past), 'price')} known, the first of {past[0].date}.",
     )

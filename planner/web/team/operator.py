@@ -1,10 +1,9 @@
-"""Single quarantined prices as operators see them: what moved, by how much, and its history."""
+"""Single quarantined prices as operators see them: what moved and by how much."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from django.contrib import messages
@@ -17,7 +16,6 @@ from planner.services.jobs import jobs
 from planner.services.jobs import price_refreshes as quarantine
 from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line, recover_jobs
 from planner.services.jobs.price_refreshes import require_operator, start_refresh
-from planner.web.common.chart import Chart
 from planner.web.common.choices import provider_title
 from planner.web.common.views import (
     NOT_FOUND,
@@ -27,30 +25,17 @@ from planner.web.common.views import (
     signed_in,
     submit_form,
 )
-from planner.web.market.market_pages import draw_history
 from planner.web.team.forms import RefreshForm
-from pricing.catalog import price_histories
 from pricing.common.bounded import read_row_id
 from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
-from pricing.market.offer_rows import OFFER_COLUMNS, from_row
+from pricing.market.offer_rows import from_row
 from pricing.market.offers import Offer
-from pricing.market.snapshot import DatedPrice
 from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun
 from pricing.revisions import list_unread, newest_revisions
 
 MAX_SHOWN = 20
-"""Prices of a provider that are shown with a chart; the others follow when these are decided."""
-_COLUMNS_SHOWN = tuple(name for name in OFFER_COLUMNS if name not in ("as_of", "source", "sku"))
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One field that is not what it was."""
-
-    field: str
-    before: str
-    after: str
+"""Prices of a provider that are shown; the others follow when these are decided."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +43,6 @@ class QuarantinedRow:
     row: QuarantinedPrice
     before: Offer
     after: Offer
-    differences: tuple[Difference, ...]
-    chart: Chart | None
 
     @property
     def option(self) -> str:
@@ -84,26 +67,12 @@ def group_by_provider() -> list[QuarantinedGroup]:
     in_force = {revision.provider: revision.sold_count for revision in newest_revisions()}
     for provider, of_provider in groupby(waiting.order_by("provider"), lambda row: row.provider):
         rows = sorted(of_provider, key=lambda row: -max(row.ratio, 1 / row.ratio))
-        histories = price_histories(row.offer_id for row in rows[:MAX_SHOWN])
-        shown = tuple(_build_row(row, histories[row.offer_id]) for row in rows[:MAX_SHOWN])
+        shown = tuple(
+            QuarantinedRow(row, from_row(row.before), from_row(row.after))
+            for row in rows[:MAX_SHOWN]
+        )
         groups.append(QuarantinedGroup(provider, len(rows), in_force.get(provider, 0), shown))
     return groups
-
-
-def _build_row(row: QuarantinedPrice, past: Sequence[DatedPrice]) -> QuarantinedRow:
-    before, after = from_row(row.before), from_row(row.after)
-    chart = draw_history(before, past, proposed=after)
-    return QuarantinedRow(
-        row,
-        before,
-        after,
-        tuple(
-            Difference(name.replace("_", " "), row.before.get(name, ""), row.after.get(name, ""))
-            for name in _COLUMNS_SHOWN
-            if row.before.get(name, "") != row.after.get(name, "")
-        ),
-        replace(chart, key=f"quarantined-{row.pk}") if chart else None,
-    )
 
 
 MAX_RUNS = 50

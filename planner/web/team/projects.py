@@ -174,7 +174,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "completion": completion,
         "headroom": spending.headroom_sentence(room) if room else "",
         "burn_chart": spending.burn_chart(burn(variance), room, currency),
-        "spend_chart": spending.spend_chart(variance),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),

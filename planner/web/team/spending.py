@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from planner.contract.amounts import name_month, shorten_month
 from planner.models import BudgetPeriod
-from planner.services.actuals.actuals import Variance
 from planner.services.actuals.completion import BurnMonth, Headroom
 from planner.web.common.chart import Chart, Series
 from planner.web.common.formatting import money
@@ -88,25 +87,3 @@ def headroom_sentence(room: Headroom) -> str:
 
 def _left(amount: Decimal, currency: str) -> str:
     return f"{money(abs(amount), currency)} {'left' if amount >= 0 else 'over'}"
-
-
-def spend_chart(variance: Variance) -> Chart | None:
-    """Plan and actual of each month with an upload."""
-    rows = variance.as_dict()["months"]
-    if not rows:
-        return None
-    plan = [Series("Plan", [float(row["planned"]) for row in rows], "advised", dashed=True)]
-    return Chart(
-        key="spend",
-        title="Actual against planned spend",
-        kind="bar",
-        x_label="month",
-        y_label=variance.currency,
-        unit=variance.currency,
-        x=[shorten_month(row["month"]) for row in rows],
-        series=[
-            Series("Actual", [float(row["actual"]) for row in rows], "paid"),
-            *(plan if variance.plan else []),
-        ],
-        summary="Months without an upload are left out.",
-    )

@@ -32,7 +32,7 @@ def test_savings_say_whether_they_are_discounted(client, prices):
     their own title."""
     response = get(client, "plan", {**HOURS, "horizon_months": "24"})
     page, words = response.context["page"], " ".join(strip_tags(text(response)).split())
-    advice, scenarios = page.recommendation, page.answer.by_key
+    advice, scenarios = page.answer.recommendation, page.answer.by_key
     rent, best, other = (scenarios[k] for k in ("on_demand", advice.scenario, advice.next_best))
     total, present = short(best.total_cost), short(best.net_present_cost)
     saving = short(other.total_cost - best.total_cost)

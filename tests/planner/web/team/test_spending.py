@@ -13,7 +13,6 @@ from planner.services.actuals.completion import BurnMonth, Headroom, burn, estim
 from planner.web.team.spending import (
     burn_chart,
     headroom_sentence,
-    spend_chart,
 )
 from tests.planner.web.team.texts import text
 
@@ -107,18 +106,3 @@ def test_every_line_and_word_of_the_cost_up_to_each_month():
     assert [one.name for one in unpaid.series] == ["Plan"]
     assert unpaid.summary == "The plan comes to 400\u00a0USD by January 2027."
     assert burn_chart([], None, "USD") is None
-
-
-def test_plan_and_actual_of_each_month(work):
-    project = work.project()
-    work.saved(project)
-    actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
-    table = actuals.variance(project)
-    spent = table.as_dict()
-    chart = spend_chart(table)
-    assert [(one.name, one.role, one.dashed) for one in chart.series] == [
-        ("Actual", "paid", False),
-        ("Plan", "advised", True),
-    ]
-    assert list(chart.series[0].values) == [36000, 24000]
-    assert list(chart.series[1].values) == [float(row["planned"]) for row in spent["months"]]
