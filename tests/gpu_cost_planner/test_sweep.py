@@ -187,30 +187,6 @@ def test_values_are_those_of_an_array_a_series_or_a_range(values: object) -> Non
     assert {type(one["horizon_months"]) for one in requests} == {int}
 
 
-def test_as_many_processes_as_there_are_sense_in() -> None:
-    with pytest.raises(InvalidInput, match="must be at least 1"):
-        swept(processes=0)
-
-
-def test_a_model_is_no_base_of_a_sweep() -> None:
-    with pytest.raises(InvalidInput, match="a mapping or of a file"):
-        sweep(17, GRID, catalog=CATALOG)  # type: ignore[arg-type]
-
-
-@pytest.mark.sweep
-def test_a_file_is_swept(tmp_path: Path) -> None:
-    path = tmp_path / "request.json"
-    path.write_text(json.dumps(REQUEST))
-    options = {"catalog": CATALOG, "today": TODAY, "processes": 1}
-    assert sweep(path, GRID, **options).equals(plainly_swept())  # type: ignore[arg-type]
-
-
-@pytest.mark.sweep
-def test_progress_is_told_of_every_comparison(capsys: pytest.CaptureFixture[str]) -> None:
-    swept(progress=True)
-    assert "4/4" in capsys.readouterr().err
-
-
 @pytest.mark.sweep  # Processes are started, killed and waited for.
 def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path) -> None:
     (tmp_path / "request.json").write_text(json.dumps(REQUEST))

@@ -70,12 +70,6 @@ def test_a_rate_from_after_the_revision_does_not_change_what_it_says():
     assert catalog.at({"aws": 1}).offers.usd_per_hour.tolist() == [8.0]
 
 
-def test_regions_give_offers_their_geography():
-    reference.replace_regions({("aws", "us-east-1"): Region("north-america", "US", "Ashburn")})
-    publish(H100)
-    assert catalog.current().offers.select(geographies=["north-america"]).tolist() == [0]
-
-
 def test_past_revisions_can_be_asked_for():
     publish(H100)
     publish(replace(H100, price_per_hour=Decimal("55.04")), as_of=SUMMER)
@@ -169,10 +163,3 @@ def test_a_day_is_read_again_when_anything_that_it_shows_changes():
     assert catalog.as_of(day).offers.select(geographies=["north-america"]).tolist() == [0]
     publish(H100, as_of=dt.date(2024, 1, 1))
     assert [info.origin for info in catalog.as_of(day).revisions] == ["live"]
-
-
-def test_regions_loaded_before_the_first_revision_are_seen():
-    history.replace_past_prices("aws", [replace(H100, as_of=dt.date(2023, 8, 1))])
-    assert catalog.as_of(SPRING).offers.select(geographies=["north-america"]).tolist() == []
-    reference.replace_regions({("aws", "us-east-1"): Region("north-america", "US", "Ashburn")})
-    assert catalog.as_of(SPRING).offers.select(geographies=["north-america"]).tolist() == [0]

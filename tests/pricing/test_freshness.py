@@ -7,7 +7,7 @@ import pytest
 
 from pricing.freshness import freshness
 from pricing.market.offers import PurchaseOption
-from pricing.models import QuarantinedBatch, RefreshRun
+from pricing.models import QuarantinedBatch
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from tests.pricing.make import offer
@@ -63,12 +63,6 @@ def test_trap_9_the_age_is_that_of_the_oldest_price_sold_now():
         offer(as_of=DAY), old, replace(old, region="x", sold_now=False, as_of=dt.date(2017, 1, 1))
     )
     assert (aws().age_days, aws().level) == (400, "green")
-
-
-def test_the_last_run_and_what_it_said_are_told():
-    publish()
-    RefreshRun.objects.create(provider="aws", outcome="failed", message="no network")
-    assert (aws().last_run, aws().message) == ("failed", "no network")
 
 
 def test_batches_that_wait_for_review_are_counted():

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from pricing.ingest.downloads import Download
-from pricing.ingest.http import ProviderHttpClient, RetryableError, certificate_error
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.providers.aws import client as aws
 from pricing.providers.azure import management as azure
@@ -112,15 +112,3 @@ def test_a_refused_certificate_fails_at_once(
     assert caught.value.what.startswith("a.json: the server's certificate is refused (self")
     assert "SSL_CERT_FILE" in caught.value.hint
     assert slept == []
-
-
-def test_any_other_fault_of_tls_may_pass() -> None:
-    fault = RetryableError("it hung up")
-    fault.__context__ = ssl.SSLEOFError(8, "EOF occurred in violation of protocol")
-    assert certificate_error(fault) == ""
-
-
-def test_errors_that_name_each_other_are_walked_once() -> None:
-    one, other = ValueError(), ValueError()
-    one.__cause__, other.__context__ = other, one
-    assert certificate_error(one) == ""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -33,25 +30,6 @@ def test_an_unmigrated_database_is_named_with_its_remedy(tmp_path: Path) -> None
             pytest.raises(CommandError, match=r"not migrated \(no such table.*manage.py migrate`"),
         ):
             call_command(*command)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda command: command[0])
-def test_a_process_of_its_own_prints_no_traceback(
-    arguments: tuple[str, ...], tmp_path: Path
-) -> None:
-    environment = os.environ | {"DATABASE_URL": f"sqlite:///{tmp_path / 'empty.sqlite3'}"}
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "The database is not migrated (no such table" in done.stderr
-    assert "Run `manage.py migrate`" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.django_db

@@ -9,9 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from pricing.bundled import catalog
 from pricing.bundled.load import load
-from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_rows import read_csv
 from pricing.market.offers import Offer
 from pricing.publish import refresh
@@ -78,14 +76,6 @@ def test_every_third_row_of_google_cloud_is_held(state: dict[str, object]) -> No
     published = offers if state else []
     extra = state or {"expected": offers}
     assert held([one for n, one in enumerate(offers) if n % 3], published, **extra)
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("provider", ["aws", "azure", "gcp"])
-def test_the_whole_bundled_list_as_the_first_live_one_is_published(provider: str) -> None:
-    offers = bundled(provider)
-    rates = ExchangeRates.of(catalog.read_exchange_rates(catalog.FOLDER))
-    assert held(offers, [], expected=offers, exchange_rates=rates) == ()
 
 
 @pytest.mark.django_db

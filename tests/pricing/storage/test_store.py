@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from pricing.models import OPEN, Listing, Price, Revision
-from pricing.publish import history, publication
+from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from pricing.storage import store
 from tests.pricing.make import offer
@@ -62,17 +62,6 @@ def test_only_prices_that_ended_are_closed():
     )
     assert all(map(store.verify_revision, (first, second, third)))
     assert Price.objects.filter(last_revision=OPEN).count() == 40
-
-
-def test_listings_of_two_shapes_of_one_offer_are_told_apart():
-    big, small = offer("1", 8, as_of=DAY), offer("1", 4, as_of=DAY)
-    assert (
-        history.replace_past_prices("aws", [big, replace(small, as_of=DAY + dt.timedelta(1))]) == 2
-    )
-    publish([big])
-    publish([small])
-    publish([big])
-    assert published(store.latest("aws")) == by_id([big])
 
 
 def test_a_fraction_and_a_missing_shape_are_found_again():
