@@ -132,9 +132,6 @@ def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
     template = inner(spec, "template", "spec")
     if kind in _REPLICATED:
         return [Pods(spec.get("replicas", 1), template)]
-    if kind == "Job" and "tasks" in spec:
-        tasks = items(spec, "tasks")
-        return [Pods(one.get("replicas", 1), inner(one, "template", "spec")) for one in tasks]
     if kind == "CronJob":
         facts.ask("runs", f"it runs by the schedule {word_of(spec.get('schedule'))!r}")
         return [_job(inner(spec, "jobTemplate", "spec"), facts)]
@@ -158,8 +155,6 @@ def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
         "Pod": lambda: [Pods(1, spec)],
         "DaemonSet": lambda: [Pods("one for each node", template)],
         "Job": lambda: [_job(spec, facts)],
-        "LeaderWorkerSet": lambda: _leader_worker(spec),
-        "TrainJob": lambda: [_train_job(spec)],
     }
     return plain.get(kind, lambda: _replica_specs(spec, facts))()
 
@@ -186,21 +181,6 @@ def _times(factor: Any, pods: Pods) -> Pods:
         return pods
     unknown = one is None or other is None
     return pods._replace(count=f"{factor} × {pods.count}" if unknown else one * other)  # type: ignore[operator]
-
-
-def _leader_worker(spec: dict[str, Any]) -> list[Pods]:
-    group = inner(spec, "leaderWorkerTemplate")
-    worker = inner(group, "workerTemplate", "spec")
-    leader = inner(group, "leaderTemplate", "spec") or worker
-    replicas, size = spec.get("replicas", 1), count_of(group.get("size", 1))
-    workers = "not stated" if size is None else size - 1
-    return [Pods(replicas, leader), _times(replicas, Pods(workers, worker))]
-
-
-def _train_job(spec: dict[str, Any]) -> Pods:
-    trainer = inner(spec, "trainer")
-    resources = {"resources": inner(trainer, "resourcesPerNode")}
-    return Pods(trainer.get("numNodes", 1), {"containers": [resources]})
 
 
 def _replica_specs(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:

@@ -35,20 +35,13 @@ def matches(text: str) -> bool:
 
 
 def read(text: str) -> JobFacts:
-    """Accelerators of all parts of the job, its time limit and the tasks of its array."""
+    """Accelerators of the job, its time limit and the tasks of its array."""
     facts = JobFacts("Slurm script")
-    parts = [options for options in _parts(text) if options]
-    totals: list[float | None] = []
-    for options in parts:
-        totals.append(_read_part(options, facts, text))
-    first = parts[0] if parts else {}
+    first = _read_options(text)
     facts.name = first.get("job-name", "")
-    if len(parts) > 1:
-        facts.per_node = facts.nodes = None
-        facts.note(
-            f"The job has {len(parts)} parts of different kinds; their accelerators are added."
-        )
-    facts.accelerators = None if None in totals else sum(one for one in totals if one is not None)
+    facts.accelerators = _read_part(first, facts, text)
+    if re.search(r"^#SBATCH\s+(het|pack)job\b", text, re.MULTILINE):
+        facts.ask_count("it has parts of different kinds")
     _read_time(first.get("time", ""), facts)
     _read_array(first.get("array", ""), facts)
     for key in ("constraint", "partition"):
@@ -58,7 +51,7 @@ def read(text: str) -> JobFacts:
     return facts.settle()
 
 
-def _parts(text: str) -> Iterator[dict[str, str]]:
+def _read_options(text: str) -> dict[str, str]:
     options: dict[str, str] = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -66,16 +59,12 @@ def _parts(text: str) -> Iterator[dict[str, str]]:
         if not line.startswith("#SBATCH"):
             continue
         rest = line.removeprefix("#SBATCH").strip()
-        if rest in ("hetjob", "packjob"):
-            yield options
-            options = {}
-            continue
         try:
             words = shlex.split(rest, comments=True)
         except ValueError:
             words = rest.split()
         options |= _options(words)
-    yield options
+    return options
 
 
 def _options(words: list[str]) -> dict[str, str]:
@@ -132,7 +121,6 @@ def _read_part(options: dict[str, str], facts: JobFacts, text: str) -> float | N
 
 _NAMES_NODES = {"nodes", "nodelist", "nodefile"}
 _OF_NODE = ("gpus-per-node", "gres", "tres-per-node")
-_OF_TASK = ("gpus-per-task", "tres-per-task")
 
 
 def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str, str]]:
@@ -147,8 +135,6 @@ def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str,
             yield option, value
         elif shared := re.search(r"\b(?:shard|mps)\b[^,]*", text):
             facts.ask_count(f"it takes a share of an accelerator ({shared[0][:40]})")
-    if "ntasks-per-gpu" in options and not options.keys() & {"gpus", *_OF_NODE, *_OF_TASK}:
-        yield "ntasks-per-gpu", "1"
 
 
 def _times(option: str, options: dict[str, str]) -> float | str:
@@ -158,8 +144,8 @@ def _times(option: str, options: dict[str, str]) -> float | str:
         if "gpus" in options and not options.keys() & _NAMES_NODES:
             return "nodes are not stated"
         return _nodes(options)
-    if option in ("gpus-per-socket", "ntasks-per-gpu"):
-        return f"it counts by --{option}, which leaves the number open"
+    if option == "gpus-per-socket":
+        return "it counts by --gpus-per-socket, which leaves the number open"
     if "ntasks" in options:
         number = _number(options["ntasks"])
         return number if number is not None else _no_number("ntasks", options)

@@ -74,18 +74,6 @@ def manifest(kind: str, spec: object):
             64,
         ),
         (
-            "LeaderWorkerSet",
-            {
-                "replicas": 2,
-                "leaderWorkerTemplate": {
-                    "size": 4,
-                    "leaderTemplate": pod(1),
-                    "workerTemplate": pod(8),
-                },
-            },
-            50,
-        ),
-        (
             "PyTorchJob",
             {
                 "pytorchReplicaSpecs": {
@@ -113,12 +101,7 @@ def manifest(kind: str, spec: object):
             },
             8,
         ),
-        (
-            "TrainJob",
-            {"trainer": {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 4}}}},
-            8,
-        ),
-        ("Job", {"tasks": [{"replicas": 3, "template": pod(2)}]}, 6),
+        ("LeaderWorkerSet", {"replicas": 2}, None),
         ("Pod", pod("$GPU_PER_NODE")["spec"], None),
         ("Deployment", {"replicas": "$N", "template": pod(1)}, None),
         ("DaemonSet", {"template": pod(1)}, None),
@@ -288,6 +271,7 @@ SLURM = {
     "--ntasks=16 --ntasks-per-node=8 --gres=gpu:8": 16,
     "--ntasks=17 --ntasks-per-node=8 --gpus-per-node=8": 24,
     "--ntasks=8 --ntasks-per-gpu=2": ASKED,
+    "--gpus=4\n#SBATCH hetjob\n#SBATCH --gpus=2": ASKED,
     "--nodes=2 --gpus-per-socket=2 --sockets-per-node=2": ASKED,
     "--nodes=2-4 --gpus=8": 8,
     "--nodes=1-3:2 --gres=gpu:2": ASKED,
