@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.contract.answer.estimate import Parallelism
 from planner.contract.request.workload import Training
@@ -360,37 +359,20 @@ class PlacedLayout:
     @property
     def parallelism(self) -> Parallelism:
         """The split as the estimate shows it."""
-        return Parallelism(
-            tensor=self.tensor,
-            pipeline=self.pipeline,
-            data=self.data,
-            context=self.context,
-            expert=self.expert,
-            zero_stage=self.zero_stage,
-            activation_checkpointing=self.checkpointing != CHECKPOINTING[NONE],
-            checkpointing=self.checkpointing,
-            micro_batch_size=self.micro_batch,
-            micro_batches=self.micro_batches,
-            global_batch_tokens=self.global_batch_tokens,
-            unused=self.unused,
-            pipeline_bubble=self.pipeline_bubble,
-            exposed_communication=self.exposed_communication,
-        )
+        named = {
+            "activation_checkpointing": self.checkpointing != CHECKPOINTING[NONE],
+            "micro_batch_size": self.micro_batch,
+        }
+        same = {name: getattr(self, name) for name in Parallelism.model_fields.keys() - named}
+        return Parallelism(**same, **named)
 
     @property
     def words(self) -> str:
         """The split in a few words."""
-        sizes = {
-            "tensor": self.tensor,
-            "pipeline": self.pipeline,
-            "context": self.context,
-            "expert": self.expert,
-        }
+        sizes = {name: getattr(self, name) for name in ("tensor", "pipeline", "context", "expert")}
         named = [f"{name} {size}" for name, size in sizes.items() if size > 1]
         return ", ".join([*named, f"ZeRO stage {self.zero_stage}"])
 
-
-Whole = NDArray[np.int64]
 
 SAME_BATCH = 0.05
 """Share by which a step may differ from the batch that was asked for; a planning choice, 2026."""

@@ -297,33 +297,23 @@ def user_rate(
     stated = user_mfu(training)
     if stated:
         return stated, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
-    if training.measured_accelerator_hours:
-        hours = training.measured_accelerator_hours or 0.0
+    hours, rate = training.measured_accelerator_hours, training.tokens_per_second_per_accelerator
+    if hours:
         share = work.model_flops / (hours * 3600 * peak_flops)
-        if share > 1:
-            raise InvalidInput(
-                "measured_accelerator_hours",
-                f"{hours:,.6g} h for this work would be {share:,.0%} of the dense peak of "
-                f"{one.name}; allowed are {hours * share:,.6g} or more",
-            )
-        mfu = share
-        return mfu, "accelerator-hours of a past run, given"
-    if training.tokens_per_second_per_accelerator:
-        return _mfu_of_rate(training, work, peak_flops, one), "measured throughput, given"
-    return None
-
-
-def _mfu_of_rate(training: Training, work: Work, peak_flops: float, one: Accelerator) -> float:
-    """MFU of a measured rate: FLOPs a token · tokens/s / P."""
-    rate = training.tokens_per_second_per_accelerator or 0.0
-    share = rate * work.model_flops / training.tokens / peak_flops
+        field, source = "measured_accelerator_hours", "accelerator-hours of a past run, given"
+        what, allowed = f"{hours:,.6g} h for this work", f"{hours * share:,.6g} or more"
+    elif rate:
+        share = rate * work.model_flops / training.tokens / peak_flops
+        field, source = "tokens_per_second_per_accelerator", "measured throughput, given"
+        what, allowed = f"{rate:,.0f} tokens/s", f"up to {rate / share:,.0f}"
+    else:
+        return None
     if share > 1:
         raise InvalidInput(
-            "tokens_per_second_per_accelerator",
-            f"{rate:,.0f} tokens/s would be {share:,.0%} of the dense peak of "
-            f"{one.name}; allowed are up to {rate / share:,.0f}",
+            field,
+            f"{what} would be {share:,.0%} of the dense peak of {one.name}; allowed are {allowed}",
         )
-    return share
+    return share, source
 
 
 USUAL_SIZES, NEURON_SIZES = (1, 2, 4, 8), (1, 16)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from planner.contract.request.workload import Samples, Training
 from planner.sizing.calibration.pilot import calibrate_request
 from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
@@ -83,83 +82,6 @@ def test_what_cannot_be_is_refused_by_field(asked, field):
     with pytest.raises(InvalidInput) as refusal:
         calibrate_request(asked)
     assert refusal.value.field == field
-
-
-LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 32000}
-OF_ANY = {
-    "software": "cuda",
-    "interruptible": True,
-    "accelerators_per_job": 8,
-    "experiments_factor": 2,
-    "sweep": {"trials": 4, "share": 0.1},
-    "accelerator": "H100",
-    "precision": "bf16",
-    "goodput": 0.9,
-    "runs": [{"start": "2027-01", "deadline": "2027-12"}],
-}
-OF_TRAININGS = {
-    "model": "Llama-2-7b",
-    "config": {**LLAMA, "num_attention_heads": 32, "intermediate_size": 11008},
-    "active_parameters": 1e9,
-    "sequence_length": 8192,
-    "tokens_per_example": 500,
-    "layers": 32,
-    "hidden_size": 4096,
-    "attention_width": 4096,
-    "vocabulary_size": 32000,
-    "is_classifier": True,
-    "trainable_parameters": 1e7,
-    "experts": 8,
-    "experts_per_token": 2,
-    "feed_forward_size": 11008,
-    "is_gated": True,
-    "cached_values_per_layer": 2048,
-    "sliding_window": 1024,
-    "sliding_layers": 5,
-    "optimizer": "lora",
-    "optimizer_offload": True,
-    "stage": "fine_tuning",
-    "code": "standard",
-    "global_batch_tokens": 4e6,
-    "chunked_loss": True,
-    "rollouts": {"response_tokens": 500, "per_step": 64},
-    "layout": {"tensor": 2},
-    "mfu": 0.4,
-    "hfu": 0.5,
-    "mfu_of": "run",
-    "padding": 0.2,
-    "tokens_per_second_per_accelerator": 5000,
-    "measured_accelerator_hours": 1e6,
-    "zero_stage": 1,
-    "activation_checkpointing": "selective",
-    "micro_batch_size": 2,
-}
-BESIDE = {"mfu_of": {"mfu": 0.4}}
-PER_SAMPLE = {"kind": "samples", "samples": 1e6, "epochs": 10, "forward_gflops_per_sample": 8.2}
-OF_SAMPLES = {
-    "benchmark": "resnet-50-v1.5-imagenet-ngc",
-    "samples_per_second": 1200,
-    "forward_gflops_per_sample": 4.1,
-    "parameters": 2.5e7,
-    "loader": "usual",
-    "architecture": "convolutional",
-    "code": "standard",
-}
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize(
-    ("kind", "work", "values"),
-    [(Training, SEVEN, OF_ANY | OF_TRAININGS), (Samples, PER_SAMPLE, OF_ANY | OF_SAMPLES)],
-)
-def test_a_pilot_takes_every_field_that_its_work_may_have(kind, work, values):
-    optional = {name for name, field in kind.model_fields.items() if not field.is_required()}
-    assert optional == set(values)
-    for name, value in values.items():
-        given = work | {name: value} | BESIDE.get(name, {})
-        figures = pilot(given, accelerator="H100", per_second=12_000).pilot
-        again = estimate({"workload": figures.workload, "accelerators": 8}).answer
-        assert again.accelerator_hours == figures.measured, name
 
 
 def test_samples_that_have_nothing_but_a_rate_are_compared_with_it():

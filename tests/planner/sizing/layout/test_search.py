@@ -78,11 +78,6 @@ def test_one_fewer_than_the_least_does_not_fit():
     assert asked.on(least - 1) is None
 
 
-def test_usable_memory_is_what_cards_report():
-    assert usable_gib(L4) + 0.5 == pytest.approx(22.5)
-    assert usable_gib(A100) + 0.5 == pytest.approx(78.8)
-
-
 def test_recomputation_and_a_bubble_cost_time():
     free = task(parameters=13e9).on(64).share_of_level
     recomputing = task(parameters=13e9, activation_checkpointing=True).on(64).share_of_level
@@ -97,16 +92,6 @@ def test_recomputation_and_a_bubble_cost_time():
 def test_a_micro_batch_of_few_tokens_is_slower():
     short = task(sequence_length=128, micro_batch_size=1).on(8).share_of_level
     assert short < 0.6 * task(sequence_length=4096, micro_batch_size=1).on(8).share_of_level
-
-
-def test_cards_on_pcie_pay_for_it():
-    sharded = {"parameters": 13e9, "zero_stage": 3, "micro_batch_size": 1}
-    assert task(L40S, **sharded).on(16).share_of_level < 0.7
-    assert task(A100, **sharded).on(16).share_of_level > 0.85
-
-
-def test_long_sequences_are_split_over_accelerators():
-    assert task(H100, sequence_length=131072).on(64).context > 1
 
 
 def test_an_own_layout_is_kept():
@@ -125,14 +110,6 @@ def test_an_own_layout_that_does_not_fit_is_refused_with_one_that_does():
 def test_an_own_layout_of_more_than_there_are_is_refused():
     with pytest.raises(InvalidInput, match="takes 32 accelerators at once and 8 are used"):
         task(H100, layout={"tensor": 8, "pipeline": 4}).judge(8)
-
-
-def test_offloading_saves_memory_and_costs_time():
-    here = task(get("nvidia-rtx-4090"), optimizer_offload=True, global_batch_tokens=65536)
-    assert here.least() < task(get("nvidia-rtx-4090")).least()
-    fast = task(A100, parameters=1e9, global_batch_tokens=65536).on(1).share_of_level
-    slow = task(A100, parameters=1e9, global_batch_tokens=65536, optimizer_offload=True).on(1)
-    assert slow.share_of_level < fast
 
 
 def test_no_accelerator_is_driven_beyond_what_matrices_reach():

@@ -37,17 +37,6 @@ def test_what_would_hold_it_is_named(accelerator, count, changes, named):
     assert words.endswith(f"would make {count} hold it)")
 
 
-def test_what_is_named_does_hold_it():
-    chunked = parse(Training, {**LLAMA, "sequence_length": 8192, "chunked_loss": True})
-    assert placed_on(chunked, get(RTX_4090)).at(1).accelerators == 1
-
-
-def test_what_is_done_already_is_not_named():
-    words = refusal("nvidia-rtx-3060-12gb", 1, optimizer="qlora", sequence_length=2048)
-    assert "adapters" not in words
-    assert "qlora" not in words
-
-
 def test_where_nothing_alone_would_do_it_says_so():
     words = refusal(H100, 1, model="Llama-3.1-405B", optimizer="adamw")
     assert words.endswith("nor shorter sequences would do)")
@@ -58,11 +47,6 @@ def test_changes_that_only_do_together_are_named_together():
     words = refusal("nvidia-rtx-3060-12gb", 1, model="Llama-3.2-1B", optimizer="adamw",
                     stage="pretraining")  # fmt: skip
     assert words.endswith("adamw_8bit and sequence_length 512 together would do)")
-
-
-def test_pre_training_is_not_told_to_train_adapters():
-    words = refusal(H100, 1, optimizer="adamw", stage="pretraining")
-    assert "lora" not in words
 
 
 def test_a_split_of_one_s_own_is_named_where_another_would_hold_it():
@@ -103,9 +87,3 @@ def nowhere(accelerator, **changes):
 def test_only_what_makes_room_is_named(accelerator, changes, remedies):
     words = nowhere(accelerator, **changes)
     assert words.endswith(remedies)
-
-
-def test_the_remedies_named_do():
-    shorter = {"model": "Llama-3.1-405B", "sequence_length": 512, "tokens": 1e9}
-    training = parse(Training, {"kind": "training", **shorter})
-    assert placed_on(training, get(RTX_4090)).min_accelerators

@@ -14,9 +14,8 @@ from planner.sizing.estimate import estimate
 from planner.sizing.evidence.training_runs import cluster_share
 from planner.sizing.performance.goodput import start_hours
 from planner.sizing.performance.levels import matmul_share, rates_on
-from planner.sizing.performance.teams import TeamFit, TeamRun, range_of, team_fit, team_runs
+from planner.sizing.performance.teams import TeamFit, TeamRun, range_of, team_fit
 from planner.sizing.runs.placed_run import placed_on
-from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get, resolve
 
 A100, H100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
@@ -196,18 +195,6 @@ def test_a_micro_batch_takes_its_start_however_few_its_tokens(optimizer):
     assert few > 2.5 * many
 
 
-def test_vendors_benchmarks_say_what_tuned_code_reaches_and_not_what_is_usual():
-    fit = team_fit()
-    tuned, standard, first = (
-        fit.excess("fine_tuning", code) for code in ("hand_tuned", "standard", "first_version")
-    )
-    assert tuned < 0.0 < 0.3 < standard < first
-    assert fit.excess("fine_tuning", None) == pytest.approx(standard, abs=0.1)
-    vendor = [r for r in team_runs() if (r.team, r.stage) == ("nvidia-nemo", "fine_tuning")]
-    assert vendor
-    assert not any(r.is_typical for r in vendor)
-
-
 @pytest.mark.parametrize("code", [None, "hand_tuned", "standard"])
 @pytest.mark.parametrize("accelerator", ["T4", "A100-80GB", "RTX 4090"])
 def test_no_end_of_a_range_executes_more_than_a_step_can(accelerator, code):
@@ -234,24 +221,3 @@ def test_a_stated_micro_batch_runs_on_every_accelerator():
     small = {"parameters": 1.24e8, "tokens": 1e10, "sequence_length": 1024, "stage": "pretraining"}
     answer = ask(micro_batch_size=64, chunked_loss=True, **small)
     assert (answer.parallelism.tensor, answer.parallelism.data) == (1, 8)
-
-
-def test_a_micro_batch_that_fits_nowhere_is_named():
-    with pytest.raises(InvalidInput, match="micro_batch_size 100,000 does not fit"):
-        ask(micro_batch_size=100_000)
-
-
-def test_long_sequences_are_doubted_beyond_what_was_measured():
-    assert not any("tokens at once" in w for w in ask(32, sequence_length=131072).warnings)
-
-
-def test_a_split_of_ones_own_is_judged():
-    shape = {"layers": 32, "hidden_size": 4096, "sequence_length": 2048}
-    bad = ask(64, layout={"tensor": 8, "pipeline": 5}, **shape).warnings
-    assert any("24 accelerators idle" in words for words in bad)
-    assert any("32 layers do not divide into 5 stages" in words for words in bad)
-    good = ask(64, layout={"tensor": 8, "pipeline": 4}, **shape).warnings
-    assert not any("idle" in words or "divide" in words for words in good)
-    with pytest.raises(InvalidInput, match="takes 8 accelerators at once and 4") as refused:
-        ask(4, layout={"tensor": 8}, **shape)
-    assert refused.value.field.endswith("layout")

@@ -165,10 +165,6 @@ def test_off_the_map_the_range_is_wider_and_says_why(changes, words):
     assert size.range_p10_p90[1] > usual[1]
 
 
-def test_many_cards_over_pcie_say_so():
-    assert any("over PCIe" in w for w in size_training(training(), get("nvidia-l4"), 64).warnings)
-
-
 def test_a_given_rate_leaves_nothing_to_doubt_about_the_calibration():
     size = size_training(training(parameters=1e12, mfu=0.4), A100)
     assert size.warnings == ()
@@ -244,12 +240,6 @@ def test_the_mfu_of_a_whole_run_holds_its_lost_time():
     assert of_run.goodput == 1 > of_step.goodput
     assert of_run.hours < of_step.hours
     assert of_run.range_p10_p90[1] < of_step.range_p10_p90[1]
-
-
-def test_a_short_job_is_mostly_its_start():
-    job = size(A100, 8, tokens=5e4, optimizer="lora")
-    assert job.hours > 8 * 0.02
-    assert any("less than one step" in text for text in job.warnings)
 
 
 def test_fewer_accelerators_than_hold_it_are_refused():
