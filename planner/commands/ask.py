@@ -88,7 +88,7 @@ def _add_calibrate_arguments(parser: ArgumentParser) -> None:
 def _answer_calibrate(options: Options, _: LoadCatalog) -> str:
     from planner.commands.tables import calibration_tables
     from planner.sizing.calibration.calibration import calibrate
-    from planner.sizing.calibration.log_forms import decode_log
+    from planner.sizing.calibration.logs import decode_log
 
     calibration = calibrate(decode_log(read_bytes(options["file"], MAX_LOG_BYTES)))
     if options["json"]:

@@ -32,15 +32,19 @@ from planner.contract.request.workload import (
 from planner.contract.validation import RequestModel, Slug, parse
 from planner.sizing.candidates.candidates import (
     PREFERRED,
+    TIERS,
     Placement,
+    Ranked,
     assign_accelerator,
+    cards_of,
     choose_reference,
     notes_on,
     nothing_fits,
+    rank,
     task_on,
+    tier_of,
 )
 from planner.sizing.candidates.other_chips import cpu_note, list_other_chips
-from planner.sizing.candidates.ranking import TIERS, Ranked, cards_of, rank, tier_of
 from planner.sizing.demand import compute_demand
 from planner.sizing.footprint.memory import serving
 from planner.sizing.performance.confidence import has_user_throughput, warn_never_built

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from planner.sizing.calibration.smi_log import MIB_PER_GIB, Series, SmiLog, read_log, samples
+from planner.sizing.calibration.logs import MIB_PER_GIB, Series, SmiLog, read_log, samples
 from planner.sizing.footprint.memory import usable_gib
 from planner.sizing.performance.goodput import SERVER_POWER_FACTOR
 from pricing.market.accelerators import all_accelerators, find, get

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from planner.sizing.calibration.calibration import calibrate
-from planner.sizing.calibration.log_forms import decode_log
+from planner.sizing.calibration.logs import decode_log
 from planner.sizing.calibration.pilot import MOST_LOG_CHARACTERS as LONGEST
 from pricing.common.invalid_input import InvalidInput
 

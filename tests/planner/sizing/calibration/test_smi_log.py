@@ -5,7 +5,7 @@ import math
 import pytest
 
 from planner.sizing.calibration.calibration import calibrate
-from planner.sizing.calibration.smi_log import read_log
+from planner.sizing.calibration.logs import read_log
 from pricing.common.invalid_input import InvalidInput
 
 HEADER = (
