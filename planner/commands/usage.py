@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import shlex
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,6 @@ from planner.usage.demand import Demand
 from planner.usage.ledger import REASONS
 from planner.usage.projects import DEFAULT_SOURCES
 from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
-from planner.usage.reading import UnmappedColumns
 from planner.usage.summary import DIMENSIONS, Usage, UseLine
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
@@ -106,11 +104,7 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     if len(names) > MAX_FILES:
         raise InvalidInput("files", f"are {len(names):,}; at most {MAX_FILES:,} are read")
     today = dt.datetime.now(dt.UTC).date()
-    try:
-        answer = answer_usage(_Files(names), read_question(options), today)
-    except UnmappedColumns as refusal:
-        pairs = " ".join(shlex.join(["--map", "=".join(pair)]) for pair in refusal.proposed.items())
-        raise InvalidInput("header", f"{refusal.message} To agree: {pairs}") from None
+    answer = answer_usage(_Files(names), read_question(options), today)
     if options["strict"] and (warnings := answer.usage.warnings()):
         raise InvalidInput("files", f"hold rows that are not understood or doubtful: {warnings[0]}")
     return answer

@@ -121,10 +121,7 @@ _OWN_EXPORT = frozenset({"scenario", "offer_id", "price_source"})
 def _refuse_unknown_table(table: Table) -> None:
     if set(table.header) >= _OWN_EXPORT:
         raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
-    proposed = own_table.propose_mapping(table.header)
-    if proposed:
-        raise UnmappedColumns(table.header, proposed)
-    if "month" not in table.header:
+    if "month" not in own_table.name_columns(table.header).values():
         columns = ", ".join(name[:40] for name in table.header[:8])
         problem = f"{columns} belongs to no form that is read: {known_forms()}"
         raise InvalidInput("header", f"{problem}. {OWN_TABLE_COLUMNS}")
@@ -133,16 +130,6 @@ def _refuse_unknown_table(table: Table) -> None:
 OWN_TABLE_COLUMNS = (
     "In a table of your own, a row a month, call the columns month, accelerator_hours and cost"
 )
-
-
-class UnmappedColumns(InvalidInput):
-    """Columns that are close to ones that are read: whoever reads the file is to agree."""
-
-    def __init__(self, header: list[str], proposed: dict[str, str]) -> None:
-        self.header = header
-        self.proposed = proposed
-        pairs = ", ".join(f"{name} as {column}" for name, column in proposed.items())
-        super().__init__("header", f"has columns that are close to known ones; read {pairs}?")
 
 
 def known_forms() -> str:
@@ -172,8 +159,6 @@ def read_files(
             continue
         try:
             read.append(read_file(stream, name, ledger, options, allowance))
-        except UnmappedColumns:
-            raise
         except InvalidInput as refusal:
             raise refusal.under(name) if name else refusal from None
         for note in overlaps.notes_of_file():

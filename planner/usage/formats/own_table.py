@@ -1,18 +1,17 @@
 """A table of one's own: a month a row, with hours, cost or both. PURE.
 
-Columns may be called otherwise: those that are close are proposed, and read once somebody agrees.
+Columns may be called otherwise, which is noted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 
 from planner.usage.formats import ReadOptions
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine_anywhere, name_accelerator
-from planner.usage.tables import Table, amount, clip, plain_name, quantity, to_point
+from planner.usage.tables import Columns, Table, amount, clip, plain_name, quantity, to_point
 from pricing.common.invalid_input import InvalidInput
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)
@@ -33,7 +32,6 @@ COLUMNS = (
     "account",
     "user",
 )
-_FIGURES = ("accelerator_hours", "instance_hours", "cost", "amortised_cost")
 _ALSO = {
     "hours": "accelerator_hours",
     "gpuhours": "accelerator_hours",
@@ -61,33 +59,29 @@ _ALSO = {
 """Names that people write, without capitals and signs."""
 
 
-def propose_mapping(header: list[str]) -> dict[str, str]:
-    """Columns of a file that are close to ones that are read; exact ones are not in it.
+def name_columns(header: Sequence[str]) -> dict[str, str]:
+    """Names of a file → columns that are read, each once; exact names before others.
 
-    >>> propose_mapping(["Month", "GPU hours", "cost"])
-    {'Month': 'month', 'GPU hours': 'accelerator_hours'}
+    >>> name_columns(["Month", "GPU hours", "cost", "colour"])
+    {'cost': 'cost', 'Month': 'month', 'GPU hours': 'accelerator_hours'}
     """
-    taken = {name for name in header if name in COLUMNS}
     plain = {plain_name(name): name for name in COLUMNS}
-    proposed: dict[str, str] = {}
+    named = {name: name for name in header if name in COLUMNS}
     for name in header:
-        if name in COLUMNS:
-            continue
         words = plain_name(name)
         column = plain.get(words) or _ALSO.get(words)
-        if column is None and len(words) > 3:
-            close = get_close_matches(words, plain, n=1, cutoff=0.8)
-            column = plain[close[0]] if close else None
-        if column and column not in taken:
-            taken.add(column)
-            proposed[name] = column
-    is_usage = "month" in taken and taken.intersection(_FIGURES)
-    return proposed if is_usage else {}
+        if column and column not in named.values():
+            named[name] = column
+    return named
 
 
 def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
-    columns = table.columns()
-    unknown = [name for name in table.header if name and name not in COLUMNS]
+    named = name_columns(table.header)
+    unknown = [name for name in table.header if name and name not in named]
+    others = [f"{name} as {column}" for name, column in named.items() if name != column]
+    if others:
+        ledger.note(f"Columns that are read by another name: {', '.join(others)}.")
+    columns = Columns(named.get(name, "") for name in table.header)
     if unknown:
         ledger.note(f"Columns that are not read: {', '.join(name[:40] for name in unknown[:10])}.")
     get = {name: columns.getter(name) for name in COLUMNS}

@@ -31,15 +31,10 @@ from planner.usage.question import (
     answer_usage,
     split_list,
 )
-from planner.usage.reading import UnmappedColumns
-from planner.web.common.formatting import words
 from planner.web.common.forms import Form
 from planner.web.common.views import current_team, open_page, submit_form
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
-
-MAX_MAPPED = 50
-"""Most columns that may be mapped."""
 
 
 @open_page
@@ -58,15 +53,11 @@ def usage(request: HttpRequest) -> HttpResponse:
 
 
 def _read_files(request: HttpRequest, form: UsageForm) -> dict[str, Any]:
-    mapping = request.POST.getlist("mapping")[:MAX_MAPPED]
-
     def read(values: dict[str, Any]) -> dict[str, Any]:
         upload = Uploads(values["file"])
-        question = read_question(values, mapping, rules_of(current_team(request)))
+        question = read_question(values, rules_of(current_team(request)))
         try:
             answer = upload.answer(question, timezone.now().date())
-        except UnmappedColumns as refusal:
-            return {"columns": column_choices(refusal)}
         except InvalidInput as refusal:
             facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
             if facts is None:
@@ -149,14 +140,12 @@ class UsageForm(Form):
 
 
 def read_question(
-    values: dict[str, Any], mapping: list[str], team_rules: tuple[ProjectRule, ...] = ()
+    values: dict[str, Any], team_rules: tuple[ProjectRule, ...] = ()
 ) -> UsageQuestion:
-    """What the form asks; `mapping` are the columns that were agreed to."""
     months = values["months"]
     return UsageQuestion(
         by=("month", "provider", "accelerator", "option", "project"),
         project_by=split_list(values["project_by"]) or UsageQuestion.project_by,
-        map=tuple(mapping),
         forecast_months=UsageQuestion.forecast_months if months is None else months,
         start=values["start"],
         accelerator=values["accelerator"] or None,
@@ -209,13 +198,6 @@ class Uploads:
                 where = name if place == "file" else f"{name}, {place}"
                 return InvalidInput("file", f"{where}: {refusal.message}")
         return refusal
-
-
-def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
-    return [
-        (f"{name}={column}", f"{name} as {words(column)}")
-        for name, column in refusal.proposed.items()
-    ]
 
 
 def plan_address(answer: UsageAnswer) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from io import StringIO
 
 import pytest
@@ -76,16 +75,6 @@ def test_a_refusal_names_what_and_the_remedy(bill, arguments, problem, capsys):
     named = [str(bill) if one == "BILL" else one for one in arguments]
     assert main(["usage", *named]) == 2
     assert problem in capsys.readouterr().err
-
-
-def test_columns_that_are_close_are_refused_with_what_to_add_to_the_command(tmp_path, capsys):
-    path = tmp_path / "own.csv"
-    path.write_text("Monat,GPU Stunden\n2025-05,10\n")
-    assert main(["usage", str(path), "--forecast", "0"]) == 2
-    wanted = "To agree: --map Monat=month --map 'GPU Stunden=accelerator_hours'"
-    assert capsys.readouterr().err.strip().endswith(wanted)
-    agreed = shlex.split(wanted.removeprefix("To agree: "))
-    assert main(["usage", str(path), "--forecast", "0", *agreed]) == 0
 
 
 def options_of(*arguments):

@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 from openpyxl import Workbook
 
-from planner.usage.reading import UnmappedColumns
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import hours_by, read, table
 
@@ -52,14 +51,17 @@ def test_hours_of_machines_are_multiplied_and_unknown_machines_named():
     assert "how many accelerators rig has is not known" in usage.ledger.not_understood[0]
 
 
-def test_close_columns_are_proposed_and_read_once_agreed():
-    rows = table([{"Month": "2025-05", "GPU hours": "1.250,5", "Kosten": "3.000,00"}], ";")
-    with pytest.raises(UnmappedColumns) as refusal:
-        read(rows)
-    proposed = refusal.value.proposed
-    assert proposed == {"Month": "month", "GPU hours": "accelerator_hours", "Kosten": "cost"}
-    usage = read(rows, mapping=proposed)
+def test_columns_by_other_names_are_read_and_noted():
+    rows = table([{"Month": "2025-05", "GPU hours": "1.250,5", "Kosten": "3.000,00", "x": 1}], ";")
+    usage = read(rows)
     assert hours_by(usage.ledger, "month") == {"2025-05": 1250.5}
+    assert usage.notes()[:2] == [
+        "Columns that are read by another name: Month as month, GPU hours as accelerator_hours, "
+        "Kosten as cost.",
+        "Columns that are not read: x.",
+    ]
+    named = read(table([{"when": "2025-05", "hours": 2}]), mapping={"when": "month"})
+    assert hours_by(named.ledger, "month") == {"2025-05": 2.0}
 
 
 def test_a_table_of_something_else_is_refused():
