@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Protocol
 
 from planner.contract.amounts import (
     format_month,
@@ -21,7 +20,7 @@ from planner.contract.amounts import (
 )
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
-from planner.contract.answer.portfolio import PortfolioLine
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioLine
 from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import (
     CostLine,
@@ -177,19 +176,10 @@ def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Sour
     return cost_rows(scenario.costs_by_source, answer, answer.region_names)
 
 
-class HasPrices(Protocol):
-    """An answer with the offers and servers that it uses."""
-
-    @property
-    def offers(self) -> dict[str, OfferUsed]: ...
-    @property
-    def servers(self) -> tuple[ServerUsed, ...]: ...
-    @property
-    def currency(self) -> str: ...
-
-
 def cost_rows(
-    costs: Iterable[SourceCost], answer: HasPrices, region_names: Mapping[str, str]
+    costs: Iterable[SourceCost],
+    answer: ComparisonAnswer | PortfolioAnswer,
+    region_names: Mapping[str, str],
 ) -> list[SourceRow]:
     servers = {server.key: server for server in answer.servers}
     return [
@@ -230,10 +220,6 @@ def with_place(key: str, label: str, names: Mapping[str, str]) -> str:
     'p5 in US East (N. Virginia), on demand'
     >>> with_place("aws:us-east-1/use1-az2:p5:spot", "p5 in use1-az2, spot", names)
     'p5 in US East (N. Virginia), use1-az2, spot'
-    >>> with_place("denvr:all-regions:8x H100:on_demand", "8x H100 in all-regions, on demand", {})
-    '8x H100 in Denvr, on demand'
-    >>> with_place("server:dgx-h100", "DGX H100", names)
-    'DGX H100'
     """
     provider, _, rest = key.partition(":")
     region, _, zone = rest.partition(":")[0].partition("/")

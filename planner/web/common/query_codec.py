@@ -52,12 +52,8 @@ _BARE_LIST = re.compile(r"\d+(?:,\d+){2,}")
 def number(text: str, scale: str = "") -> int | float | str:
     """What was typed as a number, exactly scaled; the text itself where it is none.
 
-    >>> number("1,250,000"), number("8", "pct"), number("8 %"), number("7e9"), number("many")
-    (1250000, 0.08, 0.08, 7000000000, 'many')
-    >>> number("1,460"), number("1.460"), number("1.085")
-    (1460, '1.460: 1.46 or 1460?', 1.085)
-    >>> number("140B", "bn"), number("350 million", "bn"), number("140B")
-    (140000000000, 350000000, '140B')
+    >>> number("1,250,000"), number("8 %"), number("1.460"), number("350 million", "bn")
+    (1250000, 0.08, '1.460: 1.46 or 1460?', 350000000)
     """
     written, scale = _apart(text.strip(), scale)
     tidy = spell_out_round(written)
@@ -85,14 +81,8 @@ def numbers(text: str) -> int | float | str | list[int | float | str]:
 
     What may be two numbers or one, or thousands or decimals, stays text that asks which.
 
-    >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000\\n2,000"), numbers("100;")
-    (100, [100, 200, 0.5], [1000, 2000], [100])
-    >>> numbers("100 200 300"), numbers("10,20,30"), numbers("1,250,000"), numbers("1,460")
-    ([100, 200, 300], [10, 20, 30], 1250000, 1460)
-    >>> numbers("10,20"), numbers("5.840"), numbers("100 5.841")
-    ('10,20: 10.20, or 10 and 20?', '5.840: 5.84 or 5840?', [100, '5.841: 5.841 or 5841?'])
-    >>> numbers("100,5\\n200,5"), numbers("1.000,50"), numbers("10, 20")
-    ([100.5, 200.5], 1000.5, [10, 20])
+    >>> numbers("100\\n200\\t0.5"), numbers("10,20"), numbers("1.000,50"), numbers("10,20,30")
+    ([100, 200, 0.5], '10,20: 10.20, or 10 and 20?', 1000.5, [10, 20, 30])
     """
     tidy = text.strip()
     if _BARE_LIST.fullmatch(tidy) and plain_number(tidy) == tidy:

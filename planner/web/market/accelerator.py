@@ -11,13 +11,10 @@ from django.views.decorators.http import require_safe
 
 from planner.costing.assumptions.reference_servers import all_servers
 from planner.web.common.choices import provider_title
-from planner.web.common.formatting import arrange_coverage
 from planner.web.common.views import open_page
 from planner.web.market.offers import cheapest_of, effective_tflops, name_place
 from pricing import catalog
-from pricing.catalog import search_coverage
 from pricing.market.accelerators import Accelerator, get
-from pricing.market.offer_filters import OfferSearch
 from pricing.market.offer_table import Rows
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.snapshot import Catalog
@@ -127,7 +124,6 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("No accelerator has this name.") from None
     known = catalog.current()
     rows = list_providers(device, known)
-    sold = OfferSearch(accelerator=(device.slug,), sold_now=True)
     context = {
         "accelerator": device,
         "effective_tflops": effective_tflops(device),
@@ -142,6 +138,5 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
             key=lambda one: not one.on_sale,
         ),
         "datasheet": [(title, getattr(device, name)) for title, name in DATASHEET],
-        "coverage": arrange_coverage(search_coverage(sold, known.offers)),
     }
     return render(request, "web/accelerator.html", context)

@@ -45,14 +45,8 @@ class Lowest:
     """The cheapest accelerator-hour on demand and on spot; None where nobody sells it so."""
 
     accelerator: Accelerator
-    on_demand: Offer | None
-    spot: Offer | None
     on_demand_usd: float | None
     spot_usd: float | None
-    on_demand_place: str
-    """Where it is sold on demand, as people say it."""
-    spot_place: str
-    """Where it is sold on spot, as people say it."""
 
 
 def name_place(offer: Offer | None, known: Catalog) -> str:
@@ -65,12 +59,6 @@ def name_place(offer: Offer | None, known: Catalog) -> str:
 
 def region_title(region: Region | None, name: str) -> str:
     return name_region(name, region.name, region.city) if region else name_region(name)
-
-
-def find_lowest_price(
-    offers: OfferTable, slug: str, option: PurchaseOption
-) -> tuple[Offer | None, float | None]:
-    return cheapest_of(offers, offers.select(accelerators=[slug], purchase_options=[option.value]))
 
 
 def cheapest_of(offers: OfferTable, rows: Rows) -> tuple[Offer | None, float | None]:
@@ -86,22 +74,16 @@ def cheapest_of(offers: OfferTable, rows: Rows) -> tuple[Offer | None, float | N
 
 
 def lowest_prices() -> list[Lowest]:
-    known = catalog.current()
-    return [_find_lowest(slug, known) for slug in POPULAR]
+    offers = catalog.current().offers
 
+    def lowest(slug: str, option: PurchaseOption) -> float | None:
+        rows = offers.select(accelerators=[slug], purchase_options=[option.value])
+        return cheapest_of(offers, rows)[1]
 
-def _find_lowest(slug: str, known: Catalog) -> Lowest:
-    on_demand, on_demand_usd = find_lowest_price(known.offers, slug, PurchaseOption.ON_DEMAND)
-    spot, spot_usd = find_lowest_price(known.offers, slug, PurchaseOption.SPOT)
-    return Lowest(
-        get(slug),
-        on_demand,
-        spot,
-        on_demand_usd,
-        spot_usd,
-        name_place(on_demand, known),
-        name_place(spot, known),
-    )
+    return [
+        Lowest(get(s), lowest(s, PurchaseOption.ON_DEMAND), lowest(s, PurchaseOption.SPOT))
+        for s in POPULAR
+    ]
 
 
 PRECISIONS = ("bf16", "fp16", "fp32")

@@ -23,7 +23,6 @@ from planner.web.common.choices import list_choices
 from planner.web.common.formatting import TERMS
 from planner.web.common.query_codec import drop_empty, number, write
 from planner.web.common.views import THEMES, current_team, open_page
-from planner.web.market.offers import lowest_prices
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -137,7 +136,7 @@ def find_work(key: str) -> Work:
 def start_context(
     work: Work, typed: QueryDict, team: Team | None, refusal: str = ""
 ) -> dict[str, Any]:
-    """What the start page shows: the questions of `work`, examples, lowest prices."""
+    """What the start page shows: the questions of `work`, examples."""
     own = team.currency if team else USUAL_CURRENCY
     today = timezone.now().date()
     first = next_month(today)
@@ -148,7 +147,6 @@ def start_context(
         "refusal": refusal,
         "usual": typed.get("accelerator") or USUAL_ACCELERATOR,
         "presets": list_presets(today),
-        "lowest": lowest_prices(),
         "first": format_month(first),
         "last": format_month(add_months(first, MONTHS_ASKED - 1)),
         "models": model_names(),

@@ -208,7 +208,7 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     def fail(*args):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("planner.web.plan.start.lowest_prices", fail)
+    monkeypatch.setattr("planner.web.plan.start.list_presets", fail)
     client.raise_request_exception = False
     response = client.get("/")
     assert response.status_code == 500
