@@ -19,7 +19,6 @@ from planner.comparison.results import ComparisonResults
 from planner.comparison.verdict import build_verdict, find_range_doubts, months_to_pay_back
 from planner.comparison.warnings import list_warnings
 from planner.contract.amounts import FiscalYears, format_month
-from planner.contract.answer import risk as answer
 from planner.contract.answer.common import AnswerModel, Category, ScenarioKey, write_decimal
 from planner.contract.answer.comparison import (
     AssumptionRow,
@@ -41,6 +40,7 @@ from planner.contract.answer.risk import (
     CostCurveSeries,
     CostRange,
     Crossing,
+    MarginalValue,
     RiskAnswer,
     SensitivityRow,
 )
@@ -56,12 +56,7 @@ from planner.contract.answer.scenario import (
 )
 from planner.contract.answer.verdict import Recommendation
 from planner.contract.labels import OWNED, traits
-from planner.costing.advice.explanation import (
-    describe,
-    describe_value,
-    list_purchases,
-)
-from planner.costing.advice.verdict import best_without_buying
+from planner.costing.advice.verdict import best_without_buying, describe_value
 from planner.costing.analysis.break_even import NOT_KNOWN, find_crossings, uses_that_pay
 from planner.costing.analysis.break_even import CostLine as CostOfUse
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
@@ -73,7 +68,7 @@ from planner.costing.cost_model.charges import UnitCharge
 from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.marginal_values import UnitStart
+from planner.costing.optimizer.marginal_values import UnitStart, list_unit_starts
 from planner.costing.results.entries import Group
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.statements.returns import (
@@ -134,7 +129,16 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             for source in sources
             if source.is_owned
         ),
-        explanation=_explanation(results, scenarios),
+        marginal_values=tuple(
+            _copy(
+                MarginalValue,
+                value,
+                given=value.current_value,
+                saving=cents(value.saving),
+                sentence=describe_value(value, inputs, request),
+            )
+            for value in results.marginal_values
+        ),
         risk=_risk(results.risk, holds=caveats.holds),
         sensitivity=_sensitivity(results),
         warnings=list_warnings(results, verdict, caveats),
@@ -389,7 +393,8 @@ def build_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[Purchase, 
             rows.append(reserved)
     at_work = {(row.source, row.month) for row in scenario.capacity if row.hours_used > 0}
     started = [
-        _unit_purchase(start, inputs, due, at_work) for start in list_purchases(scenario, inputs)
+        _unit_purchase(start, inputs, due, at_work)
+        for start in list_unit_starts(inputs.problem, scenario.units_started)
     ]
     return tuple(sorted((*started, *rows), key=lambda row: (row.month, row.source)))
 
@@ -570,27 +575,4 @@ def _sensitivity(results: ComparisonResults) -> tuple[SensitivityRow, ...]:
     return tuple(
         _copy(SensitivityRow, row, **costs(row, "low"), **costs(row, "high"))
         for row in results.tornado
-    )
-
-
-def _explanation(
-    results: ComparisonResults, scenarios: Iterable[ScenarioAnswer]
-) -> answer.Explanation | None:
-    explanation, inputs, request = results.explanation, results.inputs, results.request
-    if explanation is None or results.explained is None:
-        return None
-    best = next(s for s in scenarios if s.key is results.explained.key)
-    return answer.Explanation(
-        purchases=tuple(row for row in best.purchases if row.kind != "capacity_block"),
-        marginal_values=tuple(
-            _copy(
-                answer.MarginalValue,
-                value,
-                given=value.current_value,
-                saving=cents(value.saving),
-                sentence=describe_value(value, inputs, request),
-            )
-            for value in explanation.marginal_values
-        ),
-        words=tuple(describe(explanation, inputs, request)),
     )

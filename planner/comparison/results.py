@@ -19,7 +19,6 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
 from planner.contract.request.workload import Run
 from planner.costing.advice.decision import warn_beyond_horizon
-from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.verdict import (
     Recommendation,
     best_without_buying,
@@ -27,6 +26,7 @@ from planner.costing.advice.verdict import (
     choose_widest,
     list_relaxations,
     recommend,
+    value_limits,
     why_not_bought,
 )
 from planner.costing.analysis.break_even import (
@@ -60,6 +60,7 @@ from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.marginal_values import MarginalValue
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.paying_purchases import buy_fewer_servers
 from planner.costing.results.scenario_result import Scenario
@@ -368,32 +369,22 @@ class ComparisonResults:
     # What limits cost -------------------------------------------------------------------------
 
     @cached_property
-    def explained(self) -> Scenario | None:
-        """The advised plan under the widest way that comes to it; where the resale is counted on
-        that of all sources, advised or not."""
+    def marginal_values(self) -> tuple[MarginalValue, ...]:
+        """What limits cost the advised plan under the widest way that comes to it; where the
+        resale is counted, that of all sources; none unless asked for."""
+        best = self.scenarios[ScenarioKey.HYBRID]
         if self.preparation.rules.needs_payback:
-            return choose_widest(self.allowed_scenarios)
-        widest = self.scenarios[ScenarioKey.HYBRID]
-        return widest if widest.feasible else None
-
-    @cached_property
-    def explanation(self) -> Explanation | None:
-        """What the advised plan buys; with `explain` also what limits cost."""
-        best = self.explained
-        if best is None:
-            return None
-        purchases = Explanation(list_purchases(best, self.inputs))
-        if not self.request.explain:
-            return purchases
+            best = choose_widest(self.allowed_scenarios) or best
+        if not (self.request.explain and best.feasible):
+            return ()
         solved = self.solved_scenarios[ScenarioKey.HYBRID]
         holds_servers = solved.feasible and solved.net_present_cost < best.net_present_cost
+        inputs = self.inputs.for_scenario(best.key)
         return self.within(
             "explanation",
             EXPLANATION_SHARE,
-            lambda part: explain(
-                best, self.inputs.for_scenario(best.key), part, holds_servers=holds_servers
-            ),
-            purchases,
+            lambda part: value_limits(best, inputs, part, holds_servers=holds_servers),
+            (),
         )
 
 

@@ -251,7 +251,7 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
     if shown:
         words += shown.warnings
         words += returns(shown, answer.currency)
-        words += answer.explanation.limit_values if answer.explanation else ()
+        words += [one.sentence for one in answer.marginal_values]
         if answer.risk:
             words.append(
                 f"{number(answer.risk.samples)} samples, seed {answer.risk.seed}, in today's money"

@@ -27,7 +27,7 @@ from planner.contract.answer.common import (
 from planner.contract.answer.risk import (
     BreakEvenRow,
     CostCurve,
-    Explanation,
+    MarginalValue,
     RiskAnswer,
     SensitivityRow,
 )
@@ -358,8 +358,8 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         "budget were higher; where no plan keeps to the limits, which of them lifted alone makes "
         "one possible.",
     )
-    explanation: Explanation | None = Field(
-        default=None, description="Why the cheapest plan is as it is; null where none is feasible."
+    marginal_values: tuple[MarginalValue, ...] = Field(
+        default=(), description="What each limit costs; only with `explain`."
     )
     risk: RiskAnswer | None = Field(default=None, description="Null where it was not asked for.")
     sensitivity: tuple[SensitivityRow, ...] = Field(

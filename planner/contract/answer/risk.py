@@ -16,7 +16,6 @@ from planner.contract.answer.common import (
     ScenarioKey,
     Share,
 )
-from planner.contract.answer.scenario import Purchase
 from pricing.market.offers import HOURS_PER_MONTH
 
 PriceModel = Literal["fitted_processes", "given_spread"]
@@ -246,20 +245,3 @@ class MarginalValue(AnswerModel):
     )
     saving: Money = Field(description="Net present cost saved by that step.")
     sentence: str = Field(default="", description="The same in a sentence.")
-
-
-class Explanation(AnswerModel):
-    """What the advised plan buys when; with `explain` also what limits cost."""
-
-    purchases: tuple[Purchase, ...] = Field(
-        default=(), description="Servers and commitments of the advised plan, in order of months."
-    )
-    marginal_values: tuple[MarginalValue, ...] = Field(
-        default=(), description="What each limit costs."
-    )
-    words: tuple[str, ...] = Field(default=(), description="All of it in sentences.")
-
-    @property
-    def limit_values(self) -> tuple[str, ...]:
-        """Sentences on what each limit costs."""
-        return tuple(row.sentence for row in self.marginal_values)

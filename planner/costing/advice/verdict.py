@@ -12,7 +12,14 @@ from planner.contract.amounts import NOISE, format_money
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.scenario import CostLine, Relaxation, least_changes
 from planner.contract.answer.verdict import Alternative, BudgetUse
-from planner.contract.labels import COMMITTED, TRAITS, budget_title, join_reasons, options_where
+from planner.contract.labels import (
+    COMMITTED,
+    OWNED,
+    TRAITS,
+    budget_title,
+    join_reasons,
+    options_where,
+)
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import SHORTEST_TERM, PlanRules
 from planner.costing.advice.decision import OBLIGATIONS, warn_beyond_horizon
@@ -21,9 +28,12 @@ from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.inputs.offer_rules import QuotaRule
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.marginal_values import MarginalValue, marginal_values
 from planner.costing.optimizer.problem import LARGEST_SHARE, LEAST_GROUPS, ConflictingConstraint
+from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario, capital, total_without_resale
-from planner.costing.scenarios import rank_feasible
+from planner.costing.scenarios import rank_feasible, scenario_options
+from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import resolve
 from pricing.market.coverage import PriceState
@@ -492,3 +502,43 @@ def describe_turn(point: TurningPoint) -> str:
         f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}, "
         f"{SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
     )
+
+
+MARGINAL_GAP = 0.001
+"""Proof asked of a changed problem."""
+
+
+def value_limits(
+    scenario: Scenario, inputs: ModelInputs, work: WorkMeter, *, holds_servers: bool
+) -> tuple[MarginalValue, ...]:
+    """What its limits cost the best plan of a scenario.
+
+    The changed problems are solved anew: seconds, not milliseconds. Limits that the `work` does
+    not allow for are left out. With `holds_servers` no more servers are bought than the plan buys,
+    as more would not pay back.
+    """
+    options, problem = scenario_options(scenario.key, inputs.interruptible), inputs.problem
+    if holds_servers:
+        options = options | {OWNED}
+        started = {key: int(units.sum()) for key, units in scenario.units_started.items()}
+        units = tuple(
+            replace(one, max_units=started.get(one.key, 0)) if one.is_owned else one
+            for one in problem.units
+        )
+        problem = replace(problem, units=units)
+    keys = inputs.keys(options)
+    values = marginal_values(problem, scenario.cost, keys, gap=MARGINAL_GAP, work=work)
+    return tuple(
+        value
+        for value in values
+        if value.saving > HALF_CENT and not (holds_servers and value.limit.startswith(_MOST_UNITS))
+    )
+
+
+def describe_value(value: MarginalValue, inputs: ModelInputs, request: ComparisonRequest) -> str:
+    """What a step more of a limit would save."""
+    named = name_limit(value.limit, request, inputs)
+    side = "fewer" if named.is_least else "more"
+    saving = f"{format_money(value.saving, request.currency)} of present value"
+    more = f"{named.amount(value.step)} {side} of the {named.now(value.current_value)}"
+    return f"{more} would save {saving}."

@@ -196,8 +196,7 @@ class AnswerPage:
 
     @property
     def limit_values(self) -> tuple[str, ...]:
-        explanation = self.answer.explanation
-        return explanation.limit_values if explanation else ()
+        return tuple(value.sentence for value in self.answer.marginal_values)
 
     @property
     def asks_to_explain(self) -> bool:

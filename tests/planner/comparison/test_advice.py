@@ -1,4 +1,4 @@
-"""The advice in words, and what it says of limits and of other demands."""
+"""The advice in words, and what it says of limits."""
 
 from __future__ import annotations
 
@@ -8,24 +8,6 @@ from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 
 PRICES = catalog(offer("55.04"), offer("30.00", "reserved", term_months=12), offer("20", "spot"))
-
-
-@pytest.fixture(scope="module")
-def answer():
-    return compared(
-        PRICES,
-        hours=8 * 600,
-        horizon_months=12,
-        on_prem={"servers": []},
-        constraints={"max_spot_share": 0.2, "allow_partial_nodes": True},
-        explain=True,
-    ).as_dict()
-
-
-def test_purchases_are_said_with_their_months(answer) -> None:
-    (bought,) = answer["explanation"]["purchases"]
-    assert (bought["month"], bought["units"], bought["last"]) == (0, 1, 11)
-    assert "2027-01: commit to 1 ×" in answer["explanation"]["words"][0]
 
 
 def test_a_limit_is_worth_what_loosening_it_saves() -> None:
@@ -38,13 +20,13 @@ def test_a_limit_is_worth_what_loosening_it_saves() -> None:
         prices, hours=16 * 730, horizon_months=12, on_prem={"servers": []}, explain=True,
         constraints={"quotas": [quota]}, finance={"discount_rate_per_year": 0},
     ).as_dict()  # fmt: skip
-    (value,) = found["explanation"]["marginal_values"]
+    (value,) = found["marginal_values"]
     assert (value["limit"], value["step"]) == ("quota aws nvidia-h100-80gb-sxm", 8)
     assert float(value["saving"]) == pytest.approx(730 * 12 * 30)
 
 
-def test_without_being_asked_only_the_purchases_are_said() -> None:
-    found = compared(PRICES, on_prem={"servers": []}).as_dict()["explanation"]
+def test_without_being_asked_nothing_is_said_of_limits() -> None:
+    found = compared(PRICES, on_prem={"servers": []}).as_dict()
     assert found["marginal_values"] == []
 
 

@@ -54,7 +54,7 @@ def test_it_goes_stale_after_the_market_moved_on_and_stays_as_it_was(work: Works
 
 def test_a_plan_in_the_form_of_another_release_still_opens(work: Workspace) -> None:
     kept = work.saved()
-    for gone in ("verdict", "demand", "break_even", "cost_curve", "explanation"):
+    for gone in ("verdict", "demand", "break_even", "cost_curve", "marginal_values"):
         del kept.answer[gone]
     for scenario in kept.answer["scenarios"]:
         del scenario["energy"]
