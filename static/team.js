@@ -28,12 +28,11 @@
     const box = place.querySelector("input[type=file]");
     if (!box) return;
     box.files = form.querySelector("input[type=file]").files;
-    for (const one of place.querySelectorAll("[data-until-restored]")) one.remove();
   }
 
-  /* The eye and the keyboard go on where the answer is: what was refused, the columns to agree to, the result. */
+  /* The eye and the keyboard go on where the answer is: what was refused, the result. */
   function showOutcome(place) {
-    const outcome = place.querySelector(".is-invalid, [name=mapping], #usage-result");
+    const outcome = place.querySelector(".is-invalid, #usage-result");
     outcome?.focus();
   }
 
