@@ -26,10 +26,6 @@ def test_a_secret_is_read_from_its_file(tmp_path: Path) -> None:
     assert set(VARIABLES) >= SECRETS
 
 
-def test_what_is_no_secret_is_not_read_from_files() -> None:
-    assert Environment({"LOG_LEVEL_FILE": "/etc/hostname"}).text("LOG_LEVEL", "INFO") == "INFO"
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [(b"", "is empty"), (b"\xff\xfe", "cannot be read"), (b"x" * 65_537, "larger")],
@@ -41,14 +37,6 @@ def test_a_file_without_a_secret_stops_the_start(
     file.write_bytes(content)
     with pytest.raises(ImproperlyConfigured, match=f"SECRET_KEY_FILE=.*{message}"):
         Environment({"SECRET_KEY_FILE": str(file)}).text("SECRET_KEY")
-
-
-def test_a_missing_file_and_two_values_stop_the_start() -> None:
-    with pytest.raises(ImproperlyConfigured, match=r"SECRET_KEY_FILE='/no/such' cannot be read"):
-        Environment({"SECRET_KEY_FILE": "/no/such"}).text("SECRET_KEY")
-    both = Environment({"SECRET_KEY_FILE": "/etc/hostname", "SECRET_KEY": "x"})
-    with pytest.raises(ImproperlyConfigured, match="both set"):
-        both.text("SECRET_KEY")
 
 
 def test_an_address_of_no_database_is_refused_without_its_password() -> None:
@@ -81,12 +69,6 @@ def test_a_network_that_is_none_is_named(text: str) -> None:
     assert Environment({name: "10.0.0.0/8, ::1"}).networks(name) == ["10.0.0.0/8", "::1"]
     with pytest.raises(ImproperlyConfigured, match=f"{name}: '{text}' is no network; write"):
         Environment({name: text}).networks(name)
-
-
-def test_a_choice_is_one_of_those_allowed() -> None:
-    assert Environment({}).choice("LOG_FORMAT", ("plain", "json")) == "plain"
-    with pytest.raises(ImproperlyConfigured, match="LOG_FORMAT='xml' is none of plain, json"):
-        Environment({"LOG_FORMAT": "xml"}).choice("LOG_FORMAT", ("plain", "json"))
 
 
 BROKEN_SETTINGS = {

@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.template.loader import render_to_string
@@ -20,21 +17,6 @@ from planner.web.common.front_end import CollectedFiles
 from tests.planner.settings_of import environment_of
 
 OPTIONS = settings.STORAGES["staticfiles"]["OPTIONS"]
-ROOT = Path(settings.BASE_DIR)
-ASK = """
-import re, sys, django
-django.setup()
-from django.conf import settings
-settings.STATIC_ROOT = sys.argv[1]
-settings.STATIC_IS_COLLECTED, settings.WHITENOISE_USE_FINDERS = False, True
-from django.template.loader import render_to_string
-from django.test import Client
-text = render_to_string("500.html")
-client = Client(headers={"Host": "planner.example.com", "X-Forwarded-Proto": "https"})
-for file in re.findall(r'(?:href|src)="(/static/[^"]+)"', text):
-    answer = client.get(file)
-    print(file, answer.status_code, len(b"".join(answer.streaming_content)))
-"""
 
 
 PRODUCTION = {"DEBUG": "0", "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "planner.example.com"}
@@ -56,22 +38,6 @@ def test_pages_and_their_files_are_served_without_collectstatic(tmp_path: Path) 
     assert {Path(file).name for file in files} >= {"planner.css", "tabler.min.css"}
 
 
-@pytest.mark.sweep
-def test_a_process_of_its_own_serves_them_too(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", ASK, str(tmp_path)],
-        cwd=ROOT,
-        env=os.environ | PRODUCTION | {"DJANGO_SETTINGS_MODULE": "planner.settings"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = [line.split() for line in done.stdout.splitlines()]
-    assert [file for file, status, size in lines if status != "200" or int(size) < 100] == []
-    assert {Path(file).name for file, *_ in lines} >= {"planner.css", "tabler.min.css"}
-
-
 def test_files_are_collected_when_the_manifest_is_newer_than_each(tmp_path: Path) -> None:
     root, source = tmp_path / "root", tmp_path / "source"
     for folder in (root, source):
@@ -89,12 +55,6 @@ def test_files_are_collected_when_the_manifest_is_newer_than_each(tmp_path: Path
     assert not is_collected(root, [source])
     shutil.rmtree(root)
     assert not is_collected(root, [source])
-
-
-def test_the_page_of_a_server_error_names_only_files_that_exist() -> None:
-    for page in ("500.html", "503.html"):
-        names = re.findall(r"{% static '([^']+)' %}", (ROOT / "templates" / page).read_text())
-        assert len(names) == 3
 
 
 def test_collected_files_are_for_every_account_and_uploads_are_not(tmp_path: Path) -> None:

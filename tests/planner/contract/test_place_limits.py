@@ -60,15 +60,3 @@ def test_limits_that_leave_no_place_together_are_named(limits: Any, words: str) 
     clause = describe_conflict(PlaceLimits(read_place_limits(Constraints(**limits)), regions))
     assert words in clause
     assert bool(clause) is bool(words)
-
-
-def test_three_limits_of_which_any_two_leave_a_place_are_all_named() -> None:
-    regions = {
-        ("aws", "a"): Region("europe", "DE"),
-        ("aws", "b"): Region("europe", "FR"),
-        ("gcp", "b"): Region("asia", "DE"),
-    }
-    limits = Constraints(geographies=["europe"], countries=["DE"], regions=["b"])
-    places = PlaceLimits(read_place_limits(limits), regions)
-    assert [one.field for one in places.conflict] == ["regions", "geographies", "countries"]
-    assert "(b), the choice of places (europe) and the choice" in describe_conflict(places)

@@ -138,33 +138,6 @@ def test_actual_and_amortised_exports_do_not_mix():
         read(table([actual]), table([amortised]))
 
 
-def test_what_a_commitment_cost_is_not_stated_in_the_other_view():
-    """A bill of amortised cost names no payment, one of actual cost no cost of use: never 0."""
-    of_it = {"PricingModel": "Reservation", "ReservationId": "ri-1"}
-    paid = azure_row(ChargeType="Purchase", Quantity="1", CostInBillingCurrency="900", **of_it)
-    free = azure_row(CostInBillingCurrency="0", **of_it)
-    used = azure_row(CostInBillingCurrency="50", **of_it)
-    unused = azure_row(ChargeType="UnusedReservation", CostInBillingCurrency="7", **of_it)
-
-    def amounts(*rows):
-        (row,) = read(table(list(rows))).commitment_rows()
-        return row["billed"], row["amortised_used"], row["amortised_unused"]
-
-    assert amounts(paid, free) == ("900", None, None)
-    assert amounts(used, unused) == (None, "50", "7")
-
-
-def test_spot_is_told_by_the_meter_and_other_meters_are_no_machines():
-    rows = [
-        azure_row(MeterName="NC24ads A100 v4 Spot", AdditionalInfo=""),
-        azure_row(MeterCategory="Storage", AdditionalInfo=""),
-        azure_row(AdditionalInfo='{"ServiceType":"Standard_D2s_v3"}'),
-    ]
-    usage = read(table(rows))
-    assert hours_by(usage.ledger, "option") == {"spot": 24.0}
-    assert reasons(usage) == {"accelerator_use": 1, "not_a_machine": 1, "other_machine": 1}
-
-
 def machine_of_google():
     core = {"sku": {"description": "A3 Instance Core running in Netherlands"}, "cost": 6.0}
     ram = {"sku": {"description": "A3 Instance Ram running in Netherlands"}, "cost": 4.0}

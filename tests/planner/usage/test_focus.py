@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 
-from planner.usage.summary import idle_rows
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, hours_by, read, reasons, table, unused_hours
 
@@ -109,13 +106,6 @@ def test_accelerators_sold_apart_count_as_such(provider, description, unit, hour
     assert sum(hours_by(read(table([row])).ledger, "accelerator").values()) == hours
 
 
-def test_newer_names_of_the_provider_are_read_and_old_ones_not_needed():
-    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge") | {"HostProviderName": "AWS"}
-    del row["ProviderName"]
-    [key] = read(table([row])).ledger.uses
-    assert key.provider == "aws"
-
-
 def test_unused_reservations_are_hours_apart():
     unused = focus_row(
         ProviderName="Microsoft",
@@ -151,15 +141,6 @@ def test_rows_that_are_not_understood_are_named(changes, problem):
     usage = read(table([focus_row(**changes), focus_row()]))
     assert reasons(usage)["not_understood"] == 1
     assert re.search(f"^row 2: .*{problem}", usage.ledger.not_understood[0])
-
-
-def test_the_unused_part_of_a_savings_plan_is_in_the_list_of_what_stood_idle():
-    unused = {"CommitmentDiscountStatus": "Unused", "ConsumedQuantity": "", "BilledCost": "0"}
-    rows = [focus_row(**PLAN, **unused, EffectiveCost="1.5") for _ in range(6)]
-    cpu = {**unused, "ConsumedQuantity": "1", "x_UsageType": "BoxUsage:m5.large"}
-    [row] = idle_rows(read(table([*rows, focus_row(**cpu, EffectiveCost="7")])).ledger, None)
-    assert (row["machine"], row["reason"]) == ("savings plans", "unused_commitment")
-    assert (Decimal(row["cost"]), row["accelerator_hours"]) == (Decimal(9), None)
 
 
 @pytest.mark.parametrize(("hours", "is_doubtful"), [("1.5", False), ("24", True)])

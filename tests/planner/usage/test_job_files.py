@@ -20,14 +20,6 @@ def slurm(*options: str, body: str = "srun train\n"):
     return read_job_file(f"#!/bin/bash\n{lines}{body}", "job.sbatch")
 
 
-def test_a_count_in_the_body_alone_is_named():
-    facts = slurm("--nodes=2", "--exclusive", body="GPUS_PER_NODE=8\n")
-    assert facts.accelerators == 16
-    assert "a shell variable" in facts.notes[0]
-    facts = slurm("--nodes=2", body="torchrun --nproc_per_node=4 train.py\n")
-    assert facts.accelerators == 8
-
-
 @pytest.mark.parametrize(
     ("time", "hours"),
     [
@@ -332,21 +324,6 @@ SHARES = {
 }
 
 
-def test_a_part_that_names_no_accelerator_is_named():
-    named = pod_of(8, nodeSelector={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"})
-
-    def roles(master):
-        both = {"Master": master, "Worker": named}
-        specs = {role: {"template": {"spec": spec}} for role, spec in both.items()}
-        return manifests("PyTorchJob", {"pytorchReplicaSpecs": specs})
-
-    facts = roles(pod_of(4))
-    assert (facts.accelerators, facts.slug) == (12, A100)
-    [note] = facts.notes
-    assert note.startswith("1 of 2 parts of it name no accelerator and count as NVIDIA-A100-SXM4")
-    assert roles(named).notes == roles(pod_of(0)).notes == []
-
-
 @pytest.mark.parametrize("name", SHARES)
 def test_shares_of_accelerators_in_a_pod_are_asked_for(name):
     facts = manifests("Pod", SHARES[name])
@@ -437,20 +414,6 @@ def test_replicas_of_other_workloads(name):
     facts = manifests(kind, spec)
     assert (facts.accelerators, facts.hours) == (accelerators, hours)
     assert ("peak_accelerators" in facts.questions) == (accelerators is ASKED)
-
-
-def test_what_an_autoscaler_scales_is_asked_for():
-    scaler = {"apiVersion": "v2", "kind": "HorizontalPodAutoscaler", "spec": {"maxReplicas": 9}}
-    facts = manifests("Deployment", {"replicas": 2, "template": {"spec": pod_of(1)}}, scaler)
-    assert "a limit is no use" in facts.questions["peak_accelerators"]
-
-
-def test_parts_that_run_for_different_times_are_asked_for():
-    jobs = [job(1, activeDeadlineSeconds=seconds) for seconds in (3600, 7200)]
-    other = {"apiVersion": "v1", "kind": "Job", "spec": jobs[1]}
-    facts = manifests("Job", jobs[0], other)
-    assert facts.accelerators == 2
-    assert "run for different times" in facts.questions["hours"]
 
 
 def labelled(name, **more):

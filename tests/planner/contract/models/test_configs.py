@@ -52,13 +52,6 @@ REFINED_40B = {
     "n_head_kv": 8,
     "vocab_size": 65024,
 }
-BASE = {
-    "hidden_size": 768,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "intermediate_size": 3072,
-    "vocab_size": 50265,
-}
 
 
 def wide(family, hidden, layers, heads, feed_forward, vocabulary, **more):
@@ -134,13 +127,6 @@ def test_gemma_s_own_configs_leave_out_what_is_usual(changes, name):
     assert read.attention_width == known.attention_width
 
 
-def test_so_do_language_models_of_llava_and_the_thinker_of_qwen_omni():
-    llava = {"text_config": {"model_type": "llama", "vocab_size": 32064}}
-    assert read_config(json.dumps(llava)).parameters == pytest.approx(6.74e9, rel=0.001)
-    omni = {"thinker_config": {"text_config": SHAPE}, "talker_config": {"hidden_size": 896}}
-    assert read_config(json.dumps(omni)) == read_config(json.dumps(SHAPE))
-
-
 @pytest.mark.parametrize(
     ("changes", "published"),
     [
@@ -166,22 +152,6 @@ def test_a_pattern_of_letters_says_which_layers_have_a_window():
         json.dumps({**SHAPE, "sliding_window": 4096, "sliding_window_pattern": "LLLG"})
     )
     assert read.sliding_layers == 24
-
-
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        ('{"model_type": "whisper", "d_model": 1280}', "whisper reads.*kind samples"),
-        ('{"model_type": "resnet", "depths": [3, 4]}', "resnet reads.*kind samples"),
-        (
-            '{"peft_type": "LORA", "r": 16, "base_model_name_or_path": "meta-llama/Llama-3.1-8B"}',
-            "adapters .LORA. of meta-llama/Llama-3.1-8B; give that model by its name",
-        ),
-    ],
-)
-def test_configs_of_other_things_say_what_to_give(config, words):
-    with pytest.raises(InvalidInput, match=words):
-        read_config(config)
 
 
 @pytest.mark.parametrize(
