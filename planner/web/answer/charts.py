@@ -19,6 +19,7 @@ from planner.contract.labels import (
     CHART_ROLES,
     ROLE_TITLES,
     SCENARIO_TITLES,
+    accelerator_name,
     category_title,
     traits,
 )
@@ -26,7 +27,7 @@ from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.web.answer.tables import scenario_rows
 from planner.web.common.chart import Chart, Mark, Series
 from planner.web.common.fields import ALL
-from planner.web.common.formatting import accelerator_name, figures
+from planner.web.common.formatting import figures
 
 
 def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:

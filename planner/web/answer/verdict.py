@@ -267,15 +267,11 @@ class FigureRow:
         return f"{self.words} ({beside})" if beside else self.words
 
 
-def figure_rows(
-    answer: ComparisonAnswer, budget_of_project: FigureRow | None = None
-) -> list[FigureRow]:
-    return list(_rows(answer, answer.verdict, budget_of_project)) if answer.verdict else []
+def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
+    return list(_rows(answer, answer.verdict)) if answer.verdict else []
 
 
-def _rows(
-    answer: ComparisonAnswer, verdict: Verdict, budget_of_project: FigureRow | None
-) -> Iterator[FigureRow]:
+def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     currency = answer.currency
     yield FigureRow("Total", money(verdict.total, currency))
     if verdict.range:
@@ -294,7 +290,9 @@ def _rows(
     dated = _paid_ahead(answer, verdict)
     if dated:
         yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
-    yield from _budgets(verdict, currency, budget_of_project)
+    yield from (_budget(one, verdict, currency) for one in verdict.budget)
+    if not verdict.budget:
+        yield FigureRow("Budget", "none given")
     months = f"Due within {pluralize(answer.horizon_months, 'month')}"
     resale = f"net of {money(verdict.resale, currency)} of resale" if verdict.resale else ""
     yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
@@ -325,16 +323,6 @@ def _due_later(answer: ComparisonAnswer, verdict: Verdict) -> str:
     if first is None or first == answer.start:
         return ""
     return f"due in {parse_month(first):%B %Y}"
-
-
-def _budgets(
-    verdict: Verdict, currency: str, budget_of_project: FigureRow | None
-) -> Iterator[FigureRow]:
-    yield from (_budget(one, verdict, currency) for one in verdict.budget)
-    if budget_of_project:
-        yield budget_of_project
-    elif not verdict.budget:
-        yield FigureRow("Budget", "none given")
 
 
 def _owed(verdict: Verdict, currency: str) -> FigureRow:

@@ -21,7 +21,7 @@ from django.utils.text import slugify
 from planner.contract.amounts import decimals_of, name_day, name_month
 from planner.contract.answer.comparison import PriceAge, PriceCoverage
 from planner.contract.answer.estimate import CpuNote
-from planner.contract.labels import join_reasons, traits
+from planner.contract.labels import accelerator_name, join_reasons, traits
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit, with_labels
 from pricing.common.pluralize import capitalize_first, pluralize
@@ -34,6 +34,7 @@ from pricing.revisions import Freshness, PartFreshness
 
 register = template.Library()
 register.filter("with_labels", with_labels)
+register.filter(accelerator_name)
 register.filter("reasons", lambda several: with_labels(join_reasons(several)))
 _UNKNOWN = "not known"
 _LESS = "less than 1"
@@ -189,15 +190,6 @@ def price_age_short(row: Freshness) -> str:
     """The median age of the list prices, in words: `12 days`."""
     ages = {part.part: part.median_age_days for part in row.parts}
     return _in_words(ages.get(PricePart.ON_DEMAND))
-
-
-@register.filter
-def accelerator_name(slug: str) -> str:
-    """What people call an accelerator; the text itself where none has that slug."""
-    try:
-        return get(slug).name
-    except KeyError:
-        return slug
 
 
 @register.filter

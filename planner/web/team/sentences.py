@@ -73,16 +73,7 @@ def job_title(job: Job) -> str:
 
 @register.filter
 def job_state(job: Job) -> str:
-    """What became of a job; of a refresh that ended, at how many providers it published nothing.
-
-    >>> failed, published = {"outcome": "failed"}, {"outcome": "published"}
-    >>> refresh = Job(kind="price_refresh", state="succeeded", result={"results": [failed]})
-    >>> job_state(refresh)
-    'failed'
-    >>> refresh.result = {"results": [failed, published, {"outcome": "quarantined"}]}
-    >>> job_state(refresh)
-    '1 failed, 1 quarantined'
-    """
+    """What became of a job; of a refresh that ended, at how many providers it published nothing."""
     if job.kind != "price_refresh" or job.state != JobState.SUCCEEDED:
         return str(job.state)
     outcomes = [str(row["outcome"]) for row in (job.result or {}).get("results", [])]
