@@ -88,7 +88,7 @@ def serve_what_is_counted(**_: Any) -> None:
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]
-def report_errors_and_traces(**_: Any) -> None:
+def report_errors(**_: Any) -> None:
     """Each process that does jobs reports by itself."""
     from planner.services.observability.logs import start_reports
 

@@ -100,8 +100,6 @@ VARIABLES = {
     "PROMETHEUS_MULTIPROC_DIR": "empty folder in which the processes of one service keep what they "
     "count, so that each tells of all; needed with several gunicorn workers or Celery processes",
     "SENTRY_DSN": "address of a Sentry project that errors are sent to (extra `telemetry`)",
-    "OTEL_EXPORTER_OTLP_ENDPOINT": "OpenTelemetry collector that traces are sent to over http "
-    "(extra `telemetry`); its other `OTEL_` variables hold too",
 }
 """Every variable that may be read, with its meaning: the settings reference prints it."""
 SECRETS = frozenset(
@@ -334,7 +332,6 @@ ADDRESSES: dict[str, tuple[tuple[str, ...], str]] = {
     "CACHE_URL": (("redis", "rediss", "unix"), "redis://127.0.0.1:6379/1"),
     "CELERY_BROKER_URL": ((), "redis://127.0.0.1:6379/0"),
     "OIDC_SERVER_URL": (_WEB, "https://login.example.com"),
-    "OTEL_EXPORTER_OTLP_ENDPOINT": (_WEB, "http://127.0.0.1:4318"),
     "SENTRY_DSN": (_WEB, "https://key@o1.ingest.sentry.io/2"),
     "UPLOAD_S3_ENDPOINT": (_WEB, "https://minio.example.com:9000"),
 }

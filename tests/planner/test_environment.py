@@ -84,7 +84,6 @@ BROKEN_SETTINGS = {
     "JOBS_BACKEND": ("Celery", "is none of thread, inline, celery; write one of them"),
     "NUM_PROXIES": ("-1", "not from 0 to 100"),
     "OIDC_SERVER_URL": ("http://[login", "write it like https://login.example.com"),
-    "OTEL_EXPORTER_OTLP_ENDPOINT": ("127.0.0.1:4318", "write it like http://127.0.0.1:4318"),
     "PRICES_RED_AFTER_DAYS": ("30", "not from 90 to"),
     "PRICE_NOTICE_EMAILS": ("it@example.com, ops", "'ops' is of another form"),
     "PRICE_REFRESH_JITTER_SECONDS": ("soon", "is not a whole number; write one from 0 to 86,400"),
