@@ -33,7 +33,6 @@ from planner.exports.csv_export import Context, csv_bytes
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
-_QUANTITY_STEP = Decimal("1e-6")
 COMMITMENT_COLUMNS = (
     "BillingCurrency",
     "ContractCommitmentCategory",

@@ -144,7 +144,19 @@ def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
         offers(book, answer)
         fiscal_years(book, answer)
         _cash_flow(book, cash, answer, lines)
-        _summary(book, summary, answer, context, lines)
+        summary.set_column(0, 0, 26)
+        summary.set_column(1, 5, 20)
+        book.write(summary, 0, 0, context.name or answer.name or "Comparison", "title")
+        row = 1
+        plain = ((title, value, "") for title, value in _facts(answer, context))
+        for title, value, style in (*plain, *verdict_facts(answer)):
+            book.write(summary, row, 0, title, "head")
+            book.write(summary, row, 1, value, style)
+            row += 1
+        row = _scenarios(book, summary, row + 1, answer, lines)
+        for text in (*answer.advice, *answer.warnings):
+            book.write(summary, row, 0, text)
+            row += 1
         _set_properties(raw, context)
     return buffer.getvalue()
 
@@ -245,24 +257,6 @@ def _lines(book: Book, answer: SavedPlan) -> _Ranges:
         return f"Lines!${name}$2:${name}${last}"
 
     return _Ranges(column(_SCENARIO), column(_MONTH), column(_AMOUNT))
-
-
-def _summary(
-    book: Book, sheet: Any, answer: ComparisonAnswer, context: Context, over: _Ranges
-) -> None:
-    sheet.set_column(0, 0, 26)
-    sheet.set_column(1, 5, 20)
-    book.write(sheet, 0, 0, context.name or answer.name or "Comparison", "title")
-    row = 1
-    plain = ((title, value, "") for title, value in _facts(answer, context))
-    for title, value, style in (*plain, *verdict_facts(answer)):
-        book.write(sheet, row, 0, title, "head")
-        book.write(sheet, row, 1, value, style)
-        row += 1
-    row = _scenarios(book, sheet, row + 1, answer, over)
-    for text in (*answer.advice, *answer.warnings):
-        book.write(sheet, row, 0, text)
-        row += 1
 
 
 def _approval(context: Context) -> list[tuple[str, Cell]]:

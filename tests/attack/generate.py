@@ -61,7 +61,7 @@ TRAINING = {
     "risk.samples": "2000",
 }
 PAGES = (
-    *("/plan/", "/plan/", "/plan/live/", "/plan/total/", "/plan/accelerators/", "/market/"),
+    *("/plan/", "/plan/", "/plan/live/", "/plan/accelerators/", "/market/"),
     *("/market/offer/",),
     *("/market/changes/", "/", "/method/", "/save/", "/team/"),
 )
@@ -217,7 +217,6 @@ class Generator:
             (f"{team}/settings/tokens/", ("name", "days")),
             ("/teams/new/", ("name", "currency")),
             (f"{team}/settings/members/", ("role", "email", "days")),
-            (f"{team}/settings/webhooks/", ("url", "description", "events")),
             ("/accounts/login/", ("login", "password")),
             ("/theme/", ("theme", "next")),
         ))  # fmt: skip
