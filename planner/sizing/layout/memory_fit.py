@@ -90,8 +90,7 @@ class Part:
 
     def on(self, group: Floats) -> Floats:
         """Bytes on one accelerator of a group."""
-        held: Floats = self.fixed + self.shared / group
-        return held
+        return np.asarray(self.fixed + self.shared / group)
 
 
 @dataclass(frozen=True)
@@ -116,27 +115,23 @@ class MemoryPlan:
 
     def activations(self, flying: Floats, size: Floats) -> Floats:
         """Bytes of `flying` micro-batches of `size` sequences on the first stage."""
-        held: Floats = size * (self.layers * flying + self.at_work)
-        return held
+        return np.asarray(size * (self.layers * flying + self.at_work))
 
     def logits_beyond(self, flying: Floats, size: Floats) -> Floats:
         """Bytes by which the logits make the last stage hold more than the first."""
         last = size * (self.logits - np.where(self.is_staged, self.layers * (flying - 1), 0.0))
-        beyond: Floats = np.maximum(0.0, last)
-        return beyond
+        return np.asarray(np.maximum(0.0, last))
 
     def total(self, group: Floats, flying: Floats, size: Floats) -> Floats:
         """All bytes, the allocator's reserve among them."""
         working = self.activations(flying, size) + self.logits_beyond(flying, size)
-        whole: Floats = (self.fixed + self.shared / group + working) * (1 + RESERVE)
-        return whole
+        return np.asarray((self.fixed + self.shared / group + working) * (1 + RESERVE))
 
 
 def fullest_stage(layers: float, grid: Grid) -> Floats:
     """Layers of the fullest stage over those of a mean one, ceil(L / p) p / L: it holds the most
     and all others wait for it."""
-    over: Floats = np.ceil(layers / grid.pipeline) * grid.pipeline / layers
-    return over
+    return np.asarray(np.ceil(layers / grid.pipeline) * grid.pipeline / layers)
 
 
 def shard_of(
@@ -234,8 +229,7 @@ def _gathered_quantised(shard: Shard) -> Floats:
     """Bytes that ZeRO stage 3 gathers of 4-bit weights: two layers, or a layer and the embedding
     beside it, which is not quantised."""
     layer = NF4_BYTES * shard.layer
-    gathered: Floats = layer + np.maximum(layer, UNQUANTISED_BYTES * shard.embedding)
-    return gathered
+    return np.asarray(layer + np.maximum(layer, UNQUANTISED_BYTES * shard.embedding))
 
 
 def _quantised_inputs(training: Training, shape: ModelShape) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -130,12 +131,13 @@ class LayoutTask:
         within = possible & (per_pass <= max(batch, per_pass[data >= 1].min()) * (1 + 1e-9))
         usual = within & self._is_usual(accelerators)
         mask = usual if usual.any() else within if within.any() else possible
-        times = self._times(data, group, size, batches)
+        fill = Fill(data, group, size, batches)
+        times = self._times(fill)
         worth = times.share * (data * splits.parts) * (1 - STAGE_COST * splits.complexity)
         if self._is_batch_kept:
             worth = worth * kept_share(batches * per_pass, batch)
         best = int(np.argmax(np.where(mask, worth, -1.0)))
-        return self._placed(best, accelerators, data, size, batches, times)
+        return self._placed(best, accelerators, fill, times)
 
     def judge(self, accelerators: int) -> PlacedLayout:
         """The layout on n accelerators; refuses, on `layout`, one's own that does not fit."""
@@ -231,8 +233,7 @@ class LayoutTask:
         room = np.clip(room, 1.0, most)
         if self._is_batch_kept:
             return micro_batches_for(splits.batch_tokens / splits.shape.sequence, data, room)
-        sizes: Floats = np.exp2(np.floor(np.log2(room)))
-        return sizes
+        return np.asarray(np.exp2(np.floor(np.log2(room))))
 
     def _most_in_stages(self, of_replica: Floats) -> Floats:
         """Sequences of a micro-batch beyond which stages idle longer than its matrices gain."""
@@ -251,8 +252,7 @@ class LayoutTask:
             return np.ones(grid.tensor.size, dtype=np.bool_)
         is_small = splits.shape.parameters <= FULLY_SHARDED_PARAMETERS
         is_near = accelerators <= FULLY_SHARDED_GROUP * grid.tensor
-        usual: Mask = (grid.zero_stage < 3) | (is_small & is_near)
-        return usual
+        return np.asarray((grid.zero_stage < 3) | (is_small & is_near))
 
     def _spreads_experts(self, group: Floats) -> Mask:
         """Experts are spread over ranks of one stage; no wider than their number."""
@@ -265,67 +265,73 @@ class LayoutTask:
         """Ranks over which experts may be spread."""
         return float(self.training.experts or USUAL_EXPERTS)
 
-    def _times(self, data: Floats, group: Floats, size: Floats, batches: Floats) -> StepTime:
+    def _times(self, fill: Fill) -> StepTime:
         splits = self.splits
         host: Floats | float = 0.0
         if self.training.optimizer_offload:
-            host = host_seconds(splits.shard.trained, splits.grid, group)
+            host = host_seconds(splits.shard.trained, splits.grid, fill.group)
+        tokens = fill.size * splits.shape.sequence
+        level, rates = self.seconds_per_token, self.rates
         return step_time(
             splits.time,
             splits.grid,
             self.links,
-            self.seconds_per_token,
-            self.rates,
-            size * splits.shape.sequence,
-            group,
-            batches,
+            level,
+            rates,
+            tokens,
+            fill.group,
+            fill.batches,
             host,
         )
 
-    def _placed(
-        self,
-        i: int,
-        accelerators: int,
-        data: Floats,
-        size: Floats,
-        batches: Floats,
-        times: StepTime,
-    ) -> PlacedLayout:
+    def _placed(self, i: int, accelerators: int, fill: Fill, times: StepTime) -> PlacedLayout:
         splits, grid = self.splits, self.splits.grid
-        used = int(data[i] * splits.parts[i])
-        tokens = float(batches[i] * data[i] * size[i]) * splits.shape.sequence
+        used = int(fill.data[i] * splits.parts[i])
+        sequences = float(fill.batches[i] * fill.data[i] * fill.size[i])
         return PlacedLayout(
             tensor=int(grid.tensor[i]),
             pipeline=int(grid.pipeline[i]),
             context=int(grid.context[i]),
             expert=int(grid.expert[i]),
-            data=int(data[i]),
+            data=int(fill.data[i]),
             zero_stage=int(grid.zero_stage[i]),
             checkpointing=CHECKPOINTING[int(grid.checkpointing[i])],
-            micro_batch=int(size[i]),
-            micro_batches=int(batches[i]),
+            micro_batch=int(fill.size[i]),
+            micro_batches=int(fill.batches[i]),
             unused=accelerators - used,
-            hold=partial(self._memory, i, data, size, batches),
+            hold=partial(self._memory, i, fill),
             share_of_level=float(times.share[i]) * used / accelerators,
             pipeline_bubble=float(times.bubble[i]),
             exposed_communication=float(times.exposed[i]),
             at_once=int(splits.parts[i] * splits.replicas[i]),
-            global_batch_tokens=tokens,
+            global_batch_tokens=sequences * splits.shape.sequence,
         )
 
-    def _memory(self, i: int, data: Floats, size: Floats, batches: Floats) -> Memory:
-        plan, grid = self.splits.memory, self.splits.grid
-        group = data * grid.context
-        flying = np.minimum(batches, grid.pipeline)
+    def _memory(self, i: int, fill: Fill) -> Memory:
+        plan, group = self.splits.memory, fill.group
+        flying = np.minimum(fill.batches, self.splits.grid.pipeline)
         memory = Memory(
             weights_gib=float(plan.weights.on(group)[i]) / GIB,
             gradients_gib=float(plan.gradients.on(group)[i]) / GIB,
             optimizer_gib=float(plan.optimizer.on(group)[i]) / GIB,
-            activations_gib=float(plan.activations(flying, size)[i]) / GIB,
-            logits_gib=float(plan.logits_beyond(flying, size)[i]) / GIB,
+            activations_gib=float(plan.activations(flying, fill.size)[i]) / GIB,
+            logits_gib=float(plan.logits_beyond(flying, fill.size)[i]) / GIB,
             overhead_gib=0.0,
         )
         return replace(memory, overhead_gib=memory.total_gib * RESERVE)
+
+
+class Fill(NamedTuple):
+    """How each split is filled on some accelerators; every array is [splits]."""
+
+    data: Floats
+    """Replicas."""
+    group: Floats
+    """Accelerators that share one rank's states."""
+    size: Floats
+    """Sequences of a micro-batch."""
+    batches: Floats
+    """Micro-batches of a step."""
 
 
 @dataclass(frozen=True)
@@ -381,8 +387,7 @@ SAME_BATCH = 0.05
 def kept_share(tokens: Floats, batch: float) -> Floats:
     """Share of a batch that steps of `tokens` keep, as far as it is less than nobody minds."""
     share = np.minimum(1.0, tokens / batch)
-    counted: Floats = np.where(share < 1 - SAME_BATCH, share, 1.0)
-    return counted
+    return np.asarray(np.where(share < 1 - SAME_BATCH, share, 1.0))
 
 
 def replicas_for(passes: float, most: Floats, multiple: Floats) -> Floats:
@@ -400,8 +405,7 @@ def replicas_for(passes: float, most: Floats, multiple: Floats) -> Floats:
     fewer = np.floor(passes / (rounds + 1) / multiple) * multiple
     all_at_work = kept_share(rounds * most, passes)
     some_idle = kept_share((rounds + 1) * fewer, passes) * fewer / most
-    chosen: Floats = np.where((fewer >= 1) & (some_idle > all_at_work), fewer, most)
-    return chosen
+    return np.asarray(np.where((fewer >= 1) & (some_idle > all_at_work), fewer, most))
 
 
 def micro_batches_for(sequences: float, data: Floats, room: Floats) -> Floats:
@@ -425,8 +429,7 @@ def micro_batches_for(sequences: float, data: Floats, room: Floats) -> Floats:
     sizes = np.arange(1.0, math.floor(room.max()) + 1)
     keeps = sizes * np.floor(own / sizes) >= needed
     largest = np.maximum.accumulate(np.where(keeps, sizes, 1.0), axis=1)
-    chosen: Floats = largest[row, np.floor(room).astype(np.int64) - 1]
-    return chosen
+    return np.asarray(largest[row, np.floor(room).astype(np.int64) - 1])
 
 
 def is_whole(sequences: float) -> bool:

@@ -186,8 +186,7 @@ class Grid:
     @property
     def parts(self) -> Floats:
         """Accelerators of one replica."""
-        product: Floats = self.tensor * self.pipeline * self.context
-        return product
+        return np.asarray(self.tensor * self.pipeline * self.context)
 
     def where(self, mask: Mask) -> Grid:
         """The splits for which `mask` holds."""

@@ -75,8 +75,7 @@ class Splits:
     def sequence_bytes(self) -> Floats:
         """Bytes of one sequence in every stage, logits among them."""
         working = self.memory.activations(self.grid.pipeline, np.ones_like(self.parts))
-        both: Floats = working + self.memory.logits
-        return both
+        return np.asarray(working + self.memory.logits)
 
 
 @lru_cache(maxsize=64)
@@ -177,8 +176,7 @@ def replicas_at_once(grid: Grid) -> Floats:
     """
     expert = grid.expert.astype(np.int64)
     ranks = (grid.tensor * grid.context).astype(np.int64)
-    replicas: Floats = (expert // np.gcd(expert, ranks)).astype(np.float64)
-    return replicas
+    return np.asarray((expert // np.gcd(expert, ranks)).astype(np.float64))
 
 
 def check_experts(training: Training) -> None:

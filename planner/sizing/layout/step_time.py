@@ -146,8 +146,7 @@ def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float)
     held = np.ceil(shape.layers / grid.pipeline) + np.arange(MOST_MORE + 1.0)[:, None]
     last = np.maximum(shape.layers - (grid.pipeline - 1) * held, 0.0) + output
     slowest = np.maximum(np.where(grid.pipeline > 1, held, 0.0), last).min(axis=0)
-    pace: Floats = slowest * grid.pipeline / (shape.layers + output)
-    return pace
+    return np.asarray(slowest * grid.pipeline / (shape.layers + output))
 
 
 def time_plan(
@@ -243,8 +242,7 @@ def _beyond_last_chunk(
     Overlap, 2025); `once` beside one micro-batch."""
     flying = np.minimum(grid.pipeline, micro_batches)
     of_last = once / np.where(grid.pipeline > 1, plan.chunks, 1.0)
-    beyond: Floats = np.maximum(of_last, once - STEP_HIDDEN * compute * (flying - 1))
-    return beyond
+    return np.asarray(np.maximum(of_last, once - STEP_HIDDEN * compute * (flying - 1)))
 
 
 def most_in_stages(
@@ -267,24 +265,21 @@ def most_in_stages(
     compute = seconds_per_sequence / grid.parts * plan.slowdown
     started = plan.passes * rates.launch_seconds / compute
     best = np.sqrt(gain / np.where(grid.pipeline > 1, idle, 1.0))
-    most: Floats = np.where(grid.pipeline > 1, np.maximum(best, started), np.inf)
-    return most
+    return np.asarray(np.where(grid.pipeline > 1, np.maximum(best, started), np.inf))
 
 
 def host_seconds(trained: Floats, grid: Grid, group: Floats) -> Floats:
     """Seconds a step of an optimizer on the host: its share of gradients and weights over PCIe, and
     the update on CPUs."""
     own = trained / np.where(grid.zero_stage >= 1, group, 1.0)
-    seconds: Floats = own * (4.0 / (HOST_GB_PER_S * 1e9) + 1 / HOST_PARAMETERS_PER_S)
-    return seconds
+    return np.asarray(own * (4.0 / (HOST_GB_PER_S * 1e9) + 1 / HOST_PARAMETERS_PER_S))
 
 
 def _ring_bytes(shape: ModelShape, grid: Grid) -> Floats:
     """Bytes a token and layer that one rank of a split sequence passes on."""
     c = grid.context
     passes = np.where(grid.checkpointing == FULL, RING_RECOMPUTING, RING_PASSES)
-    moved: Floats = passes * 2.0 * shape.keys_and_values * (c - 1) / c / grid.tensor
-    return moved
+    return np.asarray(passes * 2.0 * shape.keys_and_values * (c - 1) / c / grid.tensor)
 
 
 def _slowdown(shape: ModelShape, grid: Grid) -> Floats:
@@ -292,16 +287,14 @@ def _slowdown(shape: ModelShape, grid: Grid) -> Floats:
     k = grid.checkpointing
     cost = np.where(k == FULL, full, np.where(k == SELECTIVE, SELECTIVE_COST, 1.0))
     thin = 1 + HALF_FULL_WIDTH * (grid.tensor - 1) / shape.hidden_size
-    slowed: Floats = cost * thin * (1 + CONTEXT_COST * np.log2(grid.context))
-    return slowed
+    return np.asarray(cost * thin * (1 + CONTEXT_COST * np.log2(grid.context)))
 
 
 def _ring_rate(links: Links, inner: Floats, group: Floats) -> Floats:
     """Bytes/s of a ring over `group` accelerators that are `inner` apart: within a server its
     links, between servers the share of the network that each of `inner` rings has."""
     between = np.minimum(links.inside, links.network / np.minimum(inner, links.node))
-    rate: Floats = np.where(inner * group <= links.node, links.inside, between) * 1e9
-    return rate
+    return np.asarray(np.where(inner * group <= links.node, links.inside, between) * 1e9)
 
 
 LINK_EFFICIENCY = 0.75

@@ -448,5 +448,4 @@ def _indicators(group: Sequence[Measurement], keys: Sequence[tuple[str, str]]) -
 
 def _centred(values: Floats) -> Floats:
     """Values less their mean over the group: the benchmark's own term drops out."""
-    centred: Floats = values - values.mean(axis=0)
-    return centred
+    return np.asarray(values - values.mean(axis=0))
