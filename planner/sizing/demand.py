@@ -245,15 +245,10 @@ def _size_workload(
         is_sized=True,
         runs=workload.runs or (),
         runs_at_once=tuple(schedule.runs.tolist()),
-        job_width=_job_width(workload, schedule),
+        # The largest run, less its trials, whose hours are spread over the months of the run too.
+        job_width=schedule.largest.accelerators
+        * (workload.experiments_factor / workload.attempts_factor),
     )
-
-
-def _job_width(workload: SizedWorkload, schedule: Schedule) -> float:
-    """Accelerators of the largest run, less those of its trials: n · attempts ÷ (attempts +
-    trials · share), as the hours of all of them are spread over the months of the run."""
-    own = workload.experiments_factor / workload.attempts_factor
-    return schedule.largest.accelerators * own
 
 
 def _warnings_of(sizes: Sequence[RunSize]) -> tuple[str, ...]:

@@ -134,7 +134,13 @@ def read_log(text: str) -> SmiLog:
             values += [math.nan] * (len(series.times) - 1 - len(values))
             values.append(numbers.get(name, math.nan))
         unread_times += series.times[-1] is None and not _MISSING.match(words.get("timestamp", ""))
-    _check_lines(lines, broken_lines, first_broken)
+    if broken_lines > MAX_BROKEN_SHARE * max(1, lines):
+        raise InvalidInput(
+            FIELD,
+            f"{broken_lines} of {lines} lines do not fit the header (the first: {first_broken}); "
+            "allowed is one in five; numbers are 0 or more, bare or in nvidia-smi's own units "
+            "(%, MiB, W, C, MHz)",
+        )
     _check(gpus)
     return SmiLog(tuple(gpus.values()), broken_lines, has_gpu_column, unread_times)
 
@@ -201,16 +207,6 @@ def _time(text: str) -> dt.datetime | None:
         return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
     except (ValueError, OverflowError):
         return None
-
-
-def _check_lines(lines: int, broken_lines: int, first_broken: str) -> None:
-    if broken_lines > MAX_BROKEN_SHARE * max(1, lines):
-        raise InvalidInput(
-            FIELD,
-            f"{broken_lines} of {lines} lines do not fit the header (the first: {first_broken}); "
-            "allowed is one in five; numbers are 0 or more, bare or in nvidia-smi's own units "
-            "(%, MiB, W, C, MHz)",
-        )
 
 
 def _check(gpus: Mapping[str, Series]) -> None:

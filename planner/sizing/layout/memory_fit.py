@@ -180,11 +180,18 @@ def memory_plan(
     beside = np.where(z >= 3, PREFETCHED * 2.0 * shard.largest_unit, 0.0)
     is_quantised = training.optimizer == "qlora"
     if is_quantised:
-        beside = np.where(z >= 3, _gathered_quantised(shard), 0.0) + WORKING_BYTES * shard.layer
+        # ZeRO stage 3 gathers two layers, or one and the embedding, which is not quantised.
+        layer = NF4_BYTES * shard.layer
+        gathered = layer + np.maximum(layer, UNQUANTISED_BYTES * shard.embedding)
+        beside = np.where(z >= 3, gathered, 0.0) + WORKING_BYTES * shard.layer
     weights = Part(weights.fixed + beside, weights.shared)
     gradients = _part(shard.trained * per_gradient, z >= 2, wider)
     optimizer = _part(shard.trained * moments, z >= 1, wider)
-    inputs = _quantised_inputs(training, shape) if is_quantised else 0.0
+    inputs = 0.0
+    if is_quantised:  # 4-bit matrices keep their inputs, 2 (2 d + w + f) with attention w wide
+        inner = training.feed_forward_size or USUAL_EXPANSION * shape.hidden_size
+        units = ATTENTION_INPUTS * shape.hidden_size + shape.wider
+        inputs = QUANTISED_INPUT_BYTES * (units + inner * (training.experts_per_token or 1))
     t, k = grid.tensor, grid.checkpointing
     tokens = shape.sequence / grid.context
     width = 2.0 if training.precision in ("fp32", "tf32") else 1.0
@@ -223,18 +230,3 @@ def memory_plan(
 
 def _part(whole: Floats, is_shared: Mask, wider: Floats) -> Part:
     return Part(np.where(is_shared, 0.0, whole), np.where(is_shared, whole * wider, 0.0))
-
-
-def _gathered_quantised(shard: Shard) -> Floats:
-    """Bytes that ZeRO stage 3 gathers of 4-bit weights: two layers, or a layer and the embedding
-    beside it, which is not quantised."""
-    layer = NF4_BYTES * shard.layer
-    return np.asarray(layer + np.maximum(layer, UNQUANTISED_BYTES * shard.embedding))
-
-
-def _quantised_inputs(training: Training, shape: ModelShape) -> float:
-    """Bytes per layer and token that 4-bit matrices keep of their inputs: 2 (2 d + w + f), with
-    attention as wide as its output, w."""
-    width = training.feed_forward_size or USUAL_EXPANSION * shape.hidden_size
-    inner = width * (training.experts_per_token or 1)
-    return QUANTISED_INPUT_BYTES * (ATTENTION_INPUTS * shape.hidden_size + shape.wider + inner)

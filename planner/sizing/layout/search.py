@@ -125,7 +125,8 @@ class LayoutTask:
         batches = np.maximum(1.0, np.floor(batch / per_pass + 1e-9))
         flying = np.minimum(batches, splits.grid.pipeline)
         possible &= splits.memory.total(group, flying, size) <= self.limit_bytes
-        possible &= self._spreads_experts(group)
+        possible &= splits.grid.expert <= self._most_experts
+        possible &= splits.grid.expert <= group * splits.grid.tensor
         if not possible.any():
             return None
         within = possible & (per_pass <= max(batch, per_pass[data >= 1].min()) * (1 + 1e-9))
@@ -229,18 +230,14 @@ class LayoutTask:
         of_batch = splits.batch_tokens / (data * splits.shape.sequence)
         room = np.minimum(left / splits.sequence_bytes, of_batch)
         most = np.maximum(splits.most_sequences, SHORT_TOKENS / splits.shape.sequence)
-        most = np.minimum(most, self._most_in_stages(of_batch))
+        sequence = splits.shape.sequence
+        alone = self.seconds_per_token * sequence
+        staged = most_in_stages(splits.time, splits.grid, self.rates, alone, sequence, of_batch)
+        most = np.minimum(most, np.maximum(1.0, staged))
         room = np.clip(room, 1.0, most)
         if self._is_batch_kept:
             return micro_batches_for(splits.batch_tokens / splits.shape.sequence, data, room)
         return np.asarray(np.exp2(np.floor(np.log2(room))))
-
-    def _most_in_stages(self, of_replica: Floats) -> Floats:
-        """Sequences of a micro-batch beyond which stages idle longer than its matrices gain."""
-        splits, sequence = self.splits, self.splits.shape.sequence
-        alone = self.seconds_per_token * sequence
-        most = most_in_stages(splits.time, splits.grid, self.rates, alone, sequence, of_replica)
-        return np.maximum(1.0, most)
 
     def _is_usual(self, accelerators: int) -> Mask:
         """Whether ZeRO stage 3 is used where it usually is; it always is without fast links, and
@@ -253,12 +250,6 @@ class LayoutTask:
         is_small = splits.shape.parameters <= FULLY_SHARDED_PARAMETERS
         is_near = accelerators <= FULLY_SHARDED_GROUP * grid.tensor
         return np.asarray((grid.zero_stage < 3) | (is_small & is_near))
-
-    def _spreads_experts(self, group: Floats) -> Mask:
-        """Experts are spread over ranks of one stage; no wider than their number."""
-        grid = self.splits.grid
-        within: Mask = grid.expert <= self._most_experts
-        return within & (grid.expert <= group * grid.tensor)
 
     @property
     def _most_experts(self) -> float:

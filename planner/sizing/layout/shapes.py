@@ -110,7 +110,7 @@ def model_shape(training: Training) -> ModelShape:
         wider=wider,
         outputs=0.0 if training.is_classifier else vocabulary,
         sequence=usual_length(training),
-        kept_bytes=_kept_bytes(training, shape.hidden_size, wider) * _adapter_share(training),
+        kept_bytes=_kept_bytes(training, shape.hidden_size, wider),
         experts_per_token=training.experts_per_token or USUAL_EXPERTS_PER_TOKEN,
         is_adapter=is_adapter(training),
         keys_and_values=float(
@@ -132,21 +132,15 @@ def _experts(training: Training) -> float:
 
 
 def _kept_bytes(training: Training, hidden: float, wider: float) -> float:
+    """What trained weights keep of a token in a layer, or what frozen ones do of that."""
     width = training.feed_forward_size
+    is_gated = bool(width) and training.is_gated is not False
     bytes_ = LAYER_BYTES * hidden
     if width:
-        active = training.experts_per_token or 1
-        gated = training.is_gated is not False
-        bytes_ = ATTENTION_PART * hidden + (GATED_PART if gated else PLAIN_PART) * width * active
-    return bytes_ + WIDTH_BYTES * wider
-
-
-def _adapter_share(training: Training) -> float:
-    """Of what trained weights keep, what frozen ones do."""
-    if not is_adapter(training):
-        return 1.0
-    is_gated = training.feed_forward_size and training.is_gated is not False
-    return GATED_ADAPTER_SHARE if is_gated else ADAPTER_SHARE
+        units = width * (training.experts_per_token or 1)
+        bytes_ = ATTENTION_PART * hidden + (GATED_PART if is_gated else PLAIN_PART) * units
+    share = GATED_ADAPTER_SHARE if is_gated else ADAPTER_SHARE
+    return (bytes_ + WIDTH_BYTES * wider) * (share if is_adapter(training) else 1.0)
 
 
 def usual_global_batch(flops: float) -> float:

@@ -111,19 +111,13 @@ def rates_on(training: Training, one: Accelerator, precision: str) -> Rates:
     attention = _sustained(one, "bf16") * share if precision == "fp8" else matrix
     attention = min(matrix, attention) if precision == "fp8" else matrix
     bandwidth = one.memory_bandwidth_gb_per_s
+    launch = ADAPTER_LAUNCH_SECONDS if is_adapter(training) else LAUNCH_SECONDS
     return Rates(
         matrix,
         attention / CAUSAL_SHARE,
-        _launch_seconds(training, one),
+        0.0 if one.accelerator_class == "tpu" else launch,  # one compiled program a step
         DEQUANTISED_SHARE * bandwidth * 1e9 if is_quantised and bandwidth else math.inf,
     )
-
-
-def _launch_seconds(training: Training, one: Accelerator) -> float:
-    """s to start the kernels of a layer; a TPU runs the whole step as one compiled program."""
-    if one.accelerator_class == "tpu":
-        return 0.0
-    return ADAPTER_LAUNCH_SECONDS if is_adapter(training) else LAUNCH_SECONDS
 
 
 def is_vector(one: Accelerator, precision: str) -> bool:
@@ -243,7 +237,8 @@ def _benchmark_level(slug: str, precision: str) -> Level:
         return level
     is_full = precision in ("fp32", "tf32")
     anchor_precision = "tf32" if is_full else "fp8" if precision == "fp8" else "bf16"
-    anchor = get(_anchor(one, anchor_precision))
+    is_newer = anchor_precision == "fp8" or (not is_full and one.year >= NEWER_YEAR)
+    anchor = get(NEWER_ANCHOR if is_newer else OLDER_ANCHOR)
     kind = {"tf32": FULL, "fp8": LOW}.get(anchor_precision, MIXED)
     index = throughput_index()
     ratio = index.ratio(one, anchor, kind, "nlp")
@@ -261,12 +256,6 @@ def _benchmark_level(slug: str, precision: str) -> Level:
         ),
         is_measured=is_measured,
     )
-
-
-def _anchor(one: Accelerator, precision: str) -> str:
-    if precision == "tf32":
-        return OLDER_ANCHOR
-    return NEWER_ANCHOR if precision == "fp8" or one.year >= NEWER_YEAR else OLDER_ANCHOR
 
 
 def training_from_run(run: PublishedRun) -> Training:

@@ -194,7 +194,10 @@ def time_fit(is_architecture_known: bool, is_loader_known: bool, is_code_known: 
         has_loader=is_loader_known,
         has_code=is_code_known,
     )
-    rows = {run: _row(run, known(run)) for run in stated}
+    rows = {}
+    for run in stated:
+        sample = known(run)
+        rows[run] = _Row(parts(sample, get(run.accelerator)), sample.code, _taken(run))
     errors: list[tuple[SampleRun, float]] = []
     for team in dict.fromkeys(run.team for run in images):
         others = [run for run in images if run.team != team]
@@ -217,10 +220,6 @@ def errors_as_stated() -> Errors:
 
 
 Rows = dict[SampleRun, _Row]
-
-
-def _row(run: SampleRun, sample: Sample) -> _Row:
-    return _Row(parts(sample, get(run.accelerator)), sample.code, _taken(run))
 
 
 def _sample(run: SampleRun, has_architecture: bool, has_loader: bool, has_code: bool) -> Sample:

@@ -262,19 +262,12 @@ def _middles(runs: Sequence[TeamRun]) -> TeamFit:
     fit = TeamFit(stages, {s: _codes(own, stages, of_both) for s, own in by_stage.items()}, ())
     return replace(
         fit,
-        mixture=_mixture([run for run in runs if run.is_mixture], fit),
+        mixture=fit_mixtures(
+            [run for run in runs if run.is_mixture],
+            lambda run: run.excess - fit.excess(run.stage, run.code),
+        ),
         vector=_drawn([run for run in runs if run.is_vector], lambda run: run.excess, 0.0),
     )
-
-
-def _mixture(runs: Sequence[TeamRun], fit: TeamFit) -> MixtureTerm:
-    """What mixtures take beside dense models: of runs, drawn towards that of rates, whose routing
-    is mostly made even, by their width."""
-
-    def value(run: TeamRun) -> float:
-        return run.excess - fit.excess(run.stage, run.code)
-
-    return fit_mixtures(runs, value)
 
 
 def _drawn(runs: Sequence[TeamRun], value: Callable[[TeamRun], float], towards: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from planner.contract.answer.estimate import ServingPlan
@@ -37,8 +36,10 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
     precision = serving.precision or usual_precision(one)
     replica = _replica(training, serving, one, precision)
     low, high = RATE_RANGE
+    rate = replica.tokens_per_second * replica.accelerators
     counts = [
-        _replicas(serving, replica, factor) * replica.accelerators for factor in (high, 1.0, low)
+        max(1, math.ceil(serving.tokens_per_second / (rate * factor) - 1e-9)) * replica.accelerators
+        for factor in (high, 1.0, low)
     ]
     hours = [count * HOURS_PER_MONTH * serving.busy_share for count in counts]
     return ServingPlan(
@@ -109,12 +110,6 @@ def _replica(training: Training, serving: Serving, one: Accelerator, precision: 
         f"{serving.output_tokens:,} tokens, or its bandwidth is not known; allowed are shorter "
         "answers, fewer bits or another accelerator",
     )
-
-
-def _replicas(serving: Serving, replica: Replica, factor: float) -> int:
-    """Whole replicas at a factor on the rate."""
-    rate = replica.tokens_per_second * replica.accelerators * factor
-    return max(1, math.ceil(serving.tokens_per_second / rate - 1e-9))
 
 
 RATE_RANGE = (0.25, 1.63)
@@ -235,22 +230,15 @@ def replica_on(
 
     rate = sequences / step_of(sequences) * constants.latency_share[load.latency]
     if load.sequences is None:
-        sequences = _sequences_at(rate, sequences, step_of)
+        low, high = 0.0, sequences
+        for _ in range(PACE_STEPS):
+            middle = (low + high) / 2
+            if middle / step_of(middle) < rate:
+                low = middle
+            else:
+                high = middle
+        sequences = high
     return Replica(count, sequences, step_of(sequences), rate / count)
-
-
-def _sequences_at(rate: float, most: float, step_of: Callable[[float], float]) -> float:
-    """Sequences at once, up to a number, whose step gives a rate: B / step(B) rises with B, as a
-    step reads the weights once however many they are. Below 1 it is the part of the time in which
-    there is one."""
-    low, high = 0.0, most
-    for _ in range(PACE_STEPS):
-        middle = (low + high) / 2
-        if middle / step_of(middle) < rate:
-            low = middle
-        else:
-            high = middle
-    return high
 
 
 def _traffic(
