@@ -530,59 +530,17 @@ def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
     """
     holds = not any(NO_RANGE_HERE in words for words in results.sizing_notes)
     beyond = "" if holds else f"{NO_RANGE_HERE}, as the work is far from every published run"
-    late = _find_late(results)
-    notes = (beyond, late.note if late else "")
-    return RangeDoubts(holds, "; ".join(filter(None, notes)), late.warning if late else "")
+    note, warning = _describe_late(results)
+    return RangeDoubts(holds, "; ".join(filter(None, (beyond, note))), warning)
 
 
-@dataclass(frozen=True)
-class _Late:
-    months: slice
-    last: str
-    """The last of its months, in words."""
-    has_deadline: bool
-    share: float
-    """Of the outcomes in which it does."""
-    longest: float
-    """Hours at p90 over what the machines of the plan give in its months."""
-    whole_nodes: bool
-    """Whether machines rent whole."""
-
-    @property
-    def note(self) -> str:
-        whole = ", to the nearest whole one" if self.whole_nodes else ""
-        return (
-            f"in {self.share:.0%} of the simulated cases the work is not done by the end of "
-            f"{self.last} on these machines; the range then counts more of them{whole}"
-        )
-
-    @property
-    def warning(self) -> str:
-        more = math.ceil(self.longest * 100 - 100)
-        whole = ", to the nearest whole machine, and leaves out any work that does not fit"
-        how = "The range of the total then counts more of them, as if rented in good time"
-        how += whole if self.whole_nodes else ""
-        if not self.has_deadline:
-            return (
-                f"In {self.share:.0%} of the simulated outcomes the work goes on after {self.last} "
-                f"on the machines of this plan. {how}: up to {more}% more hours in 9 of 10 "
-                "outcomes. A rate measured in a short pilot makes the hours more certain."
-            )
-        months = self.months.stop - self.months.start
-        later = pluralize(math.ceil(months * self.longest - _NOISE) - months, "month")
-        return (
-            f"In {self.share:.0%} of the simulated outcomes the work {MISSES_ITS_DEADLINE}, the "
-            f"end of {self.last}, on the machines of this plan. {how}. A deadline {later} later, "
-            f"or at least {more}% more accelerators from the start, would do in 9 of 10 outcomes; "
-            "a rate measured in a short pilot makes the hours more certain."
-        )
-
-
-def _find_late(results: ComparisonResults) -> _Late | None:
+def _describe_late(results: ComparisonResults) -> tuple[str, str]:
+    """Note and warning on the work that is the likeliest to take more than its months; empty where
+    all is done in them in 9 of 10 outcomes, or its hours are known."""
     advised, simulation = results.recommendation.scenario, results.simulation
     factors = simulation.hours_factors if simulation else None
     if advised is None or factors is None:
-        return None
+        return "", ""
     available = hours_of_machines(results.scenarios[advised], results.inputs)
     hours = results.inputs.hours
     if results.early_finish is not None:  # what is not done by then goes on to the deadline
@@ -593,10 +551,22 @@ def _find_late(results: ComparisonResults) -> _Late | None:
         if needed and most:
             share = float((factors * needed > most * (1.0 + _NOISE)).mean())
             longest = float(np.percentile(factors, 90) * needed / most)
-            whole_nodes = results.inputs.whole_nodes
-            late.append(_Late(months, last, has_deadline, share, longest, whole_nodes))
-    likely = (work for work in late if work.share > WORTH_SAYING)
-    return max(likely, key=lambda work: work.share, default=None)
+            late.append((share, longest, last, has_deadline))
+    share, longest, last, has_deadline = max(late, default=(0.0, 0.0, "", False))
+    if share <= WORTH_SAYING:
+        return "", ""
+    goes_on = (
+        f"{MISSES_ITS_DEADLINE}, the end of {last}," if has_deadline else f"goes on after {last}"
+    )
+    more = math.ceil(longest * 100 - 100)
+    return (
+        f"in {share:.0%} of the simulated cases the work is not done by the end of {last} on these "
+        "machines; the range then counts more of them",
+        f"In {share:.0%} of the simulated outcomes the work {goes_on} on the machines of this "
+        "plan. The range of the total then counts more of them, as if rented in good time. At "
+        f"least {more}% more accelerators from the start would do in 9 of 10 outcomes; a rate "
+        "measured in a short pilot makes the hours more certain.",
+    )
 
 
 def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, str, bool]]:

@@ -37,7 +37,6 @@ def test_a_deadline_that_may_be_missed_is_told_with_its_chance_and_what_helps() 
     assert 0.1 < late < 0.3
     assert words.startswith(f"In {late:.0%} of the simulated outcomes the work is not done by its")
     assert "the end of January 2027" in words
-    assert "A deadline 1 month later, or at least" in words
     assert found.answer.verdict
     assert found.answer.verdict.range
     assert f"in {late:.0%} of the simulated cases" in found.answer.verdict.range.note
@@ -47,7 +46,7 @@ def test_a_deadline_that_may_be_missed_is_told_with_its_chance_and_what_helps() 
 
 def test_the_accelerators_that_would_do_would_do() -> None:
     (words,) = late_words(training({"start": "2027-01", "deadline": "2027-01"}))
-    more = re.search(r"at least (\d+)% more accelerators", words)
+    more = re.search(r"least (\d+)% more accelerators", words)
     assert more
     found = training({"start": "2027-01", "deadline": "2027-01"})
     assert found.simulation is not None
