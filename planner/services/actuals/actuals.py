@@ -93,8 +93,7 @@ def _summarize_upload(upload: ActualsUpload, costs: Iterable[Decimal]) -> dict[s
 
 
 def _create_upload(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
-    digests = (sums.digest, sums.file_digest)
-    earlier = ActualsUpload.objects.filter(project=project, digest__in=digests).first()
+    earlier = ActualsUpload.objects.filter(project=project, digest=sums.digest).first()
     if earlier is not None:
         uploaded = f"as {earlier}, on {name_day(earlier.created_at)}"
         raise WrongStateError(

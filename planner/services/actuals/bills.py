@@ -7,7 +7,6 @@ does not grow with the file. A file with a row that is not understood is refused
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from planner.usage.formats.focus import Focus
 from planner.usage.ledger import DoubtfulRows, Ledger, Reason, UnusableFile
 from planner.usage.machines import ONE_OF
 from planner.usage.reading import open_bill
-from planner.usage.sources import HEAD, Allowance, open_source
+from planner.usage.sources import Allowance, open_source
 from planner.usage.tables import Table, amount, clip, quantity
 from pricing.common.bounded import plain_number, shorten, spell_out_round
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
@@ -78,8 +77,6 @@ class Sums:
     rows: int = 0
     digest: str = ""
     """Of what the rows say, however the file writes them."""
-    file_digest: str = ""
-    """Of its bytes, by which uploads were told apart before."""
     hours: dict[Group, float] = field(default_factory=dict)
     cost: dict[Group, Decimal] = field(default_factory=dict)
     doubtful: DoubtfulRows = field(default_factory=DoubtfulRows)
@@ -110,9 +107,8 @@ def read_actuals_file(stream: BinaryIO, currency: str, counts: Counts) -> Sums:
 
     `counts` turns hours of machines in a table of one's own into accelerator-hours.
     """
-    digested = _Digested(stream)
     try:
-        source = open_source(io.BufferedReader(digested, HEAD), Allowance(MAX_BYTES, MAX_ROWS))
+        source = open_source(stream, Allowance(MAX_BYTES, MAX_ROWS))
         bill = open_bill(source)
         if isinstance(bill, Table):
             sums, rows = Sums("csv", currency), _add_own_rows(bill, counts)
@@ -122,25 +118,8 @@ def read_actuals_file(stream: BinaryIO, currency: str, counts: Counts) -> Sums:
         _add_all(rows, sums)
     except UnusableFile as refusal:
         raise InvalidInput("file", str(refusal)) from None
-    while digested.read(HEAD):
-        pass
-    sums.digest, sums.file_digest = sums.content_digest(), digested.sha.hexdigest()
+    sums.digest = sums.content_digest()
     return sums
-
-
-class _Digested(io.RawIOBase):
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.sha = hashlib.sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
-        self.sha.update(data)
-        buffer[: len(data)] = data
-        return len(data)
 
 
 Adder = Callable[[Sums], None]
