@@ -111,22 +111,6 @@ def test_a_later_start_is_forecast_over_the_gap():
     assert any("ends 5 months before" in note for note in demand.notes)
 
 
-def test_a_month_missing_between_others_is_named():
-    demand = plan_demand(read(history_of(100, 100), history_of(100, start=(2025, 4))), 1)
-    assert demand.history.hours == [100.0, 100.0, 0.0, 100.0]
-    [note] = demand.notes
-    assert note.startswith("The files hold no use of nvidia-h100-80gb-sxm in 2025-03, between")
-    [note] = plan_demand(read(history_of(1), history_of(1, start=(2025, 12))), 1).notes
-    assert "2025-02, 2025-03, 2025-04, 2025-05, 2025-06, 2025-07 and 4 more, between" in note
-
-
-def test_two_months_are_carried_on_without_a_range():
-    demand = plan_demand(read(history_of(100, 200)), 3)
-    assert demand.hours_per_month == [150.0] * 3
-    assert demand.p10 is None
-    assert any("range is not known" in note for note in demand.notes)
-
-
 def test_a_month_that_the_files_cut_off_is_left_out():
     def job(number, month, day):
         return {

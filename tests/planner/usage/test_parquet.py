@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import io
 from decimal import Decimal
 
@@ -42,15 +41,6 @@ def test_a_bill_of_many_batches_adds_up(monkeypatch):
     assert hours_by(read(written(rows, row_group_size=4)).ledger, "project") == {
         "p0": 300.0, "p1": 300.0, "p2": 200.0, "p3": 200.0,
     }  # fmt: skip
-
-
-def test_times_maps_and_lists_become_text():
-    day = dt.datetime(2025, 5, 1, tzinfo=dt.UTC)
-    assert tables._text(day) == "2025-05-01T00:00:00+00:00"
-    assert tables._text([("team", "a"), ("env", None)]) == '{"team": "a", "env": null}'
-    assert tables._text([1, 2]) == "[1, 2]"
-    assert tables._text({"a": 1}) == '{"a": 1}'
-    assert tables._text(None) == ""
 
 
 @pytest.mark.parametrize("cut", [8, 40, -3])

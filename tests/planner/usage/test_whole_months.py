@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.planner.usage.make import cur_row, focus_row, gcp_row, json_lines, read, sacct, table
+from tests.planner.usage.make import cur_row, focus_row, read, sacct, table
 
 PLAN = "arn:aws:savingsplans::1:savingsplan/sp1"
 RI = "arn:aws:ec2:us-east-1:1:reserved-instances/r1"
@@ -224,26 +224,3 @@ def test_a_month_of_slurm():
         for line in usage.lines("month")
     }
     assert months == pytest.approx({"2026-03": 64.0, "2026-04": 238.0})
-
-
-def test_a_month_of_google():
-    h100 = [gcp_row(cost=88.0, credits=[{"name": "x", "amount": -10.0}]) for _ in range(8)]
-    core = [
-        gcp_row(
-            sku={"description": "A3 Instance Core running in Netherlands"},
-            usage={"amount": 748_800, "unit": "seconds"},
-            cost=1.5,
-        )
-        for _ in range(8)
-    ]
-    fee = gcp_row(
-        sku={"description": "Commitment v1: A3 GPU in Netherlands for 1 Year"},
-        usage={"amount": 2_678_400, "unit": "seconds"},
-        cost=15.0,
-    )
-    usage = read(json_lines([*h100, *core, fee]))
-    [line] = usage.lines("machine")
-    assert (line.instance_hours, line.accelerator_hours) == (8.0, 64.0)
-    [total] = usage.totals()
-    assert Decimal(total["billed"]) == Decimal(8 * 88 - 80 + 12 + 15)
-    assert sum(one.credits for one in usage.ledger.charges.values()) == -80

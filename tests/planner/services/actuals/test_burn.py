@@ -10,7 +10,6 @@ import pytest
 from planner.models import Project
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import budget_headroom, burn, estimate_completion
-from planner.services.projects import saved_comparisons
 from tests.planner.workspace import PLAIN, Workspace, market
 
 pytestmark = pytest.mark.usefixtures("months_over")
@@ -72,13 +71,6 @@ def test_a_month_without_an_upload_is_estimated_and_never_nothing(
     assert months[-1].estimate == done.estimate == pytest.approx(180_000)
 
 
-def test_money_at_completion_is_given_to_the_cent(work: Workspace, project: Project) -> None:
-    pay(work, project, m01="36000.55", m02="24000.10")
-    row = estimate_completion(project).as_dict()
-    assert (row["actual"], row["planned_total"]) == ("60000.65", "165120.00")
-    assert row["remaining_plan"] == "110080.00"
-
-
 def test_without_actuals_the_plan_stands_alone(project: Project) -> None:
     months = burn(actuals.variance(project))
     assert months[-1].planned == MONTHLY * 6
@@ -112,19 +104,6 @@ def test_a_plan_in_another_currency_is_not_compared(work: Workspace, project: Pr
     assert "The plan is in USD and the project in EUR" in table.as_dict()["warnings"][0]
     assert burn(table) == []
     assert budget_headroom(project, table, None) is None
-
-
-def test_an_approved_plan_comes_before_a_submitted_one_and_that_before_a_draft(
-    work: Workspace, project: Project
-) -> None:
-    first = saved_comparisons.submit(work.access(), project.saved_comparisons.get())
-    work.saved(project)
-    assert actuals.variance(project).plan == first
-    second = saved_comparisons.submit(work.access(), work.saved(project))
-    saved_comparisons.approve(work.access(), first)
-    assert actuals.variance(project).plan == first
-    saved_comparisons.approve(work.access(), second)
-    assert actuals.variance(project).plan == second
 
 
 def test_months_after_the_plan_are_none_of_those_left(work: Workspace) -> None:

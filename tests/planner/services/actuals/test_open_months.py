@@ -13,7 +13,6 @@ from planner.services.actuals import actuals
 from planner.services.actuals.completion import burn, estimate_completion
 from planner.services.actuals.uploads import upload_warnings
 from tests.planner.services.actuals.test_burn import MONTHLY, pay, project, work
-from tests.planner.usage.make import cur_row, table
 from tests.planner.workspace import Workspace
 
 __all__ = ["project", "work"]
@@ -106,18 +105,6 @@ def test_a_month_before_the_plan_is_paid_for_whenever_it_was_uploaded(
     assert not any("before the end of the month" in text for text in table.as_dict()["warnings"])
 
 
-def test_an_open_month_is_why_there_is_no_estimate_beside_one_before_the_plan(
-    work: Workspace, project: Project
-) -> None:
-    actuals.load_actuals(work.access(), project, io.BytesIO(b"month,cost\n2026-11,7\n"))
-    uploaded(dt.date(2026, 12, 2))
-    pay(work, project, m01=5000)
-    uploaded(dt.date(2027, 1, 10))
-    assert estimate_completion(project).why_not == (
-        "no month of the plan that was paid for was over when it was uploaded"
-    )
-
-
 @pytest.mark.parametrize(("last", "is_cut"), [(11, True), (28, True), (30, False), (31, False)])
 def test_a_bill_whose_use_ends_early_is_named(
     work: Workspace, project: Project, last: int, is_cut: bool
@@ -131,16 +118,3 @@ def test_a_bill_whose_use_ends_early_is_named(
     upload = actuals.load_actuals(work.access(), project, io.BytesIO(focus.encode()))
     told = f"The use of January 2027 ends on day {last} in this file."
     assert any(told in text for text in upload_warnings(upload)) is is_cut
-
-
-def test_a_table_of_months_has_no_days(work: Workspace, project: Project) -> None:
-    upload = actuals.load_actuals(work.access(), project, io.BytesIO(b"month,cost\n2026-01,5\n"))
-    assert upload_warnings(upload) == []
-
-
-def test_another_bill_whose_use_ends_early_is_named(work: Workspace, project: Project) -> None:
-    bill = table([cur_row(1), cur_row(2, usage_end_date="2025-05-11T00:00:00Z")])
-    upload = actuals.load_actuals(work.access(), project, io.BytesIO(bill))
-    assert any(
-        "of May 2025 ends on day 10 in this file" in text for text in upload_warnings(upload)
-    )

@@ -203,12 +203,3 @@ def test_an_empty_database_is_not_copied_and_no_older_copy_goes(tmp_path: Path) 
     ):
         call_command("backup", str(tmp_path), "--retain-days", "1")
     assert sorted(tmp_path.iterdir()) == [empty, older]
-
-
-def test_a_database_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with (
-        sqlite_at(tmp_path / "missing.sqlite3"),
-        pytest.raises(CommandError, match=r"missing.sqlite3 cannot be read .*Check DATABASE_URL"),
-    ):
-        call_command("backup", str(tmp_path / "copies"))
-    assert list((tmp_path / "copies").iterdir()) == []

@@ -180,15 +180,3 @@ def test_the_commands_do_the_same_with_yes(work: Workspace, tmp_path: Path) -> N
     call_command("delete_account", "owner-of-alpha", "--yes", stdout=out)
     with pytest.raises(CommandError, match="no account 'owner-of-alpha'"):
         call_command("delete_account", "owner-of-alpha")
-
-
-def test_an_export_is_private_from_its_first_byte(
-    work: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, modes = tmp_path / "alpha.zip", list[int]()
-    monkeypatch.setattr(
-        "planner.management.commands.export_team.export_team",
-        lambda *_: modes.append(file.stat().st_mode & 0o777) or {},
-    )
-    call_command("export_team", "alpha", str(file), stdout=StringIO())
-    assert modes == [0o600]

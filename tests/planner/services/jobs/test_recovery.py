@@ -12,7 +12,6 @@ from kombu.exceptions import OperationalError as BrokerDown
 from planner.models import Job, JobState
 from planner.services import timer
 from planner.services.jobs import background, jobs
-from planner.services.jobs.background import queue_mail
 from planner.services.jobs.jobs import recover_jobs
 from tests.planner.services.jobs.jobs_of import queued, start
 from tests.planner.workspace import Workspace, market
@@ -152,21 +151,6 @@ def test_a_job_is_there_when_the_broker_is_not(
         recover_jobs()
         recover_jobs()
     assert sent == ["refused", str(job.pk)]
-
-
-def test_mail_is_sent_without_the_broker(
-    settings, monkeypatch, mailoutbox, django_capture_on_commit_callbacks
-) -> None:
-    settings.JOBS_BACKEND = "celery"
-
-    def refuse(*_: object, **__: object) -> None:
-        raise BrokerDown("nobody listens")
-
-    monkeypatch.setattr("planner.celery.app.send_task", refuse)
-    with django_capture_on_commit_callbacks(execute=True):
-        queue_mail("Prices\nfailed", "Look.", ["ops@example.com"])
-    background._executor("mail").submit(lambda: None).result(timeout=5)
-    assert [(one.subject, one.to) for one in mailoutbox] == [("Prices failed", ["ops@example.com"])]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,14 +6,12 @@ import io
 import json
 import logging
 from contextlib import suppress
-from logging.config import DictConfigurator, dictConfig
+from logging.config import DictConfigurator
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.test import Client, RequestFactory
 from django.urls import Resolver404, resolve
-from django.utils.log import DEFAULT_LOGGING
 
 from planner.services.observability.logs import (
     accept_request_id,
@@ -107,18 +105,3 @@ def test_a_host_that_is_not_served_is_a_line_and_no_error(
     line = next(r for r in caplog.records if r.name == "django.security.DisallowedHost")
     assert (line.levelname, line.exc_info) == ("WARNING", None)
     assert "add 'scanned.example' to ALLOWED_HOSTS" in line.getMessage()
-
-
-def test_with_debug_the_framework_says_no_line_again_with_its_whole_path() -> None:
-    """Django's own handler, which DEBUG=1 opens, knows nothing of routes."""
-    logger = logging.getLogger("django")
-    kept = logger.handlers[:]
-    try:
-        dictConfig(DEFAULT_LOGGING)
-        assert logger.handlers
-        dictConfig(configure_logging("plain", "INFO"))
-        assert logger.handlers == []
-        assert logger.propagate
-    finally:
-        dictConfig(settings.LOGGING)
-        logger.handlers[:] = kept

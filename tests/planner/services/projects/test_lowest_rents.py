@@ -77,10 +77,6 @@ def test_a_run_takes_every_accelerator_of_its_machines(
     assert asked.at_work(H100, used) == at_work
 
 
-def test_limits_that_cannot_be_read_leave_the_usual_rules() -> None:
-    assert rents(constraints={"providers": 7}) == 5
-
-
 def test_machines_that_hold_no_job_and_join_none_have_no_price() -> None:
     candidates = estimate({"workload": TRAINING}).answer.candidates
     h100 = next(one for one in candidates if one.accelerator == H100)

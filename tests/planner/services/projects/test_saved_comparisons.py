@@ -12,12 +12,12 @@ from django.db import IntegrityError, transaction
 
 from planner.models import AuditEntry, Role, SavedComparison, State
 from planner.services.projects import projects, saved_comparisons
-from planner.services.projects.reprice import catalog_on_date, current_plan, reprice
+from planner.services.projects.reprice import current_plan, reprice
 from planner.services.teams import teams
 from planner.services.teams.access import StaleError, WrongStateError
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.workspace import REQUEST, WORKLOAD, Workspace, market
+from tests.planner.workspace import WORKLOAD, Workspace, market
 
 pytestmark = pytest.mark.django_db
 
@@ -63,13 +63,6 @@ def test_a_plan_in_the_form_of_another_release_still_opens(work: Workspace) -> N
     assert shares(reprice(kept, catalogs.current()))["prices"] > 0
 
 
-def test_an_answer_from_own_offers_alone_does_not_go_stale(work: Workspace) -> None:
-    own = {"label": "Ours", "accelerator": "H100", "accelerator_count": 8,
-           "purchase_option": "on_demand", "usd_per_hour": 20.0}  # fmt: skip
-    kept = work.saved(request={**REQUEST, "use_catalog": False, "custom_offers": [own]})
-    assert not saved_comparisons.is_stale(kept, {"aws": 2})
-
-
 # Repricing --------------------------------------------------------------------------------
 
 
@@ -109,16 +102,6 @@ def test_each_cause_has_its_share(work: Workspace) -> None:
     assert causes["demand"] > 0
     changed = {(c.field, c.cause) for c in told.request_changes}
     assert {("price_adjustments", "assumptions"), ("workload", "demand")} <= changed
-
-
-def test_it_is_repriced_at_another_day_s_prices(work: Workspace) -> None:
-    market("60.00", dt.date(2026, 11, 5))
-    kept = work.saved()
-    assert shares(reprice(kept, catalog_on_date(dt.date(2026, 11, 2))))["prices"] < 0
-    with pytest.raises(InvalidInput, match="the latest day is 20"):
-        catalog_on_date(dt.date.today() + dt.timedelta(days=2))
-    with pytest.raises(InvalidInput, match="as_of"):
-        catalog_on_date(dt.date(2001, 1, 1))
 
 
 # States -----------------------------------------------------------------------------------

@@ -78,13 +78,6 @@ def test_a_request_names_a_quote_and_says_the_rest_itself(work: Workspace) -> No
     assert listed == {"server": "dgx-h100"}
 
 
-def test_what_cannot_be_merged_is_left_for_the_core_to_refuse(work: Workspace) -> None:
-    settle(work, defaults={"finance": {"tax_rate": 0.3}}, custom_offers=[PRIVATE])
-    quote(work)
-    odd = {**REQUEST, "finance": 3, "custom_offers": "x", "on_prem": [1]}
-    assert inherit(odd, work.team)[0] == odd
-
-
 def test_the_answer_shows_what_was_inherited(work: Workspace) -> None:
     market()
     settle(work, defaults={"finance": {"discount_rate_per_year": 0.07}},
@@ -134,9 +127,3 @@ def test_the_currency_of_what_is_kept_stays(work: Workspace) -> None:
         settle(work, currency="EUR")
     ServerQuote.objects.all().delete()
     assert settle(work, currency="EUR", defaults={}).currency == "EUR"
-
-
-def test_a_request_may_leave_out_what_the_team_adds(work: Workspace) -> None:
-    settle(work, price_adjustments=[{"multiplier": 0.5}], defaults={"finance": {"tax_rate": 0.3}})
-    alone = {**REQUEST, "inherits": False}
-    assert inherit(alone, work.team) == (alone, {})

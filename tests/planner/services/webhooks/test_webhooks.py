@@ -139,31 +139,6 @@ def test_an_approval_is_told(work: Workspace, wire: Wire) -> None:
     assert told["total_cost"] == kept.summary["total_cost"]
 
 
-@pytest.mark.parametrize(
-    "failure", [UnicodeEncodeError("ascii", "h\u00f6", 1, 2, "no"), KeyError(1)]
-)
-def test_whatever_a_delivery_raises_the_next_one_is_sent(
-    work: Workspace, wire: Wire, failure: Exception
-) -> None:
-    """A webhook of an older version may hold a URL that is refused today."""
-    first = endpoint(work)
-    endpoint(Workspace("beta"), url="https://beta.example.com/")
-    WebhookEndpoint.objects.filter(pk=first.pk).update(url="https://h\u00f6oks.example/")
-    wire.answer = failure
-    for hook in WebhookEndpoint.objects.all():
-        webhooks.emit(hook.team_id, WebhookEvent.APPROVED, {})
-    deliveries = WebhookDelivery.objects.all()
-    assert [(one.state, one.attempts) for one in deliveries] == [("pending", 1)] * 2
-    assert all(type(failure).__name__ in one.error for one in deliveries)
-
-
-def test_no_delivery_is_signed_with_nothing(work: Workspace, wire: Wire) -> None:
-    WebhookEndpoint.objects.filter(pk=endpoint(work).pk).update(secret="")
-    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
-    assert wire.sent == []
-    assert "make a new signing secret" in WebhookDelivery.objects.get().error
-
-
 def test_a_webhook_switched_off_is_sent_nothing_that_waited_but_a_test(
     work: Workspace, wire: Wire
 ) -> None:
@@ -214,19 +189,6 @@ def test_a_receiver_that_lets_us_wait_holds_up_no_other_team(
     monkeypatch.setattr(webhooks.time, "monotonic", lambda: clock[0])
     assert webhooks.deliver_due() == 7
     assert sent == ["alpha", "beta.", "beta.", *["alpha"] * 4]
-
-
-def test_deliveries_make_way_for_other_work(
-    work: Workspace, wire: Wire, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waiting(work, 4)
-    settings.JOBS_BACKEND = "thread"
-    clock = iter(range(0, 1000, 5))
-    submitted: list[str] = []
-    monkeypatch.setattr(webhooks.time, "monotonic", lambda: float(next(clock)))
-    monkeypatch.setattr(webhooks.background, "submit", submitted.append)
-    assert webhooks.deliver_due() < 4
-    assert submitted == ["deliver_webhooks"]
 
 
 # The guide --------------------------------------------------------------------------------
