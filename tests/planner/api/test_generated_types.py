@@ -24,7 +24,6 @@ PARTIAL = {
     "inherited",
     "before",
     "after",
-    "entry",
 }
 """Parts of a request, or of any record: what they hold is open on purpose."""
 OPEN = {"payload", "result", "error", "answer"}
