@@ -130,11 +130,6 @@ def test_what_fits_nowhere_says_why_the_largest_does_not():
     assert "retired" not in error.message
 
 
-def test_hours_are_given_with_accelerators_that_deliver_them():
-    assert answer(HOURS, accelerators=3)["accelerators"] == 3
-    assert answer(HOURS | {"peak_accelerators": 5})["accelerators"] == 5
-
-
 def test_a_rate_measured_elsewhere_ranks_nothing_else():
     work = training(tokens_per_second_per_accelerator=3000)
     assert list(ranked(work, accelerator="A100-80GB")) == ["nvidia-a100-80gb-sxm"]

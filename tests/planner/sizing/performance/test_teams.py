@@ -9,7 +9,6 @@ from planner.commands.tables import hours_words
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
-from planner.sizing.evidence.training_runs import cluster_share
 from planner.sizing.footprint.training_flops import size_at_work
 from planner.sizing.performance.levels import (
     MATRIX_SHARE,
@@ -52,11 +51,6 @@ def test_one_team_has_one_vote():
     runs = list(team_runs())
     copied = [*runs, *[run for run in runs if run.team == "bloom"] * 10]
     assert fit_teams(copied).stages == pytest.approx(fit_teams(runs).stages, abs=1e-6)
-
-
-def test_a_larger_cluster_costs_what_the_same_code_lost():
-    assert cluster_share(8) == 1
-    assert 0.94 <= cluster_share(128) <= 1.06
 
 
 def run(team, hidden_size, beside, is_rate=False):
@@ -212,14 +206,6 @@ def test_a_step_of_a_mixture_is_no_faster_than_the_step_model_however_tuned():
     assert run_of_kind < found.tokens_per_second_per_accelerator
 
 
-@pytest.mark.parametrize(
-    ("hours", "words"),
-    [(0.5, "30.0 min"), (2.16, "2.2"), (9.94, "9.9"), (9.96, "10"), (1234.6, "1,235")],
-)
-def test_few_hours_are_told_with_a_digit(hours, words):
-    assert hours_words(hours) == words
-
-
 @pytest.mark.parametrize("slug", ["google-tpu-v5p", "nvidia-rtx-4090", "nvidia-a100-80gb-sxm"])
 @pytest.mark.parametrize("recomputes", [False, True])
 def test_no_rate_of_steps_is_above_what_matrices_reach(slug, recomputes):
@@ -280,3 +266,8 @@ def test_no_token_makes_a_pre_training():
     assert ["state the stage" in " ".join(size.warnings) for size in sizes] == [
         2 <= i <= 9 for i in range(12)
     ]
+
+
+def test_few_hours_are_told_with_a_digit():
+    words = {0.5: "30.0 min", 2.16: "2.2", 9.94: "9.9", 9.96: "10", 1234.6: "1,235"}
+    assert {hours: hours_words(hours) for hours in words} == words

@@ -15,7 +15,7 @@ from planner.sizing.candidates.candidates import task_on
 from planner.sizing.demand import compute_demand
 from planner.sizing.estimate import estimate
 from planner.sizing.runs.counts import NEAR_THE_FEWEST, choose_count, counts_between
-from planner.sizing.runs.placed_run import accelerators_rented, placed_on
+from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 from pricing.market.machine_types import tpu_slices
@@ -246,14 +246,3 @@ def test_what_is_stated_stands():
     stated = estimate({"workload": EIGHT, "accelerator": "H100", "accelerators": 5}).answer
     assert stated.accelerators == 5
     assert not words_on(stated)
-
-
-def test_superchips_that_are_servers_of_their_own_come_in_any_number():
-    assert accelerators_rented(get("nvidia-gh200-96gb"), 3) == 3
-    assert not words_on(counted_on("GH200").answer)
-
-
-def test_a_comparison_keeps_the_least_number_and_fills_what_it_rents():
-    work = parse(Training, EIGHT)
-    demand = compute_demand(work, dt.date(2027, 1, 1), 3, ["nvidia-h100-80gb-sxm"])
-    assert demand.peak_accelerators[0] == 3
