@@ -29,7 +29,7 @@ from planner.models import (
     Team,
 )
 from planner.services.invitations import invite_by_mail
-from planner.services.revocation import revoke
+from planner.services.jobs.jobs import revoke
 from planner.services.teams import teams, tokens
 from planner.services.teams.access import OWN, TAKE_PART
 from pricing.api.pages import CursorPages, PlainView

@@ -24,6 +24,7 @@ from planner.services.jobs.background import COMPARISONS, PRICES
 from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import JOB_SECONDS
 from planner.services.teams.access import EDIT, WrongStateError, require
+from planner.services.teams.tokens import revoke_token
 from planner.services.work_budget import Budget, spend_from
 from pricing.common.invalid_input import InvalidInput
 from pricing.storage.bulk import wait_in_line
@@ -103,8 +104,10 @@ def cancel(access: Access, job: Job) -> Job:
     return _stop(job)
 
 
-def stop_jobs_of_token(token: ApiToken) -> None:
-    """Stops what a service token asked for; the jobs of a personal token are its person's."""
+def revoke(access: Access, token: ApiToken) -> None:
+    """Revokes a token and stops what a service token asked for, behind which nobody else stands;
+    the jobs of a personal token are its person's."""
+    revoke_token(access, token)
     owner = Access(token_id=token.pk).person
     for job in Job.objects.filter(owner=owner, state__in=OPEN_STATES):
         with suppress(WrongStateError):  # It ended by itself meanwhile.

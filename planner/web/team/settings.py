@@ -37,7 +37,7 @@ from planner.services.housekeeping.deletion import (
     list_sole_member_teams,
 )
 from planner.services.invitations import invite_by_mail
-from planner.services.revocation import revoke
+from planner.services.jobs.jobs import revoke
 from planner.services.teams import teams
 from planner.services.teams import tokens as token_service
 from planner.services.teams.access import EDIT, OWN, StaleError, require
