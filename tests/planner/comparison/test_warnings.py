@@ -103,10 +103,11 @@ def test_what_holds_is_said_and_only_there(fields: dict[str, Any], words: str) -
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
-    "fields", [credit(), minimum(), data_price(), data_price(region="us-east-1"), signed()]
+    "fields", [credit(), minimum(), data_price(), data_price(region="us-east-1")]
 )
 def test_nothing_is_said_of_what_counts(fields: dict[str, Any]) -> None:
     assert answer(fields).warnings == answer({}).warnings
+    assert not any("Reserved" in warning for warning in answer(signed()).warnings)
 
 
 @pytest.mark.parametrize(
