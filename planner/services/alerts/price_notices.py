@@ -1,12 +1,11 @@
 """Tells operators of prices that were not published, by e-mail.
 
 One notice for what is new: a provider that goes on failing, or being quarantined, for the same
-reason is told again after each day.
+reason is told again each day.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +21,6 @@ from pricing.publish.refresh import RefreshResult
 from pricing.revisions import list_newly_unread
 
 logger = logging.getLogger(__name__)
-REPEATED_AFTER = dt.timedelta(days=1)
 MAX_MOVES = 5
 _HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantined for review"}
 
@@ -83,22 +81,12 @@ def _list_newly_unread(result: RefreshResult) -> tuple[str, ...]:
 
 
 def _is_new(result: RefreshResult) -> bool:
-    """Whether its runs ended otherwise before, or a day more has gone by since they end so.
-
-    However often prices are refreshed: every hour would otherwise tell nobody again, or everybody
-    every time.
-    """
+    """Whether its run before ended otherwise, or on another day (UTC): prices that are refreshed
+    every hour would else tell nobody again, or everybody every time."""
     runs = RefreshRun.objects.filter(provider=result.provider).exclude(finished_at=None)
-    last = runs.order_by("-id").first()
-    if last is None:
-        return True
-    other = runs.exclude(outcome=last.outcome, message=last.message).order_by("-id").first()
-    alike = runs.filter(id__gt=other.id if other else 0).order_by("id")
-    first, before = alike[0], alike.filter(id__lt=last.id).last()
-    if before is None:
-        return True
-    days = [(run.started_at - first.started_at) // REPEATED_AFTER for run in (before, last)]
-    return days[0] < days[1]
+    last = list(runs.order_by("-id")[:2])
+    ends = {(run.outcome, run.message, run.started_at.date()) for run in last}
+    return len(last) < 2 or len(ends) > 1
 
 
 def _address() -> str:
