@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -99,6 +99,7 @@ def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
     field = MEASURED_RATES[isinstance(workload, Training)]
     measured = {field: rate, "accelerator": slug}
     cleared = dict.fromkeys(workload.replaced_fields)
+    stated = workload.model_dump(mode="json", exclude_unset=True)
     plain = _estimate(_without_rate(workload), slug, pilot.accelerators)
     sized = _estimate_with_rate(workload.model_copy(update=cleared | measured), pilot, slug)
     before, after = plain.answer.accelerator_hours, sized.answer.accelerator_hours
@@ -109,7 +110,7 @@ def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
         estimated=before,
         measured=after,
         narrower=math.log(before.p90 / before.p10) / math.log(after.p90 / after.p10),
-        workload=_as_json(workload, cleared | measured),
+        workload={k: v for k, v in {**stated, **cleared, **measured}.items() if v is not None},
         warnings=(
             *_far_off(before, after),
             *_beside_log(slug, pilot.accelerators, calibration),
@@ -188,10 +189,3 @@ def _accelerator(pilot: Pilot, workload: SizedWorkload, calibration: Calibration
     if len(logged) != 1:
         raise InvalidInput("pilot.accelerator", "is required: where was the rate measured?")
     return str(logged.pop())
-
-
-def _as_json(workload: SizedWorkload, changes: Mapping[str, object]) -> dict[str, Any]:
-    """The workload as requested, with what was measured in it."""
-    stated = workload.model_dump(mode="json", exclude_unset=True)
-    left = {name: value for name, value in stated.items() if changes.get(name, value) is not None}
-    return {**left, **{name: value for name, value in changes.items() if value is not None}}

@@ -391,38 +391,22 @@ def tier_of(size: RunSize) -> str:
 def reasons_for(one: Accelerator, size: RunSize | None) -> tuple[str, ...]:
     """What speaks for and against a card, in the order in which it is decided."""
     memory = f"memory: {usable_gib(one):,.1f} of {one.memory_gib:g} GiB can be used"
-    reasons = [(size and size.memory_reason) or memory, *_rates(one, size), *_links(one, size)]
-    restrictions = restrictions_on(one)
-    reasons += [
-        restrictions[name] for name in ("error_correction", "cooling") if name in restrictions
-    ]
-    if "porting" in restrictions and market_status_of(one) == CURRENT:
-        reasons.append(restrictions["porting"])
-    return tuple(reasons)
-
-
-def _rates(one: Accelerator, size: RunSize | None) -> list[str]:
-    reasons = []
+    reasons = [(size and size.memory_reason) or memory]
     if one.memory_bandwidth_gb_per_s:
         reasons.append(f"bandwidth: {one.memory_bandwidth_gb_per_s:,.0f} GB/s of memory")
-    tflops = size.dense_tflops if size else peak_tflops(one, MIXED)
+    tflops, cores = size.dense_tflops if size else peak_tflops(one, MIXED), "its cores and clock"
+    if one.cores:
+        clocks = f"{one.base_clock_mhz:,.0f} MHz (sustained) to {one.boost_clock_mhz:,.0f} MHz"
+        cores = f"{one.cores:,} cores at {clocks}"
     if tflops:
-        reasons.append(f"arithmetic: {tflops:,.0f} TFLOP/s dense from {_cores(one)}")
-    return reasons
-
-
-def _cores(one: Accelerator) -> str:
-    if not one.cores:
-        return "its cores and clock"
-    clocks = f"{one.base_clock_mhz:,.0f} MHz (sustained) to {one.boost_clock_mhz:,.0f} MHz"
-    return f"{one.cores:,} cores at {clocks}"
-
-
-def _links(one: Accelerator, size: RunSize | None) -> list[str]:
-    """What joins several cards, and what their traffic costs where the layout says."""
-    if size is None or size.accelerators == 1:
-        return []
-    links = links_of(one)
-    kind = "fast links" if links.domain > 1 else "PCIe or the network"
-    within = "within a server" if links.node > 1 else "between servers of one each"
-    return [f"links: {kind}, {links.inside:,.0f} GB/s {within}{size.links_reason}"]
+        reasons.append(f"arithmetic: {tflops:,.0f} TFLOP/s dense from {cores}")
+    if size is not None and size.accelerators > 1:
+        links = links_of(one)
+        kind = "fast links" if links.domain > 1 else "PCIe or the network"
+        within = "within a server" if links.node > 1 else "between servers of one each"
+        reasons.append(f"links: {kind}, {links.inside:,.0f} GB/s {within}{size.links_reason}")
+    restrictions = restrictions_on(one)
+    named = ["error_correction", "cooling"]
+    if market_status_of(one) == CURRENT:
+        named.append("porting")
+    return (*reasons, *(restrictions[name] for name in named if name in restrictions))
