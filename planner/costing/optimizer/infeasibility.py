@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.costing.optimizer.plan_model import Bools, PlanModel
+from planner.costing.optimizer.plan_model import Bools, Limit, PlanModel
 from planner.costing.optimizer.problem import ConflictingConstraint, PlanProblem
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 
@@ -46,41 +46,54 @@ def find_conflicts(problem: PlanProblem, work: WorkMeter) -> tuple[ConflictingCo
     unserved = np.asarray((problem.hours > 0) & ~offered & short, bool)
     if unserved.any():
         return (ConflictingConstraint(_describe_gap(problem, unserved), None, None),)
-    limits = PlanModel(problem, is_elastic=True).limits.limits
-    names = [limit.name for limit in limits if limit.rows.size]
+    elastic = _Elastic(problem)
     sufficient: list[ConflictingConstraint] = []
     try:
-        for name in names:
-            sufficient += _relax(problem, [name], work)
-        if sufficient or not names:
+        for limit in elastic.limits:
+            sufficient += elastic.relax([limit], work)
+        if sufficient or not elastic.limits:
             return tuple(sufficient)
-        return tuple(_relax(problem, names, work))
+        return tuple(elastic.relax(elastic.limits, work))
     except WorkSpentError:
         return tuple(sufficient)
 
 
-def _relax(
-    problem: PlanProblem, names: Sequence[str], work: WorkMeter
-) -> list[ConflictingConstraint]:
-    plan = PlanModel(problem, is_elastic=True)
-    limits = [limit for limit in plan.limits.limits if limit.name in names]
-    slacks = [plan.model.relax(limit.rows, limit.per_slack) for limit in limits]
-    cost = np.zeros(plan.model.column_count)
-    for limit, (column, unit) in zip(limits, slacks, strict=True):
-        cost[column] = unit / max(abs(limit.value), unit)
-    values = plan.model.solve(work, cost=cost).values
-    if values is None:
-        return []
-    return [
-        ConflictingConstraint(
-            limit.name,
-            limit.value,
-            limit.value + limit.sign * unit * float(values[column]),
-            is_sufficient=len(limits) == 1,
-        )
-        for limit, (column, unit) in zip(limits, slacks, strict=True)
-        if len(limits) == 1 or unit * values[column] > _NO_SLACK
-    ]
+class _Elastic:
+    """The model of a problem with a column of slack for each of its limits."""
+
+    def __init__(self, problem: PlanProblem) -> None:
+        plan = PlanModel(problem, is_elastic=True)
+        self.model = plan.model
+        self.limits = [limit for limit in plan.limits.limits if limit.rows.size]
+        largest = self.model.largest_entries()
+        self.slacks = {
+            limit.name: self.model.relax(
+                limit.rows, limit.per_slack, float(largest[limit.rows].max())
+            )
+            for limit in self.limits
+        }
+
+    def relax(self, limits: Sequence[Limit], work: WorkMeter) -> list[ConflictingConstraint]:
+        """The least slack of these limits together, the others as they are."""
+        cost, open_ = np.zeros(self.model.column_count), {limit.name for limit in limits}
+        for limit in limits:
+            column, unit = self.slacks[limit.name]
+            cost[column] = unit / max(abs(limit.value), unit)
+        closed = [column for name, (column, _) in self.slacks.items() if name not in open_]
+        values = self.model.solve(work, cost=cost, closed=np.array(closed, np.int64)).values
+        if values is None:
+            return []
+        given = [(limit, *self.slacks[limit.name]) for limit in limits]
+        return [
+            ConflictingConstraint(
+                limit.name,
+                limit.value,
+                limit.value + limit.sign * unit * float(values[column]),
+                is_sufficient=len(limits) == 1,
+            )
+            for limit, column, unit in given
+            if len(limits) == 1 or unit * values[column] > _NO_SLACK
+        ]
 
 
 def _describe_gap(problem: PlanProblem, unserved: Bools) -> str:

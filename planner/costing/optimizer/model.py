@@ -99,15 +99,28 @@ class Model:
 
     def put(self, rows: Ints, columns: Ints, values: Floats | float) -> None:
         """Entries of columns in rows, one each; none where a row is ABSENT."""
-        rows, columns, value = np.broadcast_arrays(rows, columns, np.asarray(values, float))
-        is_entry = (rows != ABSENT) & (value != 0)
-        self._entries.append((rows[is_entry], columns[is_entry], value[is_entry]))
+        is_entry = np.atleast_1d((rows != ABSENT) & (np.asarray(values) != 0) & (columns >= 0))
+        if is_entry.all() and is_entry.shape == rows.shape == columns.shape == np.shape(values):
+            self._entries.append((rows, columns, np.asarray(values, float)))
+            return
+        at = np.flatnonzero(is_entry)
+        self._entries.append(
+            tuple(  # type: ignore[arg-type]
+                side[at] if side.shape == is_entry.shape else np.broadcast_to(side, at.size)
+                for side in (np.atleast_1d(rows), np.atleast_1d(columns), np.asarray(values, float))
+            )
+        )
 
-    def relax(self, rows: Ints, per_slack: Floats) -> tuple[int, float]:
-        """A column of slack that raises the upper side of rows; gives it, and what 1 of it raises
-        them by, times `per_slack`."""
+    def largest_entries(self) -> Floats:
+        """[R] the largest entry of each row, without its sign."""
         at, _, value = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-        largest = np.abs(value[np.isin(at, rows)]).max(initial=0.0)
+        largest = np.zeros(self.row_count)
+        np.maximum.at(largest, at, np.abs(value))
+        return largest
+
+    def relax(self, rows: Ints, per_slack: Floats, largest: float) -> tuple[int, float]:
+        """A column of slack that raises the upper side of rows, whose largest entry is given; gives
+        it, and what 1 of it raises them by, times `per_slack`."""
         unit = float(largest / np.abs(per_slack).max()) or 1.0
         (column,) = self.columns([0.0])
         self.put(rows, column, -unit * per_slack)
@@ -120,15 +133,17 @@ class Model:
         gap: float = 0.0,
         ceiling: float = np.inf,
         cost: Floats | None = None,
+        closed: Ints | None = None,
     ) -> Solution:
-        """The cheapest values to within `gap`, at `cost` where it is given. The search ends where
+        """The cheapest values to within `gap`, at `cost` where it is given, with `closed` columns
+        at 0. The search ends where
         nothing costs less than `ceiling`, and where the work that may be searched with is spent.
         Raises `WorkSpentError` where no more work may be left out."""
         if not self.column_count:
             lower, upper = self._sides()
             holds = bool(((lower <= 0) & (upper >= 0)).all())
             return Solution(np.zeros(0), 0.0, 0.0) if holds else Solution(None, np.inf, np.inf)
-        return _Search(self, work, gap, ceiling, cost).solve()
+        return _Search(self, work, gap, ceiling, cost, closed).solve()
 
     def _sides(self) -> tuple[Floats, Floats]:
         lower, upper = (np.concatenate(side) for side in zip(*self._rows, strict=True))
@@ -142,13 +157,16 @@ class _Search:
         work: WorkMeter,
         gap: float,
         ceiling: float,
-        cost: Floats | None,
+        cost: Floats | None = None,
+        closed: Ints | None = None,
     ) -> None:
         self.work, self.gap = work, gap
         own, self.upper, self.is_whole, self.is_choice = (
             np.concatenate(part) for part in zip(*model._columns, strict=True)
         )
         self.cost = own if cost is None else cost
+        if closed is not None:
+            self.upper[closed] = 0.0
         self.money = float(np.abs(self.cost).max(initial=0.0)) / _LARGEST_COST or 1.0
         self.ceiling = ceiling / self.money
         row, column, value = (np.concatenate(part) for part in zip(*model._entries, strict=True))
@@ -200,7 +218,7 @@ class _Search:
         return whole
 
     def _settled(self, upper: Floats, least: float) -> Solution:
-        for presolve in ("choose", "off"):
+        for presolve in ("choose", "off") if self.is_whole.sum() < _MANY_WHOLE else ("off",):
             solution = self._branch(upper, presolve)
             if solution.values is None:
                 if np.isinf(solution.bound) and solution.bound > 0 and presolve == "choose":
@@ -286,7 +304,9 @@ class _Search:
         highs.cbMipInterrupt.unsubscribe(look)  # else it and the programme would hold each other
         info = highs.getInfo()
         iterations = max(int(info.simplex_iteration_count), looks)
-        self.work.charge(root + iterations * _BRANCH_ITERATION_UNITS)
+        per_iteration = _BRANCH_ITERATION_UNITS
+        per_iteration += max(self.size - _LARGE, 0) * _BRANCH_ITERATION_ENTRY_UNITS
+        self.work.charge(root + iterations * per_iteration)
         if looks > looks_left:
             error = self.work.leave_out("the rest of a search for whole units")
             if must_stop:
@@ -326,7 +346,7 @@ class Relaxation:
     search goes on from where the last one ended."""
 
     def __init__(self, model: Model, work: WorkMeter) -> None:
-        self._parts = parts = _Search(model, work, 0.0, np.inf, None)
+        self._parts = parts = _Search(model, work, 0.0, np.inf)
         self._highs = parts.programme(np.zeros(parts.upper.size), parts.upper)
         self._highs.setOptionValue("presolve", "off")
 
@@ -365,8 +385,11 @@ _RUN_UNITS, _ITERATION_UNITS, _ITERATION_ENTRY_UNITS = 500.0, 20.0, 0.0005
 """The same of a run of simplex, of its iterations and, in each, of an entry."""
 _ROOT_UNITS, _ROOT_ENTRY_UNITS = 2_000.0, 2.0
 """The same of a search for whole numbers before its first node."""
-_BRANCH_ITERATION_UNITS = 300.0
-"""The same of one of its simplex iterations, cuts and heuristics in."""
+_BRANCH_ITERATION_UNITS, _BRANCH_ITERATION_ENTRY_UNITS, _LARGE = 300.0, 0.02, 30_000
+"""The same of one of its simplex iterations, cuts and heuristics in, and of each entry beyond
+so many."""
+_MANY_WHOLE = 6_000
+"""Whole numbers from which on presolve is left out: it would probe pairs of them, in 800 MB."""
 _LOOK_UNITS, _LOOK_ENTRY_UNITS = 1_000.0, 0.6
 """The same, roughly, between two of the calls by which it asks whether to go on: iterations are
 known at its end only."""

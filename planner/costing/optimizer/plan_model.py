@@ -235,18 +235,25 @@ class Limits:
                 for unit, month in zip(units, months.tolist(), strict=True)
             ]
             self.model.put(np.array(row), columns, np.array(capital))
-        for unit, month, column in zip(units, months.tolist(), columns.tolist(), strict=True):
-            if self.problem.monthly_budget is not None:
-                cash = unit.cash_by_month[month]
-                self.model.put(self.monthly, np.array(column), cash)
-            if self.total != ABSENT:
-                self.model.put(np.array(self.total), np.array(column), unit.all_payments[month])
-            if self.spending is not None and unit.key in self.spending.unit:
+        begun = list(zip(units, months.tolist(), strict=True))
+        if not begun:
+            return
+        if self.problem.monthly_budget is not None:
+            cash = np.concatenate([unit.cash_by_month[month] for unit, month in begun])
+            rows = np.tile(self.monthly, len(begun))
+            self.model.put(rows, np.repeat(columns, self.months), cash)
+        if self.total != ABSENT:
+            payments = np.array([unit.all_payments[month] for unit, month in begun])
+            self.model.put(np.array(self.total), columns, payments)
+        if self.spending is None:
+            return
+        for (unit, month), column in zip(begun, columns.tolist(), strict=True):
+            if unit.key in self.spending.unit:
                 provider = self.spending.provider_of[unit.key]
                 bills = self.spending.unit[unit.key][month]
                 due = np.flatnonzero(bills).tolist()
-                rows = [self.bills.get((provider, one), ABSENT) for one in due]
-                self.model.put(np.array(rows, np.int64), np.array(column), -bills[due])
+                rows = np.array([self.bills.get((provider, one), ABSENT) for one in due], np.int64)
+                self.model.put(rows, np.array(column), -bills[due])
 
     def affordable(self, unit: CommitmentOption, months: Ints) -> Floats:
         """Units of a start that the budgets of capital pay for."""
