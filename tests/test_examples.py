@@ -50,13 +50,6 @@ def test_the_notebook_s_figures_are_those_of_the_answer() -> None:
     assert by_quarter.sum() == pytest.approx(float(totals["on_demand"]))
 
 
-def test_the_notebook_s_prices_are_those_in_force() -> None:
-    names = run_example("docs/guides/notebook.md")
-    assert names["at_month_end"].tolist() == [55.04, 57.0]
-    assert names["in_force"]["price_per_hour"].tolist() == [55.04, 57.0]
-    assert names["in_force"]["revision"].tolist() == [1, 2]
-
-
 def test_the_hours_that_the_estimate_guide_names_are_those_of_its_example() -> None:
     page = (ROOT / "docs" / "guides" / "estimate.md").read_text()
     block = re.search(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)

@@ -1,6 +1,6 @@
 """Why no plan meets every limit, and the smallest change of each limit that lets one in. PURE.
 
-Each limit in turn is given slack s ≥ 0 in the model of the plan, the others stay as they are, and
+Each limit in turn is slacks slack s ≥ 0 in the model of the plan, the others stay as they are, and
 the least s for which a plan exists is found. Where no limit alone is enough, all get slack and the
 least sum of slacks, each relative to its limit, tells which must give way together.
 """
@@ -83,7 +83,7 @@ class _Elastic:
         values = self.model.solve(work, cost=cost, closed=np.array(closed, np.int64)).values
         if values is None:
             return []
-        given = [(limit, *self.slacks[limit.name]) for limit in limits]
+        slacks = [(limit, *self.slacks[limit.name]) for limit in limits]
         return [
             ConflictingConstraint(
                 limit.name,
@@ -91,7 +91,7 @@ class _Elastic:
                 limit.value + limit.sign * unit * float(values[column]),
                 is_sufficient=len(limits) == 1,
             )
-            for limit, column, unit in given
+            for limit, column, unit in slacks
             if len(limits) == 1 or unit * values[column] > _NO_SLACK
         ]
 

@@ -235,19 +235,19 @@ class Limits:
                 for unit, month in zip(units, months.tolist(), strict=True)
             ]
             self.model.put(np.array(row), columns, np.array(capital))
-        begun = list(zip(units, months.tolist(), strict=True))
-        if not begun:
+        starts = list(zip(units, months.tolist(), strict=True))
+        if not starts:
             return
         if self.problem.monthly_budget is not None:
-            cash = np.concatenate([unit.cash_by_month[month] for unit, month in begun])
-            rows = np.tile(self.monthly, len(begun))
+            cash = np.concatenate([unit.cash_by_month[month] for unit, month in starts])
+            rows = np.tile(self.monthly, len(starts))
             self.model.put(rows, np.repeat(columns, self.months), cash)
         if self.total != ABSENT:
-            payments = np.array([unit.all_payments[month] for unit, month in begun])
+            payments = np.array([unit.all_payments[month] for unit, month in starts])
             self.model.put(np.array(self.total), columns, payments)
         if self.spending is None:
             return
-        for (unit, month), column in zip(begun, columns.tolist(), strict=True):
+        for (unit, month), column in zip(starts, columns.tolist(), strict=True):
             if unit.key in self.spending.unit:
                 provider = self.spending.provider_of[unit.key]
                 bills = self.spending.unit[unit.key][month]
