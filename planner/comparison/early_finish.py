@@ -71,7 +71,15 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
             continue
         tried.add(earlier)
         with suppress(WorkSpentError, InvalidInput):  # more at once than there are, say
-            other = _done_within(earlier, results, plan)
+            preparation = _prepare(results.preparation, earlier)
+            if preparation.offers.filters == results.preparation.offers.filters:
+                share_known(("coverage",), results.preparation, preparation)
+            other = ComparisonResults(
+                preparation,
+                results.work.share(1 / _AS_OFTEN),
+                report=results.report,
+                early_finish=EarlyFinish(results.preparation, plan.total_cost if plan else None),
+            )
             cheaper = find_best_allowed(results, other, most)
             if cheaper is None or float(cheaper.net_present_cost) > most:
                 continue
@@ -80,20 +88,6 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
             if most <= least * (1.0 + _NEAR):
                 break
     return results if best is results else replace(best, work=results.work)
-
-
-def _done_within(
-    earlier: tuple[Run, ...], results: ComparisonResults, plan: Scenario | None
-) -> ComparisonResults:
-    preparation = _prepare(results.preparation, earlier)
-    if preparation.offers.filters == results.preparation.offers.filters:
-        share_known(("coverage",), results.preparation, preparation)
-    return ComparisonResults(
-        preparation,
-        results.work.share(1 / _AS_OFTEN),
-        report=results.report,
-        early_finish=EarlyFinish(results.preparation, plan.total_cost if plan else None),
-    )
 
 
 def runs_to_lay(preparation: Preparation) -> tuple[Run, ...]:

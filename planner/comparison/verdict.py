@@ -189,7 +189,17 @@ class _Facts:
         if not risks:
             bought = [inputs.servers.by_key.get(key) for key in self.plan.units_started]
             delay = max((s.certain_delay_months for s in bought if s), default=0)
-            return _describe_certain_delay(delay) if delay else None
+            return (
+                LateDelivery(
+                    months=delay,
+                    probability=1.0,
+                    cost=Decimal("0.00"),
+                    sentence=f"The servers arrive {pluralize(delay, 'month')} late: the plan "
+                    "allows for that and pays for other machines until then.",
+                )
+                if delay
+                else None
+            )
         latest = max(risks, key=lambda risk: risk.late_months)
         if not may_rent(self.plan, inputs):
             return describe_late_delivery(latest, None, "")
@@ -291,16 +301,6 @@ rented in the meantime. The range counts the cost of those hours all the same.'
         probability=chance,
         cost=cost or Decimal("0.00"),
         sentence=f"If the servers arrive {how_late} ({chance:.0%} of cases), {meanwhile}.",
-    )
-
-
-def _describe_certain_delay(months: int) -> LateDelivery:
-    return LateDelivery(
-        months=months,
-        probability=1.0,
-        cost=Decimal("0.00"),
-        sentence=f"The servers arrive {pluralize(months, 'month')} late: the plan allows for that "
-        "and pays for other machines until then.",
     )
 
 

@@ -133,15 +133,12 @@ class Budgets:
             if len(excess) == 1:
                 needed = {k: min(over, needed.get(k, np.inf)) for k, over in excess.items()}
             rooms = self.lower(rooms, plan, excess, is_last=turn == ROUNDS - 2)
-        yield self._no_plan(excess, bound)
-
-    def _no_plan(self, excess: Amounts, bound: float) -> Plan:
         stated, is_alone = self.stated, len(excess) == 1
         conflicts = tuple(
             ConflictingConstraint(name, stated[name], stated[name] + over, is_alone)
             for name, over in excess.items()
         )
-        return Plan(False, np.inf, bound, why_not=tuple(map(str, conflicts)), conflicts=conflicts)
+        yield Plan(False, np.inf, bound, why_not=tuple(map(str, conflicts)), conflicts=conflicts)
 
     @cached_property
     def stated(self) -> Amounts:

@@ -113,10 +113,12 @@ class ModelInputs:
     @cached_property
     def sources(self) -> tuple[CapacitySource, ...]:
         """Every source of accelerator-hours with its charges."""
+        known = self.throughput, self.assumptions, self.calendar, self.packed_sizes
+        built = self.existing.build_sources(*known, self.data, self.hours)
         return (
             *self.priced_rentals,
             *self.server_sources,
-            *self._existing_sources(),
+            *map(self._with_data, built),
             *self._idle_storage(),
             *self._other_costs(self.scenario),
         )
@@ -142,11 +144,6 @@ class ModelInputs:
         charged = self.data.charge_own(source, self.calendar, self.hours)
         return self.data.let_wait(charged, self.runs.hours_of(source))
 
-    def _existing_sources(self) -> Iterator[CapacitySource]:
-        known = self.throughput, self.assumptions, self.calendar, self.packed_sizes
-        built = self.existing.build_sources(*known, self.data, self.hours)
-        return map(self._with_data, built)
-
     @cached_property
     def by_key(self) -> dict[str, CapacitySource]:
         """Sources by key."""
@@ -169,6 +166,12 @@ class ModelInputs:
         """The optimiser's view: every source, every limit."""
         calendar, months = self.calendar, self.calendar.months
         fixed_cash = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
+        due = [
+            source.stream_cash(stream, self.calendar)
+            for source in self.sources
+            for stream in source.fixed_streams
+            if stream.category is not Category.RESIDUAL
+        ]
         problem = PlanProblem(
             hours=self.hours,
             peak=self.peak,
@@ -188,18 +191,9 @@ class ModelInputs:
             base_cost=float(fixed_cash @ calendar.discount)
             + sum(s.fixed_shift(calendar) for s in self.sources),
             base_cash=fixed_cash[:months],
-            base_payments=self._fixed_payments(),
+            base_payments=float(np.sum(due)),
         )
         return self.supply.apply(problem, self.by_key, self.servers.by_key)
-
-    def _fixed_payments(self) -> float:
-        due = [
-            source.stream_cash(stream, self.calendar)
-            for source in self.sources
-            for stream in source.fixed_streams
-            if stream.category is not Category.RESIDUAL
-        ]
-        return float(np.sum(due))
 
     @property
     def parts_nodes(self) -> bool:

@@ -109,15 +109,16 @@ class _Fewer:
         with suppress(WorkSpentError):
             while high - low > 1:
                 count = (low + high) // 2
-                plan = self._solve(
-                    _limit_servers(
-                        inputs,
-                        {
-                            key: units * count // sum(bought.values())
-                            for key, units in bought.items()
-                        },
-                    )
+                limits = {
+                    key: units * count // sum(bought.values()) for key, units in bought.items()
+                }
+                units = tuple(
+                    replace(one, max_units=limits.get(one.key, 0)) if one.is_owned else one
+                    for one in inputs.problem.units
                 )
+                limited = copy(inputs)
+                vars(limited)["problem"] = replace(inputs.problem, units=units)
+                plan = self._solve(limited)
                 if plan is not None and not self._pays(plan):
                     high = count
                     continue
@@ -137,16 +138,6 @@ class _Fewer:
 
     def _pays(self, plan: Scenario) -> bool:
         return not why_not_bought(plan, self.rent, self.margin, self.rules)
-
-
-def _limit_servers(inputs: ModelInputs, limits: Mapping[str, int]) -> ModelInputs:
-    units = tuple(
-        replace(one, max_units=limits.get(one.key, 0)) if one.is_owned else one
-        for one in inputs.problem.units
-    )
-    limited = copy(inputs)
-    vars(limited)["problem"] = replace(inputs.problem, units=units)
-    return limited
 
 
 def _hold_to(inputs: ModelInputs, paid: float, margin: float) -> ModelInputs:

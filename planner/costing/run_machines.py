@@ -22,7 +22,6 @@ from functools import reduce
 from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import is_list_price_by_date
@@ -126,7 +125,14 @@ def _by_size(keys: frozenset[str], peak: Floats, inputs: ModelInputs) -> Iterato
         rented = {key for key, its_size in sizes.items() if its_size % size == 0}
         full = fill_nodes(peak, size * one)
         step = reduce(gcd, own_sizes, size)
-        least = np.where(_may_serve(own, inputs), fill_nodes(peak, step * one), full)
+        months = inputs.calendar.months
+        some = np.zeros(months, dtype=bool)
+        for source in (inputs.by_key[key] for key in own):
+            if source.existing is not None:
+                some |= source.existing > 0
+            if source.term is not None:
+                some |= source.term.active[source.term.can_start][:, :months].any(axis=0)
+        least = np.where(some, fill_nodes(peak, step * one), full)
         steps = (np.minimum(least + i * step * one, full) for i in _steps(size // step))
         for at_once in {row.tobytes(): row for row in steps}.values():
             yield RunGroup(_lasting_as_charged(own | rented, at_once, inputs), at_once)
@@ -168,17 +174,6 @@ def _steps(count: int) -> list[int]:
 
 def _parts(source: CapacitySource) -> int:
     return max(round(source.accelerators * _PARTS), 1)
-
-
-def _may_serve(own: Collection[str], inputs: ModelInputs) -> NDArray[np.bool_]:
-    months = inputs.calendar.months
-    some = np.zeros(months, dtype=bool)
-    for source in (inputs.by_key[key] for key in own):
-        if source.existing is not None:
-            some |= source.existing > 0
-        if source.term is not None:
-            some |= source.term.active[source.term.can_start][:, :months].any(axis=0)
-    return some
 
 
 def _lasting_as_charged(keys: Collection[str], peak: Floats, inputs: ModelInputs) -> frozenset[str]:

@@ -342,23 +342,19 @@ def missing_option(inputs: ModelInputs, key: ScenarioKey) -> str:
     if key is ScenarioKey.SPOT and inputs.max_spot_share == 0:
         return "the most spot is 0%"
     if key is ScenarioKey.ON_PREM:
-        return _missing_server(inputs)
+        owned = [s for s in inputs.sources if s.is_owned]
+        if not owned:
+            return "no server fits"
+        months = inputs.calendar.months
+        offered = [s for s in owned if s.existing is None]
+        to_buy = [s for s in offered if s.max_units != 0]
+        if offered and not to_buy and not has_existing_servers(inputs):
+            return "no server may be bought: the most units of each is 0"
+        if to_buy and first_arrival_month(to_buy, months) >= months:
+            return f"a server bought now arrives after the horizon of {pluralize(months, 'month')}"
+        return ""
     if not inputs.sources:
         return "nothing fits"
-    return ""
-
-
-def _missing_server(inputs: ModelInputs) -> str:
-    owned = [s for s in inputs.sources if s.is_owned]
-    if not owned:
-        return "no server fits"
-    months = inputs.calendar.months
-    offered = [s for s in owned if s.existing is None]
-    to_buy = [s for s in offered if s.max_units != 0]
-    if offered and not to_buy and not has_existing_servers(inputs):
-        return "no server may be bought: the most units of each is 0"
-    if to_buy and first_arrival_month(to_buy, months) >= months:
-        return f"a server bought now arrives after the horizon of {pluralize(months, 'month')}"
     return ""
 
 

@@ -194,6 +194,12 @@ class _Builder:
         cost = None if alone.books is None else alone.books.net_present_cost
         without = results.without.get(name)
         shared_hours, in_all = self._shared_hours(name)
+        months: set[int] = set()
+        if self.usage is not None:
+            for (project, _), hours in self.usage.used.items():
+                if project == alone.name:
+                    months |= set(hours.nonzero()[0].tolist())
+        asked_for = alone.member.alone.demand.hours_per_month.nonzero()[0].tolist()
         return ProjectShare(
             name=name,
             priority=alone.member.project.priority,
@@ -214,7 +220,7 @@ class _Builder:
             direct_cost=self._direct_cost(name),
             shared_hours=round(shared_hours, 4),
             shared_fraction=round(shared_hours / in_all, 6) if in_all else None,
-            busy_months=self._busy_months(alone),
+            busy_months=tuple(sorted(months or asked_for)),
             explanation="",
         )
 
@@ -250,15 +256,6 @@ class _Builder:
             ),
             Decimal("0.00"),
         )
-
-    def _busy_months(self, alone: StandAlone) -> tuple[int, ...]:
-        months: set[int] = set()
-        if self.usage is not None:
-            for (project, _), hours in self.usage.used.items():
-                if project == alone.name:
-                    months |= set(hours.nonzero()[0].tolist())
-        asked_for = alone.member.alone.demand.hours_per_month.nonzero()[0].tolist()
-        return tuple(sorted(months or asked_for))
 
     def _why_not(self) -> Iterator[str]:
         results = self.results

@@ -22,7 +22,6 @@ from planner.costing.optimizer.plan_model import (
     Kind,
     Limits,
     PlanModel,
-    RentalColumns,
     hours_at_peak,
     units_in_service,
     units_needed,
@@ -317,16 +316,6 @@ class _ProjectRows(PlanModel):
         self.has_peak = self.busy & (self.problem.peak > 0) & ~self.inside
         self.hours_at_peak = hours_at_peak(self.problem)
         self.width = self.problem.hours / self.hours_at_peak
-        self._write_rows()
-        self._write_kinds()
-        self._taken = [taken for kind in shared.kinds for taken in self._take(shared, kind)]
-        self.rentals = list(self._write_rentals())
-        self._write_nodes()
-        for rented in self.rentals:
-            self._put_rented(rented)
-        self.rows = np.arange(before, self.model.row_count)
-
-    def _write_rows(self) -> None:
         model, movable = self.model, self.project.movable
         self.width_row = model.rows_in(self.has_peak, self.width, np.inf)
         self.hours_row = model.rows_in(self.busy & ~self.inside, self.width, np.inf)
@@ -337,6 +326,15 @@ class _ProjectRows(PlanModel):
             self.at_once_row = model.rows_in(self.inside, -np.inf, movable.at_once)
         share = self.problem.max_spot_share
         self.spot_row = model.rows_in(self.busy & (share < 1), -np.inf, share * self.width)
+        self._write_kinds()
+        self._taken = [taken for kind in shared.kinds for taken in self._take(shared, kind)]
+        self.rentals = list(self._write_rentals())
+        self._write_nodes()
+        for rented in self.rentals:
+            months, columns = rented.months, rented.columns
+            self.model.put(self.at_once_row[months], columns, 1.0)
+            self.model.put(self._kind_row(rented.offers[0].key)[months], columns, 1.0)
+        self.rows = np.arange(before, self.model.row_count)
 
     def _write_kinds(self) -> None:
         model, kinds = self.model, sorted(set(self.project.kinds.values()))
@@ -412,11 +410,6 @@ class _ProjectRows(PlanModel):
         for quota, quota_rows in quotas:
             self.model.put(quota_rows[months], nodes, offer.size_in(quota.group))
         return np.where(self.inside, rows, link)
-
-    def _put_rented(self, rented: RentalColumns) -> None:
-        months, columns = rented.months, rented.columns
-        self.model.put(self.at_once_row[months], columns, 1.0)
-        self.model.put(self._kind_row(rented.offers[0].key)[months], columns, 1.0)
 
     def taken(self, values: Floats) -> list[tuple[Kind, Floats, Floats]]:
         width, _ = self.rented(values)

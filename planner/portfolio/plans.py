@@ -122,31 +122,21 @@ class PortfolioPlans:
             return self._plan_laid(own, work)
         changed = [one.name for one in own if self.alone[one.name].is_sooner]
         if changed:
-            best = self._plan_either_way(own, as_stated, changed, work)
+            before = work.done
+            best = self._plan_laid(own, work.share(1 / 2, stops=False))
+            with suppress(WorkSpentError):  # what there is stands
+                best = _cheaper(best, self._plan_laid(as_stated, work.share(1 / 2, stops=False)))
+                taken = work.done - before
+                for name in changed if len(changed) > 1 else []:
+                    if work.remaining < taken:
+                        break
+                    members = own if best is None else best.books.members
+                    turned = [self._turned(one) if one.name == name else one for one in members]
+                    best = _cheaper(best, self._plan_laid(turned, work))
         else:
             best = self._plan_laid(own, work)
         if best is None and self.has_limits:
             best = self._plan_within_months(as_stated, work)
-        return best
-
-    def _plan_either_way(
-        self,
-        own: Sequence[PreparedProject],
-        as_stated: Sequence[PreparedProject],
-        changed: Sequence[str],
-        work: WorkMeter,
-    ) -> PortfolioPlan | None:
-        before = work.done
-        best = self._plan_laid(own, work.share(1 / 2, stops=False))
-        with suppress(WorkSpentError):  # what there is stands
-            best = _cheaper(best, self._plan_laid(as_stated, work.share(1 / 2, stops=False)))
-            taken = work.done - before
-            for name in changed if len(changed) > 1 else []:
-                if work.remaining < taken:
-                    break
-                members = own if best is None else best.books.members
-                turned = [self._turned(one) if one.name == name else one for one in members]
-                best = _cheaper(best, self._plan_laid(turned, work))
         return best
 
     def _plan_within_months(
@@ -206,15 +196,11 @@ class PortfolioPlans:
         that was found."""
         if not self.search.keeps_budgets(joint, apart):
             return False
-        if self._has_only_budgets:
-            return True
-        return books is not None and apart.is_same_for_less(books)
-
-    @property
-    def _has_only_budgets(self) -> bool:
         servers = self.preparation.request.on_prem.servers or ()
         has_room = all(server.max_units is None for server in servers)
-        return has_room and not self.preparation.request.limits.quotas
+        if has_room and not self.preparation.request.limits.quotas:
+            return True
+        return books is not None and apart.is_same_for_less(books)
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
         if not all(map(self._is_as_alone, members)):

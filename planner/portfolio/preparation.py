@@ -20,7 +20,7 @@ from planner.contract.request.workload import Run
 from planner.contract.validation import parse
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import CommitmentOption, PlanProblem
+from planner.costing.optimizer.problem import CommitmentOption
 from planner.costing.optimizer.solve import restrict_sources
 from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
@@ -177,20 +177,17 @@ class PortfolioPreparation:
         self, members: Sequence[PreparedProject], laid: Sequence[PreparedProject]
     ) -> tuple[ModelInputs, ...]:
         if not self.holds:
-            extended = self._with_all_commitments(laid)
+            key = tuple(one.key for one in laid)
+            if key not in self._extended:
+                every = (*self.projects, *laid)
+                inputs = _share_commitments([prepared.alone for prepared in every])
+                self._extended[key] = dict(zip((one.key for one in every), inputs, strict=True))
+            extended = self._extended[key]
             return tuple(extended[member.key] for member in members)
         holders = [member.project for member in members]
         return _share_commitments(
             [self._preparation(member.project, holders) for member in members]
         )
-
-    def _with_all_commitments(self, laid: Sequence[PreparedProject]) -> dict[Key, ModelInputs]:
-        key = tuple(one.key for one in laid)
-        if key not in self._extended:
-            every = (*self.projects, *laid)
-            inputs = _share_commitments([prepared.alone for prepared in every])
-            self._extended[key] = dict(zip((one.key for one in every), inputs, strict=True))
-        return self._extended[key]
 
 
 def _share_commitments(preparations: Sequence[Preparation]) -> tuple[ModelInputs, ...]:
@@ -362,9 +359,13 @@ def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool
     kinds = {}
     if inputs.one_accelerator:
         kinds = {key: inputs.by_key[key].accelerator for key in keys}
-    return ProjectProblem(
-        member.name, problem, member.movable, _whole_nodes(inputs, problem), kinds
-    )
+    whole = set()
+    for unit in problem.units:
+        source = inputs.by_key[unit.key]
+        job = inputs.job_sizes.get(source.accelerator, 1)
+        if 2 * job > source.accelerators and job > 1:
+            whole.add(unit.key)
+    return ProjectProblem(member.name, problem, member.movable, frozenset(whole), kinds)
 
 
 def rents_in_parts(inputs: ModelInputs) -> bool:
@@ -374,16 +375,6 @@ def rents_in_parts(inputs: ModelInputs) -> bool:
 
 def _is_to_buy(source: CapacitySource) -> bool:
     return source.is_owned and source.existing is None
-
-
-def _whole_nodes(inputs: ModelInputs, problem: PlanProblem) -> frozenset[str]:
-    whole = set()
-    for unit in problem.units:
-        source = inputs.by_key[unit.key]
-        job = inputs.job_sizes.get(source.accelerator, 1)
-        if 2 * job > source.accelerators and job > 1:
-            whole.add(unit.key)
-    return frozenset(whole)
 
 
 def _tell_apart(projects: Sequence[ProjectProblem]) -> tuple[ProjectProblem, ...]:

@@ -150,13 +150,10 @@ class PortfolioResults:
         return divide_by_samples(names, walks, plan.cents, alone, target=TARGET_ERROR)
 
     def _game(self, plan: PortfolioPlan) -> Game:
-        most = plan.cost_without_others if self._leaves_plans(plan) else None
-        return lambda group: self.plans.cost(group, plan, self._shares_work, most)
-
-    def _leaves_plans(self, plan: PortfolioPlan) -> bool:
         preparation = self.preparation
         keeps_rules = plan.may_buy or not plan.books.buys
-        return keeps_rules and not preparation.holds
+        most = plan.cost_without_others if keeps_rules and not preparation.holds else None
+        return lambda group: self.plans.cost(group, plan, self._shares_work, most)
 
     def _use_weights(self, plan: PortfolioPlan) -> dict[str, float]:
         books = plan.books

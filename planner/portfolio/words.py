@@ -200,7 +200,12 @@ def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
         return
     yield f"It works {describe_months(answer, one.busy_months)}."
     if one.sooner or (one.alone_sooner and not one.waits):
-        yield _describe_when(one)
+        yield (
+            "Its runs finish before their deadlines here."
+            if one.sooner
+            else "Its runs are spread over the months to their deadlines here; by itself it would "
+            "do them sooner."
+        )
     yield _describe_shared_hours(answer, one)
 
 
@@ -249,15 +254,6 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
         sentences.append(f"Without {limits}, serving all would cost {amount}.")
     if sentences:
         yield " ".join(sentences)
-
-
-def _describe_when(one: ProjectShare) -> str:
-    return (
-        "Its runs finish before their deadlines here."
-        if one.sooner
-        else "Its runs are spread over the months to their deadlines here; by itself it would do "
-        "them sooner."
-    )
 
 
 def describe_sureness(answer: PortfolioAnswer) -> str:

@@ -226,7 +226,9 @@ class _Part:
             how = rented_how(self.source.purchase_option)
             is_all = share >= 1 - NOISE
             yield f"rent {self._up_to(units)}{machine} {how}{where}{self._how_long() * is_all} "
-            yield self._while(first, last)
+            start = f"{self._calendar.month(first):%B %Y}"
+            is_to_the_end = last == self._calendar.months - 1 > first
+            yield f"from {start}" if is_to_the_end else self._when(first, last)
             yield "" if is_all else f" for {self.share_in_words}"
 
     def _sum(self, first: int, terms: int = 1, beside: Decimal | None = None) -> str:
@@ -291,11 +293,6 @@ class _Part:
     def _when(self, first: int, last: int) -> str:
         start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))
         return f"in {start}" if first == last else f"from {start} to {end}"
-
-    def _while(self, first: int, last: int) -> str:
-        start = f"{self._calendar.month(first):%B %Y}"
-        is_to_the_end = last == self._calendar.months - 1 > first
-        return f"from {start}" if is_to_the_end else self._when(first, last)
 
     def _invoice(self, first: int, last: int) -> str:
         due = self.cost.due(first)

@@ -397,7 +397,11 @@ def _mix(mixes: _Mixes, width: Floats, scenario: Scenario, inputs: ModelInputs) 
         size = source.capacity if is_whole_node else 0.0
         node = np.where(share > 0, np.minimum(node, size), node)
     if not mixes:
-        parts = [_own_average(scenario, inputs)]
+        served = float(scenario.served_hours.sum())
+        cost = np.array([scenario.cost, float(scenario.total_cost)])
+        average = cost / served if served else np.zeros(2)
+        none = CapacitySource("", "", "", "", 0.0, 0.0)
+        parts = [RentPart(none, False, "", np.ones((inputs.calendar.months, 1)) * average)]
     is_whole = np.isfinite(node)
     pooled = {pool.provider for pool in inputs.pools}
     bills = tuple(_bill(s, share, months) for s, share in mixes if pooled and s.provider in pooled)
@@ -437,14 +441,6 @@ def _parts(
 def _worth(charge: HourCharge, calendar: Calendar) -> Floats:
     months = calendar.months
     return np.stack([calendar.discount_of(charge.paid)[:months], np.ones(months)], axis=1)
-
-
-def _own_average(scenario: Scenario, inputs: ModelInputs) -> RentPart:
-    served = float(scenario.served_hours.sum())
-    cost = np.array([scenario.cost, float(scenario.total_cost)])
-    average = cost / served if served else np.zeros(2)
-    none = CapacitySource("", "", "", "", 0.0, 0.0)
-    return RentPart(none, False, "", np.ones((inputs.calendar.months, 1)) * average)
 
 
 def cheapest(sources: Sequence[CapacitySource], months: int = 1) -> CapacitySource | None:

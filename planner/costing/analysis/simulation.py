@@ -391,7 +391,9 @@ def summarize_risk(
         n, seed, model = parameters.samples, parameters.seed, parameters.price_model
         return RiskResult({}, {}, {}, {}, {}, {}, n, seed, model)
     n = cost.shape[1]
-    cheapest = np.bincount(_first_cheapest(cost), minlength=len(keys)) / n
+    edge = cost.min(axis=0)
+    edge = edge + 1e-9 * np.abs(edge)
+    cheapest = np.bincount(np.asarray((cost <= edge).argmax(axis=0)), minlength=len(keys)) / n
     best = cost.min(axis=0)
     return RiskResult(
         percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
@@ -438,12 +440,6 @@ def calculate_cvar_90(row: Floats) -> float:
     """
     tail = max(1, len(row) // 10)
     return float(np.partition(row, len(row) - tail)[len(row) - tail :].mean())
-
-
-def _first_cheapest(cost: Floats) -> NDArray[np.int64]:
-    edge = cost.min(axis=0)
-    edge = edge + 1e-9 * np.abs(edge)
-    return np.asarray((cost <= edge).argmax(axis=0))
 
 
 def _p10_p50_p90(row: Floats) -> tuple[float, float, float]:

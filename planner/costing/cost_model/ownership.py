@@ -64,11 +64,28 @@ def build_server_source(
         depreciation=_depreciation(assumptions),
         sells_when_retired=True,
     )
+    rates = (
+        (Category.CAPEX, "Servers", 1.0),
+        (Category.NETWORK_STORAGE, "Network and storage", assumptions["network_storage_rate"]),
+        (Category.INSTALL, "Installation", assumptions["install_cost_rate"]),
+        (Category.SPARES, "Spares", assumptions["spare_rate"]),
+    )
     return replace(
         _source_without_units(server, r, assumptions, calendar),
         key=f"server:{server.slug}",
         unit_charges=(
-            *_purchase_charges(server, assumptions, calendar),
+            *[
+                UnitCharge(
+                    category,
+                    f"{label}: {server.label}",
+                    "servers",
+                    1.0,
+                    rate * _unit_prices(server, assumptions, calendar),
+                    ChargeTiming.START,
+                )
+                for category, label, rate in rates
+                if rate > 0 and not (server.is_leased and category is Category.CAPEX)
+            ],
             *_financing_charges(server, assumptions, calendar),
             *_operating_charges(server, assumptions, calendar),
             *_residual_charges(server, assumptions, calendar, term),
@@ -159,29 +176,6 @@ def _depreciation(assumptions: Assumptions) -> Depreciation:
     if assumptions.depreciation == "macrs_5":
         return "macrs_5"
     return "straight_line" if assumptions.depreciation == "straight_line" else "none"
-
-
-def _purchase_charges(
-    server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
-) -> list[UnitCharge]:
-    rates = (
-        (Category.CAPEX, "Servers", 1.0),
-        (Category.NETWORK_STORAGE, "Network and storage", assumptions["network_storage_rate"]),
-        (Category.INSTALL, "Installation", assumptions["install_cost_rate"]),
-        (Category.SPARES, "Spares", assumptions["spare_rate"]),
-    )
-    return [
-        UnitCharge(
-            category,
-            f"{label}: {server.label}",
-            "servers",
-            1.0,
-            rate * _unit_prices(server, assumptions, calendar),
-            ChargeTiming.START,
-        )
-        for category, label, rate in rates
-        if rate > 0 and not (server.is_leased and category is Category.CAPEX)
-    ]
 
 
 def _financing_charges(

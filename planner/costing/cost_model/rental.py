@@ -232,27 +232,6 @@ def _staff_charges(
 def _commitment_charges(
     source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
-    bill = _commitment_bill(source, term, assumptions, calendar)
-    rate = assumptions["cloud_support_rate"]
-    if not rate:
-        return bill
-    support = (
-        replace(
-            charge,
-            category=Category.SUPPORT,
-            label=_support_label(source),
-            unit="of the bill",
-            quantity=rate,
-            unit_price=charge.quantity * charge.unit_price,
-        )
-        for charge in bill
-    )
-    return (*bill, *support)
-
-
-def _commitment_bill(
-    source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
-) -> tuple[UnitCharge, ...]:
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     charges = []
     if source.price_per_hour:
@@ -280,7 +259,22 @@ def _commitment_bill(
                 fixed_at_start=True,
             )
         )
-    return tuple(charges)
+    bill = tuple(charges)
+    rate = assumptions["cloud_support_rate"]
+    if not rate:
+        return bill
+    support = (
+        replace(
+            charge,
+            category=Category.SUPPORT,
+            label=_support_label(source),
+            unit="of the bill",
+            quantity=rate,
+            unit_price=charge.quantity * charge.unit_price,
+        )
+        for charge in bill
+    )
+    return (*bill, *support)
 
 
 def available_months(

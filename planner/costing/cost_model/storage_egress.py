@@ -118,21 +118,18 @@ class CloudData:
             gib = self.egress_gib_per_month
             yield _Part(Category.EGRESS, "Egress", "GiB", gib, self._price(place, "egress", gib))
         if away:
-            price = self._moving(place, self.transfer_gib)
+            assert self.home is not None
+            home = self.home.place
+            out = self._own(home, "transfer", self.transfer_gib)
+            if out is None:
+                out = 0.0 if home == ON_PREMISES else self._price(home, "egress", self.transfer_gib)
+            price = out + (self._own(place, "ingest", self.transfer_gib) or 0.0)
             yield _Part(Category.EGRESS, MOVED, "GiB", self.transfer_gib, price)
 
     def _storage(self, place: tuple[str, str], gib: float) -> float:
         if place == ON_PREMISES:
             return self.assumptions["on_prem_storage_per_tib_month"] / GIB_PER_TIB
         return self._price(place, "storage", gib)
-
-    def _moving(self, place: tuple[str, str], gib: float) -> float:
-        assert self.home is not None
-        home = self.home.place
-        out = self._own(home, "transfer", gib)
-        if out is None:
-            out = 0.0 if home == ON_PREMISES else self._price(home, "egress", gib)
-        return out + (self._own(place, "ingest", gib) or 0.0)
 
     def _price(self, place: tuple[str, str], item: DataItem, gib: float) -> float:
         own = self._own(place, item, gib)

@@ -263,12 +263,6 @@ def split_by_equal_values(
     yield from np.split(entries[order], np.flatnonzero(changed))
 
 
-def _pick_best(offers: EligibleOffers, group: Rows, price: Floats, peak: float) -> int:
-    lowest = price[group].min()
-    equal = group[price[group] <= lowest * (1 + TIE)]
-    return min((int(i) for i in equal), key=lambda i: _preference(offers, i, peak))
-
-
 def _preference(
     offers: EligibleOffers, i: int, peak: float
 ) -> tuple[bool, float, float, bool, bool, int, str]:
@@ -292,7 +286,10 @@ def _pareto_frontier(
     selected: list[int] = []
     rest = group
     while len(rest):
-        best = _pick_best(offers, rest, criteria[0], peak)
+        price = criteria[0]
+        lowest = price[rest].min()
+        equal = rest[price[rest] <= lowest * (1 + TIE)]
+        best = min((int(i) for i in equal), key=lambda i: _preference(offers, i, peak))
         selected.append(best)
         is_better = np.zeros(len(rest), dtype=bool)
         for cost in criteria[1:]:

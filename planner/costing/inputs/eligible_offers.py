@@ -230,7 +230,10 @@ class OfferSelection:
         places = limit_places(self.request, self.catalog.regions)
         yield from warn_of_places(self.request.existing.commitments, places)
         yield from self._warn_unused_adjustments()
-        yield from self._warn_unused_quotas()
+        tables = (self.catalog_offers, self.custom)
+        for rule in self.stated_quotas.rules:
+            if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
+                yield f"The {rule.words} matches no price and limits nothing."
         for table in (self.catalog_offers, self.custom):
             rows = self._fitting_rows(table, is_own=table is self.custom)
             yield from self.stated_quotas.warnings(table, rows)
@@ -241,12 +244,6 @@ class OfferSelection:
         for i, rule in enumerate(own, start=1):
             if not match_adjustment(table, every, rule).any():
                 yield f"Discount {i} matches no price of the catalog and changes nothing."
-
-    def _warn_unused_quotas(self) -> Iterator[str]:
-        tables = (self.catalog_offers, self.custom)
-        for rule in self.stated_quotas.rules:
-            if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
-                yield f"The {rule.words} matches no price and limits nothing."
 
     def _undominated(
         self, offers: EligibleOffers, custom: Sequence[CustomOffer]

@@ -250,7 +250,8 @@ class GuardRails:
 
     def rows(self, table: OfferTable, rows: Rows) -> Rows:
         """Those of `rows` that every rule admits."""
-        return _admitted_by_all(rows, self._masks(table, rows))
+        masks = self._masks_of_machines(table, rows)
+        return _admitted_by_all(rows, [*self._masks_of_places(table, rows), *masks.values()])
 
     def admitted(self, table: OfferTable, rows: Rows) -> dict[str, Rows]:
         """Name of each rule in force, limits on places left out → those of `rows` that it
@@ -269,10 +270,6 @@ class GuardRails:
     def runs_on(self, accelerator: str) -> bool:
         """Whether an accelerator runs the software of the request."""
         return self.rules.software in (ANY, find_software(accelerator))
-
-    def _masks(self, table: OfferTable, rows: Rows) -> list[Bools]:
-        masks = self._masks_of_machines(table, rows)
-        return [*self._masks_of_places(table, rows), *masks.values()]
 
     def _masks_of_machines(self, table: OfferTable, rows: Rows) -> dict[str, Bools]:
         masks = {}
