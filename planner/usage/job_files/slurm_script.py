@@ -37,21 +37,6 @@ def matches(text: str) -> bool:
 def read(text: str) -> JobFacts:
     """Accelerators of the job, its time limit and the tasks of its array."""
     facts = JobFacts("Slurm script")
-    first = _read_options(text)
-    facts.name = first.get("job-name", "")
-    facts.accelerators = _read_part(first, facts, text)
-    if re.search(r"^#SBATCH\s+(het|pack)job\b", text, re.MULTILINE):
-        facts.ask_count("it has parts of different kinds")
-    _read_time(first.get("time", ""), facts)
-    _read_array(first.get("array", ""), facts)
-    for key in ("constraint", "partition"):
-        if not facts.accelerator and accelerators.find(first.get(key, "")):
-            facts.accelerator = first[key]
-            facts.note(f"The accelerator is read from the {key} {first[key]!r}.")
-    return facts.settle()
-
-
-def _read_options(text: str) -> dict[str, str]:
     options: dict[str, str] = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -64,7 +49,18 @@ def _read_options(text: str) -> dict[str, str]:
         except ValueError:
             words = rest.split()
         options |= _options(words)
-    return options
+    first = options
+    facts.name = first.get("job-name", "")
+    facts.accelerators = _read_part(first, facts, text)
+    if re.search(r"^#SBATCH\s+(het|pack)job\b", text, re.MULTILINE):
+        facts.ask_count("it has parts of different kinds")
+    _read_time(first.get("time", ""), facts)
+    _read_array(first.get("array", ""), facts)
+    for key in ("constraint", "partition"):
+        if not facts.accelerator and accelerators.find(first.get(key, "")):
+            facts.accelerator = first[key]
+            facts.note(f"The accelerator is read from the {key} {first[key]!r}.")
+    return facts.settle()
 
 
 def _options(words: list[str]) -> dict[str, str]:
