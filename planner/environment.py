@@ -147,7 +147,18 @@ class Environment:
             return self.variables.get(name, default).strip()
         if self.variables.get(name, "").strip():
             raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; unset one of them.")
-        return _read_secret(name, path)
+        # The text of a file, as Docker, Kubernetes and systemd hand over secrets.
+        try:
+            with Path(path).open("rb") as file:
+                content = file.read(MAX_SECRET_BYTES + 1)
+            text = content.decode().strip()
+        except (OSError, ValueError) as error:
+            raise ImproperlyConfigured(f"{name}_FILE={path!r} cannot be read: {error}") from None
+        if len(content) > MAX_SECRET_BYTES:
+            raise ImproperlyConfigured(f"{name}_FILE={path!r} is larger than a secret can be.")
+        if not text:
+            raise ImproperlyConfigured(f"{name}_FILE={path!r} is empty; write the secret into it.")
+        return text
 
     def database(self, name: str, default: str) -> dj_database_url.DBConfig:
         """Django's settings of the database at an address, whose password no refusal shows."""
@@ -299,21 +310,6 @@ class Environment:
     def words(self, name: str, default: str = "") -> list[str]:
         """A list separated by commas."""
         return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
-
-
-def _read_secret(name: str, path: str) -> str:
-    """The text of a file, as Docker, Kubernetes and systemd hand over secrets."""
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(MAX_SECRET_BYTES + 1)
-        text = content.decode().strip()
-    except (OSError, ValueError) as error:
-        raise ImproperlyConfigured(f"{name}_FILE={path!r} cannot be read: {error}") from None
-    if len(content) > MAX_SECRET_BYTES:
-        raise ImproperlyConfigured(f"{name}_FILE={path!r} is larger than a secret can be.")
-    if not text:
-        raise ImproperlyConfigured(f"{name}_FILE={path!r} is empty; write the secret into it.")
-    return text
 
 
 DATABASE_OPTIONS: dict[str, dict[str, object]] = {

@@ -16,7 +16,6 @@ from planner.commands.command import (
     read_bytes,
     read_request,
 )
-from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.exports import TABLES
 from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
@@ -54,11 +53,8 @@ def _answer_portfolio(options: Options, load_catalog: LoadCatalog) -> str:
 
     does_without = not request.use_catalog or bool(request.custom_offers)
     answer = answer_at_prices(does_without, load_catalog, plan)
-    return _format_portfolio(answer, options["json"], options["table"])
-
-
-def _format_portfolio(answer: PortfolioAnswer, as_json: bool, table: str | None) -> str:
-    if as_json:
+    table = options["table"]
+    if options["json"]:
         return json.dumps(answer.to_json(), indent=2, allow_nan=False)
     if table is None:
         from planner.commands.tables import portfolio_tables
@@ -145,11 +141,8 @@ def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:
 
     does_without = request.get("use_catalog") is False or bool(request.get("custom_offers"))
     answer = answer_at_prices(does_without, load_catalog, lambda known: compare(request, known))
-    return _format_compare(answer, options["json"], options["table"])
-
-
-def _format_compare(answer: ComparisonAnswer, as_json: bool, table: str | None) -> str:
-    if as_json:
+    table = options["table"]
+    if options["json"]:
         return json.dumps(answer.to_json(), indent=2, allow_nan=False)
     if table is None:
         from planner.commands.tables import comparison_tables

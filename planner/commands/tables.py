@@ -20,7 +20,6 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import (
     EstimateAnswer,
-    EstimateCandidate,
     Parallelism,
     ServingPlan,
 )
@@ -129,12 +128,6 @@ def price_tables(
     """The age of each provider's prices, and the offers, the cheapest first."""
     out = StringIO()
     console = make_console(out)
-    console.print(_revisions(revisions))
-    console.print(_offers(offers, count))
-    return out.getvalue().rstrip()
-
-
-def _revisions(revisions: Iterable[RevisionInfo]) -> Table:
     table = Table(title="Prices known", title_justify="left")
     for head in ("provider", "origin", "newest", "oldest sold now"):
         table.add_column(head)
@@ -150,7 +143,9 @@ def _revisions(revisions: Iterable[RevisionInfo]) -> Table:
             f"{info.offer_count:,}",
             f"{info.undated_prices:,}",
         )
-    return table
+    console.print(table)
+    console.print(_offers(offers, count))
+    return out.getvalue().rstrip()
 
 
 def _offers(offers: Sequence[dict[str, Any]], count: int) -> Table:
@@ -188,7 +183,20 @@ def estimate_tables(estimate: Estimate) -> str:
     answer = estimate.answer
     console.print(_estimate(answer))
     if answer.candidates:
-        console.print(_candidates(answer.candidates))
+        table = Table(title=CANDIDATES_TITLE, title_justify="left")
+        table.add_column("accelerator")
+        for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
+            table.add_column(head, justify="right")
+        for one in [c for c in answer.candidates if c.fits][:SHOWN_CANDIDATES]:
+            table.add_row(
+                one.accelerator,
+                f"{one.accelerators:,}",
+                hours_words(one.accelerator_hours),
+                hours_words(one.wall_clock_hours),
+                _number(one.memory_headroom, ".0%"),
+                _kwh(one.energy_kwh),
+            )
+        console.print(table)
     console.print(f"Method: {answer.method}")
     for note in (*answer.notes, answer.cpu.note, *answer.other_chips):
         console.print(f"Note: {note}")
@@ -235,8 +243,11 @@ def _estimate(answer: EstimateAnswer) -> Table:
     hours = answer.accelerator_hours
     table = Table(title=f"{answer.accelerators:,} × {answer.accelerator}", show_header=False)
     table.title_justify = "left"
+    # A range of hours, its unit said where one end is in minutes and the other is not.
+    unit = " h" if hours.p10 < 1 <= hours.p90 else ""
     rows = {
-        "accelerator-hours, p10 to p90": _hours_between(hours.p10, hours.p90)
+        "accelerator-hours, p10 to p90": f"{hours_words(hours.p10)} to {hours_words(hours.p90)}"
+        + unit
         + ("" if hours.holds else f" ({NO_RANGE_HERE})"),
         "accelerator-hours, p50": hours_words(hours.p50),
         "wall clock of one run, h": hours_words(answer.wall_clock_hours),
@@ -288,23 +299,6 @@ def _layout(layout: Parallelism | None) -> str:
     )
 
 
-def _candidates(candidates: Sequence[EstimateCandidate]) -> Table:
-    table = Table(title=CANDIDATES_TITLE, title_justify="left")
-    table.add_column("accelerator")
-    for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
-        table.add_column(head, justify="right")
-    for one in [c for c in candidates if c.fits][:SHOWN_CANDIDATES]:
-        table.add_row(
-            one.accelerator,
-            f"{one.accelerators:,}",
-            hours_words(one.accelerator_hours),
-            hours_words(one.wall_clock_hours),
-            _number(one.memory_headroom, ".0%"),
-            _kwh(one.energy_kwh),
-        )
-    return table
-
-
 def hours_words(hours: float | None) -> str:
     """Hours, with one digit below ten, or minutes where there is not one hour."""
     if hours is None:
@@ -312,12 +306,6 @@ def hours_words(hours: float | None) -> str:
     if hours < 1:
         return f"{hours * 60:,.1f} min"
     return f"{hours:,.1f}" if round(hours, 1) < FEW_HOURS else f"{hours:,.0f}"
-
-
-def _hours_between(least: float, most: float) -> str:
-    """A range of hours, its unit said where one end is in minutes and the other is not."""
-    unit = " h" if least < 1 <= most else ""
-    return f"{hours_words(least)} to {hours_words(most)}{unit}"
 
 
 def _kwh(energy: float | None) -> str:
@@ -344,7 +332,20 @@ def portfolio_tables(answer: PortfolioAnswer) -> str:
         console.print(f"  {sentence}")
     console.print(_projects(answer))
     if answer.purchases:
-        console.print(_purchases(answer))
+        table = Table(title="Bought and committed to", title_justify="left")
+        for head in ("ordered", "in service", "what"):
+            table.add_column(head)
+        for head in ("units", f"due at start, {answer.currency}"):
+            table.add_column(head, justify="right")
+        for row in answer.purchases:
+            table.add_row(
+                format_month(answer.month(row.month)),
+                " to ".join(format_month(answer.month(at)) for at in (row.first, row.last)),
+                row.label,
+                f"{row.units:g}",
+                _money(row.due_at_start, answer.currency),
+            )
+        console.print(table)
     for one in answer.projects:
         console.print(f"{one.name}: {one.explanation}")
     for text in (*answer.why_not, *answer.warnings):
@@ -396,23 +397,6 @@ def _projects(answer: PortfolioAnswer) -> Table:
             _money(one.saving, answer.currency),
             fractions.get(one.name, ""),
             _money(one.without, answer.currency),
-        )
-    return table
-
-
-def _purchases(answer: PortfolioAnswer) -> Table:
-    table = Table(title="Bought and committed to", title_justify="left")
-    for head in ("ordered", "in service", "what"):
-        table.add_column(head)
-    for head in ("units", f"due at start, {answer.currency}"):
-        table.add_column(head, justify="right")
-    for row in answer.purchases:
-        table.add_row(
-            format_month(answer.month(row.month)),
-            f"{format_month(answer.month(row.first))} to {format_month(answer.month(row.last))}",
-            row.label,
-            f"{row.units:g}",
-            _money(row.due_at_start, answer.currency),
         )
     return table
 

@@ -18,7 +18,6 @@ from rich.table import Table
 from planner.commands.command import Command, LoadCatalog, Options, Warned
 from planner.commands.tables import make_console
 from planner.contract.amounts import shift_month
-from planner.usage.demand import Demand
 from planner.usage.ledger import REASONS
 from planner.usage.projects import DEFAULT_SOURCES
 from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
@@ -182,7 +181,19 @@ def usage_tables(answer: UsageAnswer) -> str:
         name = demand.history.accelerator or "accelerators"
         length = pluralize(len(demand.history.hours), "month")
         console.print(f"Demand of {name} by {demand.method}, from {length}")
-        console.print(_demand(demand))
+        table = Table()
+        table.add_column("month")
+        for head in ("accelerator hours", "p10", "p90", "peak"):
+            table.add_column(head, justify="right")
+        for step, hours in enumerate(demand.hours_per_month):
+            table.add_row(
+                shift_month(demand.start, step),
+                f"{hours:,.0f}",
+                UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
+                UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",
+                f"{demand.peak_accelerators[step]:,}",
+            )
+        console.print(table)
     notes = [*usage.notes(), *(demand.notes if demand else ())]
     if answer.no_demand_because:
         notes.append(f"No forecast: {answer.no_demand_because}")
@@ -295,20 +306,4 @@ def _idle(rows: Sequence[Mapping[str, Any]]) -> Table:
         )
     if any(row["cost"] is None for row in rows):
         table.caption = "--idle-price says what an accelerator-hour costs where no bill does"
-    return table
-
-
-def _demand(demand: Demand) -> Table:
-    table = Table()
-    table.add_column("month")
-    for head in ("accelerator hours", "p10", "p90", "peak"):
-        table.add_column(head, justify="right")
-    for step, hours in enumerate(demand.hours_per_month):
-        table.add_row(
-            shift_month(demand.start, step),
-            f"{hours:,.0f}",
-            UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
-            UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",
-            f"{demand.peak_accelerators[step]:,}",
-        )
     return table

@@ -240,18 +240,10 @@ def shown(value: object) -> str:
 
 def _refusals(model: type[BaseModel], data: object, detail: ErrorDetails) -> Iterator[InvalidInput]:
     cause = detail.get("ctx", {}).get("error")
-    path = _path(data, detail["loc"], detail["type"])
-    if isinstance(cause, InvalidInput):
-        yield from (r.under(path) if path else r for r in cause.all())
-        return
-    if detail["type"].startswith("union_tag"):
-        path = f"{path}.{_tag_name(detail)}".lstrip(".")
-    yield InvalidInput(path, _message(model, detail, cause))
-
-
-def _path(data: object, loc: tuple[int | str, ...], kind: str) -> str:
-    """Dotted path of `loc` without the parts by which pydantic names a member of a union. The
-    first part inside an object that is its own kind is one, even where a field has that name."""
+    # Dotted path of `loc` without the parts by which pydantic names a member of a union. The
+    # first part inside an object that is its own kind is one, even where a field has that name.
+    loc = detail["loc"]
+    kind = detail["type"]
     parts: list[str] = []
     here, entered = data, None
     for i, part in enumerate(loc):
@@ -263,7 +255,13 @@ def _path(data: object, loc: tuple[int | str, ...], kind: str) -> str:
             continue
         parts.append(str(part))
         here = None if is_missing_name else here[part]  # type: ignore[index]
-    return ".".join(parts)
+    path = ".".join(parts)
+    if isinstance(cause, InvalidInput):
+        yield from (r.under(path) if path else r for r in cause.all())
+        return
+    if detail["type"].startswith("union_tag"):
+        path = f"{path}.{_tag_name(detail)}".lstrip(".")
+    yield InvalidInput(path, _message(model, detail, cause))
 
 
 def _leads_on(here: object, part: int | str) -> bool:

@@ -13,8 +13,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from planner.contract.amounts import add_months, format_month
-from planner.contract.answer.comparison import SavedPlan
-from planner.contract.answer.scenario import CostLine
 from planner.models import Access, Project, Role, SavedComparison, Team, access_of
 from planner.services.actuals import actuals
 from planner.services.actuals.actuals import NODE_HOURS, Machines
@@ -128,10 +126,12 @@ def _person(name: str, password: str | None) -> Any:
 def _language_model(access: dict[Role, Access], team: Team) -> None:
     today = timezone.now().date()
     editor = access[Role.EDITOR]
+    starts = range(-MONTHS_PAST, 24 - MONTHS_PAST, 6)
     values = {
         "name": "Domain language model",
         "description": "Train a 13B model on our documents, and again every half year.",
-        "workload": _TRAINING | {"runs": _runs(today)},
+        "workload": _TRAINING
+        | {"runs": [{"start": _month(today, n), "deadline": _month(today, n + 4)} for n in starts]},
         "assumptions": {
             "start": _month(today, -MONTHS_PAST),
             "horizon_months": 24,
@@ -155,11 +155,6 @@ def _language_model(access: dict[Role, Access], team: Team) -> None:
     actuals.load_actuals(editor, project, file, "billed.csv")
 
 
-def _runs(today: dt.date) -> list[dict[str, str]]:
-    starts = range(-MONTHS_PAST, 24 - MONTHS_PAST, 6)
-    return [{"start": _month(today, n), "deadline": _month(today, n + 4)} for n in starts]
-
-
 def _billed(plan: SavedComparison) -> str:
     """What the first months were billed at: a little more hours and dearer than planned."""
     file = io.StringIO()
@@ -169,21 +164,20 @@ def _billed(plan: SavedComparison) -> str:
     machines = Machines(answer)
     for line in actuals.recommended_lines(answer):
         if line.month < MONTHS_PAST:
-            rows.writerow(_billed_row(answer, machines, line))
+            used = 1 + Decimal("0.04") * (line.month + 1)
+            hours = machines.planned_hours(line) if line.unit == NODE_HOURS else None
+            cost = (line.amount * used * Decimal("1.02")).quantize(actuals.CENT)
+            row = line.model_dump(mode="json")
+            rows.writerow(
+                {name: row.get(name) or "" for name in OWN_COLUMNS}
+                | {
+                    "month": format_month(answer.month(line.month)),
+                    "hours": f"{(hours or 0.0) * float(used):.2f}",
+                    "cost": f"{cost:f}",
+                }
+            )
     rows.writerow({"month": answer.start, "cost": "1250.00", "category": "support"})
     return file.getvalue()
-
-
-def _billed_row(answer: SavedPlan, machines: Machines, line: CostLine) -> dict[str, Any]:
-    used = 1 + Decimal("0.04") * (line.month + 1)
-    hours = machines.planned_hours(line) if line.unit == NODE_HOURS else None
-    cost = (line.amount * used * Decimal("1.02")).quantize(actuals.CENT)
-    row = line.model_dump(mode="json")
-    return {name: row.get(name) or "" for name in OWN_COLUMNS} | {
-        "month": format_month(answer.month(line.month)),
-        "hours": f"{(hours or 0.0) * float(used):.2f}",
-        "cost": f"{cost:f}",
-    }
 
 
 def _month(day: dt.date, months: int) -> str:

@@ -40,7 +40,14 @@ def invite_by_mail(
     """The invitation and its secret; with an address the link is sent there too."""
     invitation, secret = teams.invite(access, team, role, email, days)
     if email:
-        _require_room_for_mail(team)
+        # Invitations that were revoked since count too: their mails are sent.
+        day_ago = timezone.now() - dt.timedelta(days=1)
+        made = AuditEntry.objects.filter(team=team, action="invitation.created", at__gte=day_ago)
+        if made.exclude(after__email="").count() > MAILED_PER_DAY:
+            raise QuotaError(
+                f"A team sends at most {MAILED_PER_DAY} invitations by mail a day; leave out the "
+                "address and send the link yourself."
+            )
         message = _MESSAGE.format(
             name=access.name,
             team=team.name,
@@ -50,14 +57,3 @@ def invite_by_mail(
         )
         queue_mail(f"Invitation to the team {team.name}", message, [email])
     return invitation, secret
-
-
-def _require_room_for_mail(team: Team) -> None:
-    """Invitations that were revoked since count too: their mails are sent."""
-    day_ago = timezone.now() - dt.timedelta(days=1)
-    made = AuditEntry.objects.filter(team=team, action="invitation.created", at__gte=day_ago)
-    if made.exclude(after__email="").count() > MAILED_PER_DAY:
-        raise QuotaError(
-            f"A team sends at most {MAILED_PER_DAY} invitations by mail a day; leave out the "
-            "address and send the link yourself."
-        )

@@ -37,7 +37,9 @@ class Budget:
     def meter(self) -> WorkMeter:
         """The meter, made when something is first computed: by then it is known who asks."""
         if self._meter is None:
-            self._meter = WorkMeter(self._limit(), self.is_cancelled)
+            steps = [settings.WORK_ANONYMOUS, settings.WORK_SIGNED_IN, settings.WORK_JOB]
+            limit: int = steps[self.is_signed_in() + self.is_job]
+            self._meter = WorkMeter(limit, self.is_cancelled)
         return self._meter
 
     def renew(self) -> None:
@@ -53,11 +55,6 @@ class Budget:
         WORK_UNITS.labels(origin).observe(self._meter.done)
         if self._meter.left_out:
             WORK_LIMITED.labels(origin).inc()
-
-    def _limit(self) -> int:
-        steps = [settings.WORK_ANONYMOUS, settings.WORK_SIGNED_IN, settings.WORK_JOB]
-        limit: int = steps[self.is_signed_in() + self.is_job]
-        return limit
 
     @property
     def hint(self) -> str:
@@ -104,13 +101,12 @@ def client_address(meta: Mapping[str, Any]) -> str:
 
     Of `X-Forwarded-For` as many entries are believed as there are proxies of ours (NUM_PROXIES).
     """
-    return _network(_forwarded(meta) or str(meta.get("REMOTE_ADDR", "")))
-
-
-def _forwarded(meta: Mapping[str, Any]) -> str:
     proxies: int = settings.NUM_PROXIES
     entries = str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",") if proxies else []
-    return entries[-min(proxies, len(entries))].strip()[:60] if entries else ""
+    return _network(
+        (entries[-min(proxies, len(entries))].strip()[:60] if entries else "")
+        or str(meta.get("REMOTE_ADDR", ""))
+    )
 
 
 def _network(text: str) -> str:

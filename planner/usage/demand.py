@@ -219,7 +219,14 @@ def read_history(usage: Usage, accelerator: str | None = None) -> History:
     if count > MAX_MONTHS * 2:
         raise InvalidInput("file", f"spans {count} months; at most {MAX_MONTHS * 2} are read")
     months = [shift_month(first, step) for step in range(count)]
-    _note_gaps(by_month, months, chosen, notes)
+    gaps = [month for month in months if month not in by_month]
+    if gaps:
+        named = ", ".join(gaps[:MAX_NAMED_GAPS])
+        more = f" and {len(gaps) - MAX_NAMED_GAPS} more" if len(gaps) > MAX_NAMED_GAPS else ""
+        notes.append(
+            f"The files hold no use of {chosen or 'the accelerator'} in {named}{more}, "
+            "between months that do: it counts as 0 h. Add the file of a month that is missing."
+        )
     peaks = usage.ledger.hourly.peaks()
     return History(
         accelerator=chosen,
@@ -238,19 +245,6 @@ def _name_used(names: Sequence[str], accelerator: str) -> str:
             return name
     allowed = ", ".join(name or "(no name)" for name in names[:10])
     raise InvalidInput("accelerator", f"{shorten(accelerator)} was not used; used were {allowed}")
-
-
-def _note_gaps(
-    by_month: Mapping[str, float], months: Sequence[str], accelerator: str, notes: list[str]
-) -> None:
-    gaps = [month for month in months if month not in by_month]
-    if gaps:
-        named = ", ".join(gaps[:MAX_NAMED_GAPS])
-        more = f" and {len(gaps) - MAX_NAMED_GAPS} more" if len(gaps) > MAX_NAMED_GAPS else ""
-        notes.append(
-            f"The files hold no use of {accelerator or 'the accelerator'} in {named}{more}, "
-            "between months that do: it counts as 0 h. Add the file of a month that is missing."
-        )
 
 
 def _drop_corrections(

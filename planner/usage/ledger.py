@@ -520,7 +520,14 @@ class HourlyUse:
         """The highest hourly mean of each month and accelerator."""
         highest: dict[tuple[str, str], float] = {}
         for accelerator in self._partial.keys() | self._steps.keys():
-            for hour, count in self._counts(accelerator):
+            partial, steps = self._partial[accelerator], self._steps[accelerator]
+            changes = sorted(steps.keys() | partial.keys() | {hour + 1 for hour in partial})
+            levels = accumulate(steps.get(hour, 0.0) for hour in changes)
+            counts = [
+                (hour, level + partial.get(hour, 0.0))
+                for hour, level in zip(changes, levels, strict=True)
+            ]
+            for hour, count in self._with_month_starts(counts):
                 key = (f"{_EPOCH + dt.timedelta(hours=hour):%Y-%m}", accelerator)
                 if count > highest.get(key, 0.0):
                     highest[key] = count
@@ -535,16 +542,6 @@ class HourlyUse:
             for hour, step in self._steps[accelerator].items():
                 merged._steps[""][hour] += step
         return {month: count for (month, _), count in merged.peaks().items()}
-
-    def _counts(self, accelerator: str) -> list[tuple[int, float]]:
-        partial, steps = self._partial[accelerator], self._steps[accelerator]
-        changes = sorted(steps.keys() | partial.keys() | {hour + 1 for hour in partial})
-        levels = accumulate(steps.get(hour, 0.0) for hour in changes)
-        counts = [
-            (hour, level + partial.get(hour, 0.0))
-            for hour, level in zip(changes, levels, strict=True)
-        ]
-        return self._with_month_starts(counts)
 
     @staticmethod
     def _with_month_starts(counts: list[tuple[int, float]]) -> list[tuple[int, float]]:

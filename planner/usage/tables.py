@@ -87,7 +87,14 @@ def read_table(source: Source, mapping: Mapping[str, str] | None = None) -> Tabl
         rows = _worksheet_rows(source.workbook, source.allowance)
         table = _of_rows(rows, "a workbook whose first sheet is empty")
     else:
-        table = _read_csv(source)
+        separator = choose_separator(source.head.split("\n", 1)[0].rstrip("\r"))
+        reader = csv.reader(source.lines(), delimiter=separator, strict=True)
+        try:
+            header = next(reader)
+        except (csv.Error, StopIteration) as error:
+            raise InvalidInput("row 1", f"is not CSV: {error}") from None
+        header = [name.removeprefix("\ufeff").strip() for name in header]
+        table = Table(header, _csv_rows(reader, len(header)), decimal_comma=separator == ";")
     if len(table.header) > MAX_COLUMNS:
         problem = f"has {len(table.header):,} columns; at most {MAX_COLUMNS:,} are read"
         raise InvalidInput("row 1", problem)
@@ -104,17 +111,6 @@ def choose_separator(line: str) -> str:
     """
     unquoted = re.sub(r'"[^"]*"', "", line)
     return max(_SEPARATORS, key=lambda sign: (unquoted.count(sign), sign == ","))
-
-
-def _read_csv(source: Source) -> Table:
-    separator = choose_separator(source.head.split("\n", 1)[0].rstrip("\r"))
-    reader = csv.reader(source.lines(), delimiter=separator, strict=True)
-    try:
-        header = next(reader)
-    except (csv.Error, StopIteration) as error:
-        raise InvalidInput("row 1", f"is not CSV: {error}") from None
-    header = [name.removeprefix("\ufeff").strip() for name in header]
-    return Table(header, _csv_rows(reader, len(header)), decimal_comma=separator == ";")
 
 
 def _csv_rows(reader: Any, columns: int) -> Iterator[Sequence[str]]:

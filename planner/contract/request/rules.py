@@ -95,6 +95,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     limits, workload, own = request.constraints, request.workload, request.on_prem
     software = workload.software or _implied_software(request)
     margin = limits.undated_price_margin
+    counted = own.count_on_resale
     return PlanRules(
         term_end=request.term_end
         or ("within" if request.horizon_months < SHORTEST_TERM else "full"),
@@ -106,7 +107,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         else workload.interruptible,
         whole_nodes=not limits.allow_partial_nodes,
         one_accelerator=workload.is_sized and not limits.allow_mixed_accelerators,
-        needs_payback=not _counts_on_resale(request),
+        needs_payback=not (own.residual_rate is not None if counted is None else counted),
         smallest_cents=10 ** (2 - decimals_of(request.currency)),
         all_break_even=request.break_even == "all",
         is_sized=workload.is_sized,
@@ -115,12 +116,6 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         undated_price_margin=UNDATED_PRICE_MARGIN if margin is None else margin,
         accelerators_per_job=workload.accelerators_per_job or _joined_accelerators(request),
     )
-
-
-def _counts_on_resale(request: ComparisonRequest) -> bool:
-    """What the request says; a residual rate of its own is counted on."""
-    counted = request.on_prem.count_on_resale
-    return request.on_prem.residual_rate is not None if counted is None else counted
 
 
 def _joined_accelerators(request: ComparisonRequest) -> int:
@@ -292,8 +287,9 @@ def read_place_limits(constraints: Constraints) -> tuple[PlaceLimit, ...]:
     geographies ['north-america'] ['GB']
     countries [] ['GB', 'US']
     """
+    lists = ((name, getattr(constraints, name)) for name in PLACES)
     return tuple(
-        PlaceLimit(name, names, *_read_names(name, names)) for name, names in _stated(constraints)
+        PlaceLimit(name, names, *_read_names(name, names)) for name, names in lists if names
     )
 
 
@@ -302,11 +298,6 @@ def limit_places(
 ) -> PlaceLimits:
     """The limits of a request on the catalog's places."""
     return PlaceLimits(read_place_limits(request.constraints), regions)
-
-
-def _stated(constraints: Constraints) -> list[tuple[str, tuple[str, ...]]]:
-    lists = ((name, getattr(constraints, name)) for name in PLACES)
-    return [(name, names) for name, names in lists if names]
 
 
 def _read_names(

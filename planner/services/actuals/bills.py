@@ -211,31 +211,7 @@ def _add_own_rows(table: Table, counts: Counts) -> Iterator[tuple[int, Adder]]:
         record = dict(zip(columns, cells, strict=True))
 
         def add(sums: Sums, record: dict[str, str] = record) -> None:
-            month = record["month"].strip()
-            if not re.fullmatch(r"[12]\d{3}-(0[1-9]|1[0-2])", month, re.ASCII):
-                raise InvalidInput("month", f"{month[:40]!r} is not a month like 2027-01")
-            parts = {name: record.get(name, "").strip() for name in LENGTHS}
-            for name, text in parts.items():
-                if len(text) > LENGTHS[name]:
-                    raise InvalidInput(name, f"is longer than {LENGTHS[name]} characters")
-            parts["provider"] = parts["provider"].lower()
-            parts["category"] = parts["category"] or "compute"
-            hours = quantity(
-                _plain(record.get(hours_in, ""), hours_in, table.decimal_comma), hours_in
-            )
-            if not 0 <= hours <= MAX_HOURS:
-                raise InvalidInput(hours_in, f"{hours:g} is not a number of hours from 0 to 1e12")
-            if hours and hours_in in _MACHINE_HOURS:
-                hours *= _accelerators(parts["instance_type"], hours_in, counts)
-            plain = _plain(record["cost"], "cost", table.decimal_comma)
-            try:
-                cost = amount(plain, "cost")
-            except InvalidInput:
-                cost = None
-            if cost is None:
-                problem = f"{shorten(record['cost'], 40)} is not an amount between -1e13 and 1e13"
-                raise InvalidInput("cost", f"{problem}; write it like 1234.56")
-            sums.add(Group(month, **parts), hours, cost, clip(record.get("currency", ""), 10))
+            _add_own_row(record, hours_in, table.decimal_comma, counts, sums)
 
         yield number, add
 
@@ -260,6 +236,34 @@ def _check_columns(columns: list[str]) -> str:
         problem = f"says the same as column {named[0]}; keep one of them"
         raise InvalidInput(f"column {named[1]}", problem)
     return named[0] if named else "hours"
+
+
+def _add_own_row(
+    record: dict[str, str], hours_in: str, decimal_comma: bool, counts: Counts, sums: Sums
+) -> None:
+    month = record["month"].strip()
+    if not re.fullmatch(r"[12]\d{3}-(0[1-9]|1[0-2])", month, re.ASCII):
+        raise InvalidInput("month", f"{month[:40]!r} is not a month like 2027-01")
+    parts = {name: record.get(name, "").strip() for name in LENGTHS}
+    for name, text in parts.items():
+        if len(text) > LENGTHS[name]:
+            raise InvalidInput(name, f"is longer than {LENGTHS[name]} characters")
+    parts["provider"] = parts["provider"].lower()
+    parts["category"] = parts["category"] or "compute"
+    hours = quantity(_plain(record.get(hours_in, ""), hours_in, decimal_comma), hours_in)
+    if not 0 <= hours <= MAX_HOURS:
+        raise InvalidInput(hours_in, f"{hours:g} is not a number of hours from 0 to 1e12")
+    if hours and hours_in in _MACHINE_HOURS:
+        hours *= _accelerators(parts["instance_type"], hours_in, counts)
+    plain = _plain(record["cost"], "cost", decimal_comma)
+    try:
+        cost = amount(plain, "cost")
+    except InvalidInput:
+        cost = None
+    if cost is None:
+        problem = f"{shorten(record['cost'], 40)} is not an amount between -1e13 and 1e13"
+        raise InvalidInput("cost", f"{problem}; write it like 1234.56")
+    sums.add(Group(month, **parts), hours, cost, clip(record.get("currency", ""), 10))
 
 
 def _plain(text: str, column: str, decimal_comma: bool) -> str:

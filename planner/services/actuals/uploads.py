@@ -68,27 +68,27 @@ def remove_file(job: Job) -> None:
 def upload_job(job: Job, progress: Progress) -> dict[str, Any]:
     """Reads the file that was put aside, which is removed when the job is over."""
     with default_storage.open(job.arguments["kept"]) as stored_file:
-        project = Project.objects.select_related("team").get(
-            pk=job.arguments["project"], team=job.team
-        )
-        stream = io.BufferedReader(
-            _ProgressStream(stored_file, job.arguments["bytes"], progress), 1 << 16
-        )
-        try:
-            upload = load_actuals(
-                jobs.access_for_job(job), project, stream, job.arguments["file_name"]
-            )
-        except WrongStateError as refusal:
-            earlier = _loaded_by_an_earlier_attempt(job, project)
-            if earlier is None:
-                raise InvalidInput("file", str(refusal)) from None
-            upload = earlier
-        return {
-            "upload": str(upload.pk),
-            "project": str(project.pk),
-            "rows": upload.rows,
-            "warnings": upload_warnings(upload),
-        }
+        return _load(job, progress, stored_file)
+
+
+def _load(job: Job, progress: Progress, stored_file: Any) -> dict[str, Any]:
+    project = Project.objects.select_related("team").get(pk=job.arguments["project"], team=job.team)
+    stream = io.BufferedReader(
+        _ProgressStream(stored_file, job.arguments["bytes"], progress), 1 << 16
+    )
+    try:
+        upload = load_actuals(jobs.access_for_job(job), project, stream, job.arguments["file_name"])
+    except WrongStateError as refusal:
+        earlier = _loaded_by_an_earlier_attempt(job, project)
+        if earlier is None:
+            raise InvalidInput("file", str(refusal)) from None
+        upload = earlier
+    return {
+        "upload": str(upload.pk),
+        "project": str(project.pk),
+        "rows": upload.rows,
+        "warnings": upload_warnings(upload),
+    }
 
 
 def _loaded_by_an_earlier_attempt(job: Job, project: Project) -> ActualsUpload | None:

@@ -43,7 +43,16 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     if not problems or not settings.PRICE_NOTICE_EMAILS:
         return
     try:
-        _send_mail(problems)
+        parts = [
+            "\n".join(filter(None, (f"{one['title']}.", one["message"], one["remedy"])))
+            for one in problems
+        ]
+        more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+        queue_mail(
+            f"[GPU cost planner] {problems[0]['title']}{more}",
+            "\n\n".join([*parts, f"Review: {_address()}"]) + "\n",
+            settings.PRICE_NOTICE_EMAILS,
+        )
     except Exception:
         logger.exception("A notice on prices could not be sent.")
 
@@ -93,16 +102,3 @@ def _address() -> str:
     hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host and host[:1] != "."]
     path = reverse("operator")
     return f"https://{hosts[0]}{path}" if hosts and not settings.DEBUG else path
-
-
-def _send_mail(problems: Sequence[dict[str, str]]) -> None:
-    parts = [
-        "\n".join(filter(None, (f"{one['title']}.", one["message"], one["remedy"])))
-        for one in problems
-    ]
-    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-    queue_mail(
-        f"[GPU cost planner] {problems[0]['title']}{more}",
-        "\n\n".join([*parts, f"Review: {_address()}"]) + "\n",
-        settings.PRICE_NOTICE_EMAILS,
-    )

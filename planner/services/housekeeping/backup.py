@@ -44,7 +44,22 @@ def back_up(folder: Path) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         make_private(part)
         try:
-            _copy(part)
+            if connection.vendor == "sqlite":
+                with (
+                    closing(_open_to_read(Path(_name()))) as source,
+                    closing(sqlite3.connect(part)) as copy,
+                ):
+                    source.backup(copy)
+                    _check_whole(copy, part)
+                    tables = _tables(copy)
+            else:
+                _run("pg_dump", "--format=custom", "--no-owner", f"--file={part}")
+                tables = _dumped_tables(_list_dump(part))
+            if lacks := _what_lacks(tables):
+                raise BackupError(
+                    f"The database {_name()} is not a planner's: it {lacks}. Check DATABASE_URL; "
+                    "no copy was made, and none was removed."
+                )
             part.rename(target)
         finally:
             part.unlink(missing_ok=True)
@@ -112,25 +127,6 @@ def _suffix() -> str:
 
 def _name() -> str:
     return str(connection.settings_dict["NAME"])
-
-
-def _copy(target: Path) -> None:
-    if connection.vendor == "sqlite":
-        with (
-            closing(_open_to_read(Path(_name()))) as source,
-            closing(sqlite3.connect(target)) as copy,
-        ):
-            source.backup(copy)
-            _check_whole(copy, target)
-            tables = _tables(copy)
-    else:
-        _run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
-        tables = _dumped_tables(_list_dump(target))
-    if lacks := _what_lacks(tables):
-        raise BackupError(
-            f"The database {_name()} is not a planner's: it {lacks}. Check DATABASE_URL; no copy "
-            "was made, and none was removed."
-        )
 
 
 def make_private(path: Path) -> None:

@@ -51,15 +51,11 @@ def delete_team(access: Access, team: Team) -> None:
     for table in list_tables():
         if not outlives_its_team(table):
             table.rows(current).delete()
-    _forget_settings(current)
-
-
-def _forget_settings(team: Team) -> None:
-    team.name, team.slug = DELETED_NAME, f"deleted-{team.pk}"
-    team.price_adjustments, team.custom_offers, team.defaults = [], [], {}
-    team.project_rules = []
-    team.version += 1
-    team.save()
+    current.name, current.slug = DELETED_NAME, f"deleted-{current.pk}"
+    current.price_adjustments, current.custom_offers, current.defaults = [], [], {}
+    current.project_rules = []
+    current.version += 1
+    current.save()
 
 
 def list_sole_member_teams(user: Any) -> list[Team]:
@@ -88,22 +84,17 @@ def delete_account(user: Any) -> None:
             owner = Access(user.pk, access.name, {member.team_id: Role.OWNER}, access.scopes)
             delete_team(owner, member.team)
         else:
-            _leave(access, member)
+            try:
+                remove_member(access, member)
+            except WrongStateError:
+                raise WrongStateError(
+                    f"You are the only owner of the team {member.team.name}, which has other "
+                    "members; make one of them owner first, or delete the team."
+                ) from None
     ApiToken.objects.filter(user=user).delete()
     Job.objects.filter(team=None, created_by=user).delete()
     IdempotencyRecord.objects.filter(owner=access.key).delete()
     get_user_model()._default_manager.filter(pk=user.pk).delete()
-
-
-def _leave(access: Access, member: Membership) -> None:
-    """As a member leaves; a team that would have no owner is named."""
-    try:
-        remove_member(access, member)
-    except WrongStateError:
-        raise WrongStateError(
-            f"You are the only owner of the team {member.team.name}, which has other members; "
-            "make one of them owner first, or delete the team."
-        ) from None
 
 
 SECRET_FIELDS = frozenset({"digest", "secret"})

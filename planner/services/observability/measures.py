@@ -94,7 +94,9 @@ class DatabaseMeasures(Collector):
         yield from _measure_deliveries(now)
         rows = freshness(now.date())
         yield from _measure_prices(rows)
-        yield from _measure_unread()
+        counts = [(one.provider, len(list_unread(one))) for one in newest_revisions()]
+        text = "Parts that the last published refresh left as they were"
+        yield _gauge("planner_unread_price_parts", text, ("provider",), counts)
         yield from _measure_refreshes(rows, now)
 
 
@@ -136,12 +138,6 @@ def _measure_prices(rows: Sequence[Freshness]) -> Iterator[Metric]:
     quarantined = [(row.provider, counts.get(row.provider, 0)) for row in rows]
     text = "Single prices that wait for review"
     yield _gauge("planner_quarantined_prices", text, ("provider",), quarantined)
-
-
-def _measure_unread() -> Iterator[Metric]:
-    counts = [(one.provider, len(list_unread(one))) for one in newest_revisions()]
-    text = "Parts that the last published refresh left as they were"
-    yield _gauge("planner_unread_price_parts", text, ("provider",), counts)
 
 
 def _measure_refreshes(rows: Sequence[Freshness], now: dt.datetime) -> Iterator[Metric]:

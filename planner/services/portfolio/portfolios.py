@@ -302,6 +302,7 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
     from which the figures of others could be worked out."""
     own = set(names)
     projects = tuple(_only_own(answer, one) for one in answer.projects if one.name in own)
+    used = {use.source for use in answer.uses if use.project in own}
     return answer.model_copy(
         update={
             "headline": "You see the shares of your own projects."
@@ -314,7 +315,9 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
             "uses": tuple(use for use in answer.uses if use.project in own),
             "write_off": tuple(row for row in answer.write_off if row.project in own),
             "lines": tuple(line for line in answer.lines if line.project in own),
-            **_used_machines(answer, own),
+            "machines": tuple(machine for machine in answer.machines if machine.source in used),
+            "offers": {key: offer for key, offer in answer.offers.items() if key in used},
+            "servers": tuple(server for server in answer.servers if server.key in used),
             "cash_per_month": (),
             "cost_by_category": {},
             "purchases": (),
@@ -340,15 +343,6 @@ _OF_ALL = ("without", "adds", "fraction", "shared_fraction")
 def _only_own(answer: PortfolioAnswer, one: ProjectShare) -> ProjectShare:
     own = one.model_copy(update=dict.fromkeys(_OF_ALL))
     return own.model_copy(update={"explanation": explain_share(answer, own)})
-
-
-def _used_machines(answer: PortfolioAnswer, names: set[str]) -> dict[str, object]:
-    used = {use.source for use in answer.uses if use.project in names}
-    return {
-        "machines": tuple(machine for machine in answer.machines if machine.source in used),
-        "offers": {key: offer for key, offer in answer.offers.items() if key in used},
-        "servers": tuple(server for server in answer.servers if server.key in used),
-    }
 
 
 def visible_changes(

@@ -191,23 +191,19 @@ def _entry(
         for field, value in (request.get("constraints") or {}).items()
         if field not in _OF_ALL_PROJECTS
     }
+    # The first month of sized work that does not begin with the plan; hours by month are put on
+    # the plan's calendar instead.
+    start, _ = _span(request)
+    has_hours = request["workload"].get("kind") == "accelerator_hours"
     return {
         "name": name,
         "workload": _align(request, first, months),
-        **_work_start(request, first),
+        **({} if has_hours or start == first else {"start": format_month(start)}),
         "constraints": constraints,
         "data": request.get("data") or {},
         "already_owned": list(on_prem.get("already_owned") or ()),
         **{part: list(existing.get(part) or ()) for part in _CONTRACTS},
     }
-
-
-def _work_start(request: Mapping[str, Any], first: dt.date) -> Request:
-    """The first month of sized work that does not begin with the plan; hours by month are put on
-    the plan's calendar instead."""
-    start, _ = _span(request)
-    has_hours = request["workload"].get("kind") == "accelerator_hours"
-    return {} if has_hours or start == first else {"start": format_month(start)}
 
 
 def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:

@@ -130,21 +130,24 @@ def delete_project(access: Access, project: Project) -> None:
     require(access, project.team_id, EDIT)
     if project.saved_comparisons.exclude(state=State.DRAFT).exists():
         raise WrongStateError("It has submitted or approved comparisons; archive it instead.")
-    record(access, "project.deleted", project, before=_describe_contents(project))
-    project.delete()
-
-
-def _describe_contents(project: Project) -> dict[str, Any]:
     uploads = project.uploads.order_by("created_at").values_list("file_name", "rows", "currency")
-    return {
-        "name": project.name,
-        "variants": list(project.variants.values_list("name", flat=True)),
-        "saved_comparisons": [
-            {"name": name, **summary}
-            for name, summary in project.saved_comparisons.values_list("name", "summary")
-        ],
-        "uploads": [dict(zip(("file", "rows", "currency"), row, strict=True)) for row in uploads],
-    }
+    record(
+        access,
+        "project.deleted",
+        project,
+        before={
+            "name": project.name,
+            "variants": list(project.variants.values_list("name", flat=True)),
+            "saved_comparisons": [
+                {"name": name, **summary}
+                for name, summary in project.saved_comparisons.values_list("name", "summary")
+            ],
+            "uploads": [
+                dict(zip(("file", "rows", "currency"), row, strict=True)) for row in uploads
+            ],
+        },
+    )
+    project.delete()
 
 
 def build_variant(access: Access, project: Project, values: Values) -> Variant:

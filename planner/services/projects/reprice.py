@@ -100,6 +100,7 @@ def reprice(
         *_intermediate_answers(saved, final.resolved_request, catalog),
         final.answer,
     ]
+    used = {line.offer_id for s in original.scenarios for line in s.lines if line.offer_id}
     return Repriced(
         request=final.resolved_request,
         answer=final.answer,
@@ -108,7 +109,11 @@ def reprice(
             for key in steps[-1].by_key
             if key in steps[0].by_key
         ],
-        prices_moved=list(_prices_moved(original, catalog)),
+        prices_moved=list(
+            list_price_moves(
+                used, {row.provider: row.revision for row in original.catalog}, catalog
+            )
+        ),
         request_changes=list(_request_changes(saved.request, final.resolved_request)),
         changed_rows=list_changed_rows(saved.rows, shown_rows(final.answer)),
     )
@@ -149,11 +154,6 @@ def _total_change(totals: list[Decimal | None]) -> TotalChange:
 
 def _minus(left: Decimal | None, right: Decimal | None) -> Decimal | None:
     return None if left is None or right is None else left - right
-
-
-def _prices_moved(old: SavedPlan, catalog: Catalog) -> Iterator[PriceMove]:
-    used = {line.offer_id for s in old.scenarios for line in s.lines if line.offer_id}
-    return list_price_moves(used, {row.provider: row.revision for row in old.catalog}, catalog)
 
 
 def list_price_moves(

@@ -88,12 +88,7 @@ def change_settings(
     """Name, currency, contract prices and default assumptions; each change is logged."""
     require(access, team.pk, OWN)
     check_settings(changes)
-    _require_same_currency_for_money(team, changes)
-    return edit(access, team, changes, seen_version=seen_version, action="team.settings_changed")
-
-
-def _require_same_currency_for_money(team: Team, changes: Mapping[str, Any]) -> None:
-    """What is kept in a currency would be read as the new one."""
+    # What is kept in a currency would be read as the new one.
     wanted = changes.get("currency", team.currency)
     defaults = changes.get("defaults", team.defaults)
     amounts = list_team_money(team, defaults) if wanted != team.currency else []
@@ -103,6 +98,7 @@ def _require_same_currency_for_money(team: Team, changes: Mapping[str, Any]) -> 
             f"{wanted} would turn what the team keeps in {team.currency} into {wanted}: "
             f"{', '.join(amounts[:10])}; remove that first, then enter it again in {wanted}",
         )
+    return edit(access, team, changes, seen_version=seen_version, action="team.settings_changed")
 
 
 # Members ----------------------------------------------------------------------------------

@@ -227,18 +227,27 @@ class _Reader:
             for month, share in shares:
                 use = like.uses.get((accelerator, month))
                 if use is None:
-                    key = self._key(row, like.state, accelerator, month)
+                    user, account = clip(self._user(row)), clip(self._account(row))
+                    cluster, partition = clip(self._cluster(row)), clip(self._partition(row))
+                    project = self._options.projects.choose({}, account, user, partition)
+                    place = cluster or partition
+                    key = UseKey(
+                        month,
+                        "",
+                        place,
+                        "",
+                        accelerator,
+                        "owned",
+                        project,
+                        account,
+                        user,
+                        like.state,
+                        "",
+                    )
                     use = like.uses[accelerator, month] = self._ledger.use_sums(key)
                 use.add(None, hours * share, None, None)
             if end > start and not is_slice(accelerator):
                 self._ledger.hold(accelerator, start, end, count * seconds / (end - start))
-
-    def _key(self, row: Sequence[str], state: str, kind: str, month: str) -> UseKey:
-        user, account = clip(self._user(row)), clip(self._account(row))
-        cluster, partition = clip(self._cluster(row)), clip(self._partition(row))
-        project = self._options.projects.choose({}, account, user, partition)
-        place = cluster or partition
-        return UseKey(month, "", place, "", kind, "owned", project, account, user, state, "")
 
 
 @lru_cache(maxsize=50_000)

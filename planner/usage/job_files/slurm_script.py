@@ -127,7 +127,8 @@ def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str,
         text = re.sub(r"\bgres[/:]", "", options.get(option, ""))
         if option.startswith("tres"):
             text = text.replace("=", ":")
-        if value := _of_gres(text):
+        parts = [part for part in text.split(",") if part.split(":")[0] == "gpu"]
+        if value := ",".join(part.partition(":")[2].partition("(")[0] or "1" for part in parts):
             yield option, value
         elif shared := re.search(r"\b(?:shard|mps)\b[^,]*", text):
             facts.ask_count(f"it takes a share of an accelerator ({shared[0][:40]})")
@@ -178,11 +179,6 @@ def _no_number(option: str, options: dict[str, str]) -> str:
 
 def _number(text: str) -> float | None:
     return float(text) if text.isdecimal() and len(text) < 8 else None
-
-
-def _of_gres(text: str) -> str:
-    parts = [part for part in text.split(",") if part.split(":")[0] == "gpu"]
-    return ",".join(part.partition(":")[2].partition("(")[0] or "1" for part in parts)
 
 
 def _of_script(text: str, nodes: float | str, facts: JobFacts, is_exclusive: bool) -> float | None:
