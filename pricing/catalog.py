@@ -61,7 +61,7 @@ _PAST_ORIGIN = "history"
 
 def current(state: State | None = None) -> Catalog:
     """The market as it is published now, or in the state that `version` gave before."""
-    return _load_catalog(state or _read_state())
+    return _load_catalog(state or version())
 
 
 def at(revisions: Mapping[str, int], rates: Iterable[ExchangeRate] = ()) -> Catalog:
@@ -79,15 +79,23 @@ def as_of(day: dt.date) -> Catalog:
 
     Raises `InvalidInput` where nothing is known of that day.
     """
-    state = _read_state()
+    state = version()
     if not state.revisions:  # keys of past prices alone begin anew in another database
         return _build_day(day)
-    return _load_day(day, state, _read_past_state())
+    # (newest key, count) of the past prices: rows are added and removed whole, never changed, and
+    # a key is never given twice.
+    rows = PastPrice.objects.aggregate(newest=Max("pk"), count=Count("pk"))
+    return _load_day(day, state, (rows["newest"] or 0, rows["count"]))
 
 
 def version() -> State:
-    """Changes whenever any published figure does; for ETags."""
-    return _read_state()
+    """What is in force, in one query once anything is; every part names content that never
+    changes. Another one whenever any published figure is; for ETags."""
+    rows = list(_build_state_query().all())
+    if rows:
+        return State(tuple(row[:3] for row in rows), rows[0][3:])
+    tables = (models.ExchangeRate.objects.all(), models.Region.objects.all())
+    return State((), tuple(table.aggregate(at=Max("updated_at"))["at"] for table in tables))
 
 
 def revisions_in_force() -> tuple[Revision, ...]:
@@ -106,11 +114,15 @@ def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
 def price_histories(offer_ids: Iterable[str]) -> dict[str, tuple[DatedPrice, ...]]:
     """The `price_history` of each offer, in three queries however many they are."""
     histories: dict[str, list[DatedPrice]] = {offer_id: [] for offer_id in offer_ids}
-    published = _read_published_histories(histories)
+    rows_by_offer: dict[str, list[Price]] = defaultdict(list)
+    for price in _select_of_offers(Price, histories).order_by("first_revision"):
+        rows_by_offer[price.listing.offer_id].append(price)
+    days = _read_revision_days([price for rows in rows_by_offer.values() for price in rows])
+    published = {name: list(_date_prices(rows, days)) for name, rows in rows_by_offer.items()}
     for row in _select_of_offers(PastPrice, histories).order_by("date"):
         offer_id = row.listing.offer_id
         if offer_id not in published or row.date < published[offer_id][0].date:
-            histories[offer_id].append(DatedPrice(row.date, None, _build_past_offer(row)))
+            histories[offer_id].append(DatedPrice(row.date, None, _build_offer(row, row.date)))
     return {
         offer_id: tuple(_drop_repeats([*past, *published.get(offer_id, ())]))
         for offer_id, past in histories.items()
@@ -124,16 +136,9 @@ def _select_of_offers(model: type[AnyPrice], offer_ids: Collection[str]) -> Quer
     ).select_related("listing")
 
 
-def _read_published_histories(offer_ids: Collection[str]) -> dict[str, list[DatedPrice]]:
-    prices: dict[str, list[Price]] = defaultdict(list)
-    for row in _select_of_offers(Price, offer_ids).order_by("first_revision"):
-        prices[row.listing.offer_id].append(row)
-    every = [price for rows in prices.values() for price in rows]
-    days = _read_revision_days(every) if every else {}
-    return {offer_id: list(_date_prices(rows, days)) for offer_id, rows in prices.items()}
-
-
 def _read_revision_days(prices: Sequence[Price]) -> dict[tuple[str, int], dt.date]:
+    if not prices:
+        return {}
     ends = {p.first_revision for p in prices} | {p.last_revision + 1 for p in prices}
     revisions = Revision.objects.filter(
         provider__in={price.listing.provider for price in prices}, number__in=ends
@@ -170,24 +175,7 @@ def _build_offer(price: Price | PastPrice, day: dt.date) -> Offer:
     return store.build_offer(columns, price.price_per_hour, price.upfront, price.sold_now, day)
 
 
-def _build_past_offer(price: PastPrice) -> Offer:
-    return _build_offer(price, price.date)
-
-
 # Building ---------------------------------------------------------------------------------
-
-
-def _read_state() -> State:
-    """What is in force, in one query once anything is; every part names content that never
-    changes."""
-    rows = list(_build_state_query().all())
-    loaded = rows[0][3:] if rows else _read_reference_state()
-    return State(tuple(row[:3] for row in rows), loaded)
-
-
-def _read_reference_state() -> tuple[dt.datetime | None, ...]:
-    tables = (models.ExchangeRate.objects.all(), models.Region.objects.all())
-    return tuple(table.aggregate(at=Max("updated_at"))["at"] for table in tables)
 
 
 @cache
@@ -204,7 +192,7 @@ def _build_state_query() -> QuerySet[Revision, tuple[Any, ...]]:
 def _read_state_at(revisions: Iterable[tuple[str, int]]) -> State:
     rows = [_get_revision(provider, number) for provider, number in sorted(revisions)]
     keys = tuple((r.provider, r.number, r.published_at) for r in rows)
-    return State(keys, _read_state().reference)
+    return State(keys, version().reference)
 
 
 @lru_cache(maxsize=8)
@@ -246,7 +234,10 @@ def _load_day(day: dt.date, state: State, past: tuple[int, int]) -> Catalog:
 def _build_day(day: dt.date) -> Catalog:
     rows = Revision.objects.filter(as_of__lte=day).values_list("provider")
     revisions: dict[str, int] = dict(rows.annotate(number=Max("number")).order_by("provider"))
-    past_offers = _read_past_offers(day, excluding=revisions)
+    past_rows = PastPrice.objects.filter(date__lte=day).exclude(listing__provider__in=[*revisions])
+    past = past_rows.select_related("listing").order_by("date")
+    offers = {row.listing.offer_id: _build_offer(row, row.date) for row in past}
+    past_offers = list(offers.values())
     if not revisions and not past_offers:
         raise InvalidInput(
             "as_of", f"no price is known of {day} or before; {_describe_first_day()}"
@@ -254,39 +245,22 @@ def _build_day(day: dt.date) -> Catalog:
     published_catalog = _load_catalog(_read_state_at(revisions.items()))
     if not past_offers:
         return published_catalog
-    summaries = [*published_catalog.revisions, *_summarize_past(past_offers)]
+    by_provider: dict[str, list[Offer]] = defaultdict(list)
+    for offer in past_offers:
+        by_provider[offer.provider].append(offer)
+    summaries = [
+        *published_catalog.revisions,
+        *(
+            replace(RevisionInfo.summarize(provider, of_provider, revision=0), origin=_PAST_ORIGIN)
+            for provider, of_provider in by_provider.items()
+        ),
+    ]
     return Catalog.of(
         [*published_catalog.offers.offers, *past_offers],
         revisions=sorted(summaries, key=lambda info: info.provider),
         regions=published_catalog.regions,
         exchange_rates=published_catalog.exchange_rates,
     )
-
-
-def _read_past_state() -> tuple[int, int]:
-    """(newest key, count) of the past prices: rows are added and removed whole, never changed, and
-    a key is never given twice."""
-    rows = PastPrice.objects.aggregate(newest=Max("pk"), count=Count("pk"))
-    return rows["newest"] or 0, rows["count"]
-
-
-def _read_past_offers(day: dt.date, excluding: Mapping[str, int]) -> list[Offer]:
-    rows = (
-        PastPrice.objects.filter(date__lte=day)
-        .exclude(listing__provider__in=list(excluding))
-        .select_related("listing")
-        .order_by("date")
-    )
-    return list({row.listing.offer_id: _build_past_offer(row) for row in rows}.values())
-
-
-def _summarize_past(offers: Sequence[Offer]) -> Iterable[RevisionInfo]:
-    by_provider: dict[str, list[Offer]] = defaultdict(list)
-    for offer in offers:
-        by_provider[offer.provider].append(offer)
-    for provider, rows in by_provider.items():
-        summary = RevisionInfo.summarize(provider, rows, revision=0)
-        yield replace(summary, origin=_PAST_ORIGIN)
 
 
 def _describe_first_day() -> str:
@@ -350,24 +324,14 @@ def from_cursor(search: OfferSearch, cursor: str) -> PagePosition:
         padded = cursor + "=" * (-len(cursor) % 4)
         text = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
         start, key, revisions = cast(list[Any], bounded.loads(text))
-        position = PagePosition(
-            _parse_count(start),
-            tuple((_parse_name(name), _parse_count(n)) for name, n in revisions),
-        )
+        counts = [start, *(number for _, number in revisions)]
+        if any(type(one) is not int or not 0 <= one < 2**31 for one in counts):
+            raise ValueError(counts)
+        if any(not isinstance(name, str) or "\x00" in name for name, _ in revisions):
+            raise ValueError(revisions)
+        position = PagePosition(start, tuple((name, number) for name, number in revisions))
     except (ValueError, TypeError, binascii.Error):
         raise InvalidInput("cursor", "is not one of ours; follow `next` links") from None
     if key != search.key:
         raise InvalidInput("cursor", "belongs to other filters; follow `next` links")
     return position
-
-
-def _parse_count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 2**31:
-        raise ValueError(value)
-    return value
-
-
-def _parse_name(value: Any) -> str:
-    if not isinstance(value, str) or "\x00" in value:
-        raise ValueError(value)
-    return value

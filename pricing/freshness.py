@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.db.models import Count, Max
@@ -13,7 +11,7 @@ from django.utils import timezone
 from pricing import catalog
 from pricing.discovery import all_providers, is_read_by_default
 from pricing.market.snapshot import AgeLimits, PartDates, PricePart
-from pricing.models import QuarantinedBatch, RefreshRun, Revision
+from pricing.models import QuarantinedBatch, RefreshRun
 from pricing.revisions import (
     Freshness,
     PartFreshness,
@@ -23,15 +21,6 @@ from pricing.revisions import (
 )
 
 LEVELS = ("green", "amber", "red")
-
-
-@dataclass(frozen=True)
-class _Activity:
-    """What was done for a provider's prices lately."""
-
-    last_run: RefreshRun | None = None
-    quarantined_batches: int = 0
-    """Waiting for an operator."""
 
 
 def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
@@ -45,18 +34,34 @@ def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
         for name, provider in providers.items()
         if is_read_by_default(provider) or name in revisions
     }
-    activity = _read_activity()
-    return tuple(
-        _build_freshness(
-            name,
-            titles[name],
-            revisions.get(name),
-            dates.get(name, ()),
-            activity.get(name, _Activity()),
-            day,
+    newest = RefreshRun.objects.order_by().values("provider").annotate(newest=Max("pk"))
+    runs = {r.provider: r for r in RefreshRun.objects.filter(pk__in=newest.values("newest"))}
+    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).order_by()
+    counts = dict(waiting.values_list("provider").annotate(Count("pk")))
+    rows = []
+    for name in sorted(titles, key=str):
+        revision, last = revisions.get(name), runs.get(name)
+        parts = tuple(_grade_part(part, day) for part in dates.get(name, ()))
+        rows.append(
+            Freshness(
+                provider=name,
+                title=titles[name],
+                revision=revision.number if revision else None,
+                origin=revision.origin if revision else "",
+                as_of=revision.as_of if revision else None,
+                oldest_price_as_of=revision.oldest_price_as_of if revision else None,
+                age_days=summarize_revision(revision).age_days(day) if revision else None,
+                level=max((part.level for part in parts), key=LEVELS.index, default="red"),
+                parts=parts,
+                offers=revision.offer_count if revision else 0,
+                undated_prices=revision.undated_prices if revision else 0,
+                last_run=last.outcome if last else "",
+                last_run_at=last.started_at if last else None,
+                message=last.message if last else "",
+                quarantined_batches=counts.get(name, 0),
+            )
         )
-        for name in sorted(titles, key=str)
-    )
+    return tuple(rows)
 
 
 def age_limits(part: PricePart) -> AgeLimits:
@@ -83,43 +88,3 @@ def _grade_part(dates: PartDates, today: dt.date) -> PartFreshness:
             if is_stale and (today - day).days >= limits.red
         ),
     )
-
-
-def _build_freshness(
-    name: str,
-    title: str,
-    revision: Revision | None,
-    dates: Iterable[PartDates],
-    activity: _Activity,
-    today: dt.date,
-) -> Freshness:
-    last = activity.last_run
-    age = summarize_revision(revision).age_days(today) if revision else None
-    parts = tuple(_grade_part(part, today) for part in dates)
-    return Freshness(
-        provider=name,
-        title=title,
-        revision=revision.number if revision else None,
-        origin=revision.origin if revision else "",
-        as_of=revision.as_of if revision else None,
-        oldest_price_as_of=revision.oldest_price_as_of if revision else None,
-        age_days=age,
-        level=max((part.level for part in parts), key=LEVELS.index, default="red"),
-        parts=parts,
-        offers=revision.offer_count if revision else 0,
-        undated_prices=revision.undated_prices if revision else 0,
-        last_run=last.outcome if last else "",
-        last_run_at=last.started_at if last else None,
-        message=last.message if last else "",
-        quarantined_batches=activity.quarantined_batches,
-    )
-
-
-def _read_activity() -> dict[str, _Activity]:
-    newest = RefreshRun.objects.order_by().values("provider").annotate(newest=Max("pk"))
-    runs = {r.provider: r for r in RefreshRun.objects.filter(pk__in=newest.values("newest"))}
-    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).order_by()
-    counts = dict(waiting.values_list("provider").annotate(Count("pk")))
-    return {
-        name: _Activity(runs.get(name), counts.get(name, 0)) for name in runs.keys() | counts.keys()
-    }

@@ -69,7 +69,18 @@ def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded
     for batch in batches:
         reason = None if force else _reason_to_skip(batch)
         if reason is None:
-            yield _publish(batch, force)
+            publication = publish(batch, force=force)
+            if publication.revision is None:
+                reasons = "; ".join(publication.reasons)
+                raise CatalogNotLoadedError(
+                    f"{batch.provider}: the bundled prices were quarantined for review: {reasons}",
+                    "Review the quarantined batch on the page /operator/, or load with --force.",
+                )
+            rejected_count = sum(rows["count"] for rows in publication.rejected_rows.values())
+            note = f"revision {publication.revision.number}" + (
+                f", {rejected_count} rejected" if rejected_count else ""
+            )
+            yield Loaded(batch.provider, publication.offers, True, note)
         else:
             yield Loaded(batch.provider, len(batch.offers), False, reason)
 
@@ -82,21 +93,6 @@ def _reason_to_skip(batch: OfferBatch) -> str | None:
         return f"revision {latest.number} ({latest.origin}) of {latest.as_of} stays in force"
     is_same = set(store.read_offers(latest)) == set(batch.offers)
     return f"revision {latest.number}" if is_same else None
-
-
-def _publish(batch: OfferBatch, force: bool) -> Loaded:
-    publication = publish(batch, force=force)
-    if publication.revision is None:
-        reasons = "; ".join(publication.reasons)
-        raise CatalogNotLoadedError(
-            f"{batch.provider}: the bundled prices were quarantined for review: {reasons}",
-            "Review the quarantined batch on the page /operator/, or load with --force.",
-        )
-    rejected_count = sum(rows["count"] for rows in publication.rejected_rows.values())
-    note = f"revision {publication.revision.number}" + (
-        f", {rejected_count} rejected" if rejected_count else ""
-    )
-    return Loaded(batch.provider, publication.offers, True, note)
 
 
 def _history(folder: Path, is_needed: bool) -> Loaded:

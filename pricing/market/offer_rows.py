@@ -51,10 +51,14 @@ def from_row(row: Mapping[str, str | None], where: str = "") -> Offer:
     values: dict[str, Any] = {}
     for name in OFFER_COLUMNS:
         text = row.get(name) or ""
+        label = f"{where}, {name}" if where else name
+        if not text and name in _REQUIRED:
+            raise InvalidInput(label, "is empty; every offer needs it")
         if text:
-            values[name] = _parse_value(name, text, where)
-        elif name in _REQUIRED:
-            raise InvalidInput(_field_label(where, name), "is empty; every offer needs it")
+            try:
+                values[name] = _PARSERS.get(name, str)(text)
+            except (ValueError, KeyError, InvalidOperation, ZeroDivisionError):
+                raise InvalidInput(label, f"{text[:60]!r} cannot be read") from None
     return Offer(**values)
 
 
@@ -70,16 +74,6 @@ def _format_value(value: object) -> str:
     return str(value)
 
 
-def _parse_value(name: str, text: str, where: str) -> Any:
-    read = _PARSERS.get(name)
-    if read is None:
-        return text
-    try:
-        return read(text)
-    except (ValueError, KeyError, InvalidOperation, ZeroDivisionError):
-        raise InvalidInput(_field_label(where, name), f"{text[:60]!r} cannot be read") from None
-
-
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "accelerator_count": Fraction,
     "purchase_option": PurchaseOption,
@@ -92,10 +86,6 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "as_of": dt.date.fromisoformat,
     "sold_now": _TRUE_FALSE.__getitem__,
 }
-
-
-def _field_label(where: str, name: str) -> str:
-    return f"{where}, {name}" if where else name
 
 
 def read_csv(path: Path) -> Iterator[Offer]:
@@ -212,7 +202,11 @@ def to_document(catalog: Catalog) -> dict[str, Any]:
             for rate in dated
         ],
         "revisions": [
-            {name: _plain(getattr(info, name)) for name in _REVISION_COLUMNS}
+            {
+                name: value.isoformat() if isinstance(value, dt.date) else value
+                for name in _REVISION_COLUMNS
+                for value in (getattr(info, name),)
+            }
             for info in catalog.revisions
         ],
     }
@@ -261,7 +255,3 @@ def _read_revision(values: Mapping[str, Any]) -> RevisionInfo:
         for name, value in values.items()
     }
     return RevisionInfo(**typed)
-
-
-def _plain(value: object) -> object:
-    return value.isoformat() if isinstance(value, dt.date) else value

@@ -7,8 +7,7 @@ withdrawn. 1-Click Clusters are not in the list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row, parse_price
 
@@ -32,22 +31,18 @@ class Lambda(FlatList):
         for entry in document["data"].values():
             kind = entry["instance_type"]
             if kind["specs"].get("gpus"):
-                yield _read_type(reader, kind)
-
-
-def _read_type(reader: PriceListReader, kind: Mapping[str, Any]) -> Row:
-    text, specs = str(kind["gpu_description"]), kind["specs"]
-    match = _MEMORY.search(text)
-    return reader.offer(
-        region=REGION,
-        machine=kind["name"],
-        accelerator=text.replace("(", "").replace(")", "").replace(" GB", "GB"),
-        accelerator_gib=float(match[1]) if match else None,
-        count=int(specs["gpus"]),
-        price=parse_price(kind["price_cents_per_hour"]) / _CENTS,
-        vcpus=float(specs["vcpus"]),
-        memory_gib=float(specs["memory_gib"]),
-    )
+                text, specs = str(kind["gpu_description"]), kind["specs"]
+                match = _MEMORY.search(text)
+                yield reader.offer(
+                    region=REGION,
+                    machine=kind["name"],
+                    accelerator=text.replace("(", "").replace(")", "").replace(" GB", "GB"),
+                    accelerator_gib=float(match[1]) if match else None,
+                    count=int(specs["gpus"]),
+                    price=parse_price(kind["price_cents_per_hour"]) / _CENTS,
+                    vcpus=float(specs["vcpus"]),
+                    memory_gib=float(specs["memory_gib"]),
+                )
 
 
 provider = Lambda()

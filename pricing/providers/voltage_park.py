@@ -6,8 +6,7 @@ Prices are texts in US dollars for one GPU and hour, sold in whole nodes; nodes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row, parse_price
 from pricing.ingest.provider import NotRead
@@ -32,24 +31,18 @@ class VoltagePark(FlatList):
             yield NotRead("locations beyond the first page")
         for location in document["results"]:
             for network, gbps in _NETWORKS:
-                yield _read_node(reader, location, network, gbps)
-
-
-def _read_node(
-    reader: PriceListReader, location: Mapping[str, Any], network: str, gbps: float | None
-) -> Row:
-    node = location["specs_per_node"]
-    count = int(node["gpu_count"])
-    return reader.offer(
-        region=f"location-{location['id'][:_PLACE_LETTERS]}",
-        machine=f"{count}x {node['gpu_model']} {network}",
-        accelerator=node["gpu_model"],
-        count=count,
-        price=parse_price(location.get(f"gpu_price_{network}")) * count,
-        vcpus=float(node["cpu_count"]),
-        memory_gib=float(node["ram_gb"]),
-        network_gbps=gbps,
-    )
+                node = location["specs_per_node"]
+                count = int(node["gpu_count"])
+                yield reader.offer(
+                    region=f"location-{location['id'][:_PLACE_LETTERS]}",
+                    machine=f"{count}x {node['gpu_model']} {network}",
+                    accelerator=node["gpu_model"],
+                    count=count,
+                    price=parse_price(location.get(f"gpu_price_{network}")) * count,
+                    vcpus=float(node["cpu_count"]),
+                    memory_gib=float(node["ram_gb"]),
+                    network_gbps=gbps,
+                )
 
 
 provider = VoltagePark()

@@ -156,7 +156,16 @@ def _iterate_rows(providers: Sequence[str]) -> Iterator[Row]:
         raise InvalidInput("provider", f"{unknown[0]!r} has no prices; known: {sorted(known)}")
     for provider in sorted(set(providers) or known):
         days = dict(revisions.filter(provider=provider).values_list("number", "as_of"))
-        yield from _iterate_past(provider, min(days.values(), default=None))
+        # Each recorded price until the next of its offer, the last until the provider's first
+        # revision, whose list is whole: what is not in it was not sold then.
+        first_day = min(days.values(), default=None)
+        past = PastPrice.objects.filter(listing__provider=provider).select_related("listing")
+        ordered = past.order_by("listing__offer_id", "date").iterator(BATCH_ROWS)
+        for _, group in groupby(ordered, lambda row: row.listing.offer_id):
+            rows = [row for row in group if first_day is None or row.date < first_day]
+            for row, following in zip(rows, [*rows[1:], None], strict=True):
+                to_day = following.date if following else first_day
+                yield _build_row(row, revision=None, from_day=row.date, to_day=to_day)
         prices = Price.objects.filter(listing__provider=provider).select_related("listing")
         for price in prices.order_by("listing_id", "first_revision").iterator(BATCH_ROWS):
             ended = price.last_revision != OPEN
@@ -166,18 +175,6 @@ def _iterate_rows(providers: Sequence[str]) -> Iterator[Row]:
                 from_day=days[price.first_revision],
                 to_day=days.get(price.last_revision + 1) if ended else None,
             )
-
-
-def _iterate_past(provider: str, first_day: dt.date | None) -> Iterator[Row]:
-    """Each recorded price until the next of its offer, the last until the provider's first
-    revision, whose list is whole: what is not in it was not sold then."""
-    past = PastPrice.objects.filter(listing__provider=provider).select_related("listing")
-    ordered = past.order_by("listing__offer_id", "date").iterator(BATCH_ROWS)
-    for _, group in groupby(ordered, lambda row: row.listing.offer_id):
-        rows = [row for row in group if first_day is None or row.date < first_day]
-        for row, following in zip(rows, [*rows[1:], None], strict=True):
-            to_day = following.date if following else first_day
-            yield _build_row(row, revision=None, from_day=row.date, to_day=to_day)
 
 
 def _build_row(price: Price | PastPrice, **days: Any) -> Row:

@@ -29,10 +29,9 @@ from pricing.common.pluralize import pluralize
 from pricing.ingest.fetch import Cancelled, FetchResult, ServerTime, fetch
 from pricing.ingest.http import Secrets
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
-from pricing.market.offers import Offer
 from pricing.models import RefreshRun
 from pricing.publish import batch as batches
-from pricing.publish.batch import Changes, OfferBatch, ReasonCount
+from pricing.publish.batch import OfferBatch, ReasonCount
 from pricing.publish.publication import Publication, publish_locked, refresh_ended
 from pricing.revisions import Freshness
 from pricing.storage import reference
@@ -136,7 +135,16 @@ class _RefreshJob:
             try:
                 for provider in locked_providers:
                     self._start_provider(provider)
-                self._collect_results()
+                while self.unfinished:
+                    try:
+                        name, outcome = self.fetched.get(timeout=_TICK_S)
+                    except queue.Empty:
+                        if time.monotonic() > self.deadline:
+                            what = f"the run's deadline of {self.options.deadline_s:g} s passed"
+                            self._abort("failed", what, "Try again, or limit it with --region.")
+                        continue
+                    if name in self.unfinished:
+                        self._publish_fetched(name, outcome)
             except KeyboardInterrupt:
                 self._abort("interrupted", "stopped by the operator", "Run it again.")
             finally:
@@ -188,18 +196,6 @@ class _RefreshJob:
             outcome = error
         self.fetched.put((provider.name, outcome))
 
-    def _collect_results(self) -> None:
-        while self.unfinished:
-            try:
-                name, outcome = self.fetched.get(timeout=_TICK_S)
-            except queue.Empty:
-                if time.monotonic() > self.deadline:
-                    what = f"the run's deadline of {self.options.deadline_s:g} s passed"
-                    self._abort("failed", what, "Try again, or limit it with --region.")
-                continue
-            if name in self.unfinished:
-                self._publish_fetched(name, outcome)
-
     def _publish_fetched(self, name: str, outcome: FetchResult | BaseException) -> None:
         if not connection.in_atomic_block:
             close_old_connections()  # it may have been dropped while the provider was read
@@ -207,7 +203,17 @@ class _RefreshJob:
             self._fail(name, outcome)
             return
         try:
-            batch = adjust_for_clock_skew(self._build_batch(name, outcome), outcome.server_times)
+            batch = adjust_for_clock_skew(
+                OfferBatch(
+                    provider=name,
+                    offers=outcome.offers,
+                    as_of=outcome.retrieved_at.astimezone(dt.UTC).date(),
+                    skipped=outcome.skipped,
+                    not_read=outcome.not_read,
+                    regions=self.options.regions,
+                ),
+                outcome.server_times,
+            )
             publication = publish_locked(
                 batch,
                 force=self.options.force,
@@ -221,16 +227,6 @@ class _RefreshJob:
             self._record_result(
                 RefreshResult(name, publication.outcome, message, hint, publication)
             )
-
-    def _build_batch(self, name: str, fetched: FetchResult) -> OfferBatch:
-        return OfferBatch(
-            provider=name,
-            offers=fetched.offers,
-            as_of=fetched.retrieved_at.astimezone(dt.UTC).date(),
-            skipped=fetched.skipped,
-            not_read=fetched.not_read,
-            regions=self.options.regions,
-        )
 
     def _fail(self, name: str, error: BaseException, where: str = "the adapter") -> None:
         what, hint = explain_failure(error, where)
@@ -339,7 +335,8 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
         yield f"  in force: {_describe_published(freshness)}"
         return
     yield f"{result.provider}: {_format_headline(publication)}"
-    yield f"  {_format_counts(publication.changes)}"
+    names = ("added", "gone", "dearer", "cheaper", "changed", "unchanged")
+    yield "  " + ", ".join(f"{getattr(publication.changes, name):,} {name}" for name in names)
     if result.message:
         yield f"  reason: {result.message}"
         yield f"  in force: {_describe_published(freshness)}. {result.hint}"
@@ -369,11 +366,6 @@ def _format_headline(publication: Publication) -> str:
         else ""
     )
     return f"{label}: {pluralize(publication.offers, 'offer')}{carried_over}"
-
-
-def _format_counts(changes: Changes) -> str:
-    names = ("added", "gone", "dearer", "cheaper", "changed", "unchanged")
-    return ", ".join(f"{getattr(changes, name):,} {name}" for name in names)
 
 
 def _format_reasons(label: str, reasons: Mapping[str, ReasonCount]) -> Iterator[str]:
@@ -441,15 +433,12 @@ def adjust_for_clock_skew(batch: OfferBatch, readings: Sequence[ServerTime]) -> 
     return replace(
         batch,
         as_of=day,
-        offers=tuple(_limit_date(offer, day) for offer in batch.offers),
+        offers=tuple(
+            replace(offer, as_of=day) if offer.as_of and offer.as_of > day else offer
+            for offer in batch.offers
+        ),
         warnings=(*batch.warnings, warning),
     )
-
-
-def _limit_date(offer: Offer, day: dt.date) -> Offer:
-    if offer.as_of is None or offer.as_of <= day:
-        return offer
-    return replace(offer, as_of=day)
 
 
 def _format_skew(reading: ServerTime) -> str:

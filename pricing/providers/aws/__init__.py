@@ -26,31 +26,24 @@ class AmazonWebServices:
         with ProviderHttpClient(self.name, context) as http:
             client = AwsClient(http)
             try:
-                price_list = api.read_price_list(client, context) if _has_account(client) else None
+                own_list = context.settings.get("AWS_PRICE_LIST_URL")
+                is_local = client.uses_loopback() and not own_list
+                has_account = is_local or client.has_credentials()
+                price_list = api.read_price_list(client, context) if has_account else None
             except AccessDenied as refusal:
-                yield from _read_public_list(client, refusal)
+                reason = f"AWS refused the credentials ({refusal.what})"
+                reason += ", the public price files were read"
+                fallback_url = client.loopback_url() or bulk_files.DEFAULT_URL
+                try:
+                    yield from bulk_files.read(http, reason, fallback_url)
+                except ProviderUnavailable as error:
+                    what = f"{refusal.what}; the public price files instead: {error.what}"
+                    raise type(error)(refusal.provider, what, refusal.hint) from None
                 return
             if price_list is None:
                 yield from bulk_files.read(http, _NO_ACCOUNT)
             else:
                 yield from api.read(client, context, price_list)
-
-
-def _has_account(client: AwsClient) -> bool:
-    own_list = client.http.context.settings.get("AWS_PRICE_LIST_URL")
-    return (client.uses_loopback() and not own_list) or client.has_credentials()
-
-
-def _read_public_list(
-    client: AwsClient, refusal: AccessDenied
-) -> Iterator[Offer | SkippedRow | NotRead]:
-    reason = f"AWS refused the credentials ({refusal.what}), the public price files were read"
-    fallback_url = client.loopback_url()
-    try:
-        yield from bulk_files.read(client.http, reason, fallback_url or bulk_files.DEFAULT_URL)
-    except ProviderUnavailable as error:
-        what = f"{refusal.what}; the public price files instead: {error.what}"
-        raise type(error)(refusal.provider, what, refusal.hint) from None
 
 
 provider = AmazonWebServices()

@@ -127,7 +127,12 @@ class _RegionFiles:
     day: dt.date
 
     def download(self, kind: str, path: str) -> Download:
-        url = _file_url(self.price_list, path)
+        price_list = self.price_list
+        url = path if "://" in path else f"{price_list.url}/{path.lstrip('/')}"
+        if not same_origin(price_list.url, url):
+            raise ProviderUnavailable(
+                "aws", f"the index points to another server, {redact_url(url)}", _RETRY_HINT
+            )
         return Download(self.http, f"{kind}-{self.region}.json.gz", url)
 
 
@@ -184,15 +189,6 @@ def _read_plan_index(
         regions = tuple(sorted(code for code, (one, _) in files.items() if one == price_list))
         part = NotRead("the index of savings plans", (PurchaseOption.SAVINGS_PLAN.value,), regions)
         return explain_unread(part, error)
-
-
-def _file_url(price_list: _PriceList, path: str) -> str:
-    url = path if "://" in path else f"{price_list.url}/{path.lstrip('/')}"
-    if not same_origin(price_list.url, url):
-        raise ProviderUnavailable(
-            "aws", f"the index points to another server, {redact_url(url)}", _RETRY_HINT
-        )
-    return url
 
 
 def _read_offers(files: _RegionFiles, path: str, skus: dict[str, Sku]) -> FetchedRows:

@@ -166,13 +166,6 @@ class AwsClient:
             )
         return self._session
 
-    def _anonymous_session(self) -> Any:
-        if self._anonymous_boto3 is None:
-            self._anonymous_boto3 = _session(
-                aws_access_key_id=_ANONYMOUS_KEY, aws_secret_access_key=_ANONYMOUS_KEY
-            )
-        return self._anonymous_boto3
-
     def _client(self, service: str, region: str) -> Any:
         with self._making_client:  # boto3's clients may be shared by threads, not its sessions
             if (service, region) not in self._clients:
@@ -196,7 +189,11 @@ class AwsClient:
 
     def _loopback_client(self, service: str, region: str, url: str | None) -> Any:
         config = self._config(proxies={})
-        return self._anonymous_session().client(
+        if self._anonymous_boto3 is None:
+            self._anonymous_boto3 = _session(
+                aws_access_key_id=_ANONYMOUS_KEY, aws_secret_access_key=_ANONYMOUS_KEY
+            )
+        return self._anonymous_boto3.client(
             service, region_name=region, endpoint_url=url, config=config
         )
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -118,7 +118,9 @@ def read_terms(
         else:
             rows_by_terms.setdefault(terms, []).append(term)
     for terms, term_group in rows_by_terms.items():
-        yield _build_offer(sku, terms, _select_current(term_group, as_of), as_of, sold_now)
+        by_start = sorted(term_group, key=_start_date)
+        started = [term for term in by_start if _start_date(term) <= as_of.isoformat()]
+        yield _build_offer(sku, terms, started[-1] if started else by_start[0], as_of, sold_now)
 
 
 @lru_cache(maxsize=8192)
@@ -145,15 +147,11 @@ def _fill_from_attributes(machine: Machine, attributes: Mapping[str, str]) -> Ma
     if machine.vcpus is not None and machine.memory_gib is not None:
         return machine
     memory, _, unit = attributes.get("memory", "").replace(",", "").partition(" ")
-    return Machine(
-        machine.instance_type,
-        machine.accelerator,
-        machine.count,
-        machine.vcpus or _parse_float(attributes.get("vcpu", "")),
-        machine.memory_gib or (_parse_float(memory) if unit.strip() == "GiB" else None),
-        machine.network_gbps or network_gbps(attributes.get("networkPerformance", "")),
-        machine.capacity_blocks,
-        machine.retired,
+    return replace(
+        machine,
+        vcpus=machine.vcpus or _parse_float(attributes.get("vcpu", "")),
+        memory_gib=machine.memory_gib or (_parse_float(memory) if unit.strip() == "GiB" else None),
+        network_gbps=machine.network_gbps or network_gbps(attributes.get("networkPerformance", "")),
     )
 
 
@@ -162,12 +160,6 @@ def _parse_float(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def _select_current(candidates: list[Mapping[str, Any]], day: dt.date) -> Mapping[str, Any]:
-    by_start = sorted(candidates, key=_start_date)
-    started = [term for term in by_start if _start_date(term) <= day.isoformat()]
-    return started[-1] if started else by_start[0]
 
 
 def _start_date(term: Mapping[str, Any]) -> str:
@@ -351,13 +343,19 @@ class MachineLookup:
             or []
         )
         if not devices:
-            return _skip_other_accelerators(name, info)
+            others = (("FpgaInfo", "FPGA"), ("MediaAcceleratorInfo", "media accelerator"))
+            what = next((word for key, word in others if key in info), None)
+            return SkippedRow("no deep-learning accelerator", f"{name}: {what}") if what else None
         if len({device.get("Name") for device in devices}) > 1:
             names = ", ".join(str(device.get("Name")) for device in devices)
             return SkippedRow("several kinds of accelerator", f"{name}: {names}")
-        slug = _find_device_slug(devices[0])
+        first = devices[0]
+        device_mib = first.get("MemoryInfo", {}).get("SizeInMiB")
+        device_gib = device_mib / 1024 / float(_partition_share(first)) if device_mib else None
+        slug = find_slug(first.get("Name", ""), device_gib)
         if slug is None:
-            return SkippedRow("unknown accelerator", f"{_format_device_name(devices[0])} ({name})")
+            label = f"{first.get('Manufacturer', '')} {first.get('Name', '')}".strip()
+            return SkippedRow("unknown accelerator", f"{label} ({name})")
         machine_type = machine_types.find("aws", name)
         count = sum((_count_accelerators(device) for device in devices), Fraction(0))
         if not count and machine_type is not None:
@@ -402,13 +400,6 @@ def looks_accelerated(attributes: Mapping[str, str]) -> bool:
     )
 
 
-def _skip_other_accelerators(name: str, info: Mapping[str, Any]) -> SkippedRow | None:
-    for key, what in (("FpgaInfo", "FPGA"), ("MediaAcceleratorInfo", "media accelerator")):
-        if key in info:
-            return SkippedRow("no deep-learning accelerator", f"{name}: {what}")
-    return None
-
-
 def _count_accelerators(device: Mapping[str, Any]) -> Fraction:
     part = _partition_share(device)
     if part == 1:
@@ -421,16 +412,6 @@ def _partition_share(device: Mapping[str, Any]) -> Fraction:
     return (
         Fraction(str(size)).limit_denominator(_MAX_PARTITION_DENOMINATOR) if size else Fraction(1)
     )
-
-
-def _format_device_name(device: Mapping[str, Any]) -> str:
-    return f"{device.get('Manufacturer', '')} {device.get('Name', '')}".strip()
-
-
-def _find_device_slug(device: Mapping[str, Any]) -> str | None:
-    memory_mib = device.get("MemoryInfo", {}).get("SizeInMiB")
-    memory_gib = memory_mib / 1024 / float(_partition_share(device)) if memory_mib else None
-    return find_slug(device.get("Name", ""), memory_gib)
 
 
 @cache
@@ -495,11 +476,8 @@ def _find_family_accelerator(family: str) -> str | None:
         for machine_type in family_types
     )
     accelerators_in_family = {machine_type.accelerator for machine_type in family_types}
-    return (
-        accelerators_in_family.pop()
-        if has_whole_counts and len(accelerators_in_family) == 1
-        else None
-    )
+    is_one = has_whole_counts and len(accelerators_in_family) == 1
+    return accelerators_in_family.pop() if is_one else None
 
 
 _REGION = re.compile(r"[a-z]{2,3}(-[a-z]+)+-\d+")

@@ -50,21 +50,14 @@ def resource_skus(http: ProviderHttpClient) -> Iterator[dict[str, Any]]:
     """Every row of the Resource SKUs API, of the wanted regions if they are limited."""
     for region in [region_name(region) for region in http.context.regions] or [""]:
         location_filter = {"filter": f"location eq '{region}'"} if region else {}
-        yield from _read_rows(
-            http, f"resource-skus/{region or 'all'}", "resource_skus", location_filter
-        )
-
-
-def _read_rows(
-    http: ProviderHttpClient, name: str, group: str, parameters: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
-    reader = _PageReader(http, group, parameters)
-    number, more = 1, True
-    while more:
-        page = http.call(f"{name}/{number:04}.json", reader.next_page, translate_error)
-        yield from page["value"]
-        http.context.progress(name, number, None)
-        number, more = number + 1, bool(page["nextLink"])
+        name = f"resource-skus/{region or 'all'}"
+        reader = _PageReader(http, "resource_skus", location_filter)
+        number, more = 1, True
+        while more:
+            page = http.call(f"{name}/{number:04}.json", reader.next_page, translate_error)
+            yield from page["value"]
+            http.context.progress(name, number, None)
+            number, more = number + 1, bool(page["nextLink"])
 
 
 class _PageReader:
@@ -92,10 +85,15 @@ def _client(http: ProviderHttpClient) -> ComputeManagementClient:
 
     endpoint = http.endpoint("AZURE_RESOURCE_MANAGER_URL", PUBLIC_URL)
     options: dict[str, Any] = {}
-    if endpoint.anonymous:
+    credential: Any = object()
+    if not endpoint.anonymous:
+        from azure.identity import DefaultAzureCredential
+
+        credential = DefaultAzureCredential()
+    else:
         options = {"authentication_policy": SansIOHTTPPolicy(), "use_env_settings": False}
     return ComputeManagementClient(
-        _credential(endpoint),
+        credential,
         _subscription_id(http),
         base_url=endpoint.url,
         credential_scopes=[f"{PUBLIC_URL}/.default"],
@@ -106,14 +104,6 @@ def _client(http: ProviderHttpClient) -> ComputeManagementClient:
         read_timeout=CALL_TIMEOUT_S,
         **options,
     )
-
-
-def _credential(endpoint: Endpoint) -> Any:
-    if endpoint.anonymous:
-        return object()
-    from azure.identity import DefaultAzureCredential
-
-    return DefaultAzureCredential()
 
 
 def _pin_to_server(provider: str, endpoint: Endpoint) -> Any:
@@ -233,29 +223,23 @@ class MachineLookup:
             return SkippedRow(
                 "accelerator count not published", f"{instance_type}: {machine_type.note}"
             )
-        vcpus, memory_gib = (
-            machine_type.vcpus,
-            float(machine_type.memory_gib) if machine_type.memory_gib is not None else None,
-        )
+        memory = machine_type.memory_gib
+        vcpus, memory_gib = machine_type.vcpus, None if memory is None else float(memory)
         if sku:
             vcpus = sku.number("vCPUs") or vcpus
             memory_gib = sku.number("MemoryGB") or memory_gib
-        assert machine_type.accelerator_count is not None
+        is_retired = (
+            machine_type.retired(self._day) or accelerators.get(machine_type.accelerator).retired
+        )
+        is_listed = self._skus is None or (sku is not None and region in sku.regions)
         return Machine(
             machine_type.accelerator,
             machine_type.accelerator_count,
             vcpus,
             memory_gib,
             machine_type.network_gbps,
-            self._is_sold(machine_type, sku, region),
+            is_listed and not is_retired,
         )
-
-    def _is_sold(
-        self, machine_type: machine_types.MachineType, sku: ResourceSku | None, region: str
-    ) -> bool:
-        if machine_type.retired(self._day) or accelerators.get(machine_type.accelerator).retired:
-            return False
-        return self._skus is None or (sku is not None and region in sku.regions)
 
 
 def read_resource_sku(row: Mapping[str, Any]) -> ResourceSku | None:

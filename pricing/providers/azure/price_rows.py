@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -25,7 +25,6 @@ CLOCK_TOLERANCE = dt.timedelta(days=1)
 _ACCELERATOR_SERIES = re.compile(r"(?:standard_|basic_)?n[a-z]+\d", re.IGNORECASE)
 """N-series: NC, NCC, ND, NG, NP, NV and later ones. NP is FPGA, as our machine types say."""
 _OPTION_WORDS = re.compile(r"\s+(?:spot|low priority)\s*$", re.IGNORECASE)
-_WINDOWS = re.compile(r"\b(?:windows|win)\b", re.IGNORECASE)
 _HOUR = re.compile(r"\s*1\s*hour\s*", re.IGNORECASE)
 _YEARS = re.compile(r"\s*(\d+)\s*years?\s*", re.IGNORECASE)
 _NOT_PUBLIC = re.compile(r"euap|stg|stage|brazilus")
@@ -67,7 +66,8 @@ def region_name(text: str) -> str:
 
 def read_row(row: Row, now: dt.datetime) -> Iterator[Price | SkippedRow]:
     """The prices of one row; nothing for a machine without accelerators."""
-    if not _is_accelerator_machine(row):
+    name = _text(row, "armSkuName") or _text(row, "skuName")
+    if not bool(_ACCELERATOR_SERIES.match(name)):
         return
     rejection = next((reason for reason, applies in _REASONS if applies(row, now)), "")
     if rejection:
@@ -89,7 +89,7 @@ def _read_prices(row: Row) -> Iterator[Price | SkippedRow]:
         option = PurchaseOption.SPOT
     elif re.search(r"\blow priority\b", words):
         option = PurchaseOption.LOW_PRIORITY
-    price = _price(row, option, per_hour=parse_amount(row.get("retailPrice")) or Decimal(0))
+    price = _price(row, option, per_hour=_amount(row, "retailPrice"))
     yield price
     if price.option is PurchaseOption.ON_DEMAND:
         yield from _savings_plans(row, price)
@@ -108,7 +108,7 @@ def _reservation(row: Row) -> Price | SkippedRow:
         row,
         PurchaseOption.RESERVED,
         per_hour=Decimal(0),
-        upfront=parse_amount(row.get("retailPrice")) or Decimal(0),
+        upfront=_amount(row, "retailPrice"),
         term_months=term,
         payment_option="all_upfront",
     )
@@ -180,11 +180,6 @@ def parse_moment(text: object) -> dt.datetime | None:
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
 
 
-def _is_accelerator_machine(row: Row) -> bool:
-    name = _text(row, "armSkuName") or _text(row, "skuName")
-    return bool(_ACCELERATOR_SERIES.match(name))
-
-
 def _words(row: Row) -> str:
     parts = (_text(row, "armSkuName") or _text(row, "skuName"), _text(row, "productName"))
     return " | ".join(part for part in parts if part)
@@ -198,68 +193,22 @@ def _text(row: Row, field: str) -> str:
 # Why a row is not a price of a Linux machine -----------------------------------------------
 
 
-def _is_windows(row: Row, _now: dt.datetime) -> bool:
-    return bool(_WINDOWS.search(_text(row, "productName")))
-
-
-def _is_dedicated_host(row: Row, _now: dt.datetime) -> bool:
-    machine_name = _text(row, "armSkuName") or _text(row, "skuName")
-    return "dedicated host" in _text(row, "productName").lower() or bool(
-        re.search(r"[_ ]type\d+$", machine_name, re.IGNORECASE)
-    )
-
-
-def _is_cloud_services(row: Row, _now: dt.datetime) -> bool:
-    product = _text(row, "productName").lower().replace(" ", "")
-    service = _text(row, "serviceName").lower().replace(" ", "")
-    return "cloudservices" in product or service == "cloudservices"
-
-
-def _is_other_service(row: Row, _now: dt.datetime) -> bool:
-    return _text(row, "serviceName").lower() not in ("", "virtual machines")
-
-
-def _is_promotion(row: Row, _now: dt.datetime) -> bool:
-    product = _text(row, "productName").lower()
-    return _text(row, "armSkuName").lower().endswith("_promo") or bool(
-        re.search(r"\bpromo\b", product)
-    )
-
-
-def _is_expired(row: Row, now: dt.datetime) -> bool:
-    if re.search(r"\bexpired\b", _text(row, "meterName"), re.IGNORECASE):
-        return True
-    end = parse_moment(row.get("effectiveEndDate"))
-    return end is not None and end < now - CLOCK_TOLERANCE
-
-
 def _starts_later(row: Row, now: dt.datetime) -> bool:
     start = parse_moment(row.get("effectiveStartDate"))
     return start is not None and start > now + CLOCK_TOLERANCE
 
 
-def _is_dev_test(row: Row, _now: dt.datetime) -> bool:
-    return _text(row, "type").lower() == "devtestconsumption"
+def _ended(row: Row, now: dt.datetime) -> bool:
+    end = parse_moment(row.get("effectiveEndDate"))
+    return end is not None and end < now - CLOCK_TOLERANCE
 
 
-def _is_other_type(row: Row, _now: dt.datetime) -> bool:
-    return _text(row, "type").lower() not in ("consumption", "reservation")
+def _has(row: Row, field: str, pattern: str) -> bool:
+    return re.search(pattern, _text(row, field), re.IGNORECASE) is not None
 
 
-def _is_secondary(row: Row, _now: dt.datetime) -> bool:
-    return str(row.get("isPrimaryMeterRegion", True)).lower() == "false"
-
-
-def _is_tier(row: Row, _now: dt.datetime) -> bool:
-    return (parse_amount(row.get("tierMinimumUnits")) or Decimal(0)) != 0
-
-
-def _is_converted(row: Row, _now: dt.datetime) -> bool:
-    return _text(row, "currencyCode").upper() not in ("", "USD")
-
-
-def _is_zero(row: Row, _now: dt.datetime) -> bool:
-    return (parse_amount(row.get("retailPrice")) or Decimal(0)) <= 0
+def _amount(row: Row, field: str) -> Decimal:
+    return parse_amount(row.get(field)) or Decimal(0)
 
 
 def _parse_region(row: Row) -> str:
@@ -272,19 +221,37 @@ _ZERO = "price is zero or missing"
 _WITHOUT_AMOUNT = frozenset({_OTHER_UNIT, _CONVERTED, _ZERO})
 _REASONS: tuple[tuple[str, Callable[[Row, dt.datetime], bool]], ...] = (
     ("no product name, Windows cannot be told", lambda row, _: not _text(row, "productName")),
-    ("Windows", _is_windows),
-    ("Dedicated Host", _is_dedicated_host),
-    ("Cloud Services", _is_cloud_services),
-    ("not a virtual machine", _is_other_service),
-    ("promotion", _is_promotion),
-    ("expired", _is_expired),
-    ("dev/test", _is_dev_test),
-    ("unknown type of price", _is_other_type),
-    ("not the primary meter", _is_secondary),
-    ("price of a volume tier", _is_tier),
+    ("Windows", lambda row, _: _has(row, "productName", r"\b(?:windows|win)\b")),
+    (
+        "Dedicated Host",
+        lambda row, _: (
+            _has(row, "productName", "dedicated host")
+            or _has(row, "armSkuName" if _text(row, "armSkuName") else "skuName", r"[_ ]type\d+$")
+        ),
+    ),
+    (
+        "Cloud Services",
+        lambda row, _: (
+            _has(row, "productName", "cloud *services")
+            or _has(row, "serviceName", "^cloud *services$")
+        ),
+    ),
+    ("not a virtual machine", lambda row, _: not _has(row, "serviceName", "^(virtual machines)?$")),
+    (
+        "promotion",
+        lambda row, _: _has(row, "armSkuName", "_promo$") or _has(row, "productName", r"\bpromo\b"),
+    ),
+    ("expired", lambda row, now: _has(row, "meterName", r"\bexpired\b") or _ended(row, now)),
+    ("dev/test", lambda row, _: _has(row, "type", "^devtestconsumption$")),
+    ("unknown type of price", lambda row, _: not _has(row, "type", "^(consumption|reservation)$")),
+    (
+        "not the primary meter",
+        lambda row, _: str(row.get("isPrimaryMeterRegion", True)).lower() == "false",
+    ),
+    ("price of a volume tier", lambda row, _: _amount(row, "tierMinimumUnits") != 0),
     (_OTHER_UNIT, lambda row, _: not _HOUR.fullmatch(_text(row, "unitOfMeasure"))),
-    (_CONVERTED, _is_converted),
-    (_ZERO, _is_zero),
+    (_CONVERTED, lambda row, _: not _has(row, "currencyCode", "^(usd)?$")),
+    (_ZERO, lambda row, _: _amount(row, "retailPrice") <= 0),
     ("no machine name", lambda row, _: not _text(row, "armSkuName")),
     ("no region", lambda row, _: not _parse_region(row)),
     ("not a public region", lambda row, _: bool(_NOT_PUBLIC.search(_parse_region(row)))),
@@ -299,9 +266,11 @@ _SIZE = re.compile(r"n[a-z]+\d+[a-z]*", re.IGNORECASE)
 
 def resolve_meters(prices: Sequence[Price]) -> Iterator[Price | SkippedRow]:
     """At most one price for each machine, region, option and term."""
-    newest = _find_newest(prices)
+    newest: dict[_Meter, dt.datetime] = defaultdict(lambda: _EARLIEST)
     groups: dict[tuple[str, str, str, int], list[Price]] = defaultdict(list)
     for price in prices:
+        meter = _meter(price)
+        newest[meter] = max(newest[meter], price.effective or _EARLIEST)
         groups[price.key].append(price)
     for group in groups.values():
         yield from _resolve_group(group, newest)
@@ -324,14 +293,6 @@ def _resolve_group(
         return
     yield best_matches[0]
     yield from (_skip("same price from another meter", price) for price in best_matches[1:])
-
-
-def _find_newest(prices: Iterable[Price]) -> dict[_Meter, dt.datetime]:
-    newest: dict[_Meter, dt.datetime] = defaultdict(lambda: _EARLIEST)
-    for price in prices:
-        meter = _meter(price)
-        newest[meter] = max(newest[meter], price.effective or _EARLIEST)
-    return newest
 
 
 def _meter(price: Price) -> _Meter:

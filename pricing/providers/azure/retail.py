@@ -202,18 +202,6 @@ def read_pages(
 
     `n_series_only` leaves the choice of N-series machines to the server; not every one can.
     """
-    first = _first_page(http, folder, _query(regions, n_series_only=n_series_only))
-    if first is None:
-        where = f" of {', '.join(regions)}" if regions else ""
-        raise EmptyPriceList(
-            http.provider,
-            f"the price list{where} is empty",
-            "Check the spelling of the regions (such as westus3) and AZURE_RETAIL_PRICES_URL.",
-        )
-    yield from _iterate_pages(http, folder, first)
-
-
-def _query(regions: Sequence[str], *, n_series_only: bool) -> dict[str, str | int]:
     conditions = ["serviceName eq 'Virtual Machines'"]
     if n_series_only:
         conditions.append("contains(armSkuName, 'Standard_N')")
@@ -226,7 +214,17 @@ def _query(regions: Sequence[str], *, n_series_only: bool) -> dict[str, str | in
             if len(region_conditions) == 1
             else f"({' or '.join(region_conditions)})"
         )
-    return {"api-version": API_VERSION, "$filter": " and ".join(conditions)}
+    first = _first_page(
+        http, folder, {"api-version": API_VERSION, "$filter": " and ".join(conditions)}
+    )
+    if first is None:
+        where = f" of {', '.join(regions)}" if regions else ""
+        raise EmptyPriceList(
+            http.provider,
+            f"the price list{where} is empty",
+            "Check the spelling of the regions (such as westus3) and AZURE_RETAIL_PRICES_URL.",
+        )
+    yield from _iterate_pages(http, folder, first)
 
 
 def _first_page(http: ProviderHttpClient, folder: str, query: Mapping[str, str | int]) -> Any:
@@ -257,23 +255,19 @@ def _iterate_pages(http: ProviderHttpClient, folder: str, page: Any) -> Iterator
         number += 1
         name = f"{folder}/{number:04}.json"
         try:
-            page = http.get_json(name, _resolve_next_link(http, link), check=_check_not_empty)
+            base = _base_url(http)
+            if not (same_origin(base, link) or same_origin(PUBLIC_URL, link)):
+                raise RunStopped(
+                    http.provider,
+                    f"the next page of prices is at {redact_url(link)}, on another server",
+                    "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
+                )
+            page = http.get_json(name, (f"{base}?{urlsplit(link).query}"), check=_check_not_empty)
         except BadRequest:
             if len(page["Items"]) >= full_page_rows:
                 raise
             # Past the end the API answers 400, and the last page was a short one.
             return
-
-
-def _resolve_next_link(http: ProviderHttpClient, link: str) -> str:
-    base = _base_url(http)
-    if not (same_origin(base, link) or same_origin(PUBLIC_URL, link)):
-        raise RunStopped(
-            http.provider,
-            f"the next page of prices is at {redact_url(link)}, on another server",
-            "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
-        )
-    return f"{base}?{urlsplit(link).query}"
 
 
 def _base_url(http: ProviderHttpClient) -> str:

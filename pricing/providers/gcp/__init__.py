@@ -28,21 +28,19 @@ class GcpProvider:
             rows = list(_read_rates(http))
             yield from (one for one in rows if isinstance(one, (SkippedRow, NotRead)))
             rates = [one for one in rows if not isinstance(one, (SkippedRow, NotRead))]
-            self._check_regions(context, {rate.region for rate in rates})
+            priced_regions = {rate.region for rate in rates}
+            if context.regions and not priced_regions.intersection(context.regions):
+                raise ProviderUnavailable(
+                    self.name,
+                    f"there are no prices for region {', '.join(context.regions)}",
+                    "Check the spelling; Google's regions are named like us-central1.",
+                )
             day = context.retrieved_at.date()
             for part in _read_availability(http):
                 if isinstance(part, Availability):
                     yield from Composer(RateBook(rates), part, day, context.regions).offers()
                 else:
                     yield part
-
-    def _check_regions(self, context: FetchContext, priced_regions: set[str]) -> None:
-        if context.regions and not priced_regions.intersection(context.regions):
-            raise ProviderUnavailable(
-                self.name,
-                f"there are no prices for region {', '.join(context.regions)}",
-                "Check the spelling; Google's regions are named like us-central1, europe-west4.",
-            )
 
 
 def _read_rates(http: ProviderHttpClient) -> Iterator[Rate | SkippedRow | NotRead]:

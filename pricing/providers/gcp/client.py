@@ -317,9 +317,10 @@ class Availability:
 
     def is_offered(self, machine_type: machine_types.MachineType, region: str) -> bool:
         if isinstance(machine_type, machine_types.AttachedMachineType):
-            return self._can_attach(machine_type) and region in self._find_attachable_regions(
-                machine_type
-            )
+            max_cards = self._most_cards.get(machine_type.accelerator_type)
+            return (
+                max_cards is None or (machine_type.accelerator_count or 0) <= max_cards
+            ) and region in self._find_attachable_regions(machine_type)
         return region in self._find_regions(machine_type.instance_type)
 
     def has_slice(self, one: machine_types.TpuSlice, region: str) -> bool:
@@ -343,10 +344,6 @@ class Availability:
                 machine_type.accelerator_type, frozenset()
             )
         return self._attachable.get(machine_type.accelerator_type, ())
-
-    def _can_attach(self, machine_type: machine_types.AttachedMachineType) -> bool:
-        max_cards = self._most_cards.get(machine_type.accelerator_type)
-        return max_cards is None or (machine_type.accelerator_count or 0) <= max_cards
 
     def _apply_live_values(
         self, machine_type: machine_types.MachineType

@@ -109,9 +109,10 @@ class Composer:
             yield SkippedRow("unknown machine family", machine_type.instance_type)
             return
         for option, months in TERMS:
-            for region in self._priced_regions(
-                _accelerator_components(machine_type), option, months
-            ):
+            components = [_machine_family(machine_type)[1]]
+            if _is_fraction_of_g4(machine_type):
+                components.append(_FRACTION_OF_G4)
+            for region in self._priced_regions(components, option, months):
                 parts = self._select_parts(machine_type, option, months, region)
                 yield self._compose_offer(
                     parts,
@@ -199,11 +200,6 @@ def list_parts(machine_type: machine_types.MachineType) -> list[Part]:
         if machine_type.local_ssd_gib:
             parts.append(("ssd", Decimal(machine_type.local_ssd_gib)))
     return parts
-
-
-def _accelerator_components(machine_type: machine_types.MachineType) -> list[str]:
-    components = [_machine_family(machine_type)[1]]
-    return [*components, _FRACTION_OF_G4] if _is_fraction_of_g4(machine_type) else components
 
 
 def _machine_family(machine_type: machine_types.MachineType) -> tuple[str, str]:
