@@ -13,13 +13,11 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
-    except ImproperlyConfigured as refusal:
+    except (ImproperlyConfigured, OperationalError, ProgrammingError) as failure:
         if "--traceback" in sys.argv:
             raise
-        sys.exit(f"The settings cannot be used: {refusal}")
-    except (OperationalError, ProgrammingError) as failure:
-        if "--traceback" in sys.argv:
-            raise
+        if isinstance(failure, ImproperlyConfigured):
+            sys.exit(f"The settings cannot be used: {failure}")
         from pricing.management.database_command import describe_database_error
 
         sys.exit(describe_database_error(failure))

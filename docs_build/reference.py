@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -113,14 +112,16 @@ def _operations() -> Iterator[tuple[str, str, str]]:
             if method in item:
                 operation = item[method]
                 text = operation.get("summary") or operation.get("description", "")
-                yield f"`{method.upper()} {path}`", text.split("\n\n")[0], _parameters(operation)
-
-
-def _parameters(operation: Mapping[str, Any]) -> str:
-    names = (
-        one["name"] for one in operation.get("parameters", ()) if one["in"] in ("query", "header")
-    )
-    return ", ".join(f"`{name}`" for name in sorted(names))
+                names = (
+                    one["name"]
+                    for one in operation.get("parameters", ())
+                    if one["in"] in ("query", "header")
+                )
+                yield (
+                    f"`{method.upper()} {path}`",
+                    text.split("\n\n")[0],
+                    ", ".join(f"`{name}`" for name in sorted(names)),
+                )
 
 
 def render_defaults() -> str:

@@ -59,7 +59,9 @@ def calibrate(text: str) -> Calibration:
 
 def _use(series: Series) -> GpuUse:
     utilisation = list(samples(series, "utilisation_percent"))
-    job = _job(utilisation)
+    # From the first to the last sample that is not idle; all of them where all are.
+    active = [i for i, u in enumerate(utilisation) if u >= IDLE_PERCENT]
+    job = utilisation[active[0] : active[-1] + 1] if active else utilisation
     hours, gaps = _hours(series)
     peak, total = (
         None if mib is None else mib / MIB_PER_GIB
@@ -94,12 +96,6 @@ def _use(series: Series) -> GpuUse:
         clock_median_mhz=statistics.median(clocks) if clocks else None,
         slow_clock_share=_slow_clock_share(clocks, sustained),
     )
-
-
-def _job(utilisation: Sequence[float]) -> Sequence[float]:
-    """From the first to the last sample that is not idle; all of them where all are."""
-    active = [i for i, u in enumerate(utilisation) if u >= IDLE_PERCENT]
-    return utilisation[active[0] : active[-1] + 1] if active else utilisation
 
 
 def _hours(series: Series) -> tuple[float | None, float | None]:

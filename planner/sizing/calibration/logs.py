@@ -317,7 +317,9 @@ def read_rows(text: str) -> Rows:
     start = text.lstrip()[:2000]
     if _KNOWN.search(start) and any(mark in start for mark in ("{", "# HELP", "# TYPE")):
         return _prometheus(text)
-    if _is_dmon(start):
+    first = next((line for line in start.splitlines() if line.strip()), "")
+    words = first.lstrip("# ").lower().replace(",", " ").split()
+    if first.startswith("#") and {"gpu", "sm"} <= set(words) and "pid" not in words:
         return _dmon(text)
     if re.match(r"#\s*Entity\s", start):
         return _dcgmi(text)
@@ -344,12 +346,6 @@ def _csv(text: str) -> Iterator[list[str]]:
             row = [f"{line[:SHOWN]}…"]
         if any(row):
             yield row
-
-
-def _is_dmon(start: str) -> bool:
-    first = next((line for line in start.splitlines() if line.strip()), "")
-    words = first.lstrip("# ").lower().replace(",", " ").split()
-    return first.startswith("#") and {"gpu", "sm"} <= set(words) and "pid" not in words
 
 
 def _dmon(text: str) -> Rows:
@@ -388,14 +384,11 @@ def _dcgmi(text: str) -> Rows:
             continue
         index = match[2] if match[1] == "GPU" else f"{match[1]} {match[2]}"
         values = [_scaled(cells[i], fields[i][1]) for i in order]
-        rows.append([index, *_first_stated(values, rows[0][1:])])
+        names = rows[0][1:]
+        # Not everyone may profile a GPU: where the engine's share is missing the driver's stands.
+        same = (v for v, name in zip(values, names, strict=True) if name == names[0] and v != "N/A")
+        rows.append([index, *([next(same, values[0]), *values[1:]] if values else values)])
     return rows
-
-
-def _first_stated(values: list[str], names: list[str]) -> list[str]:
-    # Not everyone may profile a GPU: where the engine's share is missing the driver's stands.
-    same = (v for v, name in zip(values, names, strict=True) if name == names[0] and v != "N/A")
-    return [next(same, values[0]), *values[1:]] if values else values
 
 
 def _scaled(cell: str, factor: float) -> str:
@@ -421,7 +414,8 @@ def _prometheus(text: str) -> Rows:
     gpus: dict[tuple[str, str], _Gpu] = {}
     values = _range(text) if text.lstrip().startswith("{") else _exposition(text)
     for metric, labels, value, moment in values:
-        host, gpu = _host(labels), _gpu_of(labels)
+        names = ("Hostname", "hostname", "node", "exported_instance", "instance")
+        host, gpu = next((labels[name] for name in names if labels.get(name)), ""), _gpu_of(labels)
         one = gpus.setdefault((host, gpu), _Gpu(host, gpu))
         one.name = one.name or labels.get("modelName", "") or labels.get("name", "")
         if metric in METRICS:
@@ -468,11 +462,6 @@ def _value(text: str) -> float:
     except ValueError:
         return math.nan
     return value if math.isfinite(value) and abs(value) < BLANK else math.nan
-
-
-def _host(labels: Mapping[str, str]) -> str:
-    names = ("Hostname", "hostname", "node", "exported_instance", "instance")
-    return next((labels[name] for name in names if labels.get(name)), "")
 
 
 def _gpu_of(labels: Mapping[str, str]) -> str:

@@ -154,7 +154,21 @@ class LayoutTask:
                 f"takes {parts} accelerators at once and {accelerators} are used; a split over "
                 f"{accelerators} or fewer, or {parts} accelerators, would do",
             )
-        raise InvalidInput(field, self._too_much(accelerators))
+        # What one's own layout holds at least, and one that fits.
+        splits = self.splits
+        data = np.maximum(1.0, self._most_replicas(accelerators))
+        size = np.full_like(data, float(self.training.micro_batch_size or 1))
+        held = splits.memory.total(data * splits.grid.context, splits.grid.pipeline, size)
+        free = replace(self, training=self.training.model_copy(update={"layout": None}))
+        other = free.on(accelerators)
+        fitting = f"; {other.words} fits" if other else ""
+        raise InvalidInput(
+            field,
+            (
+                f"holds {held.min() / GIB:,.1f} GiB on each {self.accelerator.name}, of which "
+                f"{self.limit_bytes / GIB:,.1f} GiB may be taken{fitting}"
+            ),
+        )
 
     @property
     def at_once(self) -> int:
@@ -166,20 +180,6 @@ class LayoutTask:
         """Replicas of each split on n accelerators, over which experts are spread evenly."""
         splits = self.splits
         return np.floor(accelerators / (splits.parts * splits.replicas)) * splits.replicas
-
-    def _too_much(self, accelerators: int) -> str:
-        """What one's own layout holds at least, and one that fits."""
-        splits = self.splits
-        data = np.maximum(1.0, self._most_replicas(accelerators))
-        size = np.full_like(data, float(self.training.micro_batch_size or 1))
-        held = splits.memory.total(data * splits.grid.context, splits.grid.pipeline, size)
-        free = replace(self, training=self.training.model_copy(update={"layout": None}))
-        other = free.on(accelerators)
-        fitting = f"; {other.words} fits" if other else ""
-        return (
-            f"holds {held.min() / GIB:,.1f} GiB on each {self.accelerator.name}, of which "
-            f"{self.limit_bytes / GIB:,.1f} GiB may be taken{fitting}"
-        )
 
     def _batch_tokens(self, accelerators: int) -> float:
         """Tokens of a step; where no batch is stated at least a micro-batch of every accelerator,

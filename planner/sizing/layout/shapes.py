@@ -99,6 +99,16 @@ def model_shape(training: Training) -> ModelShape:
     embeddings = 1.0 if training.is_classifier else 2.0
     body = training.parameters - embeddings * embedding
     experts = min(_experts(training), 0.98 * body)
+    # What trained weights keep of a token in a layer, or what frozen ones do of that.
+    width = training.feed_forward_size
+    is_gated = bool(width) and training.is_gated is not False
+    bytes_ = LAYER_BYTES * shape.hidden_size
+    if width:
+        units = width * (training.experts_per_token or 1)
+        bytes_ = (
+            ATTENTION_PART * shape.hidden_size + (GATED_PART if is_gated else PLAIN_PART) * units
+        )
+    share = GATED_ADAPTER_SHARE if is_gated else ADAPTER_SHARE
     return ModelShape(
         parameters=training.parameters,
         embedding=embedding,
@@ -110,7 +120,7 @@ def model_shape(training: Training) -> ModelShape:
         wider=wider,
         outputs=0.0 if training.is_classifier else vocabulary,
         sequence=usual_length(training),
-        kept_bytes=_kept_bytes(training, shape.hidden_size, wider),
+        kept_bytes=((bytes_ + WIDTH_BYTES * wider) * (share if is_adapter(training) else 1.0)),
         experts_per_token=training.experts_per_token or USUAL_EXPERTS_PER_TOKEN,
         is_adapter=is_adapter(training),
         keys_and_values=float(
@@ -129,18 +139,6 @@ def _experts(training: Training) -> float:
     if count and active and count > active:
         return idle * count / (count - active)
     return idle + EXPERT_SHARE_OF_ACTIVE * active_parameters(training)
-
-
-def _kept_bytes(training: Training, hidden: float, wider: float) -> float:
-    """What trained weights keep of a token in a layer, or what frozen ones do of that."""
-    width = training.feed_forward_size
-    is_gated = bool(width) and training.is_gated is not False
-    bytes_ = LAYER_BYTES * hidden
-    if width:
-        units = width * (training.experts_per_token or 1)
-        bytes_ = ATTENTION_PART * hidden + (GATED_PART if is_gated else PLAIN_PART) * units
-    share = GATED_ADAPTER_SHARE if is_gated else ADAPTER_SHARE
-    return (bytes_ + WIDTH_BYTES * wider) * (share if is_adapter(training) else 1.0)
 
 
 def usual_global_batch(flops: float) -> float:

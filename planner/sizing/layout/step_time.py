@@ -168,8 +168,13 @@ def time_plan(
     times = np.where(grid.checkpointing == FULL, 6.0, 4.0)
     is_sharded = grid.zero_stage >= 3
     gathers = 2.0 if shape.is_adapter else 3.0
+    full = ADAPTER_FULL_COST if shape.is_adapter else FULL_COST
+    k = grid.checkpointing
+    cost = np.where(k == FULL, full, np.where(k == SELECTIVE, SELECTIVE_COST, 1.0))
+    thin = 1 + HALF_FULL_WIDTH * (grid.tensor - 1) / shape.hidden_size
     return TimePlan(
-        slowdown=_slowdown(shape, grid) * pace_of_fullest(shape, grid, shard, at_work),
+        slowdown=np.asarray(cost * thin * (1 + CONTEXT_COST * np.log2(grid.context)))
+        * pace_of_fullest(shape, grid, shard, at_work),
         tensor_bytes=times * 2 * (t - 1) / t * copy,
         expert_bytes=4.0 * shape.experts_per_token * copy * (e - 1) / e / t,
         ring_bytes=_ring_bytes(shape, grid) * layers,
@@ -280,14 +285,6 @@ def _ring_bytes(shape: ModelShape, grid: Grid) -> Floats:
     c = grid.context
     passes = np.where(grid.checkpointing == FULL, RING_RECOMPUTING, RING_PASSES)
     return np.asarray(passes * 2.0 * shape.keys_and_values * (c - 1) / c / grid.tensor)
-
-
-def _slowdown(shape: ModelShape, grid: Grid) -> Floats:
-    full = ADAPTER_FULL_COST if shape.is_adapter else FULL_COST
-    k = grid.checkpointing
-    cost = np.where(k == FULL, full, np.where(k == SELECTIVE, SELECTIVE_COST, 1.0))
-    thin = 1 + HALF_FULL_WIDTH * (grid.tensor - 1) / shape.hidden_size
-    return np.asarray(cost * thin * (1 + CONTEXT_COST * np.log2(grid.context)))
 
 
 def _ring_rate(links: Links, inner: Floats, group: Floats) -> Floats:
