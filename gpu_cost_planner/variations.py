@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
-from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
@@ -58,7 +57,9 @@ def run_sweep(
     variations = list_variations(fields, grid)
     keys = [one.key(market.describe(one.request)) for one in variations]
     by_key = dict(zip(keys, variations, strict=True))
-    workers = _count_processes(processes)
+    if processes is not None and processes < 1:
+        raise InvalidInput("processes", f"{processes} is not allowed; must be at least 1")
+    workers = processes or os.cpu_count() or 1
     with Journal(journal) as done, show_progress(progress, len(by_key)) as report:
         missing = {key: one for key, one in by_key.items() if key not in done.rows}
         report(len(by_key) - len(missing))
@@ -67,14 +68,6 @@ def run_sweep(
             report(1)
         rows = [done.rows[key] for key in keys]
     return build_frame([one.values for one in variations], rows, floats=floats)
-
-
-def _count_processes(processes: int | None) -> int:
-    if processes is None:
-        return os.cpu_count() or 1
-    if processes < 1:
-        raise InvalidInput("processes", f"{processes} is not allowed; must be at least 1")
-    return processes
 
 
 def _compare(
@@ -86,19 +79,16 @@ def _compare(
         for key, one in missing.items():
             yield key, market.summarize(one.request)
         return
-    with ProcessPoolExecutor(workers, _context(), _begin, (market, os.getpid())) as pool:
+    # Workers are copies of this process where that is safe: on Linux, with one thread.
+    can_fork = sys.platform == "linux" and threading.active_count() == 1
+    context = multiprocessing.get_context("fork" if can_fork else "spawn")
+    with ProcessPoolExecutor(workers, context, _begin, (market, os.getpid())) as pool:
         pending = {pool.submit(_summarize, one.request): key for key, one in missing.items()}
         try:
             for future in as_completed(pending):
                 yield pending[future], future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _context() -> BaseContext:
-    """Workers are copies of this process where that is safe: on Linux, with one thread."""
-    can_fork = sys.platform == "linux" and threading.active_count() == 1
-    return multiprocessing.get_context("fork" if can_fork else "spawn")
 
 
 def _begin(market: Market, parent: int) -> None:

@@ -45,7 +45,18 @@ def build_server(catalog: Catalog) -> Server[object]:
     async def list_tools(
         _context: ServerRequestContext[object], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_describe(name) for name in _TOOLS])
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=tool.schema,
+                    annotations=_READ_ONLY,
+                )
+                for tool in TOOLS
+            ]
+        )
 
     async def call_tool(
         _context: ServerRequestContext[object], params: types.CallToolRequestParams
@@ -72,17 +83,6 @@ async def serve_stdio(catalog: Catalog) -> None:
     server = build_server(catalog)
     async with stdio_server() as (read_stream, write_stream):
         await server.run(read_stream, write_stream, server.create_initialization_options())
-
-
-def _describe(name: str) -> types.Tool:
-    tool = _TOOLS[name]
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.schema,
-        annotations=_READ_ONLY,
-    )
 
 
 def _to_result(answer: Answer) -> types.CallToolResult:

@@ -84,19 +84,16 @@ def _without_repeats(part: Any) -> Any:
         return part
     if part == DECIMAL_TEXT_SCHEMA:
         return {"$ref": f"#/$defs/{_DECIMAL}"}
+    part = _without_null(part)
+    if isinstance(default := part.get("default"), dict):
+        stated = {name: value for name, value in default.items() if value is not None}
+        part = {**part, "default": stated}
     return {
-        name: _without_repeats(_stated(value) if name == "default" else value)
-        for name, value in _without_null(part).items()
+        name: _without_repeats(value)
+        for name, value in part.items()
         if (name != "title" or not isinstance(value, str))
         and not (name == "additionalProperties" and value is False)
     }
-
-
-def _stated(default: Any) -> Any:
-    """A default without the fields that it leaves out."""
-    if not isinstance(default, dict):
-        return default
-    return {name: value for name, value in default.items() if value is not None}
 
 
 def _without_null(part: Schema) -> Schema:
@@ -325,20 +322,13 @@ def answer_table(answer: ComparisonAnswer, table: str, scenario: object) -> Answ
     from planner.exports.frames import FRAMES, format_csv
 
     frame = FRAMES[table](answer)
-    chosen = _choose_scenario(answer, scenario)
+    chosen = answer.recommendation.scenario if scenario is None else scenario
+    allowed = [key.value for key in ScenarioKey]
+    if chosen is not None and chosen not in allowed:
+        raise InvalidInput("scenario", f"{chosen!r} is unknown; allowed are {', '.join(allowed)}")
     if table in ("lines", "capacity", "purchases") and chosen is not None:
         frame = frame[frame["scenario"] == chosen]
     shown = frame.head(MOST_ROWS)
     more = f"\nand {len(frame) - len(shown):,} more rows" if len(frame) > len(shown) else ""
     data = {"table": table, "rows": len(frame), "shown": len(shown)}
     return Answer(f"{format_csv(shown)}{more}".strip(), data)
-
-
-def _choose_scenario(answer: ComparisonAnswer, scenario: object) -> str | None:
-    if scenario is None:
-        best = answer.recommendation.scenario
-        return None if best is None else best.value
-    allowed = [key.value for key in ScenarioKey]
-    if scenario not in allowed:
-        raise InvalidInput("scenario", f"{scenario!r} is unknown; allowed are {', '.join(allowed)}")
-    return str(scenario)

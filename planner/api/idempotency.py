@@ -128,16 +128,13 @@ def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     return record, False
 
 
-def _without_secrets(data: Any, secret_fields: tuple[str, ...]) -> Any:
-    known = [name for name in secret_fields if name in data]
-    return {**data, **dict.fromkeys(known)} if known else data
-
-
 def _store(record: IdempotencyRecord, response: Response, secret_fields: tuple[str, ...]) -> None:
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         record.delete()
         return
-    body = AnswerRenderer().render(_without_secrets(response.data, secret_fields)).decode()
+    secrets = dict.fromkeys(name for name in secret_fields if name in response.data)
+    data = {**response.data, **secrets} if secrets else response.data
+    body = AnswerRenderer().render(data).decode()
     headers = {n: response[n] for n in _STORED_HEADERS if response.has_header(n)}
     is_ours = IdempotencyRecord.objects.filter(pk=record.pk, status=None).update(
         status=response.status_code, body=body, headers=headers

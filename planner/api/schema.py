@@ -93,7 +93,7 @@ class PlannerSchema(AutoSchema):
         return super().get_request_serializer()
 
     def get_override_parameters(self) -> list[Any]:
-        return [*super().get_override_parameters(), *self._filters(), *self._headers()]
+        return [*super().get_override_parameters(), *self._parameters()]
 
     def _map_serializer(self, serializer: Any, *args: Any, **options: Any) -> Any:
         """Fields that are not known, and a change without one that it needs, are refused."""
@@ -105,24 +105,21 @@ class PlannerSchema(AutoSchema):
                 schema["required"] = sorted(needed)
         return schema
 
-    def _filters(self) -> Iterator[OpenApiParameter]:
-        if getattr(self.view, "action", "") != "list":
-            return
-        for name, filter_ in getattr(self.view, "filters", {}).items():
+    def _parameters(self) -> Iterator[OpenApiParameter]:
+        action = getattr(self.view, "action", "") or ""
+        filters = getattr(self.view, "filters", {}) if action == "list" else {}
+        for name, filter_ in filters.items():
             schema: dict[str, Any] = {"type": "string"}
             if filter_.allowed:
                 schema["enum"] = list(filter_.allowed)
             if filter_.format:
                 schema["format"] = filter_.format
             yield OpenApiParameter(name, schema)
-
-    def _headers(self) -> Iterator[OpenApiParameter]:
-        handler = getattr(self.view, getattr(self.view, "action", "") or "", None)
-        handler = handler or getattr(self.view, self.method.lower(), None)
+        handler = getattr(self.view, action, None) or getattr(self.view, self.method.lower(), None)
         if getattr(handler, "is_idempotent", False):
             yield _KEY
         changes = ("partial_update", "destroy", "submit", "send_back", "approve")
-        if self._has_version() and getattr(self.view, "action", "") in changes:
+        if self._has_version() and action in changes:
             yield _IF_MATCH
         if self._is_conditional():
             yield _IF_NONE_MATCH
@@ -140,19 +137,16 @@ class PlannerSchema(AutoSchema):
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if self._is_conditional():
             bodies.setdefault("304", {"description": "Not modified."})
-        for code in self._problem_codes():
+        codes: tuple[str, ...] = (*_ALWAYS, "409", "411", "412", "413", "415", "507")
+        if self.method == "GET":
+            conflicting = getattr(self.view, "conflicting_reads", ())
+            may_conflict = getattr(self.view, "action", "") in conflicting
+            codes = (*_ALWAYS, "409") if may_conflict else _ALWAYS
+        for code in codes:
             response = OpenApiResponse(ProblemSerializer, description=_PROBLEMS[code])
             body = self._get_response_for_code(response, code, [PROBLEM_JSON])  # type: ignore[no-untyped-call]
             bodies.setdefault(code, body)
         return bodies
-
-    def _problem_codes(self) -> tuple[str, ...]:
-        if self.method == "GET":
-            may_conflict = getattr(self.view, "action", "") in getattr(
-                self.view, "conflicting_reads", ()
-            )
-            return (*_ALWAYS, "409") if may_conflict else _ALWAYS
-        return (*_ALWAYS, "409", "411", "412", "413", "415", "507")
 
 
 class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

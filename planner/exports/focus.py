@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from planner.contract.amounts import decimals_of, format_month
-from planner.contract.answer.comparison import OfferUsed, SavedPlan, ServerUsed
+from planner.contract.answer.comparison import OfferUsed, SavedPlan
 from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioRecord
 from planner.contract.labels import (
     ON_DEMAND,
@@ -175,27 +175,28 @@ class _Rows:
         amount = line.amount
         cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category.value}
         if category in names.UNPRICED:
-            return self._unpriced(cells, names.UNPRICED[category], amount)
+            return cells | {
+                "ChargeCategory": names.UNPRICED[category],
+                "ChargeFrequency": "One-Time",
+                "ListCost": amount,
+                "ContractedCost": amount,
+                "PricingCurrencyEffectiveCost": amount,
+            }
         cells |= self._priced(line)
         if category in _COMMITTED or category in names.CAPITAL:
             return cells | self._purchase(line)
         cells |= {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
         return cells | self._consumed(cells)
 
-    def _unpriced(self, cells: Cells, category: str, amount: Decimal) -> Cells:
-        return cells | {
-            "ChargeCategory": category,
-            "ChargeFrequency": "One-Time",
-            "ListCost": amount,
-            "ContractedCost": amount,
-            "PricingCurrencyEffectiveCost": amount,
-        }
-
     def _priced(self, line: CostLine) -> Cells:
         """Quantity, list and contracted price; the costs are their exact products."""
         quantity = Decimal(str(line.quantity))
         contracted = line.unit_price
         listed = self.prices.unit_price(line)
+        pricing_category = "Standard"
+        if line.category in ("compute", *_COMMITTED) and WITHOUT_SPOT not in line.label:
+            option = TRAITS.get(line.purchase_option)
+            pricing_category = option.focus_category if option else "Standard"
         return {
             "PricingQuantity": quantity,
             "PricingUnit": names.unit_of(line.unit),
@@ -206,15 +207,9 @@ class _Rows:
             "PricingCurrencyListUnitPrice": listed,
             "PricingCurrencyContractedUnitPrice": contracted,
             "PricingCurrencyEffectiveCost": line.amount,
-            "PricingCategory": self._pricing_category(line),
+            "PricingCategory": pricing_category,
             **self._sku(line),
         }
-
-    def _pricing_category(self, line: CostLine) -> str:
-        if line.category in ("compute", *_COMMITTED) and WITHOUT_SPOT not in line.label:
-            option = TRAITS.get(line.purchase_option)
-            return option.focus_category if option else "Standard"
-        return "Standard"
 
     def _sku(self, line: CostLine) -> Cells:
         offer = self._offer(line)
@@ -358,9 +353,18 @@ class _Rows:
         offer = self._offer(line)
         start, end = self.answer.month(month), self.answer.month(month + 1)
         provider = provider_title(line.provider)
+        team = self.context.team or "none"
+        project = self.context.project or None
+        tags = {"team": self.context.team, "project": self.context.project}
         return {
             **names.period_columns(start, end),
-            **self._account(),
+            "BillingAccountId": team,
+            "BillingAccountName": team,
+            "BillingAccountType": "Team",
+            "SubAccountId": project,
+            "SubAccountName": project,
+            "SubAccountType": "Project" if project else None,
+            "Tags": json.dumps({k: v for k, v in tags.items() if v}),
             **self._service(line),
             "AvailabilityZone": (offer and offer.zone) or None,
             "BillingCurrency": self.answer.currency,
@@ -372,20 +376,6 @@ class _Rows:
             "RegionId": line.region or None,
             "RegionName": line.region or None,
             **self._forecast(line, month),
-        }
-
-    def _account(self) -> Cells:
-        team = self.context.team or "none"
-        project = self.context.project or None
-        tags = {"team": self.context.team, "project": self.context.project}
-        return {
-            "BillingAccountId": team,
-            "BillingAccountName": team,
-            "BillingAccountType": "Team",
-            "SubAccountId": project,
-            "SubAccountName": project,
-            "SubAccountType": "Project" if project else None,
-            "Tags": json.dumps({k: v for k, v in tags.items() if v}),
         }
 
     def _service(self, line: CostLine) -> Cells:
@@ -401,7 +391,9 @@ class _Rows:
         }
 
     def _forecast(self, line: CostLine, month: int) -> Cells:
-        machine = self._offer(line) or self._server(line)
+        machine = self._offer(line) or next(
+            (server for server in self.answer.servers if server.key == line.source), None
+        )
         revisions = {row.provider: row.revision for row in self.answer.catalog}
         row = self.capacity.get((line.source, month))
         is_hours = line.category == "compute" and machine and line.label == machine.label
@@ -420,9 +412,6 @@ class _Rows:
 
     def _offer(self, line: CostLine) -> OfferUsed | None:
         return self.answer.offers.get(line.offer_id)
-
-    def _server(self, line: CostLine) -> ServerUsed | None:
-        return next((s for s in self.answer.servers if s.key == line.source), None)
 
 
 DISCOUNTED = ("compute", "commitment", "upfront")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,14 +25,6 @@ from planner.exports import FORMATS
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, csv_bytes
 from planner.exports.focus import Cells, focus_rows
-
-
-def _as_csv(answer: PortfolioAnswer) -> bytes:
-    return portfolio_csv(answer, "lines", mark=True)
-
-
-def _as_json(answer: PortfolioAnswer) -> bytes:
-    return json.dumps(answer.to_json(), ensure_ascii=False, indent=1).encode()
 
 
 def _as_workbook(answer: PortfolioAnswer) -> bytes:
@@ -76,6 +68,7 @@ def _shown(answer: PortfolioAnswer, field: str, value: Any) -> Any:
 
 
 def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
+    same_months = " that does the work in the same months" if answer.is_laid_anew else ""
     return [
         ("Portfolio", answer.name or "all projects"),
         ("Months", f"{answer.horizon_months} from {answer.start}"),
@@ -86,7 +79,7 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         (f"Resale taken off it, {answer.currency}", answer.resale),
         (f"Planned apart, net present, {answer.currency}", answer.apart),
         (f"Saving, {answer.currency}", answer.saving),
-        (f"No plan{_of_these_months(answer)} is cheaper by a larger fraction", answer.gap),
+        (f"No plan{same_months} is cheaper by a larger fraction", answer.gap),
         *([("Range of the total", f"none. {answer.why_no_range}")] if answer.why_no_range else []),
         *_range_rows(answer),
         ("Use of the machines held, fraction", answer.utilisation),
@@ -107,10 +100,6 @@ def _range_rows(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
     ]
 
 
-def _of_these_months(answer: PortfolioAnswer) -> str:
-    return " that does the work in the same months" if answer.is_laid_anew else ""
-
-
 TABLE_MODELS: Mapping[str, tuple[type[AnswerModel], str]] = {
     "projects": (ProjectShare, "projects"),
     "purchases": (Purchase, "purchases"),
@@ -128,14 +117,12 @@ _LABELLED = frozenset({"machines", "uses"})
 def portfolio_csv(answer: PortfolioAnswer, table: str, *, mark: bool = False) -> bytes:
     model, field = TABLE_MODELS[table]
     columns = [*model.model_fields, *(["label"] if table in _LABELLED else []), "currency"]
-    return csv_bytes(columns, _rows(answer, getattr(answer, field)), mark=mark)
-
-
-def _rows(answer: PortfolioAnswer, parts: Sequence[AnswerModel]) -> Iterable[Mapping[str, Any]]:
-    for part in parts:
+    rows: list[dict[str, Any]] = []
+    for part in getattr(answer, field):
         cells = {name: written(answer, name, value) for name, value in part.__dict__.items()}
         cells.setdefault("label", answer.labels.get(cells.get("source", ""), ""))
-        yield {**cells, "currency": answer.currency}
+        rows.append({**cells, "currency": answer.currency})
+    return csv_bytes(columns, rows, mark=mark)
 
 
 def written(answer: PortfolioAnswer, name: str, value: Any) -> Any:
@@ -206,6 +193,11 @@ def _capacity(answer: PortfolioAnswer, project: str) -> Iterator[CapacityRow]:
             )
 
 
-_MAKE = {"csv": _as_csv, "xlsx": _as_workbook, "json": _as_json, "focus": as_portfolio_focus}
+_MAKE: Mapping[str, Callable[[PortfolioAnswer], bytes]] = {
+    "csv": lambda answer: portfolio_csv(answer, "lines", mark=True),
+    "xlsx": _as_workbook,
+    "json": lambda answer: json.dumps(answer.to_json(), ensure_ascii=False, indent=1).encode(),
+    "focus": as_portfolio_focus,
+}
 PORTFOLIO_FORMATS = {name: replace(FORMATS[name], make=make) for name, make in _MAKE.items()}
 """Forms of a comparison that a portfolio has too."""

@@ -25,8 +25,7 @@ from planner.contract.answer.comparison import (
     source_name,
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.answer.scenario import LeaseYear, ScenarioAnswer, ScenarioRecord
-from planner.contract.answer.verdict import Verdict
+from planner.contract.answer.scenario import LeaseYear
 from planner.contract.labels import (
     SCENARIO_TITLES,
     accelerator_name,
@@ -306,7 +305,12 @@ def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over:
     for scenario in answer.scenarios:
         row += 1
         book.write(sheet, row, 0, _title(scenario.key))
-        book.write(sheet, row, 4, _advice(scenario, answer), "wrap")
+        advice = "advised" if scenario.key == answer.recommendation.scenario else ""
+        if not scenario.feasible:
+            advice = f"not possible: {join_reasons(scenario.why_not)}"
+        elif not scenario.allowed:
+            advice = f"not advised: {scenario.why_not_allowed}"
+        book.write(sheet, row, 4, advice, "wrap")
         if not scenario.feasible:
             continue
         total = f"=SUMIFS({over.amount},{over.scenario},{xl_rowcol_to_cell(row, 0)})"
@@ -314,14 +318,6 @@ def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over:
         book.write(sheet, row, 2, scenario.require_present_cost(), "money")
         book.write(sheet, row, 3, scenario.levelised_cost_per_accelerator_hour, "price")
     return row + 2
-
-
-def _advice(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> str:
-    if not scenario.feasible:
-        return f"not possible: {join_reasons(scenario.why_not)}"
-    if not scenario.allowed:
-        return f"not advised: {scenario.why_not_allowed}"
-    return "advised" if scenario.key == answer.recommendation.scenario else ""
 
 
 def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> None:
@@ -337,21 +333,15 @@ def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> Non
         book.write(sheet, month + 1, 0, answer.month(month), "month")
     book.write(sheet, months + 1, 0, "Total", "total_text")
     for column, scenario in enumerate(scenarios, 1):
-        _cash_column(book, sheet, column, scenario, lines, months)
-
-
-def _cash_column(
-    book: Book, sheet: Any, column: int, scenario: ScenarioRecord, lines: _Ranges, months: int
-) -> None:
-    head = xl_rowcol_to_cell(0, column, row_abs=True, col_abs=True)
-    for month, due in enumerate(scenario.cash_per_month):
-        when = xl_rowcol_to_cell(month + 1, 0, col_abs=True)
-        formula = f"=SUMIFS({lines.amount},{lines.scenario},{head},{lines.month},{when})"
-        sheet.write_formula(month + 1, column, formula, book.styles["money"], float(due))
-    name = xl_col_to_name(column)
-    total = f"=SUM({name}2:{name}{months + 1})"
-    value = float(scenario.require_total())
-    sheet.write_formula(months + 1, column, total, book.styles["total"], value)
+        head = xl_rowcol_to_cell(0, column, row_abs=True, col_abs=True)
+        for month, due in enumerate(scenario.cash_per_month):
+            when = xl_rowcol_to_cell(month + 1, 0, col_abs=True)
+            formula = f"=SUMIFS({lines.amount},{lines.scenario},{head},{lines.month},{when})"
+            sheet.write_formula(month + 1, column, formula, book.styles["money"], float(due))
+        name = xl_col_to_name(column)
+        total = f"=SUM({name}2:{name}{months + 1})"
+        value = float(scenario.require_total())
+        sheet.write_formula(months + 1, column, total, book.styles["total"], value)
 
 
 def _capacity(book: Book, answer: SavedPlan) -> None:
@@ -389,27 +379,26 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
     out. Its total and present value stand with those of the other scenarios."""
     if answer.verdict is None:
         return []
-    return [fact for fact in _facts_of_verdict(answer.verdict) if fact[1] is not None]
-
-
-def _facts_of_verdict(verdict: Verdict) -> Iterator[Fact]:
-    interval = verdict.range
+    verdict, interval = answer.verdict, answer.verdict.range
     within = "8 of 10 cases" if interval is None or interval.holds else "Range that does not hold"
-    yield f"{within}, from", interval.p10 if interval else None, "money"
-    yield f"{within}, to", interval.p90 if interval else None, "money"
-    yield "Of this range", (interval.note or None) if interval else None, ""
-    yield "Capital to approve now", verdict.capital_to_approve, "money"
-    yield "Contracts to sign now", verdict.obligation_to_sign, "money"
-    yield "Due within the plan", verdict.within_horizon, "money"
-    yield "Owed afterwards", verdict.owed_after, "money"
-    yield "Resale counted", verdict.resale, "money"
-    yield "Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"
-    yield "Stays the cheapest", verdict.confidence, "share"
-    yield "Oldest rental price paid", verdict.oldest_price, "day"
+    facts: list[Fact] = [
+        (f"{within}, from", interval.p10 if interval else None, "money"),
+        (f"{within}, to", interval.p90 if interval else None, "money"),
+        ("Of this range", (interval.note or None) if interval else None, ""),
+        ("Capital to approve now", verdict.capital_to_approve, "money"),
+        ("Contracts to sign now", verdict.obligation_to_sign, "money"),
+        ("Due within the plan", verdict.within_horizon, "money"),
+        ("Owed afterwards", verdict.owed_after, "money"),
+        ("Resale counted", verdict.resale, "money"),
+        ("Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"),
+        ("Stays the cheapest", verdict.confidence, "share"),
+        ("Oldest rental price paid", verdict.oldest_price, "day"),
+    ]
     for budget in verdict.budget:
         title = budget_title(budget.kind, budget.fiscal_year)
-        yield f"{title}, left", budget.headroom, "money"
-        yield f"{title}, in words", budget.sentence or None, ""
+        facts.append((f"{title}, left", budget.headroom, "money"))
+        facts.append((f"{title}, in words", budget.sentence or None, ""))
+    return [fact for fact in facts if fact[1] is not None]
 
 
 _YEARS = (
@@ -531,7 +520,8 @@ def request(
         [
             field_name(field.partition(".")[0]),
             field_name(field),
-            _value(field, value, labels),
+            (labels.get(f"server:{value}") if field.endswith(".server") else None)
+            or value_name(field, value),
             _source(field, sources),
             field,
             value,
@@ -553,12 +543,6 @@ def _fields(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
         yield name, ", ".join(map(str, value)) or "none"
     elif value is not None:
         yield name, value
-
-
-def _value(field: str, value: Cell, labels: Mapping[str, str]) -> Cell:
-    is_server = field.endswith(".server")
-    label = labels.get(f"server:{value}") if is_server else None
-    return label or value_name(field, value)
 
 
 def _source(field: str, sources: Mapping[str, str]) -> str:

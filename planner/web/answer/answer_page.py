@@ -13,7 +13,7 @@ from django.http import QueryDict
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, DemandAnswer
 from planner.contract.answer.risk import BreakEvenRow
-from planner.contract.answer.scenario import Relaxation, least_changes
+from planner.contract.answer.scenario import least_changes
 from planner.contract.answer.verdict import Alternative, Verdict
 from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.web.answer import charts, tables
@@ -117,16 +117,16 @@ class AnswerPage:
         groups = [[one] for one in needed if one.is_sufficient]
         together = [one for one in needed if not one.is_sufficient]
         return [
-            (" and ".join(one.change for one in group), self._asking_for(group))
+            (
+                " and ".join(one.change for one in group),
+                ""
+                if self.query is None
+                else _change(
+                    self.query, {one.field: _in_address(one.required_value) for one in group}
+                ),
+            )
             for group in [*groups, *([together] if together else [])]
         ]
-
-    def _asking_for(self, relaxations: list[Relaxation]) -> str:
-        if self.query is None:
-            return ""
-        return _change(
-            self.query, {one.field: _in_address(one.required_value) for one in relaxations}
-        )
 
     @cached_property
     def rows(self) -> list[ScenarioRow]:
@@ -216,13 +216,10 @@ class AnswerPage:
     def counts_in_reference(self) -> bool:
         """Whether hours are those of an accelerator that only serves to count them: the advised
         plan uses another."""
-        used = {self.answer.offers[one].accelerator for one in self._rented}
-        return bool(used) and self.demand.accelerator not in used
-
-    @property
-    def _rented(self) -> list[str]:
         paid = self.recommended.costs_by_source if self.recommended else ()
-        return [row.source for row in paid if row.source in self.answer.offers]
+        offers = self.answer.offers
+        used = {offers[row.source].accelerator for row in paid if row.source in offers}
+        return bool(used) and self.demand.accelerator not in used
 
     @property
     def break_even(self) -> list[tuple[str, str, BreakEvenRow]]:

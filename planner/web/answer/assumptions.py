@@ -124,7 +124,9 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     path = row.field
     field = _FIELDS.get(_EDITED_AS.get(path, path))
     if field is not None and field.kind == "choices" and _BETWEEN in str(row.value):
-        return _several(row, field)
+        titles = dict(list_choices(field.choices))
+        listed = _BETWEEN.join(titles.get(one, one) for one in str(row.value).split(_BETWEEN))
+        return AssumptionRow(field.path, field.label, "", "", listed, "", False, row.source)
     if field is None:
         return AssumptionRow(
             path,
@@ -138,13 +140,16 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
         )
     edits_another = path in _EDITED_AS
     named = f"{plain(row.value)} {row.unit}".replace("full-time equivalent", "FTE")
-    shown = named if edits_another else _in_unit(row.value, field)
+    figure = _scaled(row.value, field)
+    in_unit = str(row.value) if figure is None else plain(figure)
+    typed = str(row.value).replace(",", "") if figure is None else unseparated(figure)
+    shown = named if edits_another else in_unit
     choices = tuple(list_choices(field.choices)) if field.choices else ()
     return AssumptionRow(
         path=field.path,
         label=field.label,
         name=field.name,
-        value=_typed(row.value, field) if row.given else "",
+        value=typed if row.given else "",
         shown=dict(choices).get(shown, shown),
         unit=field.unit.replace("money", currency)
         or ("" if field.choices else unit_words(row.unit)),
@@ -154,28 +159,12 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     )
 
 
-def _several(row: AnswerRow, field: Field) -> AssumptionRow:
-    titles = dict(list_choices(field.choices))
-    shown = _BETWEEN.join(titles.get(one, one) for one in str(row.value).split(_BETWEEN))
-    return AssumptionRow(field.path, field.label, "", "", shown, "", False, row.source)
-
-
 def _scaled(value: Any, field: Field) -> Decimal | None:
     try:
         figure = Decimal(str(value))
     except InvalidOperation:
         return None
     return figure / SCALES[field.scale] if field.scale else figure
-
-
-def _in_unit(value: Any, field: Field) -> str:
-    figure = _scaled(value, field)
-    return str(value) if figure is None else plain(figure)
-
-
-def _typed(value: Any, field: Field) -> str:
-    figure = _scaled(value, field)
-    return str(value).replace(",", "") if figure is None else unseparated(figure)
 
 
 def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str, str]]:

@@ -40,7 +40,7 @@ from planner.contract.amounts import name_day, name_month
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import PlanRecord
 from planner.contract.labels import NO_RANGE_HERE, category_title
-from planner.exports.csv_export import Context, Step
+from planner.exports.csv_export import Context
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.tables import PurchaseRow, ScenarioRow
 from planner.web.common.chart import Chart
@@ -109,15 +109,15 @@ def link(words: str, address: str) -> Paragraph:
 def table(rows: Sequence[Sequence[object]], widths: Sequence[float], numbers: Sequence[int] = (),
           *, header: bool = True) -> Table:  # fmt: skip
     """Rows with a line below each; columns of `numbers` are flush right. Widths are shares."""
-    cells = [
-        [
-            one if isinstance(one, Flowable)
-            else text(one, _cell_style(header and index == 0, column in numbers))
-            for column, one in enumerate(row)
-        ]
-        for index, row in enumerate(rows)
-    ]  # fmt: skip
-    style = TableStyle([
+    cells: list[list[Flowable]] = []
+    for index, row in enumerate(rows):
+        cells.append([])
+        for column, one in enumerate(row):
+            style = NUMBER if column in numbers else BODY
+            if header and index == 0:
+                style = _style(7, bold=True, right=column in numbers)
+            cells[-1].append(one if isinstance(one, Flowable) else text(one, style))
+    lines = TableStyle([
         ("LINEBELOW", (0, 0), (-1, -1), 0.4, LINE),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
         ("TOPPADDING", (0, 0), (-1, -1), 1.6),
@@ -126,15 +126,9 @@ def table(rows: Sequence[Sequence[object]], widths: Sequence[float], numbers: Se
         ("RIGHTPADDING", (0, 0), (-1, -1), 2),
     ])  # fmt: skip
     if header:
-        style.add("BACKGROUND", (0, 0), (-1, 0), SHADE)
+        lines.add("BACKGROUND", (0, 0), (-1, 0), SHADE)
     columns = [WIDTH * share for share in widths]
-    return Table(cells, columns, style=style, repeatRows=int(header), hAlign="LEFT")
-
-
-def _cell_style(is_header: bool, is_number: bool) -> ParagraphStyle:
-    if is_header:
-        return _style(7, bold=True, right=is_number)
-    return NUMBER if is_number else BODY
+    return Table(cells, columns, style=lines, repeatRows=int(header), hAlign="LEFT")
 
 
 def print_pages(story: list[Flowable], title: str, author: str, foot: str) -> bytes:
@@ -228,25 +222,22 @@ def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
 
 
 def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[Flowable]:
+    context, step = facts.context, facts.context.approval_status
+    about = (
+        context.team,
+        context.project,
+        f"from {name_month(answer.start)}, {pluralize(answer.horizon_months, 'month')}",
+        f"amounts in {answer.currency}",
+        f"{step.state} {_done(step.at, step.by)}" if step else "",
+        f"printed {_done(facts.printed, facts.author)}",
+    )
     yield text(facts.title, TITLE)
-    yield text(" · ".join(_about(answer, facts)), SMALL)
+    yield text(" · ".join(filter(None, about)), SMALL)
     yield Spacer(1, 8)
 
 
-def _about(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[str]:
-    context = facts.context
-    yield from filter(None, (context.team, context.project))
-    yield f"from {name_month(answer.start)}, {pluralize(answer.horizon_months, 'month')}"
-    yield f"amounts in {answer.currency}"
-    step = context.approval_status
-    if step:
-        yield f"{step.state} {_when(step)}"
-    yield f"printed {name_day(facts.printed)}" + (f" by {facts.author}" if facts.author else "")
-
-
-def _when(step: Step) -> str:
-    by = f" by {step.by}" if step.by else ""
-    return f"{name_day(step.at)}{by}"
+def _done(day: dt.date, by: str) -> str:
+    return f"{name_day(day)} by {by}" if by else name_day(day)
 
 
 def bullets(title: str, sentences: Sequence[str]) -> Iterator[Flowable]:
@@ -290,17 +281,18 @@ def whole_answer(facts: PackFacts) -> Iterator[Flowable]:
 
 def close_pack(warnings: Sequence[str], facts: PackFacts) -> Iterator[Flowable]:
     """Warnings and approvals, which would otherwise stand on a page of their own."""
-    last = [*bullets("To be aware of", warnings), *whole_answer(facts), *_approvals(facts)]
-    yield KeepTogether(last)
-
-
-def _approvals(facts: PackFacts) -> Iterator[Flowable]:
     steps = [(one.state.capitalize(), one.by, name_day(one.at)) for one in facts.context.steps]
     rows = [("Step", "Name", "Date"), *(steps or EMPTY_STEPS)]
     if steps and facts.context.steps[-1].state != "approved":
         rows.append(("Approved by", "", ""))
-    yield text("Approvals", HEADING)
-    yield table(rows, (0.25, 0.45, 0.3))
+    yield KeepTogether(
+        [
+            *bullets("To be aware of", warnings),
+            *whole_answer(facts),
+            text("Approvals", HEADING),
+            table(rows, (0.25, 0.45, 0.3)),
+        ]
+    )
 
 
 MOST_PURCHASES = 12
@@ -359,16 +351,13 @@ def _range(row: ScenarioRow, currency: str) -> str:
     return f"{low.strip()} – {high}"
 
 
-def _idle(row: PurchaseRow) -> str:
-    return f", without work in {row.idle}" if row.idle else ""
-
-
 def _plan(page: AnswerPage) -> Iterator[Flowable]:
     if page.purchases:
         yield text("What to buy or sign, and when", HEADING)
         rows = [
             (row.month, f"{number(row.purchase.units)} × {row.purchase.label}, {row.how}",
-             f"{row.first} to {row.last}{_idle(row)}", _invoices(row, page.currency))
+             f"{row.first} to {row.last}" + (f", without work in {row.idle}" if row.idle else ""),
+             _invoices(row, page.currency))
             for row in page.purchases[:MOST_PURCHASES]
         ]  # fmt: skip
         head = ("When", "What", "In service", "Invoices")

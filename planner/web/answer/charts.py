@@ -43,7 +43,11 @@ def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
     ]
     work, name = answer.demand, SCENARIO_TITLES[scenario.key].lower()
     counted = f"{work.highest_peak:,.0f} accelerators"
-    if _accelerators_of(answer, scenario) <= {work.accelerator}:
+    kinds = {key: one.accelerator for key, one in answer.offers.items()}
+    kinds |= {one.key: one.accelerator for one in answer.servers}
+    if all(
+        kinds.get(row.source, work.accelerator) == work.accelerator for row in scenario.capacity
+    ):
         series.append(Series("peak demand", list(work.peak_accelerators), "demand", dashed=True))
         summary = f"Capacity by source of {name} against a peak of {counted}."
     else:
@@ -62,12 +66,6 @@ def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
         digits=1,
         summary=summary,
     )
-
-
-def _accelerators_of(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> set[str]:
-    kinds = {key: one.accelerator for key, one in answer.offers.items()}
-    kinds |= {one.key: one.accelerator for one in answer.servers}
-    return {kinds[row.source] for row in scenario.capacity if row.source in kinds}
 
 
 def source_roles(answer: ComparisonAnswer) -> dict[str, str]:

@@ -79,21 +79,16 @@ class SourceRow:
 
     @property
     def price_source(self) -> str:
-        if self.server is None:
-            return self.offer.source if self.offer else ""
-        is_own = self.server.price_source == "request"
-        return f"{'your own figure' if is_own else self.server.price_source}{self._price_range()}"
-
-    def _price_range(self) -> str:
         server = self.server
-        if server is None or server.unit_price_p10 is None or server.unit_price_p90 is None:
-            return ""
-        low, high = (
-            money(p, self.currency) for p in (server.unit_price_p10, server.unit_price_p90)
-        )
-        ends = f"{low} to {high}"
+        if server is None:
+            return self.offer.source if self.offer else ""
+        source = "your own figure" if server.price_source == "request" else server.price_source
+        low, high = server.unit_price_p10, server.unit_price_p90
+        if low is None or high is None:
+            return source
         count = server.price_quotes
-        return f"; {ends} by {count} dated quotes" if count else f"; {ends} assumed"
+        basis = f"by {count} dated quotes" if count else "assumed"
+        return f"{source}; {money(low, self.currency)} to {money(high, self.currency)} {basis}"
 
     @property
     def price_date(self) -> str:
@@ -308,18 +303,21 @@ class ScenarioRow:
 def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
     """The advised plan first, then the others by their total, those without a plan last."""
     groups: list[list[ScenarioAnswer]] = []
-    for scenario in _ordered(answer):
+    best = answer.recommendation.scenario
+    for scenario in sorted(
+        answer.scenarios,
+        key=lambda s: (s.key is not best, not s.feasible, s.total_cost or Decimal(0)),
+    ):
         same = next((group for group in groups if _is_same(group[0], scenario)), None)
         groups.append([scenario]) if same is None else same.append(scenario)
     rows = [_row(answer, group) for group in groups]
-    return with_spans(_with_shares(rows))
-
-
-def _ordered(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
-    best = answer.recommendation.scenario
-    return sorted(
-        answer.scenarios,
-        key=lambda s: (s.key is not best, not s.feasible, s.total_cost or Decimal(0)),
+    chances = [row.probability_cheapest for row in rows if row.probability_cheapest is not None]
+    shares = iter(format_shares(chances, 1))
+    return with_spans(
+        [
+            row if row.probability_cheapest is None else replace(row, cheapest_in=next(shares))
+            for row in rows
+        ]
     )
 
 
@@ -333,12 +331,16 @@ def _is_same(one: ScenarioAnswer, other: ScenarioAnswer) -> bool:
 
 def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioRow:
     keys = {scenario.key for scenario in group}
+    rent, total = answer.by_key[ScenarioKey.ON_DEMAND].total_cost, group[0].total_cost
+    offers = (answer.offers.get(row.source) for row in group[0].costs_by_source)
     row = ScenarioRow(
         scenario=group[0],
         keys=tuple(key for key in ScenarioKey if key in keys),
         is_best=answer.recommendation.scenario in keys,
-        less_than_on_demand=_less_than_on_demand(answer, group[0]),
-        oldest_price=_oldest_price(answer, group[0]),
+        less_than_on_demand=(
+            None if rent is None or total is None else subtract_as_shown(rent, total)
+        ),
+        oldest_price=min((one.as_of for one in offers if one and one.as_of), default=None),
     )
     risk, first = answer.risk, group[0].key
     if risk is None:
@@ -352,35 +354,9 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
     )
 
 
-def _less_than_on_demand(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Decimal | None:
-    rent = answer.by_key[ScenarioKey.ON_DEMAND].total_cost
-    if rent is None or scenario.total_cost is None:
-        return None
-    return subtract_as_shown(rent, scenario.total_cost)
-
-
-def _oldest_price(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> dt.date | None:
-    offers = (answer.offers.get(row.source) for row in scenario.costs_by_source)
-    return min((one.as_of for one in offers if one and one.as_of), default=None)
-
-
 def with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
-    low, high = _axis(rows)
-    return [_with_span(row, low, high) for row in rows]
-
-
-def _with_shares(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
-    chances = [row.probability_cheapest for row in rows]
-    shares = iter(format_shares([one for one in chances if one is not None], 1))
-    return [row if one is None else replace(row, cheapest_in=next(shares))
-            for row, one in zip(rows, chances, strict=True)]  # fmt: skip
-
-
-def _axis(rows: Iterable[ScenarioRow]) -> tuple[float, float]:
-    ends = [0.0]
-    for row in rows:
-        ends.extend(float(one) for one in _ends(row) if one is not None)
-    return min(ends), max(ends)
+    ends = [0.0, *(float(one) for row in rows for one in _ends(row) if one is not None)]
+    return [_with_span(row, min(ends), max(ends)) for row in rows]
 
 
 def _ends(row: ScenarioRow) -> tuple[Decimal | None, ...]:

@@ -71,12 +71,14 @@ def decision_parts(answer: ComparisonAnswer) -> list[ShownPart]:
     for row in plan.costs_by_source if plan else ():
         if row.category is Category.COMPUTE and row.unit == "node-hours":
             rented[row.source] = rented.get(row.source, 0.0) + row.quantity
-    return [
-        ShownPart(
-            part, amount, shares[part.source], rented.get(part.source), _price_day(part, answer)
-        )
-        for part, amount in zip(_parts(answer), amounts, strict=False)
-    ]
+    shown = []
+    for part, amount in zip(_parts(answer), amounts, strict=False):
+        offer, day = answer.offers.get(part.source), ""
+        if offer is not None and part.action != "keep":
+            day = f"price of {name_day(offer.as_of)}" if offer.as_of else "price without a date"
+        hours = rented.get(part.source)
+        shown.append(ShownPart(part, amount, shares[part.source], hours, day))
+    return shown
 
 
 def beside_parts(answer: ComparisonAnswer) -> tuple[int, str] | None:
@@ -163,20 +165,22 @@ def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     return f"−{saved}".replace(" ", "\u00a0")
 
 
-def _price_day(part: DecisionPart, answer: ComparisonAnswer) -> str:
-    offer = answer.offers.get(part.source)
-    if offer is None or part.action == "keep":
-        return ""
-    return f"price of {name_day(offer.as_of)}" if offer.as_of else "price without a date"
-
-
 def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:
     """Whose prices the answer rests on, in a few words, and which they are where that is more
     than a cell should hold: `("team rates", ["contract discounts: 2 of the team Alpha"])`."""
     rates = [
-        _with_source(one.field, one.source) for one in answer.inherited if one.field in _TEAM_PRICES
+        f"{name}: {one.source}" if (name := _TEAM_PRICES[one.field]) else one.source
+        for one in answer.inherited
+        if one.field in _TEAM_PRICES
     ]
-    changed = list(_changed_prices(answer))
+    plan = answer.recommended
+    paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
+    words = (
+        f"{cloud_title(one.provider)} {one.instance_type} {describe_discounts(one)}"
+        for one in map(answer.offers.get, paid)
+        if one is not None and one.multiplier != 1
+    )
+    changed = list(dict.fromkeys(words))
     if rates:
         return "team rates", [*rates, *changed]
     if len(changed) == 1:
@@ -184,58 +188,33 @@ def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:
     return (f"{LIST_PRICES}, but {len(changed)} changed" if changed else LIST_PRICES), changed
 
 
-def _changed_prices(answer: ComparisonAnswer) -> list[str]:
-    plan = answer.recommended
-    paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
-    offers = [answer.offers[source] for source in paid if source in answer.offers]
-    words = [
-        f"{cloud_title(one.provider)} {one.instance_type} {describe_discounts(one)}"
-        for one in offers
-        if one.multiplier != 1
-    ]
-    return list(dict.fromkeys(words))
-
-
-def _with_source(field: str, source: str) -> str:
-    name = _TEAM_PRICES[field]
-    return f"{name}: {source}" if name else source
-
-
 def assumed(answer: ComparisonAnswer) -> str:
     """What nobody asked for and the plan keeps to all the same: `NVIDIA with CUDA, …`."""
-    return ", ".join(_assumed(answer))
-
-
-def _assumed(answer: ComparisonAnswer) -> Iterator[str]:
     left_open = {row.field: str(row.value) for row in answer.assumptions if not row.given}
-    software = left_open.get("workload.software")
-    if software:
-        yield _SOFTWARE.get(software, software)
-    if left_open.get("workload.interruptible") == "false":
-        yield "not interruptible"
+    software = left_open.get("workload.software", "")
     partitions = left_open.get("constraints.partitions")
-    if partitions:
-        yield f"{partitions} regions"
-    if left_open.get("constraints.allow_partial_nodes") == "false":
-        yield "whole machines"
+    words = (
+        _SOFTWARE.get(software, software),
+        "not interruptible" if left_open.get("workload.interruptible") == "false" else "",
+        f"{partitions} regions" if partitions else "",
+        "whole machines" if left_open.get("constraints.allow_partial_nodes") == "false" else "",
+    )
+    return ", ".join(filter(None, words))
 
 
 def list_returns(finance: ScenarioFinance | None, currency: str) -> list[tuple[str, str]]:
     if finance is None or finance.against is None:
         return []
+    reason = finance.why_no_internal_rate
+    internal = f"none: {reason}" if reason else _rate(finance.internal_rate_of_return)
     return [
         ("Net present value", money(finance.net_present_value, currency)),
-        ("Internal rate of return", _internal_rate(finance)),
+        ("Internal rate of return", internal),
         ("Modified rate of return", _rate(finance.modified_internal_rate_of_return)),
         ("Payback", _months(finance.payback_months)),
         ("Discounted payback", _months(finance.discounted_payback_months)),
         ("Cost per year", money(finance.cost_per_year, currency)),
     ]
-
-
-def _internal_rate(finance: ScenarioFinance) -> str:
-    reason = finance.why_no_internal_rate
-    return f"none: {reason}" if reason else _rate(finance.internal_rate_of_return)
 
 
 def _rate(rate: float | None) -> str:

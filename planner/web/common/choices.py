@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import get_args
 
 from planner.contract.labels import CLOUD_TITLES, SCENARIO_TITLES, cloud_title
@@ -50,11 +49,6 @@ def _providers() -> list[Choice]:
     return [(name, provider_title(name)) for name in catalog.current().offers.provider.names]
 
 
-def _geographies() -> list[Choice]:
-    names = {region.geography for region in catalog.current().regions.values() if region.geography}
-    return [(name, geography_title(name)) for name in sorted(names)] + list(_COUNTRY_GROUPS)
-
-
 _COUNTRY_GROUPS: tuple[Choice, ...] = (
     ("eu", "European Union"),
     ("eea", "European Economic Area"),
@@ -73,15 +67,6 @@ _PARTITIONS = {
 }
 
 
-def _currencies() -> list[Choice]:
-    return [(code, code) for code in sorted({"USD", *catalog.current().exchange_rates.currencies})]
-
-
-@lru_cache(maxsize=1)
-def _accelerators() -> tuple[Choice, ...]:
-    return tuple((one.slug, one.name) for one in all_accelerators() if not one.retired)
-
-
 def _benchmarks() -> list[Choice]:
     choices = [
         (slug, f"{rows[0].workload} ({rows[0].unit}, {rows[0].year})")
@@ -95,11 +80,20 @@ def _fixed(*pairs: Choice) -> Callable[[], list[Choice]]:
     return lambda: list(pairs)
 
 
-_CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
+_CHOICES: dict[str, Callable[[], list[Choice]]] = {
     "providers": _providers,
-    "geographies": _geographies,
-    "currencies": _currencies,
-    "accelerators": _accelerators,
+    "geographies": lambda: [
+        *(
+            (name, geography_title(name))
+            for name in sorted({one.geography for one in catalog.current().regions.values()})
+            if name
+        ),
+        *_COUNTRY_GROUPS,
+    ],
+    "currencies": lambda: [
+        (code, code) for code in sorted({"USD", *catalog.current().exchange_rates.currencies})
+    ],
+    "accelerators": lambda: [(one.slug, one.name) for one in all_accelerators() if not one.retired],
     "servers": lambda: [
         *((server.slug, server.name) for server in all_servers()),
         ("custom", "Another server (describe it)"),

@@ -601,7 +601,12 @@ def in_field_unit(path: str, message: str) -> str:
     'the address gives “horizon_month”, which names no question; did you mean “Horizon”?'
     """
     if message.startswith(_UNKNOWN):
-        return _explain_unknown(path)
+        typed = path if len(path) <= _MOST_SHOWN else f"{path[:_MOST_SHOWN]}…"
+        named = _LABELS | {field.label.lower(): field.label for field in SINGLE}
+        last = path[-_MOST_SHOWN:].rpartition(".")[2].lower()
+        near = get_close_matches(last, named, n=1)
+        hint = f"did you mean “{named[near[0]]}”?" if near else "take it out of the address"
+        return f"the address gives “{typed}”, which names no question; {hint}"
     field, bound = find_field(path), _BOUND.fullmatch(message)
     if field is None or bound is None or not field.scale:
         return _label_fields(message)
@@ -641,15 +646,6 @@ def _label_of(name: str) -> str:
 def _words_of(name: str, value: str) -> str:
     field = _FIELDS.get(name)
     return dict(list_choices(field.choices)).get(value, value) if field else value
-
-
-def _explain_unknown(path: str) -> str:
-    typed = path if len(path) <= _MOST_SHOWN else f"{path[:_MOST_SHOWN]}…"
-    named = _LABELS | {field.label.lower(): field.label for field in SINGLE}
-    last = path[-_MOST_SHOWN:].rpartition(".")[2].lower()
-    near = get_close_matches(last, named, n=1)
-    hint = f"did you mean “{named[near[0]]}”?" if near else "take it out of the address"
-    return f"the address gives “{typed}”, which names no question; {hint}"
 
 
 def value_in_box(path: str, text: str) -> str:

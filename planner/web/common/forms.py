@@ -74,20 +74,13 @@ class Form(forms.Form):
 register = template.Library()
 
 
-def _class(field: BoundField) -> str:
-    widget = field.field.widget
-    if isinstance(widget, forms.CheckboxInput):
-        css = "form-check-input"
-    elif isinstance(widget, forms.Select):
-        css = "form-select"
-    else:
-        css = "form-control"
-    return f"{css} is-invalid" if field.errors else css
-
-
 @register.filter
 def styled(field: BoundField) -> SafeString:
-    return field.as_widget(attrs={"class": _class(field)})
+    widget = field.field.widget
+    css = "form-select" if isinstance(widget, forms.Select) else "form-control"
+    if isinstance(widget, forms.CheckboxInput):
+        css = "form-check-input"
+    return field.as_widget(attrs={"class": f"{css} is-invalid" if field.errors else css})
 
 
 @register.filter
@@ -221,15 +214,6 @@ def _describe_choice(field: BoundField, name: str, error: ValidationError) -> st
     return f"{typed} is no choice under {name}; choose {listed}."
 
 
-def _describe_empty_file(field: BoundField, name: str, error: ValidationError) -> str:
-    file = getattr(field.data, "name", "")
-    return f"The file {shorten(file)} under {name} is empty; choose another."
-
-
-def _describe_nul(field: BoundField, name: str, error: ValidationError) -> str:
-    return f"{name} holds a NUL character, which nobody sees; type it again."
-
-
 _BY_CODE: dict[str, Callable[[BoundField, str, ValidationError], str]] = {
     "max_length": _describe_length,
     "min_value": _describe_bounds,
@@ -237,9 +221,14 @@ _BY_CODE: dict[str, Callable[[BoundField, str, ValidationError], str]] = {
     "invalid": _describe_kind,
     "invalid_choice": _describe_choice,
     "invalid_list": _describe_choice,
-    "empty": _describe_empty_file,
+    "empty": lambda field, name, error: (
+        f"The file {shorten(getattr(field.data, 'name', ''))} under {name} is empty; "
+        "choose another."
+    ),
     "missing": _describe_kind,
-    "null_characters_not_allowed": _describe_nul,
+    "null_characters_not_allowed": lambda field, name, error: (
+        f"{name} holds a NUL character, which nobody sees; type it again."
+    ),
 }
 
 

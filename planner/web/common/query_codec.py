@@ -340,16 +340,12 @@ def _field_type(forms: list[Schema], definitions: Schema) -> str:
     types = {str(one.get("type")) for one in forms}
     lists = [one for one in forms if one.get("type") == "array"]
     if lists:
-        return _list_type(lists[0], definitions)
+        below = {str(one.get("type")) for one in _forms(lists[0].get("items", {}), definitions)}
+        if below & {"number", "integer"}:
+            return "numbers"
+        return "nothing" if "object" in below else "choices"
     if types & {"number", "integer"}:
         return "number"
     if "boolean" in types:
         return "flag"
     return "nothing" if types == {"object"} else "text"
-
-
-def _list_type(one: Schema, definitions: Schema) -> str:
-    below = {str(form.get("type")) for form in _forms(one.get("items", {}), definitions)}
-    if below & {"number", "integer"}:
-        return "numbers"
-    return "nothing" if "object" in below else "choices"

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import list_choices, provider_title
-from planner.web.common.formatting import CoverageTable, arrange_coverage
+from planner.web.common.formatting import arrange_coverage
 from planner.web.common.query_codec import write
 from planner.web.common.views import open_page
 from planner.web.market.offers import (
@@ -32,7 +32,7 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.market.offers import Offer
-from pricing.market.snapshot import Catalog, DatedPrice
+from pricing.market.snapshot import DatedPrice
 from pricing.models import QuarantinedBatch
 
 
@@ -116,32 +116,24 @@ def market(request: HttpRequest) -> HttpResponse:
         },
     }
     try:
-        context |= _search_context(request, MarketQuery.read(request.GET))
+        market_query = MarketQuery.read(request.GET)
+        known = market_query.catalog()
+        matching = search(known, market_query)
+        page, search_for = matching.page, market_query.search
+        context |= {
+            "asked": market_query,
+            "found": matching,
+            "headings": _headings(request, market_query),
+            "previous": write(request.GET, page=page - 1) if page > 1 else None,
+            "next": write(request.GET, page=page + 1) if page < matching.pages else None,
+            # The table of all accelerators would be long.
+            "coverage": arrange_coverage(search_coverage(search_for, known.offers))
+            if search_for.accelerator
+            else None,
+        }
     except InvalidInput as refusal:
         context |= {"asked": MarketQuery(), "refusal": refusal, "found": MarketPage((), 0, 1, 1)}
     return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
-
-
-def _search_context(request: HttpRequest, market_query: MarketQuery) -> dict[str, Any]:
-    known = market_query.catalog()
-    matching = search(known, market_query)
-    query = request.GET
-    return {
-        "asked": market_query,
-        "found": matching,
-        "headings": _headings(request, market_query),
-        "previous": write(query, page=matching.page - 1) if matching.page > 1 else None,
-        "next": write(query, page=matching.page + 1) if matching.page < matching.pages else None,
-        "coverage": _coverage(known, market_query),
-    }
-
-
-def _coverage(known: Catalog, market_query: MarketQuery) -> CoverageTable | None:
-    """What is known of the prices of the accelerators asked for; None where none is named, as the
-    table of all would be long."""
-    if not market_query.search.accelerator:
-        return None
-    return arrange_coverage(search_coverage(market_query.search, known.offers))
 
 
 def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str, Any]]:

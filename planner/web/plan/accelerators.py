@@ -76,7 +76,10 @@ def accelerators(request: HttpRequest) -> HttpResponse:
                 "tier_cards": estimate.tier_cards,
                 "weights_gb": estimate.weights_gb,
                 **_sort_out(rows, chosen),
-                "front": _front(rows),
+                "front": sorted(
+                    (row for row in rows if row.choice and row.candidate.rent_usd is not None),
+                    key=lambda row: row.candidate.rent_usd or 0.0,
+                ),
                 "chosen": chosen,
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
@@ -105,11 +108,6 @@ def _sort_out(rows: Sequence[Row], chosen: str) -> dict[str, Any]:
         "more_rows": [row for row in fitting if row.candidate.accelerator not in first],
         "unfit_rows": [row for row in rows if not row.candidate.fits],
     }
-
-
-def _front(rows: Sequence[Row]) -> list[Row]:
-    front = [row for row in rows if row.choice and row.candidate.rent_usd is not None]
-    return sorted(front, key=lambda row: row.candidate.rent_usd or 0.0)
 
 
 @dataclass(frozen=True)

@@ -70,35 +70,27 @@ class Rows:
         return self.has_values or is_refused or len(self.rows) > 1
 
 
-def _widget(field: Field, placeholder: str, invalid: bool) -> forms.Widget:
+def _form_field(field: Field, placeholder: str, invalid: bool) -> forms.Field:
     css = "form-select" if field.kind == "choice" else "form-control"
     attrs: dict[str, Any] = {"class": css + (" is-invalid" if invalid else "")}
-    if placeholder and field.kind != "choice":
-        attrs["placeholder"] = placeholder
     if field.kind == "choice":
-        return forms.Select(attrs=attrs)
+        choices = [("", "—"), *list_choices(field.choices)]
+        return forms.ChoiceField(choices=choices, required=False, widget=forms.Select(attrs=attrs))
     if field.kind == "choices":
-        return forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"})
-    if field.kind == "numbers":
-        return forms.Textarea(attrs=attrs | {"rows": 2, "inputmode": "decimal"})
-    if field.kind == "month":
-        return forms.TextInput(attrs=attrs | {"placeholder": field.typical, "maxlength": 20})
-    if field.kind == "number":
-        attrs["inputmode"] = "decimal"
-    return forms.TextInput(attrs=attrs)
-
-
-def _form_field(field: Field, placeholder: str, invalid: bool) -> forms.Field:
-    widget = _widget(field, placeholder, invalid)
-    if field.kind == "choice":
-        return forms.ChoiceField(
-            choices=[("", "—"), *list_choices(field.choices)], required=False, widget=widget
-        )
-    if field.kind == "choices":
+        boxes = forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"})
         return forms.MultipleChoiceField(
-            choices=list_choices(field.choices), required=False, widget=widget
+            choices=list_choices(field.choices), required=False, widget=boxes
         )
-    return forms.CharField(required=False, widget=widget)
+    if placeholder:
+        attrs["placeholder"] = placeholder
+    if field.kind == "numbers":
+        column = forms.Textarea(attrs=attrs | {"rows": 2, "inputmode": "decimal"})
+        return forms.CharField(required=False, widget=column)
+    if field.kind == "month":
+        attrs |= {"placeholder": field.typical, "maxlength": 20}
+    elif field.kind == "number":
+        attrs["inputmode"] = "decimal"
+    return forms.CharField(required=False, widget=forms.TextInput(attrs=attrs))
 
 
 class PlanForm:
@@ -116,12 +108,6 @@ class PlanForm:
         others = (field.path, *(f"{field.path}~{scale}" for scale in SCALES))
         return next((name for name in (field.name, *others) if name in self.query), field.name)
 
-    def _values(self, field: Field, name: str) -> str | list[str]:
-        values = self.query.getlist(name)
-        if field.kind == "choices":
-            return values or ""
-        return values[-1] if values else ""
-
     def build_field(self, field: Field) -> FormField:
         default = find_default(field.default, scale=field.scale) if field.default else None
         placeholder = default.text if default else field.typical
@@ -129,7 +115,8 @@ class PlanForm:
         name = self._name(field)
         form_field = _form_field(field, placeholder, bool(error))
         form_field.label = field.label
-        form_field.initial = self._values(field, name)
+        values = self.query.getlist(name)
+        form_field.initial = (values or "") if field.kind == "choices" else "".join(values[-1:])
         self._form.fields[name] = form_field
         self._describe(form_field, field, name, bool(error))
         self._shown.add(field.path)

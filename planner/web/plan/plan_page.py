@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,10 +73,7 @@ def build_live_panel(outcome: ComparisonOutcome) -> Live:
     if not outcome.has_answer:
         return Live(outcome.errors)
     answer = outcome.answer
-    return Live(
-        answer=answer,
-        fit=_fit(outcome.request, answer.demand.accelerator),
-    )
+    return Live(answer=answer, fit=_fit(outcome.request, answer.demand.accelerator))
 
 
 def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
@@ -164,7 +161,15 @@ def plan(request: HttpRequest) -> HttpResponse:
             answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
             answer["HX-Push-Url"] = _page_url(query)
             return answer
-        return _refuse_update(request, outcome.errors) if outcome.errors else _to_whole_page(query)
+        if not outcome.errors:
+            return _to_whole_page(query)
+        errors = [
+            Message(one.field, in_field_unit(one.field, one.message)) for one in outcome.errors
+        ]
+        context = {"rows": messages_of(request.GET, outcome.errors), "refusals": errors}
+        answer = render(request, "web/answer/refused.html", context)
+        answer["HX-Reswap"] = "none"
+        return answer
     if outcome.has_answer and not shows_form:
         context = answer_context(query, outcome) | {"missing_rates": missing_rates}
         return render(request, "web/plan/answer.html", context)
@@ -187,16 +192,6 @@ def live(request: HttpRequest) -> HttpResponse:
 
 def _page_url(query: QueryDict) -> str:
     return f"{reverse('plan')}?{query.urlencode()}"
-
-
-def _refuse_update(request: HttpRequest, errors: Sequence[InvalidInput]) -> HttpResponse:
-    context = {
-        "rows": messages_of(request.GET, errors),
-        "refusals": [Message(one.field, in_field_unit(one.field, one.message)) for one in errors],
-    }
-    answer = render(request, "web/answer/refused.html", context)
-    answer["HX-Reswap"] = "none"
-    return answer
 
 
 def _to_whole_page(query: QueryDict) -> HttpResponse:

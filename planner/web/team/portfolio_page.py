@@ -123,13 +123,16 @@ class PortfolioPage:
             return []
         capital = answer.capital_to_approve
         owed = owed_after(answer.lines, answer.horizon_months)
+        spread = f"none. {answer.why_no_range}"
+        if answer.range is not None:
+            spread = describe_range(answer.range, currency)
         rows = [
             ("Capital to approve now", money(capital, currency) if capital else "nothing"),
             ("Owed after the plan", money(owed, currency) if owed else "nothing"),
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("All its payments, not discounted", money(answer.total_cost, currency)),
             *([("Resale taken off them", money(answer.resale, currency))] if answer.resale else []),
-            ("Range of the total", self._range_words()),
+            ("Range of the total", spread),
             ("Budget", self._budget_words()),
         ]
         if answer.apart is not None:
@@ -144,12 +147,6 @@ class PortfolioPage:
         else:
             rows.append(("No plan is cheaper by more than", f"{percent(answer.gap, 2)}{of}"))
         return rows
-
-    def _range_words(self) -> str:
-        answer = self.answer
-        if answer.range is None:
-            return f"none. {answer.why_no_range}"
-        return describe_range(answer.range, answer.currency)
 
     def _budget_words(self) -> str:
         answer, currency = self.answer, self.answer.currency

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
-from reportlab.platypus import Flowable
 
 from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import FORMATS
@@ -61,14 +60,11 @@ def saved_pack(saved: SavedComparison, facts: PackFacts) -> bytes:
     plan = saved.read_plan()
     budget = budget_of_project(saved)
     left = [text(f"{budget.title}: {budget.in_a_line}")] if budget else []
-    parts = [*head(plan, facts), *left, *_sections(saved), *close_pack((), facts)]
-    return print_pack(parts, facts, plan.currency)
-
-
-def _sections(saved: SavedComparison) -> Iterator[Flowable]:
+    parts = [*head(plan, facts), *left]
     for section in saved.rows:
-        yield text(section["title"], HEADING)
-        yield table(section["rows"], (0.4, 0.45, 0.15), header=False)
+        parts.append(text(section["title"], HEADING))
+        parts.append(table(section["rows"], (0.4, 0.45, 0.15), header=False))
+    return print_pack([*parts, *close_pack((), facts)], facts, plan.currency)
 
 
 _RELATED = ("team", "project", "project__team", "variant", "created_by")
@@ -137,11 +133,8 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
             ],
             "currency": saved.read_summary().currency,
         }
-    return render(request, _page(request, "since"), context)
-
-
-def _page(request: HttpRequest, name: str) -> str:
-    return f"team/parts/{name}.html" if getattr(request, "htmx", False) else f"team/{name}.html"
+    is_part = getattr(request, "htmx", False)
+    return render(request, "team/parts/since.html" if is_part else "team/since.html", context)
 
 
 @signed_in
@@ -228,13 +221,21 @@ def save(request: HttpRequest) -> HttpResponse:
         return redirect("team-new")
     current = current_team(request)
     teams.sort(key=lambda team: team != current)
-    projects = _projects(teams)
+    rank = {team.pk: index for index, team in enumerate(teams)}
+    rows = Project.objects.filter(team__in=teams, archived=False).select_related("team")
+    projects = sorted(rows, key=lambda project: rank[project.team_id])
     plan_request = read_plan_request(request.GET)
     if PRICES in request.GET:  # a link holds what the team that made it added
         plan_request["inherits"] = False
+    name = plan_request.get("name", "")
+    budget = plan_request.get("constraints", {}).get("total_budget", "")
     form = SavePlanForm(
         request.POST or None,
-        initial=_start(plan_request),
+        initial={
+            "name": name,
+            "new_project": name,
+            "budget": unseparated(budget) if budget else "",
+        },
         projects=projects,
         teams=teams,
         currency=plan_request.get("currency") or teams[0].currency,
@@ -249,18 +250,6 @@ def save(request: HttpRequest) -> HttpResponse:
         "is_pinned": PRICES in request.GET,
     }
     return render(request, "team/save.html", context, status=400 if form.errors else 200)
-
-
-def _start(plan_request: dict[str, Any]) -> dict[str, Any]:
-    name = plan_request.get("name", "")
-    budget = plan_request.get("constraints", {}).get("total_budget", "")
-    return {"name": name, "new_project": name, "budget": unseparated(budget) if budget else ""}
-
-
-def _projects(teams: list[Team]) -> list[Project]:
-    rank = {team.pk: index for index, team in enumerate(teams)}
-    rows = Project.objects.filter(team__in=teams, archived=False).select_related("team")
-    return sorted(rows, key=lambda project: rank[project.team_id])
 
 
 def _save(
