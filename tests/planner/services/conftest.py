@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from django.core.cache import cache
 
+from tests.planner.workspace import Workspace, market
+
 
 @pytest.fixture(autouse=True)
 def _quick_settings(settings):
@@ -11,3 +13,9 @@ def _quick_settings(settings):
     settings.API_REQUESTS_PER_MINUTE = 0
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
     cache.clear()
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    market()
+    return Workspace("alpha")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -13,18 +14,13 @@ from planner.services.jobs import jobs
 from planner.services.work_budget import (
     SOCKET,
     Budget,
+    client_address,
     client_has_left,
 )
-from tests.planner.workspace import REQUEST, Workspace, market
+from tests.planner.workspace import REQUEST, Workspace
 
 pytestmark = pytest.mark.django_db
 LARGE = REQUEST | {"horizon_months": 120}
-
-
-@pytest.fixture
-def work(db) -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 @pytest.fixture
@@ -116,3 +112,24 @@ def test_a_job_spends_its_own_budget(settings, work):
     assert refused.state == JobState.FAILED
     assert "takes more work" in refused.error["errors"][0]["message"]
     assert done.state == JobState.SUCCEEDED
+
+
+# Whom a request counts for, with proxies in front and without -----------------------------
+
+
+FORGED = {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "1.1.1.1, 198.51.100.7"}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "address"), [(0, "10.0.0.1"), (1, "198.51.100.7"), (2, "1.1.1.1")]
+)
+def test_only_what_our_own_proxies_say_is_believed(
+    settings: Any, proxies: int, address: str
+) -> None:
+    settings.NUM_PROXIES = proxies
+    assert client_address(FORGED) == address
+
+
+def test_a_customer_cannot_choose_among_addresses_of_their_network(settings: Any) -> None:
+    first, second = (client_address({"REMOTE_ADDR": f"2001:db8:1:2::{n}"}) for n in ("1", "ffff"))
+    assert first == second == "2001:db8:1:2::"

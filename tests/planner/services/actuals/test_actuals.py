@@ -23,12 +23,6 @@ pytestmark = pytest.mark.usefixtures("months_over")
 
 
 @pytest.fixture
-def work(db) -> Workspace:
-    market()
-    return Workspace("alpha")
-
-
-@pytest.fixture
 def project(work: Workspace) -> Project:
     row = work.project(
         assumptions={

@@ -12,7 +12,7 @@ from planner.services.actuals import actuals
 from planner.services.actuals.bills import read_actuals_file
 from planner.usage.sources import MAX_LINE
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.services.actuals.test_actuals import upload, work
+from tests.planner.services.actuals.test_actuals import upload
 from tests.planner.usage.make import (
     azure_row,
     cur_row,
@@ -23,8 +23,6 @@ from tests.planner.usage.make import (
     table,
 )
 from tests.planner.workspace import Workspace
-
-__all__ = ["work"]
 
 HEAD = "month,cost,hours,provider,region,instance_type,purchase_option,category,currency\n"
 

@@ -10,19 +10,13 @@ import pytest
 from planner.models import Project
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import budget_headroom, burn, estimate_completion
-from tests.planner.workspace import PLAIN, Workspace, market
+from tests.planner.workspace import PLAIN, Workspace
 
 pytestmark = pytest.mark.usefixtures("months_over")
 
 
 MONTHLY = Decimal(27520)
 """What the plan costs each month: 500 h of a machine at 55.04."""
-
-
-@pytest.fixture
-def work(db) -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 @pytest.fixture

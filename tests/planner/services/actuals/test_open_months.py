@@ -12,10 +12,10 @@ from planner.models import ActualsUpload, Project
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import burn, estimate_completion
 from planner.services.actuals.uploads import upload_warnings
-from tests.planner.services.actuals.test_burn import MONTHLY, pay, project, work
+from tests.planner.services.actuals.test_burn import MONTHLY, pay, project
 from tests.planner.workspace import Workspace
 
-__all__ = ["project", "work"]
+__all__ = ["project"]
 
 
 def uploaded(day: dt.date) -> None:

@@ -37,12 +37,6 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
     return told
 
 
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
-
-
 def project(work: Workspace, **values: Any) -> Project:
     assumptions = {**PLAIN, **NO_SPOT}
     row = work.project(watched=True, assumptions=assumptions, **values)

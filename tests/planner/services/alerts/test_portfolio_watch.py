@@ -48,12 +48,6 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
     return events
 
 
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
-
-
 def approved(work: Workspace, **request: Any) -> SavedPortfolio:
     saved = work.portfolio(request={**PAIR, **request})
     return portfolios.approve_portfolio(work.access(), saved)

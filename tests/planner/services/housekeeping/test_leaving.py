@@ -36,15 +36,9 @@ from planner.services.housekeeping.deletion import (
 from planner.services.teams import teams
 from planner.services.teams.access import WrongStateError
 from tests.planner.api.world import World
-from tests.planner.workspace import Workspace, market, person
+from tests.planner.workspace import Workspace, person
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def rows_of(team: Team) -> dict[str, int]:

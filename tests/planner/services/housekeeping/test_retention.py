@@ -31,7 +31,7 @@ from planner.services.housekeeping import retention
 from planner.services.housekeeping import retention as schedule
 from planner.services.teams import teams
 from pricing.models import Price, QuarantinedBatch, RefreshRun, Revision
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
 YEARS_AGO = timezone.now() - dt.timedelta(days=800)
@@ -41,12 +41,6 @@ YESTERDAY = timezone.now() - dt.timedelta(days=1)
 @pytest.fixture(autouse=True)
 def _uploads(settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def removed() -> dict[str, int]:

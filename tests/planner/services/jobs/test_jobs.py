@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 import time
 from collections.abc import Callable
@@ -10,23 +11,23 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
-from planner.models import Access, Job, JobState, Role, Scope
+from planner.models import ANONYMOUS, Access, Job, JobState, Role, Scope
 from planner.services.jobs import jobs, price_refreshes
-from planner.services.jobs.jobs import KINDS, background
+from planner.services.jobs.jobs import (
+    KINDS,
+    TooManyJobsError,
+    background,
+    kinds_in_queue_of,
+    place_in_line,
+)
 from planner.services.teams.access import WrongStateError
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.services.jobs.jobs_of import queued
+from tests.planner.services.jobs.jobs_of import queued, start
 from tests.planner.workspace import REQUEST, Workspace, market
 
 pytestmark = pytest.mark.django_db
 OPERATOR = Access(user_id=None, name="op", scopes=frozenset({Scope.REFRESH}), is_operator=True)
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def test_a_job_is_done_once(work: Workspace) -> None:
@@ -177,3 +178,46 @@ def test_prices_are_refreshed_by_operators_alone(work: Workspace) -> None:
         price_refreshes.start_refresh(work.access(), [])
     with pytest.raises(InvalidInput, match="unknown"):
         price_refreshes.start_refresh(OPERATOR, ["nobody"])
+
+
+# How many jobs wait at once, and what those that wait are told ----------------------------
+
+
+@pytest.fixture
+def waiting(settings) -> None:
+    """Jobs that are started wait: a thread starts on commit, which never comes here."""
+    settings.JOBS_BACKEND = "thread"
+
+
+@pytest.mark.usefixtures("waiting")
+@pytest.mark.parametrize(
+    ("setting", "whose"),
+    [("JOBS_PER_PERSON", "yours"), ("JOBS_PER_TEAM", "Alpha"), ("JOBS_PER_SERVER", "server")],
+)
+def test_so_many_jobs_wait_at_most(work: Workspace, settings, setting: str, whose: str) -> None:
+    setattr(settings, setting, 2)
+    first, _ = start(work), start(work)
+    with pytest.raises(TooManyJobsError, match=f"2 jobs wait or run .*{whose}"):
+        start(work)
+    jobs.cancel(work.access(), first)
+    assert start(work).state == JobState.QUEUED
+
+
+@pytest.mark.usefixtures("waiting")
+def test_a_visitor_s_jobs_count_for_their_address(settings) -> None:
+    settings.JOBS_PER_VISITOR = 1
+    for address in ("ip:192.0.2.1", "ip:192.0.2.2"):
+        jobs.start(ANONYMOUS, "comparison", {}, None, visitor=address)
+    with pytest.raises(TooManyJobsError, match="1 job waits or runs of yours"):
+        jobs.start(ANONYMOUS, "comparison", {}, None, visitor="ip:192.0.2.2")
+
+
+@pytest.mark.usefixtures("waiting")
+def test_a_waiting_job_is_told_its_place(work: Workspace) -> None:
+    first, second = start(work), start(work)
+    Job.objects.create(kind="price_refresh", created_at=first.created_at - dt.timedelta(hours=1))
+    kinds = kinds_in_queue_of("comparison")
+    assert [place_in_line(job, kinds) for job in (first, second)] == [1, 2]
+    Job.objects.filter(pk=first.pk).update(state=JobState.RUNNING)
+    first.refresh_from_db()
+    assert [place_in_line(job, kinds) for job in (first, second)] == [None, 1]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import runpy
+import threading
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.conf import settings as site
 from django.db import OperationalError
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerDown
@@ -12,17 +17,14 @@ from kombu.exceptions import OperationalError as BrokerDown
 from planner.models import Job, JobState
 from planner.services import timer
 from planner.services.jobs import background, jobs
+from planner.services.jobs import price_refreshes as price_schedule
 from planner.services.jobs.jobs import recover_jobs
+from pricing.models import RefreshRun
+from pricing.publish.refresh import RefreshResult
 from tests.planner.services.jobs.jobs_of import queued, start
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def lost(work: Workspace, **values: object) -> Job:
@@ -162,3 +164,103 @@ def test_the_timer_sends_what_is_due_and_sets_itself_again(settings, monkeypatch
     monkeypatch.setattr(timer, "is_any_due", lambda: True)
     timer.look_after()
     assert calls == [("deliver_webhooks",), (10.0, "look_after")]
+
+
+# Prices are read when the schedule is due, once, whoever finds it so ----------------------
+
+
+NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[list[str]]:
+    """The providers of each refresh that is started."""
+    settings.PRICE_REFRESH_SCHEDULE = "15 3 * * *"
+    settings.PRICE_REFRESH_JITTER_SECONDS = 0
+    calls: list[list[str]] = []
+
+    def refresh(providers: Any) -> list[RefreshResult]:
+        calls.append([p.name for p in providers])
+        for provider in providers:
+            RefreshRun.objects.create(provider=provider.name, outcome="published")
+        return [RefreshResult(p.name, "published") for p in providers]
+
+    monkeypatch.setattr(price_schedule, "refresh", refresh)
+    monkeypatch.setattr(price_schedule.timezone, "now", lambda: NOON)
+    monkeypatch.setattr(RefreshRun._meta.get_field("started_at"), "default", lambda: timezone.now())
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("schedule", "due"),
+    [
+        ("15 3 * * *", dt.datetime(2026, 11, 20, 3, 15, tzinfo=dt.UTC)),
+        ("0 * * * *", NOON),
+        ("0 6 * * 1", dt.datetime(2026, 11, 16, 6, 0, tzinfo=dt.UTC)),
+        ("0 0 1 1 *", dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+    ],
+)
+def test_when_it_was_last_due(settings: Any, schedule: str, due: dt.datetime) -> None:
+    settings.PRICE_REFRESH_SCHEDULE = schedule
+    assert price_schedule.last_due_time(NOON) == due
+
+
+def test_every_provider_is_read_once_each_time_it_is_due(read: list[list[str]]) -> None:
+    price_schedule.refresh_if_due()
+    price_schedule.refresh_if_due()
+    assert read == [["aws", "azure", "gcp"]]
+
+
+def test_the_server_sets_a_timer_where_no_broker_does(
+    read: list[list[str]], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From noon to 03:15 are 15 h 15 min."""
+    timers: list[tuple[float, str]] = []
+    monkeypatch.setattr(
+        price_schedule.background, "submit_later", lambda *timer: timers.append(timer)
+    )
+    settings.JOBS_BACKEND = "celery"
+    price_schedule.start_timer()
+    assert timers == []
+    settings.JOBS_BACKEND = "thread"
+    price_schedule.start_timer()
+    assert timers == [(54_900.0, "refresh_prices")]
+
+
+# The timer of a web process, and how the process ends -------------------------------------
+
+
+HOOKS = runpy.run_path(str(Path(site.BASE_DIR, "gunicorn.conf.py")))
+
+
+@pytest.mark.parametrize(("backend", "rings"), [("thread", True), ("celery", False)])
+def test_a_web_process_looks_after_what_others_left(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, backend: str, rings: bool
+) -> None:
+    settings.JOBS_BACKEND = backend
+    timers: list[tuple[float, str]] = []
+    monkeypatch.setattr(background, "_set_timer", lambda *timer: timers.append(timer))
+    HOOKS["post_worker_init"](None)
+    assert timers == ([(5.0, "look_after")] if rings else [])
+
+
+def test_a_process_that_ends_leaves_what_waits_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    background._executor.cache_clear()
+    monkeypatch.setattr(background, "_is_stopping", threading.Event())
+    begun, over, done = threading.Event(), threading.Event(), []
+
+    def work(task: str, *arguments: str) -> None:
+        begun.set()
+        over.wait(5)
+        done.append(arguments)
+
+    monkeypatch.setattr(background, "_in_thread", work)
+    for job in ("first", "second"):
+        background._in_executor("run_job", (job,), "comparisons")
+    assert begun.wait(5)
+    HOOKS["worker_exit"](None, None)
+    over.set()
+    background._in_executor("run_job", ("third",), "comparisons")
+    background._executor("comparisons").shutdown(wait=True)
+    background._executor.cache_clear()
+    assert done == [("first",)]

@@ -21,15 +21,9 @@ from planner.services.portfolio.team_request import Window, describe_past, portf
 from planner.services.teams.access import WrongStateError
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import CATALOG
-from tests.planner.workspace import H100, PLAIN, WORKLOAD, Workspace, market
+from tests.planner.workspace import H100, PLAIN, WORKLOAD, market
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def work():
-    market()
-    return Workspace("alpha")
 
 
 def two_projects(work):

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from hypothesis import given
+from hypothesis import strategies as st
 
+from planner.contract.request.comparison import read_request
 from planner.models import AuditEntry, Role, SavedComparison, State
+from planner.services.portfolio import portfolios
 from planner.services.projects import projects, saved_comparisons
+from planner.services.projects import saved_comparisons as save_answers
+from planner.services.projects.projects import _apply_changes
 from planner.services.projects.reprice import current_plan, reprice
+from planner.services.projects.saved_comparisons import changes_between
 from planner.services.teams import teams
 from planner.services.teams.access import StaleError, WrongStateError
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.workspace import WORKLOAD, Workspace, market
+from tests.planner.workspace import REQUEST, WORKLOAD, Workspace, market
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def test_an_answer_is_kept_with_all_it_came_from(work: Workspace) -> None:
@@ -212,3 +214,147 @@ def test_a_variant_lies_over_its_project_section_by_section(work: Workspace) -> 
     assert request["workload"] == {**WORKLOAD, "hours_per_month": 9}
     assert request["horizon_months"] == 12
     assert work.saved(project, variant=variant).given == request
+
+
+# What takes long holds neither the database nor a project's answers all at once -----------
+
+
+def open_transactions() -> int:
+    """Beside that of the test."""
+    return len(connection.savepoint_ids)
+
+
+def test_nothing_is_locked_while_what_is_to_be_saved_is_answered(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite has one writer, and its lock is taken as a transaction begins."""
+    project, access, seen = work.project(), work.access(), []
+
+    def noting(module: Any, name: str) -> None:
+        answer: Callable[..., Any] = getattr(module, name)
+
+        def noted(*args: Any, **options: Any) -> Any:
+            seen.append(open_transactions())
+            return answer(*args, **options)
+
+        monkeypatch.setattr(module, name, noted)
+
+    noting(saved_comparisons, "compare_for_team")
+    noting(portfolios, "plan_for_team")
+    plain = open_transactions()
+    work.saved(project)
+    save_answers.save_as_variant(access, project, REQUEST, name="Variant")
+    save_answers.save_in_new_project(access, work.team, REQUEST, project="New", name="First")
+    work.portfolio()
+    assert seen == [plain] * 4
+    assert project.saved_comparisons.get(variant__name="Variant").name == "Variant"
+
+
+def test_what_cannot_be_created_is_refused_before_it_is_answered(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_comparisons, "compare_for_team", None)
+    values = {"project": work.project().name, "name": "First"}
+    with pytest.raises(ValueError, match="another project"):
+        save_answers.save_in_new_project(work.access(), work.team, REQUEST, **values)
+
+
+# What an answer becomes: the changes of a variant give back what was asked ----------------
+
+
+def requests() -> st.SearchStrategy[dict[str, Any]]:
+    """Requests with some of the sections, fields and lists that a form can send."""
+    hours = st.fixed_dictionaries(
+        {"kind": st.just("accelerator_hours"), "accelerator": st.sampled_from(["H100", "H200"]),
+         "hours_per_month": st.integers(1, 9000)},
+        optional={"peak_accelerators": st.integers(1, 64)},
+    )  # fmt: skip
+    training = st.fixed_dictionaries(
+        {"kind": st.just("training"), "parameters": st.just(7e9), "tokens": st.just(1e11)},
+        optional={"experiments_factor": st.just(2.0), "precision": st.just("fp8")},
+    )
+    regions = st.lists(st.sampled_from(["us-east-1", "eu-west-1"]), min_size=1, unique=True)
+    section = {"regions": regions, "max_spot_share": st.just(0.5)}
+    return st.fixed_dictionaries(
+        {"workload": st.one_of(hours, training)},
+        optional={
+            "name": st.just("A name"),
+            "horizon_months": st.integers(1, 60),
+            "currency": st.just("EUR"),
+            "constraints": st.fixed_dictionaries({}, optional=section),
+            "finance": st.fixed_dictionaries({}, optional={"tax_rate": st.just(0.2)}),
+            "price_adjustments": st.just([{"multiplier": 0.9}]),
+        },
+    )
+
+
+@given(requests(), requests())
+def test_changes_laid_over_the_project_ask_what_was_asked(base, wanted) -> None:
+    overlaid = _apply_changes(base, changes_between(base, wanted))
+    asked, meant = read_request(overlaid), read_request(wanted)
+    assert asked.model_copy(update={"name": ""}) == meant.model_copy(update={"name": ""})
+
+
+@pytest.mark.parametrize("name", ["constraints", "finance"])
+def test_a_section_left_out_is_taken_out(name) -> None:
+    base = {"workload": WORKLOAD, name: {"max_spot_share": 0.5}}
+    assert changes_between(base, {"workload": WORKLOAD}) == {name: None}
+
+
+# What a project and its variants refuse, field by field -----------------------------------
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"assumptions": {"horizon_months": 200}}, "assumptions.horizon_months"),
+        ({"assumptions": {"workload": {}}}, "assumptions.workload"),
+        ({"assumptions": {"colour": 1}, "workload": {}}, "assumptions.colour"),
+        ({"workload": {"kind": "magic"}}, "workload"),
+        ({"budget": "-5"}, "budget"),
+        ({"budget": "NaN"}, "budget"),
+        ({"budget": "1e999999"}, "budget"),
+        ({"budget": "a lot"}, "budget"),
+    ],
+)
+def test_a_project_that_cannot_be_compared_is_refused(
+    work: Workspace, values: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        work.project(**values)
+    assert refusal.value.field.startswith(field)
+
+
+def test_a_scenario_s_mistakes_are_named_as_its_own(work: Workspace) -> None:
+    project = work.project()
+    with pytest.raises(InvalidInput) as refusal:
+        projects.create_variant(
+            work.access(), project, {"name": "b", "changes": {"finance": {"tax_rate": 3}}}
+        )
+    assert refusal.value.field == "changes.finance.tax_rate"
+
+
+def test_a_scenario_s_name_is_given_once_in_its_project(work: Workspace) -> None:
+    project, access = work.project(), work.access()
+    projects.create_variant(access, project, {"name": "b", "changes": {}})
+    other = projects.create_variant(access, project, {"name": "c", "changes": {}})
+    with pytest.raises(InvalidInput, match="taken"):
+        projects.create_variant(access, project, {"name": "b", "changes": {}})
+    with pytest.raises(InvalidInput, match="taken"):
+        projects.change_variant(access, other, {"name": "b"})
+
+
+def test_the_name_of_another_project_is_refused(work: Workspace) -> None:
+    first = work.project(name="Vision", archived=True)
+    for name in ("Vision", "vision", " VISION "):
+        with pytest.raises(InvalidInput, match="'Vision' is the name of an archived project"):
+            work.project(name=name)
+    other = work.project(name="Speech")
+    with pytest.raises(InvalidInput, match="name of another project") as refusal:
+        projects.change_project(work.access(), first, {"name": "speech"})
+    assert refusal.value.field == "name"
+    first.refresh_from_db()
+    assert projects.change_project(work.access(), first, {"name": "VISION"}).name == "VISION"
+    assert other.name == "Speech"
+    assert Workspace("beta").project(name="Speech").name == "Speech"

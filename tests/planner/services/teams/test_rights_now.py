@@ -18,6 +18,7 @@ from planner.models import (
     SavedComparison,
     SavedPortfolio,
     Scope,
+    access_of,
 )
 from planner.services.actuals import actuals
 from planner.services.actuals.bills import read_actuals_file
@@ -27,17 +28,11 @@ from planner.services.teams import access as quotas
 from planner.services.teams import teams, tokens
 from planner.services.teams.access import QuotaError
 from planner.services.teams.tokens import access_for_token
-from tests.planner.workspace import PLAIN, WORKLOAD, Workspace, market
+from tests.planner.workspace import PLAIN, WORKLOAD, Workspace
 
 pytestmark = pytest.mark.django_db
 
 Prepare = Callable[[Workspace, Access], Callable[[], Any]]
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def prepare_comparison(work: Workspace, access: Access) -> Callable[[], Any]:
@@ -134,3 +129,45 @@ def test_an_upload_is_judged_again_once_it_is_read(
     with pytest.raises(PermissionDenied):
         upload(3, lambda: remove(work))
     assert project.uploads.count() == 1
+
+
+# One person and one team keep so much and no more -----------------------------------------
+
+
+def create_team(work: Workspace, name: str) -> None:
+    teams.create_team(access_of(work.users[Role.VIEWER]), name)
+
+
+def create_project(work: Workspace, name: str) -> None:
+    work.project(name=name)
+
+
+def invite(work: Workspace, name: str) -> None:
+    teams.invite(work.access(), work.team, Role.VIEWER)
+
+
+def create_token(work: Workspace, name: str) -> None:
+    work.token("read")
+
+
+@pytest.mark.parametrize(
+    ("limit", "create", "words"),
+    [
+        ("teams", create_team, "One person owns at most 2 teams"),
+        ("projects", create_project, "A team has at most 2 projects"),
+        ("invitations", invite, "A team has at most 2 invitations"),
+        ("tokens", create_token, "A team has at most 2 tokens"),
+    ],
+)
+def test_the_one_beyond_the_limit_is_refused(
+    work: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    create: Callable[[Workspace, str], None],
+    words: str,
+) -> None:
+    monkeypatch.setitem(quotas.LIMITS, limit, (2, quotas.LIMITS[limit][1]))
+    create(work, "First")
+    create(work, "Second")
+    with pytest.raises(QuotaError, match=words):
+        create(work, "Third")

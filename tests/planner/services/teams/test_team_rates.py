@@ -22,11 +22,6 @@ PRIVATE = {"label": "Framework contract", "accelerator": "H100", "accelerator_co
            "purchase_option": "on_demand", "usd_per_hour": 30.0}  # fmt: skip
 
 
-@pytest.fixture
-def work() -> Workspace:
-    return Workspace("alpha")
-
-
 def settle(work: Workspace, **changes: Any) -> Any:
     work.team = teams.change_settings(work.access(), work.team, changes)
     return work.team

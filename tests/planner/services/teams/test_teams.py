@@ -31,11 +31,6 @@ pytestmark = pytest.mark.django_db
 append_only = import_module("planner.migrations.0001_squashed")
 
 
-@pytest.fixture
-def work() -> Workspace:
-    return Workspace("alpha")
-
-
 def test_whoever_founds_a_team_owns_it() -> None:
     ada = person("ada")
     team = teams.create_team(access_of(ada), "Vision Lab")

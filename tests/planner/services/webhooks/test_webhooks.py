@@ -56,11 +56,6 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     return wire
 
 
-@pytest.fixture
-def work() -> Workspace:
-    return Workspace("alpha")
-
-
 def endpoint(work: Workspace, **values: Any) -> WebhookEndpoint:
     plain = {"url": URL, "events": [WebhookEvent.APPROVED]}
     return webhooks.add_endpoint(work.access(), work.team, {**plain, **values})

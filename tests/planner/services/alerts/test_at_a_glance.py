@@ -1,21 +1,20 @@
-"""What waits for whom: plans to approve, and one's own that were sent back."""
+"""Projects at a glance, and what waits for whom."""
 
 from __future__ import annotations
 
+import io
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.exceptions import PermissionDenied
 
 from planner.models import Role
-from planner.services.alerts.project_summaries import read_inbox
+from planner.services.actuals import actuals
+from planner.services.alerts.project_summaries import project_summaries, read_inbox
 from planner.services.projects import projects, saved_comparisons
-from tests.planner.workspace import Workspace, market
-
-
-@pytest.fixture
-def work(db) -> Workspace:
-    market()
-    return Workspace("alpha")
+from planner.services.projects.reprice import current_plan
+from tests.planner.workspace import Workspace
 
 
 def test_a_submitted_plan_waits_for_those_who_may_approve_it(work: Workspace) -> None:
@@ -69,3 +68,44 @@ def test_drafts_that_nobody_sent_back_are_not_read(
     editor = work.access(Role.EDITOR)
     with django_assert_num_queries(3):
         assert not read_inbox(editor, work.team)
+
+
+# A team's projects at a glance ------------------------------------------------------------
+
+
+def test_each_project_goes_by_the_plan_that_variance_and_watch_go_by(work) -> None:
+    project = work.project()
+    approved = saved_comparisons.submit(work.access(), work.saved(project))
+    saved_comparisons.approve(work.access(), approved)
+    work.saved(project)
+    other = work.project(name="B")
+    work.saved(other)
+    latest = work.saved(other)
+    plans = {row.project.pk: row.plan for row in project_summaries(work.access(), work.team)}
+    assert plans == {project.pk: approved, other.pk: latest}
+    assert plans[project.pk] == current_plan(project)
+
+
+def test_what_was_paid_is_the_exact_sum(work) -> None:
+    project = work.project()
+    for amount in (b"0.10", b"0.20"):
+        stream = io.BytesIO(b"month,cost\n2027-01," + amount + b"\n")
+        actuals.load_actuals(work.access(), project, stream)
+    (row,) = project_summaries(work.access(), work.team)
+    assert (row.actual, row.months_paid) == (Decimal("0.30"), 1)
+    assert row.actual == Decimal(actuals.variance(project).as_dict()["total"]["actual"])
+
+
+def test_the_queries_do_not_grow_with_the_projects(work, django_assert_num_queries) -> None:
+    work.saved(work.project(name="A"))
+    with django_assert_num_queries(6):
+        project_summaries(work.access(), work.team)
+    work.saved(work.project(name="B"))
+    with django_assert_num_queries(6):
+        project_summaries(work.access(), work.team)
+
+
+def test_a_stranger_is_refused(work) -> None:
+    beta = Workspace("beta")
+    with pytest.raises(PermissionDenied):
+        project_summaries(beta.access(Role.OWNER), work.team)
