@@ -80,7 +80,7 @@ class _PlainTemplate(TemplateHTMLRenderer):
 class DocsView(PlainView, SpectacularSwaggerSplitView):
     """Swagger UI from our own server, without inline scripts."""
 
-    permission_classes = ()
+    permission_classes = (MarketAccess,)
     renderer_classes = [_PlainTemplate]
     url_name = "api:schema"
     template_name = "api/docs.html"
