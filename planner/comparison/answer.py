@@ -83,6 +83,7 @@ from pricing.market.offers import HOURS_PER_MONTH
 M = TypeVar("M", bound=AnswerModel)
 CURVE_POINTS = 11
 """Points of each line of the cost curve, from no use to 730 h a month."""
+_PERCENTILES = ("p10", "p50", "p90", "total_p10", "total_p50", "total_p90")
 NO_SINGLE_RATE = "no single rate between −99% and 1,000,000% makes both plans worth the same"
 
 
@@ -431,10 +432,8 @@ def _unit_purchase(
 
 
 def _finance(scenario: Scenario, results: ComparisonResults) -> ScenarioFinance:
-    calendar, returns = results.calendar, dict[str, Any]()
-    rent = best_without_buying(results.allowed_scenarios)
-    if rent is not None and scenario.buys:
-        returns = _returns(scenario, rent, calendar)
+    calendar, rent = results.calendar, best_without_buying(results.allowed_scenarios)
+    returns = _returns(scenario, rent, calendar) if rent is not None and scenario.buys else {}
     per_year = (scenario.total_cost * 12 / calendar.months).quantize(Decimal("0.01"))
     years = tuple(_fiscal_years(scenario, results))
     return ScenarioFinance(cost_per_year=per_year, fiscal_years=years, **returns)
@@ -540,20 +539,18 @@ def _risk(risk: RiskResult | None, *, holds: bool) -> RiskAnswer | None:
     return _copy(
         RiskAnswer,
         risk,
-        **{key.value: _cost_range(risk, key) for key in risk.percentiles},
+        **{
+            key.value: CostRange(
+                **dict(zip(_PERCENTILES, map(cents, (*present, *total)), strict=True)),
+                mean=cents(risk.mean[key]),
+                cvar_90=cents(risk.cvar_90[key]),
+            )
+            for key, present in risk.percentiles.items()
+            for total in (risk.total_percentiles[key],)
+        },
         probability_cheapest=dict(risk.probability_cheapest),
         regret={key: cents(amount) for key, amount in risk.regret.items()},
         holds=holds,
-    )
-
-
-def _cost_range(risk: RiskResult, key: ScenarioKey) -> CostRange:
-    names = ("p10", "p50", "p90", "total_p10", "total_p50", "total_p90")
-    amounts = (*risk.percentiles[key], *risk.total_percentiles[key])
-    return CostRange(
-        **{name: cents(amount) for name, amount in zip(names, amounts, strict=True)},
-        mean=cents(risk.mean[key]),
-        cvar_90=cents(risk.cvar_90[key]),
     )
 
 

@@ -108,17 +108,15 @@ class Preparation:
         listed = self.catalog.offers.term_months if self.request.use_catalog else np.zeros(0)
         own = [offer.term_months or 0 for offer in self.request.custom_offers]
         ends = self.existing.last_month(self.start) - self.request.horizon_months
-        return int(max([int(listed.max(initial=0)), *own, self._contract_months(), ends]))
+        on_prem = self.request.on_prem
+        contracts = [on_prem.financing, *(s.financing for s in on_prem.servers or ())]
+        longest = max(contract.months or 0 for contract in contracts if contract)
+        signed = longest + self._longest_wait() if longest else 0
+        return int(max([int(listed.max(initial=0)), *own, signed, ends]))
 
     @property
     def start(self) -> dt.date:
         return self.request.start or next_month(self.today)
-
-    def _contract_months(self) -> int:
-        own = self.request.on_prem
-        contracts = [own.financing, *(s.financing for s in own.servers or () if s.financing)]
-        longest = max(contract.months or 0 for contract in contracts)
-        return longest + self._longest_wait() if longest else 0
 
     def _longest_wait(self) -> int:
         of_all = [lead_months(self.assumptions, comes_from_stock=b) for b in (False, True)]
@@ -152,7 +150,17 @@ class Preparation:
     @cached_property
     def demand(self) -> Demand:
         """Demand of the work on the accelerators that the rules admit."""
-        return self._with_links(self.laid_out)
+        demand = self.laid_out
+        nodes = JobNodes(self.rules, demand.candidates, demand.run_width)
+        reasons = {c.accelerator: nodes.lacks_link(c) for c in demand.candidates}
+        reasons = {slug: reason for slug, reason in reasons.items() if reason}
+        if not reasons:
+            return demand
+        return replace(
+            demand,
+            candidates=tuple(c for c in demand.candidates if c.accelerator not in reasons),
+            excluded={**demand.excluded, **reasons},
+        )
 
     @cached_property
     def laid_out(self) -> Demand:
@@ -170,18 +178,6 @@ class Preparation:
         """Demand of the work in the months of the plan."""
         calendar = self.calendar
         return compute_demand(self.request.workload, calendar.start, calendar.months, wanted)
-
-    def _with_links(self, demand: Demand) -> Demand:
-        nodes = JobNodes(self.rules, demand.candidates, demand.run_width)
-        reasons = {c.accelerator: nodes.lacks_link(c) for c in demand.candidates}
-        reasons = {slug: reason for slug, reason in reasons.items() if reason}
-        if not reasons:
-            return demand
-        return replace(
-            demand,
-            candidates=tuple(c for c in demand.candidates if c.accelerator not in reasons),
-            excluded={**demand.excluded, **reasons},
-        )
 
     def _limit(self) -> frozenset[str] | None:
         names = self.request.constraints.accelerators
@@ -261,9 +257,7 @@ class Preparation:
                 name = f"capex_by_fiscal_year {budget.fiscal_year}"
                 yield CapitalBudget(name, budget.amount, first, last)
 
-    def _least_peaks(self) -> dict[str, tuple[float, ...]] | None:
-        if not self.rules.one_accelerator:
-            return None
+    def _least_peaks(self) -> dict[str, tuple[float, ...]]:
         runs, peak = np.array(self.demand.runs_at_once), self.demand.peak_accelerators
         sizes, throughput = self.offers.job_nodes.job_sizes, self.offers.throughput
         least = {kind: runs * sizes.get(kind, 1) * r for kind, r in throughput.items()}
@@ -289,7 +283,7 @@ class Preparation:
             is_level=self.demand.is_level,
             interruptible=self.rules.interruptible,
             one_accelerator=self.rules.one_accelerator,
-            least_peaks=self._least_peaks(),
+            least_peaks=self._least_peaks() if self.rules.one_accelerator else None,
             fills_machines=self.offers.job_nodes.fills_machines,
             coverage=self.coverage,
             job_sizes=self.offers.job_nodes.job_sizes,

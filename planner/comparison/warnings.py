@@ -128,23 +128,7 @@ def _past_start(facts: Facts) -> Iterator[Gaps]:
     over = min(calendar.index(facts.results.preparation.today), calendar.months)
     if over > 0:
         months = pluralize(calendar.months, "month")
-        yield {
-            "start": calendar.start,
-            "over": over,
-            "of": months,
-            "are": _are(over),
-        }
-
-
-def _undated_servers(facts: Facts) -> Iterator[Gaps]:
-    for batch in facts.results.request.on_prem.already_owned:
-        if batch.bought is None:
-            yield {"units": batch.units, "server": batch.server}
-
-
-def _late_work(facts: Facts) -> Iterator[Gaps]:
-    if facts.caveats.warning:
-        yield {"words": facts.caveats.warning}
+        yield {"start": calendar.start, "over": over, "of": months, "are": _are(over)}
 
 
 def _without_deadline(facts: Facts) -> Iterator[Gaps]:
@@ -330,9 +314,8 @@ def _shortfalls(facts: Facts) -> Iterator[Gaps]:
 def _unknown_providers(facts: Facts) -> Iterator[Gaps]:
     known = {offer.provider for offer in facts.inputs.rentals}
     known |= {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
-    for contract in facts.results.request.existing.commitments:
-        if contract.provider not in known:
-            yield {"label": contract.label, "provider": contract.provider}
+    commitments = facts.results.request.existing.commitments
+    return ({"one": one} for one in commitments if one.provider not in known)
 
 
 def _ended_contracts(facts: Facts) -> Iterator[Gaps]:
@@ -489,21 +472,9 @@ def _in_words(sentences: Iterator[str] | tuple[str, ...]) -> Iterator[Gaps]:
     return ({"words": words} for words in sentences if words)
 
 
-def _of_sizing(facts: Facts) -> Iterator[Gaps]:
-    return _in_words(facts.results.sizing_notes)
-
-
-def _of_offers(facts: Facts) -> Iterator[Gaps]:
-    return _in_words(facts.results.preparation.offers.warnings())
-
-
 def _of_servers(facts: Facts) -> Iterator[Gaps]:
     preparation = facts.results.preparation
     return _in_words(preparation.servers.warnings(facts.inputs.calendar, preparation.assumptions))
-
-
-def _unknown_prices(facts: Facts) -> Iterator[Gaps]:
-    return _in_words(facts.verdict.unknown_prices)
 
 
 WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
@@ -514,11 +485,15 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
     ),
     (
         "undated_servers",
-        "{units} × {server} in place: no month of purchase is given, so half of the useful life is "
-        "assumed to be over at the start.",
-        _undated_servers,
+        "{one.units} × {one.server} in place: no month of purchase is given, so half of the useful "
+        "life is assumed to be over at the start.",
+        lambda facts: (
+            {"one": one}
+            for one in facts.results.request.on_prem.already_owned
+            if one.bought is None
+        ),
     ),
-    ("late_work", "{words}", _late_work),
+    ("late_work", "{words}", lambda facts: _in_words((facts.caveats.warning,))),
     ("never_built", "{words}", _never_built),
     (
         "idle_parts",
@@ -538,7 +513,7 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         "years; ask for a current quote.",
         _lowest_quote,
     ),
-    ("sizing", "{words}", _of_sizing),
+    ("sizing", "{words}", lambda facts: _in_words(facts.results.sizing_notes)),
     (
         "split_runs",
         "From {month:%B %Y}, a single run has machines in several places at once ({places}), and "
@@ -553,7 +528,7 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         "and may cost less.",
         _without_deadline,
     ),
-    ("offers", "{words}", _of_offers),
+    ("offers", "{words}", lambda facts: _in_words(facts.results.preparation.offers.warnings())),
     ("servers", "{words}", _of_servers),
     (
         "unused_credit",
@@ -582,8 +557,8 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
     ),
     (
         "unknown_provider",
-        "The commitment {label!r} is with {provider}, a name that nothing else here uses: credits, "
-        "minimum spends and data under other names do not apply to it.",
+        "The commitment {one.label!r} is with {one.provider}, a name that nothing else here uses: "
+        "credits, minimum spends and data under other names do not apply to it.",
         _unknown_providers,
     ),
     (
@@ -645,7 +620,7 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         "rented. If that is not possible, reserve more days or rent by the hour.{less}",
         _short_reservation,
     ),
-    ("unknown_prices", "{words}", _unknown_prices),
+    ("unknown_prices", "{words}", lambda facts: _in_words(facts.verdict.unknown_prices)),
     (
         "foreign_power",
         "Electricity for own servers is counted at {price:g} USD/kWh, the average industrial price "

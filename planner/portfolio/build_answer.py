@@ -193,12 +193,16 @@ class _Builder:
         share = None if cents is None else Decimal(cents).scaleb(-2)
         cost = None if alone.books is None else alone.books.net_present_cost
         without = results.without.get(name)
-        shared_hours, in_all = self._shared_hours(name)
+        usage, shared_hours, in_all = self.usage, 0.0, 0.0
         months: set[int] = set()
-        if self.usage is not None:
-            for (project, _), hours in self.usage.used.items():
-                if project == alone.name:
-                    months |= set(hours.nonzero()[0].tolist())
+        for (project, key), hours in usage.used.items() if usage else ():
+            if project == name:
+                months |= set(hours.nonzero()[0].tolist())
+            if usage and usage.books.shared is not None and key in usage.held:
+                node_hours = float(hours.sum()) * usage.source(key).accelerators
+                in_all += node_hours
+                shared_hours += node_hours if project == name else 0.0
+        own_parts = [part for owner, part in self._parts() if owner == name] if plan else []
         asked_for = alone.member.alone.demand.hours_per_month.nonzero()[0].tolist()
         return ProjectShare(
             name=name,
@@ -217,7 +221,7 @@ class _Builder:
             saving=None if share is None or cost is None else cost - share,
             without=without,
             adds=None if without is None or plan is None else plan.books.net_present_cost - without,
-            direct_cost=self._direct_cost(name),
+            direct_cost=sum((part.total_cost for part in own_parts), Decimal("0.00")),
             shared_hours=round(shared_hours, 4),
             shared_fraction=round(shared_hours / in_all, 6) if in_all else None,
             busy_months=tuple(sorted(months or asked_for)),
@@ -231,31 +235,6 @@ class _Builder:
             return {}
         cents = results.shares.cents
         return fractions_of_whole(cents, plan.cents)
-
-    def _shared_hours(self, name: str) -> tuple[float, float]:
-        if self.usage is None or self.usage.books.shared is None:
-            return 0.0, 0.0
-        usage, own, in_all = self.usage, 0.0, 0.0
-        for (project, key), hours in usage.used.items():
-            if key in usage.held:
-                used = float(hours.sum()) * usage.source(key).accelerators
-                in_all += used
-                own += used if project == name else 0.0
-        return own, in_all
-
-    def _direct_cost(self, name: str) -> Decimal:
-        if self.plan is None:
-            return Decimal("0.00")
-        books = self.plan.books
-        return sum(
-            (
-                part.total_cost
-                for member, parts in zip(books.members, books.own, strict=True)
-                for part in parts
-                if member.name == name
-            ),
-            Decimal("0.00"),
-        )
 
     def _why_not(self) -> Iterator[str]:
         results = self.results
@@ -384,7 +363,8 @@ class Usage:
     def held(self) -> dict[str, Floats]:
         """key → [T] nodes in service of what is bought, committed to or there already."""
         nodes: dict[str, Floats] = {}
-        for key, source in self._every_source():
+        for key in sorted(self._inputs):
+            source = self._inputs[key].by_key[key]
             if source.term is None:
                 continue
             months = source.term.months
@@ -393,10 +373,6 @@ class Usage:
             if in_service.any():
                 nodes[key] = in_service
         return nodes
-
-    def _every_source(self) -> Iterator[tuple[str, CapacitySource]]:
-        for key in sorted(self._inputs):
-            yield key, self._inputs[key].by_key[key]
 
     def in_service(self) -> tuple[MonthOfMachines, ...]:
         """Machines held in each month and how far they are used."""

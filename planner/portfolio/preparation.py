@@ -352,7 +352,8 @@ def _limit_payments(project: ProjectProblem, most: float | None, margin: float) 
 def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool) -> ProjectProblem:
     keys = inputs.keys(scenario_options(ScenarioKey.HYBRID, inputs.interruptible))
     if not may_buy:
-        keys = frozenset(k for k in keys if not _is_to_buy(inputs.by_key[k]))
+        owned = (source for source in inputs.sources if source.is_owned)
+        keys -= {source.key for source in owned if source.existing is None}
     problem = restrict_sources(inputs.problem, keys)
     if rents_in_parts(inputs):  # runs take whole machines, for less
         problem = rent_in_parts(problem)
@@ -371,10 +372,6 @@ def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool
 def rents_in_parts(inputs: ModelInputs) -> bool:
     """Whether a project rents for the hours alone that units leave it."""
     return inputs.fills_machines and not counts_machines(inputs)
-
-
-def _is_to_buy(source: CapacitySource) -> bool:
-    return source.is_owned and source.existing is None
 
 
 def _tell_apart(projects: Sequence[ProjectProblem]) -> tuple[ProjectProblem, ...]:

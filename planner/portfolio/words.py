@@ -66,7 +66,10 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     cost = format_money(answer.net_present_cost, answer.currency)
     count = sum(not one.waits for one in answer.projects)
     whom = "one project" if count == 1 else f"{count} projects"
-    sentence = f"{what[:1].upper()}{what[1:]}: {cost} (net present) for {whom}{_resale(answer)}"
+    sentence = f"{what[:1].upper()}{what[1:]}: {cost} (net present) for {whom}"
+    if answer.resale:
+        resale = format_money(answer.resale, answer.currency)
+        sentence += f", net of {resale} (not discounted) from reselling servers at the end"
     if answer.saving is None or answer.apart is None or len(answer.projects) == 1:
         return f"{sentence}."
     if not answer.saving:
@@ -109,13 +112,6 @@ def _list_rents(answer: PortfolioAnswer, *, is_beside: bool) -> Iterator[str]:
         yield f"rent machines {join(hourly)}"
 
 
-def _resale(answer: PortfolioAnswer) -> str:
-    if not answer.resale:
-        return ""
-    amount = format_money(answer.resale, answer.currency)
-    return f", net of {amount} (not discounted) from reselling servers at the end"
-
-
 def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
     """Why a project pays what it pays, of what is known of it."""
     if one.waits and one.alone is None:
@@ -126,21 +122,13 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
         )
     if one.share is None or one.alone is None:
         return "It has no share: one of the projects has no plan of its own to measure shares by."
-    sentences = [
-        _compare_with_alone(answer, one),
-        *_describe_use(answer, one),
-        *_describe_direct_cost(answer, one),
-        *_describe_division(answer, one),
-    ]
-    return " ".join(sentences)
-
-
-def _describe_direct_cost(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
+    sentences = [_compare_with_alone(answer, one), *_describe_use(answer, one)]
     if one.direct_cost > 0:
-        yield (
+        sentences.append(
             f"Machines rented for it alone, and running those it shares, account for "
             f"{format_money(one.direct_cost, answer.currency)} of all payments, not discounted."
         )
+    return " ".join((*sentences, *_describe_division(answer, one)))
 
 
 def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:

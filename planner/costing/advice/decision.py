@@ -375,13 +375,14 @@ def describe_shares(shares: Mapping[str, float]) -> dict[str, str]:
     {'buy': 'all of the hours', 'rent': 'none of the hours'}
     """
     formatted = format_named_shares(shares)
-    return {key: _of_the_hours(shares[key], words) for key, words in formatted.items()}
-
-
-def _of_the_hours(share: float, words: str) -> str:
-    if share <= NOISE:
-        return NONE
-    return ALL if share >= 1 - NOISE else f"{words} of the hours"
+    return {
+        key: NONE
+        if shares[key] <= NOISE
+        else ALL
+        if shares[key] >= 1 - NOISE
+        else f"{words} of the hours"
+        for key, words in formatted.items()
+    }
 
 
 MOST_STARTS = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -113,7 +113,12 @@ def recommend(
     may not be advised. `is_laid_anew`: the work could be laid over other months."""
     ranked, best = rank_feasible(scenarios), choose(scenarios)
     if best is None:
-        sentences = ("No plan keeps to these limits.", *_describe_obstacles(scenarios))
+        sentences: tuple[str, ...] = ("No plan keeps to these limits.",)
+        widest = scenarios[ScenarioKey.HYBRID]
+        if widest.relaxations:
+            sentences += (describe_relaxations(least_changes(scenarios)),)
+        if others := widest.why_not[len(widest.relaxations) :]:
+            sentences += (f"What stands in the way: {join_reasons(others)}.",)
         return Recommendation(None, Decimal("0.00"), None, sentences)
     edge = _edge(ranked)
     other = next((s for s in ranked if s.net_present_cost > edge), None)
@@ -173,15 +178,6 @@ def describe_proof(
     plan = "plan that may be advised" if is_undercut else "plan"
     proven = "Proven for the hours of these months" if is_laid_anew else "Proven"
     return f"{proven}: no {plan} from these offers and servers {by}{known}."
-
-
-def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
-    widest = scenarios[ScenarioKey.HYBRID]
-    if widest.relaxations:
-        yield describe_relaxations(least_changes(scenarios))
-    others = widest.why_not[len(widest.relaxations) :]
-    if others:
-        yield f"What stands in the way: {join_reasons(others)}."
 
 
 WORTH_SIGNING = Decimal("0.02")

@@ -99,7 +99,7 @@ class _Circumstances:
         later_commitments, hours, width, in_use, in_service_cost = np.zeros((5, months))
         used_hours = np.zeros(months)
         nothing = np.zeros(months)
-        for source in self._unit_sources:
+        for source in (one for one in self.inputs.sources if one.term is not None):
             units_started = np.asarray(
                 scenario.units_started.get(source.key, nothing), dtype=np.float64
             )
@@ -136,10 +136,6 @@ class _Circumstances:
             rents.on_demand_rent,
             peak_of(scenario, self.inputs),
         )
-
-    @cached_property
-    def _unit_sources(self) -> tuple[CapacitySource, ...]:
-        return tuple(s for s in self.inputs.sources if s.term is not None)
 
     def _fixed_costs(self, key: ScenarioKey) -> tuple[float, float]:
         if self.inputs.other_costs:

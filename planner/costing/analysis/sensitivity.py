@@ -107,9 +107,12 @@ def one_way_sensitivity(
     work = WorkMeter() if work is None else work
     plans = distinct_plans(scenarios, advised)
     keys = {key for s in plans for key in (*s.units_started, *s.used_hours)}
-    restricted = inputs.select_sources(
-        keys | _first_to_break_even(inputs, request_fields) | _on_demand_keys(inputs)
-    )
+    hours = _break_even_hours(inputs, request_fields)
+    if hours:
+        keys.add(f"server:{min(hours, key=lambda slug: (hours[slug], slug))}")
+    rents = find_best_rents(inputs.sources, inputs.calendar)
+    keys |= {rent.source.key for rent in rents if rent.source.purchase_option in ON_DEMAND}
+    restricted = inputs.select_sources(keys)
     units = case_units(restricted)
     rows = []
     with suppress(WorkSpentError):
@@ -171,23 +174,18 @@ def _parameters(inputs: ModelInputs, demand_range: tuple[float, float]) -> Itera
         ModelInputs.with_rental_prices,
     )
     if inputs.servers.to_buy:
-        ends = _range_of_unit_prices(inputs)
+        ranges = [s.price_range for s in inputs.servers.to_buy if s.price_range is not None]
+        low_price = min((r.low for r in ranges), default=1 - DEFAULT_CHANGE)
         yield _Parameter(
             "on_prem.servers.unit_price",
             "factor",
-            *ends,
+            low_price,
+            max((r.high for r in ranges), default=1 + DEFAULT_CHANGE),
             lambda r, at: r.with_unit_prices(at, in_range=True),
         )
     for row in inputs.assumptions.rows:
         if row.name in FIELDS:
             yield _assumption_case(row, row.name, inputs)
-
-
-def _range_of_unit_prices(inputs: ModelInputs) -> tuple[float, float]:
-    ranges = [s.price_range for s in inputs.servers.to_buy if s.price_range is not None]
-    if not ranges:
-        return 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE
-    return min(one.low for one in ranges), max(one.high for one in ranges)
 
 
 def _assumption_case(row: Assumption, name: str, inputs: ModelInputs) -> _Parameter:
@@ -276,13 +274,3 @@ def _break_even_hours(inputs: ModelInputs, request_fields: frozenset[str]) -> di
         if finite:
             hours[server.slug] = min(finite)
     return hours
-
-
-def _first_to_break_even(inputs: ModelInputs, request_fields: frozenset[str]) -> set[str]:
-    hours = _break_even_hours(inputs, request_fields)
-    return {f"server:{min(hours, key=lambda slug: (hours[slug], slug))}"} if hours else set()
-
-
-def _on_demand_keys(inputs: ModelInputs) -> set[str]:
-    rents = find_best_rents(inputs.sources, inputs.calendar)
-    return {rent.source.key for rent in rents if rent.source.purchase_option in ON_DEMAND}

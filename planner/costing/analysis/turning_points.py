@@ -76,7 +76,7 @@ def find_turning_points(
         for field, plain in _CHANGES.items():
             change = _choose_hours_change(restricted) if field == HOURS and as_asked else plain
             if field != PRICE or restricted.servers.to_buy:
-                cost_at = _charged(partial(_costs, change, restricted, plans), units, work)
+                cost_at = partial(_costs, change, restricted, plans, units, work)
                 points += [TurningPoint(field, m, plans[at].key) for m, at in _both_ways(cost_at)]
     return sorted(points, key=lambda point: abs(log(point.multiplier)))
 
@@ -97,17 +97,15 @@ def _with_whole_nodes(capacity: float, inputs: ModelInputs, factor: float) -> Mo
 
 
 def _costs(
-    change: Change, inputs: ModelInputs, plans: Sequence[Scenario], multiplier: float
+    change: Change,
+    inputs: ModelInputs,
+    plans: Sequence[Scenario],
+    units: float,
+    work: WorkMeter,
+    multiplier: float,
 ) -> Floats:
+    work.charge(units)
     return np.asarray(cost_plans(plans, change(inputs, multiplier)))
-
-
-def _charged(cost_at: CostsAt, units: float, work: WorkMeter) -> CostsAt:
-    def charged(multiplier: float) -> Floats:
-        work.charge(units)
-        return cost_at(multiplier)
-
-    return charged
 
 
 def _both_ways(cost_at: CostsAt) -> Iterator[tuple[float, int]]:

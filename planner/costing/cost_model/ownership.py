@@ -118,9 +118,10 @@ def build_existing_server_source(
     existing = np.zeros(calendar.months, dtype=np.int64)
     for batch in batches:
         existing[: max(0, life - batch.age_months)] += batch.units
+    owned = np.pad(existing, (0, calendar.length - calendar.months)).astype(np.float64)
     fixed_streams = [
-        _operating_stream(charge, existing, calendar)
-        for charge in _operating_charges(server, assumptions, calendar)
+        Stream(one.category, one.label, one.unit, owned * one.quantity, one.unit_price)
+        for one in _operating_charges(server, assumptions, calendar)
     ]
     return replace(
         _source_without_units(server, r, assumptions, calendar),
@@ -295,14 +296,6 @@ def _residual_charges(
     value = sale_value(server.unit_price, term.months_kept, bought, assumptions)
     label = f"Residual value: {server.label}"
     return [UnitCharge(Category.RESIDUAL, label, "servers", 1.0, -value, ChargeTiming.END)]
-
-
-def _operating_stream(
-    charge: UnitCharge, existing: NDArray[np.int64], calendar: Calendar
-) -> Stream:
-    quantity = np.zeros(calendar.length)
-    quantity[: calendar.months] = existing * charge.quantity
-    return Stream(charge.category, charge.label, charge.unit, quantity, charge.unit_price)
 
 
 @dataclass(frozen=True)
@@ -536,11 +529,6 @@ class _Schedule:
     lead_months: int
     calendar: Calendar
 
-    @property
-    def _last(self) -> int:
-        is_full = self.financing.term_end == "full"
-        return self.calendar.length if is_full else self.calendar.months
-
     def debt(self, label: str) -> Iterator[ScheduledCharge]:
         title, paid, one = self.financing.title, self.financing.paid, self.repayment
         principal = self._cents(np.append(one.principal, one.balloon))
@@ -590,10 +578,11 @@ class _Schedule:
         return self._at(payment, self.financing.months - 1)
 
     def _at(self, payments: Floats, lead: int = 0) -> Floats:
-        months = self.calendar.months
-        due, start = np.zeros((months, self.calendar.length)), np.arange(months)
+        months, length = self.calendar.months, self.calendar.length
+        last = length if self.financing.term_end == "full" else months
+        due, start = np.zeros((months, length)), np.arange(months)
         for k in range(payments.shape[1]):
-            rows = start[start + lead + k < self._last]
+            rows = start[start + lead + k < last]
             due[rows, rows + lead + k] = payments[rows, k]
         return due
 

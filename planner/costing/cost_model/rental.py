@@ -93,7 +93,18 @@ def price_rental(
     if source.availability is not None and fallback is not None:
         share = source.availability.on_demand_share(assumptions["spot_patience_hours"])
         rent = _with_fallback(source, rent, share, fallback, assumptions, calendar)
-    support = _support_of_hours(source, rent, assumptions)
+    rate = assumptions["cloud_support_rate"]
+    support = [
+        HourCharge(
+            Category.SUPPORT,
+            _support_label(source),
+            "of the bill",
+            charge.per_hour,
+            np.full(len(charge.unit_price), rate),
+            is_fallback=charge.is_fallback,
+        )
+        for charge in (rent if rate else ())
+    ]
     return replace(source, hour_charges=(*rent, *support, *beside_rent))
 
 
@@ -105,18 +116,16 @@ def build_charges_beside_rent(
     data: CloudData,
 ) -> tuple[HourCharge, ...]:
     """Data in the place of an offer, and staff, for a useful node-hour."""
-    return (
-        *data.build_charges(
-            source.provider, source.region, source.capacity, calendar, demand_hours
-        ),
-        *_staff_charges(source, assumptions, calendar),
+    charges = data.build_charges(
+        source.provider, source.region, source.capacity, calendar, demand_hours
     )
-
-
-def _option_label(offer: Offer) -> str:
-    if offer.purchase_option is PurchaseOption.SAVINGS_PLAN:
-        return savings_plan_label(offer.sku)
-    return traits(offer.purchase_option).label
+    cost = staff_cost_per_accelerator_hour(assumptions)
+    if not cost:
+        return tuple(charges)
+    trend = trend_factors(assumptions["staff_cost_trend_per_year"], calendar.length)
+    label, price = f"Staff: {source.label}", np.asarray(cost * trend)
+    staff = HourCharge(Category.STAFF, label, "accelerator-hours", source.accelerators, price)
+    return (*charges, staff)
 
 
 def _ends_within(source: CapacitySource, term: Term) -> NDArray[np.bool_]:
@@ -133,7 +142,8 @@ def describe_offer(offer: Offer) -> str:
     ...     PurchaseOption.RESERVED, Decimal(40), term_months=12, payment_option="no_upfront"))
     'p5.48xlarge in us-east-1, reserved 12 months, no upfront'
     """
-    parts = [_option_label(offer)]
+    is_plan = offer.purchase_option is PurchaseOption.SAVINGS_PLAN
+    parts = [savings_plan_label(offer.sku) if is_plan else traits(offer.purchase_option).label]
     if offer.term_months:
         parts[0] += f" {pluralize(offer.term_months, 'month')}"
     if offer.payment_option:
@@ -179,25 +189,6 @@ def _support_label(source: CapacitySource) -> str:
     return f"Support plan: {source.label}"
 
 
-def _support_of_hours(
-    source: CapacitySource, rent: list[HourCharge], assumptions: Assumptions
-) -> list[HourCharge]:
-    rate = assumptions["cloud_support_rate"]
-    if not rate:
-        return []
-    return [
-        HourCharge(
-            Category.SUPPORT,
-            _support_label(source),
-            "of the bill",
-            charge.per_hour,
-            np.full(len(charge.unit_price), rate),
-            is_fallback=charge.is_fallback,
-        )
-        for charge in rent
-    ]
-
-
 def staff_cost_per_accelerator_hour(assumptions: Assumptions) -> float:
     """What staff costs for an hour of one accelerator that is rented, in month 0: full-time
     equivalents · yearly cost / 8,760 h."""
@@ -216,17 +207,6 @@ def staff_over_plan(
     wages = 1.0 + assumptions["staff_cost_trend_per_year"]
     rents = 1.0 + assumptions["cloud_price_trend_per_year"]
     return first, first * (wages / rents) ** (calendar.months / 12.0)
-
-
-def _staff_charges(
-    source: CapacitySource, assumptions: Assumptions, calendar: Calendar
-) -> tuple[HourCharge, ...]:
-    cost = staff_cost_per_accelerator_hour(assumptions)
-    if not cost:
-        return ()
-    trend = trend_factors(assumptions["staff_cost_trend_per_year"], calendar.length)
-    label, price = f"Staff: {source.label}", np.asarray(cost * trend)
-    return (HourCharge(Category.STAFF, label, "accelerator-hours", source.accelerators, price),)
 
 
 def _commitment_charges(

@@ -229,7 +229,10 @@ class OfferSelection:
         yield from self.custom_filter.warnings()
         places = limit_places(self.request, self.catalog.regions)
         yield from warn_of_places(self.request.existing.commitments, places)
-        yield from self._warn_unused_adjustments()
+        every = np.arange(len(self.catalog_offers))
+        for i, own in enumerate(map(read_adjustment, self.request.price_adjustments), start=1):
+            if not match_adjustment(self.catalog_offers, every, own).any():
+                yield f"Discount {i} matches no price of the catalog and changes nothing."
         tables = (self.catalog_offers, self.custom)
         for rule in self.stated_quotas.rules:
             if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
@@ -238,20 +241,12 @@ class OfferSelection:
             rows = self._fitting_rows(table, is_own=table is self.custom)
             yield from self.stated_quotas.warnings(table, rows)
 
-    def _warn_unused_adjustments(self) -> Iterator[str]:
-        table, every = self.catalog_offers, np.arange(len(self.catalog_offers))
-        own = map(read_adjustment, self.request.price_adjustments)
-        for i, rule in enumerate(own, start=1):
-            if not match_adjustment(table, every, rule).any():
-                yield f"Discount {i} matches no price of the catalog and changes nothing."
-
     def _undominated(
         self, offers: EligibleOffers, custom: Sequence[CustomOffer]
     ) -> tuple[list[int], list[int]]:
         peak = float(self.demand.peak_accelerators.max())
-        dated = [
-            i for i in range(len(offers) if custom else 0) if _is_dated(custom[int(offers.rows[i])])
-        ]
+        own = [custom[int(row)] for row in offers.rows] if custom else []
+        dated = [i for i, one in enumerate(own) if one.available_from or one.available_until]
         term, rate = int(offers.term_months.max(initial=1)), self.calendar.discount_rate_per_year
         average_discount = float(np.mean(discount_factors(rate, term)))
         keep_payments = depends_on_payments(self.request)
@@ -329,10 +324,6 @@ class OfferSelection:
             ),
             price_by_month=by_month,
         )
-
-
-def _is_dated(offer: CustomOffer) -> bool:
-    return offer.available_from is not None or offer.available_until is not None
 
 
 _UNTOLD = "a limit that the request states"

@@ -237,7 +237,15 @@ def describe_missing(missing: Iterable[CoverageRow]) -> Iterator[str]:
 def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
     machines: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        machines[row.purchase_option] |= set(_name_machines(row))
+        card = get(row.accelerator)
+        machines[row.purchase_option] |= {
+            card.name
+            if card.accelerator_class == "tpu"
+            else f"{card.name} machines"
+            if "#" in machine
+            else machine
+            for machine in row.machines
+        }
     options: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for option, names in machines.items():
         options[tuple(sorted(names))].append(_SOLD_AS.get(option) or traits(option).label)
@@ -247,13 +255,6 @@ def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
         shown = [*families[:_MOST_FAMILIES], *([f"{more} more families"] if more > 0 else [])]
         parts.append(f"{_join(sold, last)} for {_join(shown, 'and')}")
     return f", {last} ".join(parts)
-
-
-def _name_machines(row: CoverageRow) -> Iterator[str]:
-    name = get(row.accelerator).name
-    is_tpu = get(row.accelerator).accelerator_class == "tpu"
-    for machine in row.machines:
-        yield name if is_tpu else f"{name} machines" if "#" in machine else machine
 
 
 def _join(words: Sequence[str], last: str) -> str:

@@ -230,11 +230,14 @@ class SupplyLimits:
     @classmethod
     def read(cls, limits: Constraints) -> SupplyLimits:
         """Those of a request."""
+        parts: list[tuple[str, str, Constraints | SiteLimit]] = [("constraints", "", limits)]
+        parts += [(f"constraints.sites.{i}", one.site, one) for i, one in enumerate(limits.sites)]
+        stated = ((p, site, name, getattr(part, name)) for p, site, part in parts for name in _ROOM)
         return cls(
             limits.max_provider_share,
             limits.min_providers or 1,
             limits.min_provider_share or MIN_PROVIDER_SHARE,
-            tuple(_read_room(limits)),
+            tuple((f"{p}.{name}", site, float(x)) for p, site, name, x in stated if x is not None),
         )
 
     @property
@@ -253,7 +256,11 @@ class SupplyLimits:
             return problem
 
         def sizes_of(option: RentalOption | CommitmentOption) -> dict[str, float]:
-            sizes = dict(self._room_taken(servers.get(option.key)))
+            server, sizes = servers.get(option.key), dict[str, float]()
+            for limit, site, _ in self.room:
+                if server is not None and site in ("", server.site):
+                    by_power = limit.endswith(_ROOM[0])
+                    sizes[limit] = server.power_kw if by_power else server.rack_units or 0.0
             if self.tells_providers_apart:
                 sizes[_supplier(sources[option.key])] = option.capacity
             return sizes
@@ -279,26 +286,9 @@ class SupplyLimits:
             least_groups=least if self.min_providers > 1 else None,
         )
 
-    def _room_taken(self, server: ServerToBuy | None) -> Iterator[tuple[str, float]]:
-        for limit, site, _ in self.room if server is not None else ():
-            assert server is not None
-            if site in ("", server.site):
-                by_power = limit.endswith(_ROOM[0])
-                yield limit, server.power_kw if by_power else server.rack_units or 0.0
-
 
 NO_LIMITS = SupplyLimits()
 """Nothing is limited."""
-
-
-def _read_room(limits: Constraints) -> Iterator[tuple[str, str, float]]:
-    parts: list[tuple[str, str, Constraints | SiteLimit]] = [("constraints", "", limits)]
-    parts += [(f"constraints.sites.{i}", one.site, one) for i, one in enumerate(limits.sites)]
-    for path, site, part in parts:
-        for name in _ROOM:
-            amount = getattr(part, name)
-            if amount is not None:
-                yield f"{path}.{name}", site, float(amount)
 
 
 def _supplier(source: CapacitySource) -> str:

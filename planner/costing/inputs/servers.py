@@ -319,11 +319,15 @@ def select_servers(
         for server, terms, one in zip(to_buy, own, requested, strict=True)
     )
     sites = _Sites(request.constraints)
-    leased = tuple(_read_leased_servers(request, to_buy, known, sites))
+    leased = []
+    for i, one in enumerate(request.existing.leased_servers):
+        field = f"existing.leased_servers.{i}"
+        kind = _find_server(one.server, to_buy, f"{field}.server", known)
+        leased.append((one, sites.place(kind, one.site, field)))
     owned = tuple(_read_owned_servers(request, to_buy, known, sites, calendar, assumptions))
     if named is not None:
         sites.check_units(to_buy)
-    return ServerSelection(tuple(sites.spread(to_buy)), owned, leased)
+    return ServerSelection(tuple(sites.spread(to_buy)), owned, tuple(leased))
 
 
 @dataclass(frozen=True)
@@ -437,6 +441,14 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
             )
         # A reference server whose idle power alone is given draws at least that at work.
         typical = max(typical, idle)
+    terms = requested.financing
+    stated = {
+        "lead_time_months": requested.lead_time_months,
+        "workstation_lead_time_months": requested.lead_time_months,
+        "useful_life_months": requested.useful_life_months,
+        "server_price_trend_per_year": requested.price_trend_per_year,
+        "interest_rate_per_year": None if terms is None else terms.interest_rate_per_year,
+    }
     server = replace(
         base,
         power_kw=power,
@@ -446,9 +458,15 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
         max_units=requested.max_units,
         rack_units=base.rack_units if requested.rack_units is None else requested.rack_units,
         site=requested.site or "",
-        own_figures=tuple(_own_figures(requested)),
+        own_figures=tuple((k, float(v)) for k, v in stated.items() if v is not None),
     )
-    price = _stated_price(requested)
+    newest = max((one.quoted for one in requested.quotes), default=None)
+    still_open = [
+        one.unit_price
+        for one in requested.quotes
+        if newest and count_months(one.quoted, newest) < MONTHS_OPEN
+    ]
+    price = min(still_open, default=None) if requested.unit_price is None else requested.unit_price
     if price is not None:
         server = replace(server, unit_price=price, source="request", price_year=None)
     if requested.accelerator is not None:
@@ -457,46 +475,6 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
     if requested.accelerator_count is not None:
         server = replace(server, accelerator_count=requested.accelerator_count)
     return server
-
-
-def _stated_price(requested: Server) -> float | None:
-    if requested.unit_price is not None or not requested.quotes:
-        return requested.unit_price
-    newest = max(quote.quoted for quote in requested.quotes)
-    open_quotes = (
-        quote for quote in requested.quotes if count_months(quote.quoted, newest) < MONTHS_OPEN
-    )
-    return min(quote.unit_price for quote in open_quotes)
-
-
-def _own_figures(requested: Server) -> Iterator[tuple[str, float]]:
-    life, trend = requested.useful_life_months, requested.price_trend_per_year
-    terms = requested.financing
-    interest = None if terms is None else terms.interest_rate_per_year
-    stated = (
-        ("lead_time_months", requested.lead_time_months),
-        ("workstation_lead_time_months", requested.lead_time_months),
-        ("useful_life_months", life),
-        ("server_price_trend_per_year", trend),
-        ("interest_rate_per_year", interest),
-    )
-    yield from ((name, float(value)) for name, value in stated if value is not None)
-
-
-def _read_leased_servers(
-    request: ComparisonRequest,
-    to_buy: Sequence[ServerToBuy],
-    known: _ReferenceList,
-    sites: _Sites,
-) -> Iterator[tuple[LeasedServer, ServerToBuy]]:
-    for i, one in enumerate(request.existing.leased_servers):
-        field = f"existing.leased_servers.{i}"
-        yield (
-            one,
-            sites.place(
-                _find_server(one.server, to_buy, f"{field}.server", known), one.site, field
-            ),
-        )
 
 
 def _read_owned_servers(

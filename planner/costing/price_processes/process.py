@@ -29,7 +29,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -276,6 +276,7 @@ _SIMPLE = re.compile(
 )
 
 
+@lru_cache(maxsize=1_024)
 def find_family(slug: str) -> Family | None:
     """The family of a canonical accelerator slug, None where the slug is unknown.
 
@@ -284,7 +285,8 @@ def find_family(slug: str) -> Family | None:
     >>> find_family("nvidia-x900") is None
     True
     """
-    return _by_slug().get(slug)
+    is_known = any(one.slug == slug for one in all_accelerators())
+    return families_by_name()[family_name(slug.split("-", 1)[1])] if is_known else None
 
 
 def family_name(text: str) -> str:
@@ -314,10 +316,3 @@ def families_by_name() -> dict[str, Family]:
         name = family_name(one.slug.split("-", 1)[1])
         families.setdefault(name, Family(name, _tier(one, name), one.year))
     return families
-
-
-@cache
-def _by_slug() -> dict[str, Family]:
-    return {
-        a.slug: families_by_name()[family_name(a.slug.split("-", 1)[1])] for a in all_accelerators()
-    }

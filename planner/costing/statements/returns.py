@@ -292,7 +292,7 @@ def book_leases(plan: Scenario, inputs: ModelInputs) -> LeaseBooks | None:
     length = inputs.calendar.length
     total = np.zeros((4, length), dtype=np.int64)
     has_leases = False
-    for key, payments in (*_leases(plan, inputs), *_leases_in_place(inputs)):
+    for key, payments in _leases(plan, inputs):
         own = inputs.servers.by_key[key].assumptions(inputs.assumptions)
         total += _book(payments, own["interest_rate_per_year"] / 12.0)
         has_leases = True
@@ -317,9 +317,6 @@ def _leases(plan: Scenario, inputs: ModelInputs) -> Iterator[tuple[str, _Payment
             payments = _payments(source, start, int(units[start]), inputs.calendar.length)
             if payments is not None:
                 yield key, payments
-
-
-def _leases_in_place(inputs: ModelInputs) -> Iterator[tuple[str, _Payments]]:
     for source in inputs.sources:
         for stream in source.fixed_streams:
             due = np.rint(stream.quantity * stream.unit_price * 100.0).astype(np.int64)
