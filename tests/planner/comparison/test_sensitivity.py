@@ -41,12 +41,6 @@ def test_the_furthest_reaching_figure_comes_first(plain: dict[str, dict[str, Any
     assert reach == sorted(reach, reverse=True)
 
 
-def test_a_dearer_server_costs_more_and_pays_back_later(plain: dict[str, dict[str, Any]]) -> None:
-    row = plain["on_prem.servers.unit_price"]
-    assert float(row["total_at_high"]) > float(row["total_at_low"])
-    assert row["break_even_at_high"] == pytest.approx(row["break_even_at_low"] * 1.2 / 0.8, rel=0.1)
-
-
 def test_the_discount_rate_moves_the_present_alone(plain: dict[str, dict[str, Any]]) -> None:
     row = plain["finance.discount_rate_per_year"]
     assert row["total_at_low"] == row["total_at_high"]

@@ -37,11 +37,3 @@ def test_the_resale_that_a_cost_counts_on_is_told(answer):
     assert f"{sold:,.0f} USD (not discounted) from reselling servers at the end" in (
         answer.headline
     )
-
-
-def test_who_buys_no_server_has_no_capital_to_approve():
-    rented = plan(relay(1, months=12))
-    assert rented.purchases == ()
-    assert rented.capital_to_approve is None
-    assert rented.resale is None
-    assert "taken off" not in rented.headline

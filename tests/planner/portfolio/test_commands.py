@@ -84,13 +84,6 @@ def test_money_of_a_frame_is_exact(together):
     assert together.projects.to_frame(floats=True)["share"].dtype == "float64"
 
 
-def test_a_notebook_shows_the_reasons(together):
-    html = together._repr_html_()
-    assert together.headline in html
-    assert "It pays" in html
-    assert "Shares of the plan" in str(together)
-
-
 def test_text_that_would_run_as_a_formula_is_marked():
     request = relay(1, 12)
     request["projects"] = [project("=1+1", burst(12, 4, 3))]

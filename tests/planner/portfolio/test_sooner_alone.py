@@ -12,7 +12,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.deadlines.test_sooner import PRICES, asked
-from tests.planner.costing.market_of import TODAY, catalog, offer
+from tests.planner.costing.market_of import TODAY
 
 SPREAD, SOONER = Decimal("24215.04"), Decimal("20160.00")
 """What one project costs alone: spread over four months, and in one go."""
@@ -100,8 +100,3 @@ def test_work_that_is_over_is_done_no_sooner_for_that() -> None:
     answer = plan_portfolio({**request, "projects": [project]}, PRICES, today=TODAY)
     assert not answer.projects[0].alone_sooner
     assert answer.projects[0].hours == pytest.approx(8 * 24 * 21 * 4 / 6)
-
-
-def test_nothing_is_told_where_it_is_not_done_sooner() -> None:
-    answer = plan(catalog(offer("55.04")))
-    assert not any(one.sooner or one.alone_sooner for one in answer.projects)

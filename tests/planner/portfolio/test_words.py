@@ -36,18 +36,6 @@ def test_a_saving_of_less_than_a_thousandth_is_none(answer, saving, words):
     assert describe_plan(close, ["rent on demand"]).endswith(words)
 
 
-def test_a_headline_leaves_out_no_purchase_without_saying_so(answer):
-    decision = [f"buy 1 × {name}" for name in "ABCDEF"]
-    headline = describe_plan(answer, decision)
-    assert headline.startswith("Buy 1 × A, buy 1 × B, buy 1 × C and make 3 more purchases: ")
-    assert "1 × C and make 1 more purchase: " in describe_plan(answer, decision[:4])
-
-
-def test_a_single_project_is_told_nothing_of_planning_together(answer):
-    alone = answer.model_copy(update={"projects": answer.projects[:1], "saving": Decimal(0)})
-    assert "together" not in describe_plan(alone, ["rent on demand"])
-
-
 def test_a_project_that_the_others_pay_reads_so(answer):
     one = answer.projects[0].model_copy(
         update={

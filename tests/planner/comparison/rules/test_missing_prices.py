@@ -7,14 +7,9 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.inputs.exclusions import describe_missing
 from pricing.bundled.catalog import bundled_catalog
-from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import H100, catalog, offer
-
-PROVEN = "Proven for the prices known here; some of what is sold has no known price."
-QUOTE = {"label": "Quote", "provider": "lambda", "accelerator": H100, "accelerator_count": 8}
+from tests.planner.costing.market_of import catalog, offer
 
 
 def test_savings_plans_at_unknown_prices_are_not_none() -> None:
@@ -37,19 +32,6 @@ def test_prices_that_nobody_rents_at_are_counted_only_without_a_plan(
     found = compared(bundled_catalog(), **fields)
     assert (found.recommendation.scenario is None) is is_said
     assert any("are not offered: retired machines" in one for one in found.warnings) is is_said
-
-
-def test_the_verdict_names_them_in_the_words_of_the_notes() -> None:
-    answer = compared().answer
-    assert answer.verdict
-    assert any(text.startswith("AWS sells savings plans") for text in answer.verdict.unknown_prices)
-    for text in answer.verdict.unknown_prices:
-        assert answer.warnings.count(text) == 1
-        assert text in answer.by_key[ScenarioKey.CLOUD_MIX].warnings
-    asked = {"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
-    known = compared(constraints=asked).answer
-    assert known.verdict
-    assert known.verdict.unknown_prices == ()
 
 
 def test_coverage_is_of_what_the_request_may_use() -> None:
@@ -76,36 +58,6 @@ def test_what_is_sold_elsewhere_is_not_called_unknown() -> None:
     words = "AWS sells machines on demand for p5 elsewhere; the catalog has none in the places"
     assert f"{words} allowed." in why_not
     assert not any("is not known" in text for text in why_not)
-
-
-@pytest.mark.parametrize(
-    ("row", "sentence"),
-    [
-        (
-            CoverageRow(
-                H100, "gcp", "committed_use", PriceState.SOLD_PRICE_UNKNOWN,
-                machines=("a3-megagpu", "a3-ultragpu"), needs_account=True,
-            ),
-            "Google Cloud sells committed use for a3-megagpu and a3-ultragpu; their prices are "
-            "not in this catalog (refresh with an account).",
-        ),
-        (
-            CoverageRow(
-                H100, "azure", "savings_plan", PriceState.UNKNOWN,
-                machines=("Standard_ND#is_H100_v5", "Standard_ND#isr_H100_v5"),
-            ),
-            "It is not known whether Azure sells savings plans for H100 SXM5 80 GB machines.",
-        ),
-        (
-            CoverageRow(
-                H100, "aws", "spot", PriceState.UNKNOWN, machines=("a", "b", "c", "d", "e", "f")
-            ),
-            "It is not known whether AWS sells spot for a, b, c, d and 2 more families.",
-        ),
-    ],
-)  # fmt: skip
-def test_a_sentence_names_what_is_sold_and_what_to_do(row: CoverageRow, sentence: str) -> None:
-    assert list(describe_missing([row])) == [sentence]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from planner.commands.tables import comparison_tables
 from planner.contract.answer.verdict import Alternative
 from planner.costing.advice.verdict import describe_alternative
 from tests.planner.comparison.compared import Compared, compared
@@ -144,9 +143,3 @@ def test_a_budget_in_total_that_keeps_out_servers_whose_resale_counts_is_named()
     assert careful.answer.verdict.total == short.verdict.total
     assert not list(raised(careful))
     assert "budgets" not in careful.parts
-
-
-def test_the_command_prints_what_each_budget_leaves() -> None:
-    text = " ".join(comparison_tables(limited((2027, 900_000)).answer).split())
-    left = 900_000 - price() * 2
-    assert f"Capital budget of fiscal year 2027: {left:,.0f} USD left of 900,000 USD. Serv" in text

@@ -85,17 +85,6 @@ def test_capital_and_payback_of_servers() -> None:
     assert "It pays back in August 2027" in told.sentence
 
 
-def test_budgets_say_what_is_left() -> None:
-    told = build_verdict(servers(constraints={"capex_budget": 600_000, "monthly_budget": 700_000}))
-    capital, monthly = told.budget
-    assert (capital.kind, monthly.kind) == ("capital", "monthly")
-    assert (capital.planned, capital.headroom) == (Decimal(478_000), Decimal(122_000))
-    assert (monthly.planned, monthly.headroom) == (
-        Decimal("558358.40"),
-        Decimal("141641.60"),
-    )
-
-
 def test_of_a_budget_for_all_payments_resale_leaves_nothing() -> None:
     """All payments of the servers' plan with tax, before anything is resold: with a budget of
     that it is still the plan and nothing is left."""
@@ -290,17 +279,6 @@ def test_a_difference_is_that_of_the_totals_as_shown() -> None:
     shown = round(one.total) - round(answer.verdict.total)
     assert round(one.difference) != shown
     assert f"; that is {shown:,} USD less than " in answer.verdict.sentence
-
-
-@pytest.mark.parametrize(
-    ("hours", "length"), [([10] + [0] * 11, " in all"), ([10] * 12, " over 1 year")]
-)
-def test_a_small_job_of_one_month_costs_so_much_in_all(hours: list[int], length: str) -> None:
-    """19 hours in one month were told to cost 68.43 USD over 3 years."""
-    found = compared(catalog(offer("6", count=1)), hours, horizon_months=12)
-    verdict = found.answer.verdict
-    assert verdict.is_small
-    assert f" USD{length}" in verdict.sentence
 
 
 @pytest.mark.parametrize(("reserved", "told"), [("49.5", True), ("48", False)])

@@ -24,22 +24,11 @@ INVOICE = (
 )
 
 
-def decimals(*amounts: float) -> list[Decimal]:
-    return [Decimal(str(one)) for one in amounts]
-
-
 def test_capital_holds_all_invoices_of_the_first_purchase_and_no_other() -> None:
     """1,000 + 150 + 30 + 20; neither the second purchase nor what is no invoice of servers."""
     later = [line(3, "capex", 1000), line(3, "network_storage", 150)]
     running = [line(0, "power", 7), line(0, "staff", 11), line(0, "upfront", 500, "offer")]
     assert capital_to_approve(plan(*INVOICE, *later, *running).lines) == Decimal("1200")
-
-
-@pytest.mark.parametrize("left_out", range(1, 4))
-def test_each_part_of_the_invoice_counts(left_out: int) -> None:
-    part = INVOICE[left_out]
-    others = [one for one in INVOICE if one is not part]
-    assert capital_to_approve(plan(*others).lines) == Decimal("1200") - part.amount
 
 
 def test_the_first_purchase_may_come_late_and_network_alone_is_none() -> None:
@@ -48,13 +37,6 @@ def test_the_first_purchase_may_come_late_and_network_alone_is_none() -> None:
         "1200"
     )
     assert capital_to_approve(plan(line(0, "network_storage", 5)).lines) is None
-
-
-def test_a_plan_that_buys_nothing_asks_for_no_capital() -> None:
-    rented = plan(line(0, "compute", 50, "offer"))
-    assert not rented.buys
-    assert plan(*INVOICE).buys
-    assert capital_to_approve(rented.lines) is None
 
 
 def test_resale_is_counted_after_the_tax_on_it() -> None:
