@@ -70,8 +70,18 @@ def build_parser() -> ArgumentParser:
         command.add_arguments(own)
         if name in PRICED:
             add_server(own)
-    for name, (help_text, add_arguments, run) in _own_commands().items():
-        add_arguments(_add(commands, name, help_text, run))
+    from gpu_cost_planner import serve, sweep_command
+    from gpu_cost_planner.assistants import command as mcp_command
+
+    def run_sweep(options: Namespace) -> int:
+        return sweep_command.run(options, load_catalog(options), print_text)
+
+    for name, module, run in (
+        ("sweep", sweep_command, run_sweep),
+        ("mcp", mcp_command, mcp_command.run),
+        ("serve", serve, serve.run),
+    ):
+        module.add_arguments(_add(commands, name, module.HELP, run))
     return parser
 
 
@@ -102,22 +112,6 @@ def _run_shared(command: Command, options: Namespace) -> int:
         print_text,
         lambda text: print(text, file=sys.stderr),
     )
-
-
-def _own_commands() -> dict[str, tuple[str, Callable[[ArgumentParser], None], Run]]:
-    """Commands that only this command line has: help, arguments, and what runs them."""
-    from gpu_cost_planner import serve, sweep_command
-    from gpu_cost_planner.assistants import command as mcp_command
-
-    return {
-        "sweep": (
-            sweep_command.HELP,
-            sweep_command.add_arguments,
-            lambda options: sweep_command.run(options, load_catalog(options), print_text),
-        ),
-        "mcp": (mcp_command.HELP, mcp_command.add_arguments, mcp_command.run),
-        "serve": (serve.HELP, serve.add_arguments, serve.run),
-    }
 
 
 if __name__ == "__main__":

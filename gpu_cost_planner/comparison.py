@@ -170,22 +170,17 @@ class Comparison:
         first, *others = self.answer.advice or ("",)
         parts = [f"<p><strong>{escape(first)}</strong></p>"]
         parts += [f"<p>{escape(text)}</p>" for text in others]
-        parts.append(_scenarios_html(self.answer))
+        rows = []
+        for one in self.answer.scenarios:
+            total = f"{one.require_total():,.0f}" if one.feasible else "not feasible"
+            name = escape(SCENARIO_TITLES[one.key])
+            if one.key == self.answer.recommendation.scenario:
+                name = f"<strong>{name}</strong>"
+            rows.append(f'<tr><td>{name}</td><td style="text-align:right">{total}</td></tr>')
+        head = f"<tr><th>scenario</th><th>total, {escape(self.answer.currency)}</th></tr>"
+        parts.append(f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>")
         parts += [f"<p>Note: {escape(text)}</p>" for text in self.warnings]
         return "\n".join(parts)
-
-
-def _scenarios_html(answer: ComparisonAnswer) -> str:
-    """The scenarios as a small table, the advised one marked; without pandas."""
-    rows = []
-    for one in answer.scenarios:
-        total = f"{one.require_total():,.0f}" if one.feasible else "not feasible"
-        name = escape(SCENARIO_TITLES[one.key])
-        if one.key == answer.recommendation.scenario:
-            name = f"<strong>{name}</strong>"
-        rows.append(f'<tr><td>{name}</td><td style="text-align:right">{total}</td></tr>')
-    head = f"<tr><th>scenario</th><th>total, {escape(answer.currency)}</th></tr>"
-    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 @dataclass(frozen=True)
@@ -202,7 +197,13 @@ class Estimated:
     @property
     def candidates(self) -> Table:
         """A row for each accelerator, best first, then those that cannot do the work."""
-        return Table("candidates", self._candidates)
+
+        def build() -> pd.DataFrame:
+            from planner.exports.frames import candidates_frame
+
+            return candidates_frame(self.answer)
+
+        return Table("candidates", build)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values, the same as the API's."""
@@ -220,11 +221,6 @@ class Estimated:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
-
-    def _candidates(self) -> pd.DataFrame:
-        from planner.exports.frames import candidates_frame
-
-        return candidates_frame(self.answer)
 
 
 @dataclass(frozen=True)

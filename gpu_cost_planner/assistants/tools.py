@@ -16,7 +16,6 @@ from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
-from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import NO_RANGE_HERE, SCENARIO_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.validation import DECIMAL_TEXT_SCHEMA, to_json_schema
@@ -237,9 +236,16 @@ class Answer:
 def answer_comparison(answer: ComparisonAnswer) -> Answer:
     """The verdict, the total of each scenario, what would be cheaper, and warnings."""
     lines = [*answer.advice, ""]
-    lines += [_describe_scenario(one, answer) for one in answer.scenarios]
-    for one in answer.cheaper_if:
-        lines.append(describe_alternative(one, answer.currency))
+    for scenario in answer.scenarios:
+        title = SCENARIO_TITLES[scenario.key]
+        if not scenario.feasible:
+            lines.append(f"{title}: not feasible. {' '.join(scenario.why_not)}".strip())
+            continue
+        total = format_money(scenario.require_total(), answer.currency)
+        mark = " (advised)" if scenario.key == answer.recommendation.scenario else ""
+        reason = "" if scenario.allowed else f" (not advised: {scenario.why_not_allowed})"
+        lines.append(f"{title}: {total}{mark}{reason}")
+    lines += [describe_alternative(one, answer.currency) for one in answer.cheaper_if]
     lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
     if len(answer.warnings) > MOST_WARNINGS:
         lines.append(f"and {len(answer.warnings) - MOST_WARNINGS} more notes")
@@ -258,16 +264,6 @@ _SCENARIO_FIELDS = (
     *("key", "feasible", "allowed", "why_not", "why_not_allowed", "total_cost", "owed_after"),
     *("net_present_cost", "levelised_cost_per_accelerator_hour", "gap"),
 )
-
-
-def _describe_scenario(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> str:
-    title = SCENARIO_TITLES[scenario.key]
-    if not scenario.feasible:
-        return f"{title}: not feasible. {' '.join(scenario.why_not)}".strip()
-    total = format_money(scenario.require_total(), answer.currency)
-    mark = " (advised)" if scenario.key == answer.recommendation.scenario else ""
-    reason = "" if scenario.allowed else f" (not advised: {scenario.why_not_allowed})"
-    return f"{title}: {total}{mark}{reason}"
 
 
 def answer_estimate(answer: EstimateAnswer) -> Answer:

@@ -25,27 +25,10 @@ class Format:
     """What a page calls it."""
 
 
-def _as_json(answer: ComparisonAnswer, context: Context) -> bytes:
-    return json_bytes(answer.to_json(), context)
-
-
 def json_bytes(answer: Mapping[str, Any], context: Context) -> bytes:
-    document = {**_approval(context), **answer}
-    return json.dumps(document, ensure_ascii=False, indent=1).encode()
-
-
-def _as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
-    # A plain install of the library reads frames from this package and has no XlsxWriter.
-    from planner.exports.workbook import as_workbook
-
-    return as_workbook(answer, context)
-
-
-def _approval(context: Context) -> dict[str, Any]:
-    if context.approval_status is None:
-        return {}
-    return {
-        "saved_comparison": {
+    approval: dict[str, Any] = {}
+    if context.approval_status is not None:
+        approval["saved_comparison"] = {
             "id": context.saved,
             "name": context.name,
             "team": context.team,
@@ -53,7 +36,14 @@ def _approval(context: Context) -> dict[str, Any]:
             "state": context.approval_status.state,
             "steps": [{"state": s.state, "by": s.by, "at": s.moment} for s in context.steps],
         }
-    }
+    return json.dumps({**approval, **answer}, ensure_ascii=False, indent=1).encode()
+
+
+def _as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
+    # A plain install of the library reads frames from this package and has no XlsxWriter.
+    from planner.exports.workbook import as_workbook
+
+    return as_workbook(answer, context)
 
 
 TABLES = (
@@ -70,7 +60,12 @@ FORMATS = {
         _as_workbook,
         "Excel",
     ),
-    "json": Format("json", "application/json", _as_json, "JSON"),
+    "json": Format(
+        "json",
+        "application/json",
+        lambda answer, context: json_bytes(answer.to_json(), context),
+        "JSON",
+    ),
     "focus": Format("focus.csv", FOCUS_TYPE, as_focus, "FOCUS 1.2"),
     "commitments": Format("contract-commitments.csv", FOCUS_TYPE, as_commitments, "Commitments"),
 }

@@ -30,23 +30,20 @@ COLUMNS = (
 
 def as_csv(answer: SavedPlan, context: Context) -> bytes:
     """UTF-8 with a byte order mark, so that spreadsheets read every letter."""
-    return csv_bytes(COLUMNS, _rows(answer, context), mark=True)
-
-
-def _rows(answer: SavedPlan, context: Context) -> Iterable[Mapping[str, Any]]:
     approval = dict(zip(APPROVAL_COLUMNS, context.approval_columns, strict=True))
+    rows: list[dict[str, Any]] = []
     for row in cost_rows(answer):
         offer = answer.offers.get(row.line.offer_id)
-        yield {
-            **{name: getattr(row.line, name) for name in _OF_LINES},
+        cells = {name: getattr(row.line, name) for name in _OF_LINES} | {
             "scenario": row.scenario,
             "month": format_month(row.month),
             "category": row.line.category.value,
             "currency": answer.currency,
             "price_as_of": offer.as_of.isoformat() if offer and offer.as_of else "",
             "price_source": offer.source if offer else "",
-            **approval,
         }
+        rows.append(cells | approval)
+    return csv_bytes(COLUMNS, rows, mark=True)
 
 
 def csv_bytes(

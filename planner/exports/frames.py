@@ -258,22 +258,18 @@ def build_frame(
     answer: ComparisonAnswer | PortfolioAnswer,
 ) -> pd.DataFrame:
     records, dtypes = list(rows), _dtypes(model)
-    frame = pd.DataFrame(
-        {
-            name: _column([getattr(record, name) for record in records], dtype, answer)
-            for name, dtype in dtypes.items()
-        }
-    )
+    columns: dict[str, Any] = {}
+    for name, dtype in dtypes.items():
+        values = [getattr(record, name) for record in records]
+        if dtype == MONTH:
+            start = pd.PeriodIndex([answer.start], freq="M").repeat(len(values))
+            columns[name] = start + np.array(values, dtype="int64")
+        else:
+            columns[name] = pd.Series(values, dtype=dtype)
+    frame = pd.DataFrame(columns)
     if MONEY in dtypes.values() and model is not AssumptionRow:
         frame["currency"] = pd.Categorical([answer.currency] * len(frame), [answer.currency])
     return frame
-
-
-def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer | PortfolioAnswer) -> Any:
-    if dtype == MONTH:
-        start = pd.PeriodIndex([answer.start], freq="M").repeat(len(values))
-        return start + np.array(values, dtype="int64")
-    return pd.Series(values, dtype=dtype)
 
 
 @cache

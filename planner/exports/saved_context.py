@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
@@ -30,21 +28,8 @@ def export_saved(saved: SavedComparison, form: str, scenario: str = "") -> bytes
 
 
 def context_of(saved: SavedComparison, scenario: str = "") -> Context:
-    """Names, state and request of `saved`; FOCUS rows are those of `scenario`."""
-    return Context(
-        name=saved.name,
-        team=saved.team.name,
-        project=saved.project.name,
-        created=saved.created_at.date(),
-        scenario=scenario,
-        saved=str(saved.pk),
-        steps=tuple(_steps(saved)),
-        request=saved.request,
-    )
-
-
-def _steps(saved: SavedComparison) -> Iterator[Step]:
-    """Every state that it went through and has not left again by being sent back."""
+    """Names, state and request of `saved`; FOCUS rows are those of `scenario`. The steps are the
+    states that it has not left again by being sent back."""
     later = saved.superseded_by
     steps = (
         (State.DRAFT, str(saved.created_by or ""), saved.created_at),
@@ -52,9 +37,16 @@ def _steps(saved: SavedComparison) -> Iterator[Step]:
         (State.APPROVED, saved.approver, saved.approved_at),
         (State.SUPERSEDED, later.approver if later else None, saved.superseded_at),
     )
-    for state, by, at in steps:
-        if at is not None:
-            yield Step(state.value, by or "", at)
+    return Context(
+        name=saved.name,
+        team=saved.team.name,
+        project=saved.project.name,
+        created=saved.created_at.date(),
+        scenario=scenario,
+        saved=str(saved.pk),
+        steps=tuple(Step(state.value, by or "", at) for state, by, at in steps if at is not None),
+        request=saved.request,
+    )
 
 
 def offer_file(content: bytes, title: str, entry: Format) -> HttpResponse:

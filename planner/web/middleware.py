@@ -86,21 +86,21 @@ class UploadLimit:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         size = read_length(request.META.get("CONTENT_LENGTH") or "")
         if size > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
+            hint = "Shorten its longest texts."
+            if "multipart" in (request.content_type or ""):
+                hint = (
+                    "Send it compressed (gzip), or split it by month and upload the parts "
+                    "separately."
+                )
             sizes = {
                 "sent": size / MEGABYTE,
                 "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE,
-                "remedy": _find_hint(request),
+                "remedy": hint,
             }
             return render(
                 request, "too_large.html", sizes, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             )
         return self.get_response(request)
-
-
-def _find_hint(request: HttpRequest) -> str:
-    if "multipart" in (request.content_type or ""):
-        return "Send it compressed (gzip), or split it by month and upload the parts separately."
-    return "Shorten its longest texts."
 
 
 Pairs = Iterable[tuple[str, str]]

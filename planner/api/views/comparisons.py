@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import cache
-from typing import Any, BinaryIO
+from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.utils import timezone
@@ -247,18 +247,14 @@ class UsageView(MarketView):
         """
         query = Query(request, *_TEXTS)
         question = _read(query, rules_of(self.team(request, *_TEXTS)))
-        answer = answer_usage(
-            _files(request, query.text("file_name") or ""),
-            question,
-            timezone.now().date(),
+        name = (query.text("file_name") or "")[:200]
+        is_in_parts = (request.content_type or "").lower().startswith(FilesParser.media_type)
+        files = (
+            FilesParser.files_of(request, WAITING_FILES)
+            if is_in_parts
+            else [(name, FileParser.stream_of(request))]
         )
-        return Response(answer.as_dict())
-
-
-def _files(request: Request, name: str) -> list[tuple[str, BinaryIO]]:
-    if (request.content_type or "").lower().startswith(FilesParser.media_type):
-        return FilesParser.files_of(request, WAITING_FILES)
-    return [(name[:200], FileParser.stream_of(request))]
+        return Response(answer_usage(files, question, timezone.now().date()).as_dict())
 
 
 def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:

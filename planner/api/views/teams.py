@@ -128,13 +128,12 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
     def create_row(self) -> tuple[Invitation, Values]:
         values = self.read_body(shapes.NewInvitationSerializer)
         role = Role(values.pop("role"))
-        row, secret = invite_by_mail(
-            self.access, self.team, role, **values, link_of=self._build_link
-        )
-        return row, {"secret": secret}
 
-    def _build_link(self, secret: str) -> str:
-        return self.request.build_absolute_uri(reverse("join", args=[secret]))
+        def link_of(secret: str) -> str:
+            return self.request.build_absolute_uri(reverse("join", args=[secret]))
+
+        row, secret = invite_by_mail(self.access, self.team, role, **values, link_of=link_of)
+        return row, {"secret": secret}
 
 
 class AcceptInvitationView(PlainView):

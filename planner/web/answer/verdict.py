@@ -353,7 +353,15 @@ def _or_nothing(amount: Decimal | None, currency: str) -> str:
 
 
 def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
-    note = " ".join(filter(None, (use.sentence, _may_exceed(use, verdict))))
+    doubt = ""
+    if (
+        use.kind == "total"
+        and use.headroom >= 0
+        and verdict.range
+        and verdict.range.p90 > use.budget
+    ):
+        doubt = "In more than 1 of 10 cases it is not enough."
+    note = " ".join(filter(None, (use.sentence, doubt)))
     title = budget_title(use.kind, use.fiscal_year)
     return budget_row(title, use.headroom, use.budget, currency, note)
 
@@ -363,11 +371,3 @@ def budget_row(
 ) -> FigureRow:
     rest = f"{money(abs(left), currency)} {'over' if left < 0 else 'left of'}"
     return FigureRow(title, f"{rest} {money(budget, currency)}", note=note, is_over=left < 0)
-
-
-def _may_exceed(use: BudgetUse, verdict: Verdict) -> str:
-    if use.kind != "total" or use.headroom < 0 or verdict.range is None:
-        return ""
-    if verdict.range.p90 <= use.budget:
-        return ""
-    return "In more than 1 of 10 cases it is not enough."

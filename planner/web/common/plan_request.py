@@ -175,23 +175,19 @@ def answer_plan(
         compared = {**request, "sensitivity": False}
         compared.pop("risk", None)
     try:
-        _refuse_samples(compared)
+        risk = compared.get("risk")
+        samples = risk.get("samples") if isinstance(risk, Mapping) else None
+        if isinstance(samples, int | float) and samples > MAX_SAMPLES_AT_ONCE:
+            raise InvalidInput(
+                "risk.samples",
+                f"{samples:,.0f} take longer than a page waits; ask for at most "
+                f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
+            )
         catalog = pinned_catalog(query)
         outcome = compare_for_team(compared, team if catalog is None else None, catalog)
     except InvalidInput as refusal:
         return ComparisonOutcome(request, errors=refusal.all())
     return replace(outcome, request=request)
-
-
-def _refuse_samples(request: Mapping[str, Any]) -> None:
-    risk = request.get("risk")
-    samples = risk.get("samples") if isinstance(risk, Mapping) else None
-    if isinstance(samples, int | float) and samples > MAX_SAMPLES_AT_ONCE:
-        raise InvalidInput(
-            "risk.samples",
-            f"{samples:,.0f} take longer than a page waits; ask for at most "
-            f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
-        )
 
 
 def name_rates(query: QueryDict, team: Team | None) -> QueryDict:
@@ -219,16 +215,11 @@ class MissingRates:
 
 def find_missing_rates(query: QueryDict, team: Team | None) -> MissingRates | None:
     """None unless the address was made with the rates of a team that is not the visitor's."""
-    page = reverse("plan")
-    if not _is_without_its_rates(query, team):
+    page, named = reverse("plan"), query.get(RATES)
+    if not named or PRICES in query or (team and team.slug == named):
         return None
     next_page = urlencode({"next": f"{page}?{query.urlencode()}"})
     return MissingRates(
         sign_in=f"{reverse('account_login')}?{next_page}",
         at_list_prices=f"{page}?{drop_empty(query, RATES, 'scenario').urlencode()}",
     )
-
-
-def _is_without_its_rates(query: QueryDict, team: Team | None) -> bool:
-    named = query.get(RATES)
-    return bool(named) and PRICES not in query and not (team and team.slug == named)

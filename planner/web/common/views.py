@@ -114,14 +114,6 @@ class NavigationItem:
     active: bool
 
 
-def _navigation(request: HttpRequest) -> list[NavigationItem]:
-    pages = [("Plan", reverse("plan")), ("Market", reverse("market"))]
-    if getattr(request, "user", None) and request.user.is_authenticated:
-        pages.append(("Team", reverse("team")))
-    pages += [("Method", reverse("method")), ("API", reverse("api:docs"))]
-    return [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages]
-
-
 def _freshness() -> list[dict[str, Any]]:
     return [
         {"row": row, "title": provider_title(row.provider)}
@@ -133,9 +125,13 @@ def _freshness() -> list[dict[str, Any]]:
 def page(request: HttpRequest) -> dict[str, Any]:
     """Context of every template; no theme where the visitor's system decides."""
     theme = request.COOKIES.get("theme", "")
+    pages = [("Plan", reverse("plan")), ("Market", reverse("market"))]
+    if getattr(request, "user", None) and request.user.is_authenticated:
+        pages.append(("Team", reverse("team")))
+    pages += [("Method", reverse("method")), ("API", reverse("api:docs"))]
     return {
         "theme": theme if theme in THEMES else "",
-        "navigation": _navigation(request),
+        "navigation": [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages],
         "freshness": _freshness,
         "sends_mail": settings.EMAIL_BACKEND != UNSENT,
     }

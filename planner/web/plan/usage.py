@@ -42,17 +42,7 @@ def usage(request: HttpRequest) -> HttpResponse:
     """Files of usage: what they say, and the plan that starts from it."""
     is_sent = request.method == "POST"
     form = UsageForm(request.POST, request.FILES) if is_sent else UsageForm()
-    context: dict[str, Any] = {
-        "form": form,
-        "most_mb": MAX_BYTES // 1_000_000,
-        "rules_team": current_team(request),
-        **(_read_files(request, form) if is_sent else {}),
-    }
-    status = 400 if is_sent and form.errors else 200
-    return render(request, "web/usage.html", context, status=status)
 
-
-def _read_files(request: HttpRequest, form: UsageForm) -> dict[str, Any]:
     def read(values: dict[str, Any]) -> dict[str, Any]:
         upload = Uploads(values["file"])
         question = read_question(values, rules_of(current_team(request)))
@@ -65,7 +55,14 @@ def _read_files(request: HttpRequest, form: UsageForm) -> dict[str, Any]:
             return {"job": describe_job(facts)}
         return {"answer": describe_answer(answer)}
 
-    return submit_form(form, read) or {}
+    context: dict[str, Any] = {
+        "form": form,
+        "most_mb": MAX_BYTES // 1_000_000,
+        "rules_team": current_team(request),
+        **((submit_form(form, read) or {}) if is_sent else {}),
+    }
+    status = 400 if is_sent and form.errors else 200
+    return render(request, "web/usage.html", context, status=status)
 
 
 MAX_BYTES = 64_000_000

@@ -65,15 +65,6 @@ def _windows(request: HttpRequest, projects: list[Project]) -> dict[str, Window]
     return windows
 
 
-def _rows(request: HttpRequest, projects: list[Project]) -> list[ProjectRow]:
-    ticked, windows = _ticked(request, projects), _windows(request, projects)
-    keys = [str(project.pk) for project in projects]
-    return [
-        ProjectRow(key, project.name, key in ticked, windows.get(key))
-        for key, project in zip(keys, projects, strict=True)
-    ]
-
-
 def _request_of(request: HttpRequest, team: Team) -> tuple[dict[str, Any], dict[str, str]]:
     projects = _projects(get_access(request), team)
     data = request.POST if request.method == "POST" else request.GET
@@ -101,9 +92,14 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
     access = get_access(request)
     projects = _projects(access, team)
     saved = SavedPortfolio.objects.for_access(access).filter(team=team)
+    ticked, windows = _ticked(request, projects), _windows(request, projects)
     return {
         "team": team,
-        "rows": _rows(request, projects),
+        "rows": [
+            ProjectRow(key, project.name, key in ticked, windows.get(key))
+            for project in projects
+            if (key := str(project.pk))
+        ],
         "past": describe_past(projects),
         "shares": request.GET.get("shares", SHARES[0]),
         "saved": saved.defer("request", "answer").select_related("created_by"),

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import (
     PORTFOLIO_DOCUMENTS,
-    Access,
     ActualsUpload,
     Alert,
     Project,
@@ -149,7 +148,8 @@ def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
     """All that the page of a project shows; `forms` are those that were refused."""
     access, team = get_access(request), project.team
-    saved, current = _saved_comparisons(access, project), current_revisions()
+    saved = project.saved_comparisons.defer(*_UNREAD).select_related("created_by", "variant")
+    current = current_revisions()
     variance = actuals.variance(project)
     completion = estimate_completion(project, variance)
     room = budget_headroom(project, variance, completion)
@@ -184,11 +184,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "upload_form": UploadForm(),
         **forms,
     }
-
-
-def _saved_comparisons(access: Access, project: Project) -> Any:
-    people = ("created_by", "variant")
-    return project.saved_comparisons.defer(*_UNREAD).select_related(*people)
 
 
 @team_page(EDIT)

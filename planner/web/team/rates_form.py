@@ -24,15 +24,13 @@ def encode_in_units(request: Mapping[str, Any]) -> list[tuple[str, str]]:
     >>> encode_in_units({"workload": {"tokens": 150_000_000_000}, "finance": {"tax_rate": 0.07}})
     [('workload.tokens~bn', '150'), ('finance.tax_rate~pct', '7')]
     """
-    return [_in_unit(path, value) for path, value in flatten(request)]
-
-
-def _in_unit(path: str, value: str) -> tuple[str, str]:
-    scale = _SCALES.get(path)
-    if not scale:
-        return path, value
-    figure = Decimal(value) / SCALES[scale]
-    return f"{path}~{scale}", f"{figure.normalize():f}"
+    pairs = []
+    for path, value in flatten(request):
+        scale = _SCALES.get(path)
+        if scale:
+            path, value = f"{path}~{scale}", f"{(Decimal(value) / SCALES[scale]).normalize():f}"
+        pairs.append((path, value))
+    return pairs
 
 
 def address_of(request: Mapping[str, Any]) -> str:

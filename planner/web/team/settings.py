@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import tempfile
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,7 +18,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import (
-    Access,
     ApiToken,
     AuditEntry,
     Invitation,
@@ -81,7 +78,12 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
     def link_of(secret: str) -> str:
         return request.build_absolute_uri(reverse("join", args=[secret]))
 
-    created = submit_form(form, lambda values: _invite(access, team, values, link_of))
+    created = submit_form(
+        form,
+        lambda values: invite_by_mail(
+            access, team, Role(values["role"]), values["email"], values["days"], link_of=link_of
+        ),
+    )
     may_own = access.has_role(team.pk, Role.OWNER)
     context = {
         "team": team,
@@ -100,13 +102,6 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         context["link"] = link_of(created[1])
         context["sent_to"] = created[0].email
     return render(request, "team/members.html", context, status=400 if form.errors else 200)
-
-
-def _invite(
-    access: Access, team: Team, values: dict[str, Any], link_of: Callable[[str], str]
-) -> tuple[Invitation, str]:
-    role, email, days = Role(values["role"]), values["email"], values["days"]
-    return invite_by_mail(access, team, role, email, days, link_of=link_of)
 
 
 @team_page()
@@ -199,7 +194,7 @@ def settings(request: HttpRequest, team: Team) -> HttpResponse:
 def prices(request: HttpRequest, team: Team) -> HttpResponse:
     """Contract discounts, private offers and default assumptions."""
     may_own = get_access(request).has_role(team.pk, Role.OWNER)
-    context = {"team": team, "may_own": may_own, "version": team.version}
+    context: dict[str, Any] = {"team": team, "may_own": may_own, "version": team.version}
     if request.method != "POST":
         context["boxes"] = rates_form.form_context(rates_form.team_query(team))
         return render(request, "team/prices.html", context)
@@ -208,14 +203,9 @@ def prices(request: HttpRequest, team: Team) -> HttpResponse:
     if rates_form.wants_another_row(request.POST):
         context["boxes"] = rates_form.form_context(request.POST)
         return render(request, "team/prices.html", context)
-    return _save(request, team, context)
-
-
-def _save(request: HttpRequest, team: Team, context: dict[str, object]) -> HttpResponse:
-    version = request.POST.get("version", "")
-    seen = read_position(version)
     try:
         changes = rates_form.read_changes(request.POST)
+        seen = read_position(request.POST.get("version", ""))
         teams.change_settings(get_access(request), team, changes, seen)
     except InvalidInput as refusal:
         context["boxes"] = rates_form.form_context(request.POST, refusal.all())
@@ -292,21 +282,17 @@ def tokens(request: HttpRequest, team: Team) -> HttpResponse:
             role=Role(values["role"]) if values["role"] else None,
         ),
     )
+    may_own = access.has_role(team.pk, Role.OWNER)
+    rows = ApiToken.objects.filter(team=team).select_related("user")
     context = {
         "team": team,
         "form": TokenForm(own=access.roles[team.pk]) if created else form,
-        "tokens": _tokens(access, team),
-        "may_own": access.has_role(team.pk, Role.OWNER),
+        "tokens": rows if may_own else rows.filter(user_id=access.user_id),
+        "may_own": may_own,
         "secret": created[1] if created else "",
         "made": created[0] if created else None,
     }
     return render(request, "team/tokens.html", context, status=400 if form.errors else 200)
-
-
-def _tokens(access: Access, team: Team) -> QuerySet[ApiToken]:
-    rows = ApiToken.objects.filter(team=team).select_related("user")
-    is_owner = access.has_role(team.pk, Role.OWNER)
-    return rows if is_owner else rows.filter(user_id=access.user_id)
 
 
 @team_page()
@@ -377,18 +363,12 @@ def delete(request: HttpRequest, team: Team) -> HttpResponse:
     """Asks for the team's short name, then deletes it."""
     form = ConfirmForm(request.POST or None, text=team.slug)
     name = team.name
-    done = submit_form(form, lambda _values: _delete_team(request, team))
-    if done:
+    if submit_form(form, lambda _values: delete_team(get_access(request), team) or True):
+        clear_cached_access(request)
         messages.success(request, f"{name} is deleted.")
         return redirect("team")
     context = {"team": team, "form": form}
     return render(request, "team/leaving/delete.html", context, status=400 if form.errors else 200)
-
-
-def _delete_team(request: HttpRequest, team: Team) -> bool:
-    delete_team(get_access(request), team)
-    clear_cached_access(request)
-    return True
 
 
 @never_cache
