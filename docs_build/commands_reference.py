@@ -35,7 +35,10 @@ def render_commands() -> str:
         _format(f"manage.py {name}", name, command.help, read_arguments(name, command))
         for name, command in read_commands().items()
     ]
-    sections += [_own_section(name, parser) for name, parser in read_command_line().items()]
+    for name, parser in read_command_line().items():
+        program = f"gpu-cost-planner {name}"
+        arguments = [action for action in parser._actions if action.dest != "help"]
+        sections.append(_format(program, program, parser.description or "", arguments))
     return "\n\n".join(sections)
 
 
@@ -46,12 +49,6 @@ def read_command_line() -> dict[str, ArgumentParser]:
         for name, parser in read_parsers(build_parser()).items()
         if name not in SHARED_COMMANDS
     }
-
-
-def _own_section(name: str, parser: ArgumentParser) -> str:
-    program = f"gpu-cost-planner {name}"
-    arguments = [action for action in parser._actions if action.dest != "help"]
-    return _format(program, program, parser.description or "", arguments)
 
 
 def _format(program: str, title: str, help_text: str, arguments: list[Action]) -> str:

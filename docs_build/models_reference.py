@@ -44,12 +44,10 @@ def read_fields(models: Sequence[type[BaseModel]], mode: Mode) -> dict[str, list
 def render_models(models: Sequence[type[BaseModel]], mode: Mode) -> str:
     """A section for each model, in the order in which they are reached."""
     sections = {schema["title"]: schema for schema in _schemas(models, mode)}
-    return "\n\n".join(_section(schema) for schema in sections.values())
-
-
-def _section(schema: Schema) -> str:
-    meaning = " ".join(schema.get("description", "").split())
-    return f"## {schema['title']}\n\n{meaning}\n\n{_body(schema)}"
+    return "\n\n".join(
+        f"## {title}\n\n{' '.join(schema.get('description', '').split())}\n\n{_body(schema)}"
+        for title, schema in sections.items()
+    )
 
 
 def _body(schema: Schema) -> str:

@@ -88,11 +88,6 @@ class Demand:
         """Whether the team gives the peak with its hours."""
         return not self.is_sized and not self.is_level
 
-    @property
-    def has_no_deadline(self) -> bool:
-        """Whether sized work has no run that must be done by a month."""
-        return self.is_sized and all(run.deadline is None for run in self.runs)
-
     def warnings_on(self, kinds: Collection[str]) -> tuple[str, ...]:
         """What to know of the work as some kinds of accelerators do it; as the reference does where
         none of them is sized."""

@@ -160,7 +160,10 @@ def find_front(points: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
             quickest = hours
     places = dict.fromkeys(front, FRONT)
     if len(front) > 2:
-        places[_knee([(name, points[name]) for name in front])] = KNEE
+        logs = [[math.log(max(points[name][i], 1e-9)) for name in front] for i in (0, 1)]
+        over = [[(v - min(one)) / (max(one) - min(one)) for v in one] for one in logs]
+        knee = min(range(1, len(front) - 1), key=lambda i: math.hypot(over[0][i], over[1][i]))
+        places[front[knee]] = KNEE
     if front:
         places[front[-1]] = FASTEST
         places[front[0]] = CHEAPEST
@@ -199,19 +202,6 @@ def with_prices(
     return answer.model_copy(
         update={"candidates": candidates, "chips": chips, "other_chips": words}
     )
-
-
-def _knee(front: list[tuple[str, tuple[float, float]]]) -> str:
-    """The inner point of a front nearest to its cheapest money and its shortest time."""
-    money, hours = ([math.log(max(p[i], 1e-9)) for _, p in front] for i in (0, 1))
-
-    def distance(i: int) -> float:
-        over = [
-            (values[i] - min(values)) / (max(values) - min(values)) for values in (money, hours)
-        ]
-        return math.hypot(*over)
-
-    return front[min(range(1, len(front) - 1), key=distance)][0]
 
 
 CPU_TFLOPS = 0.32

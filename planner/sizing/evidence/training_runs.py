@@ -59,30 +59,29 @@ def rl_steps() -> tuple[RlStep, ...]:
     >>> len(rl_steps()), len({step.team for step in rl_steps()})
     (26, 2)
     """
-    return tuple(_step(row) for row in read_rows("rl_steps"))
-
-
-def _step(row: dict[str, str]) -> RlStep:
-    prompt, response = int(row["prompt_tokens"]), int(row["response_tokens"])
-    count = int(row["rollouts_per_step"])
-    tokens = float(count * (prompt + response))
-    request = {
-        "kind": "training",
-        "tokens": tokens,
-        "global_batch_tokens": tokens,
-        "stage": "fine_tuning",
-        "sequence_length": int(row["sequence_length"]),
-        "precision": row["precision"],
-        "rollouts": {
-            "response_tokens": response,
-            "prompt_tokens": prompt,
-            "per_step": count,
-            "engine": row["engine"],
-            **_numbers(row, float, "critic_parameters"),
-        },
-        **({"model": row["model"]} if "model" in row else _numbers(row, float, "parameters")),
-    }
-    return typed(RlStep, row | {"training": parse(Training, request)})
+    rows = []
+    for row in read_rows("rl_steps"):
+        prompt, response = int(row["prompt_tokens"]), int(row["response_tokens"])
+        count = int(row["rollouts_per_step"])
+        tokens = float(count * (prompt + response))
+        request = {
+            "kind": "training",
+            "tokens": tokens,
+            "global_batch_tokens": tokens,
+            "stage": "fine_tuning",
+            "sequence_length": int(row["sequence_length"]),
+            "precision": row["precision"],
+            "rollouts": {
+                "response_tokens": response,
+                "prompt_tokens": prompt,
+                "per_step": count,
+                "engine": row["engine"],
+                **_numbers(row, float, "critic_parameters"),
+            },
+            **({"model": row["model"]} if "model" in row else _numbers(row, float, "parameters")),
+        }
+        rows.append(typed(RlStep, row | {"training": parse(Training, request)}))
+    return tuple(rows)
 
 
 def _numbers(row: Mapping[str, str], kind: type[int | float], *names: str) -> dict[str, float]:
@@ -121,25 +120,24 @@ def framework_rates() -> tuple[FrameworkRate, ...]:
     >>> len(framework_rates())
     209
     """
-    return tuple(_rate(row) for row in read_rows("framework_throughput"))
-
-
-def _rate(row: dict[str, str]) -> FrameworkRate:
-    is_adapter = row["optimizer"] in ("lora", "qlora")
-    request = {
-        "kind": "training",
-        "parameters": float(row["parameters"]),
-        "tokens": 1e9 if is_adapter or "stage" in row else 1e12,
-        "optimizer": row["optimizer"],
-        "precision": row["precision"],
-        "chunked_loss": row["framework"] == "torchtune",
-        **({"activation_checkpointing": True} if "checkpointing" in row else {}),
-        "is_classifier": "is_classifier" in row,
-        **({"stage": row["stage"]} if "stage" in row else {}),
-        **({"layout": {"tensor": int(row["tensor"])}} if "tensor" in row else {}),
-        **_numbers(row, int, *_WHOLE),
-    }
-    return typed(FrameworkRate, row | {"training": parse(Training, request)})
+    rows = []
+    for row in read_rows("framework_throughput"):
+        is_adapter = row["optimizer"] in ("lora", "qlora")
+        request = {
+            "kind": "training",
+            "parameters": float(row["parameters"]),
+            "tokens": 1e9 if is_adapter or "stage" in row else 1e12,
+            "optimizer": row["optimizer"],
+            "precision": row["precision"],
+            "chunked_loss": row["framework"] == "torchtune",
+            **({"activation_checkpointing": True} if "checkpointing" in row else {}),
+            "is_classifier": "is_classifier" in row,
+            **({"stage": row["stage"]} if "stage" in row else {}),
+            **({"layout": {"tensor": int(row["tensor"])}} if "tensor" in row else {}),
+            **_numbers(row, int, *_WHOLE),
+        }
+        rows.append(typed(FrameworkRate, row | {"training": parse(Training, request)}))
+    return tuple(rows)
 
 
 @dataclass(frozen=True)
@@ -170,20 +168,19 @@ def finetune_runs() -> tuple[FinetuneRun, ...]:
     >>> len(finetune_runs()), finetune_runs()[0].run
     (55, 'alpaca-7b')
     """
-    return tuple(_finetune_run(row) for row in read_rows("finetune_runs"))
-
-
-def _finetune_run(row: dict[str, str]) -> FinetuneRun:
-    request = {
-        "kind": "training",
-        "parameters": float(row["parameters"]),
-        "tokens": float(row["tokens"]),
-        "optimizer": row["optimizer"],
-        "stage": "fine_tuning",
-        "is_classifier": "is_classifier" in row,
-        **_numbers(row, int, *_SIZES),
-    }
-    return typed(FinetuneRun, row | {"training": parse(Training, request)})
+    rows = []
+    for row in read_rows("finetune_runs"):
+        request = {
+            "kind": "training",
+            "parameters": float(row["parameters"]),
+            "tokens": float(row["tokens"]),
+            "optimizer": row["optimizer"],
+            "stage": "fine_tuning",
+            "is_classifier": "is_classifier" in row,
+            **_numbers(row, int, *_SIZES),
+        }
+        rows.append(typed(FinetuneRun, row | {"training": parse(Training, request)}))
+    return tuple(rows)
 
 
 @dataclass(frozen=True, kw_only=True)

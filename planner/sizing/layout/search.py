@@ -164,10 +164,8 @@ class LayoutTask:
         fitting = f"; {other.words} fits" if other else ""
         raise InvalidInput(
             field,
-            (
-                f"holds {held.min() / GIB:,.1f} GiB on each {self.accelerator.name}, of which "
-                f"{self.limit_bytes / GIB:,.1f} GiB may be taken{fitting}"
-            ),
+            f"holds {held.min() / GIB:,.1f} GiB on each {self.accelerator.name}, of which "
+            f"{self.limit_bytes / GIB:,.1f} GiB may be taken{fitting}",
         )
 
     @property
@@ -262,18 +260,9 @@ class LayoutTask:
         if self.training.optimizer_offload:
             host = host_seconds(splits.shard.trained, splits.grid, fill.group)
         tokens = fill.size * splits.shape.sequence
-        level, rates = self.seconds_per_token, self.rates
-        return step_time(
-            splits.time,
-            splits.grid,
-            self.links,
-            level,
-            rates,
-            tokens,
-            fill.group,
-            fill.batches,
-            host,
-        )
+        plan, grid, level = splits.time, splits.grid, self.seconds_per_token
+        group, batches = fill.group, fill.batches
+        return step_time(plan, grid, self.links, level, self.rates, tokens, group, batches, host)
 
     def _placed(self, i: int, accelerators: int, fill: Fill, times: StepTime) -> PlacedLayout:
         splits, grid = self.splits, self.splits.grid

@@ -166,6 +166,7 @@ def time_plan(
     layers = mean * shard.fullest
     copy = 2.0 * shape.hidden_size / c * layers
     times = np.where(grid.checkpointing == FULL, 6.0, 4.0)
+    passes = np.where(grid.checkpointing == FULL, RING_RECOMPUTING, RING_PASSES)
     is_sharded = grid.zero_stage >= 3
     gathers = 2.0 if shape.is_adapter else 3.0
     full = ADAPTER_FULL_COST if shape.is_adapter else FULL_COST
@@ -177,7 +178,7 @@ def time_plan(
         * pace_of_fullest(shape, grid, shard, at_work),
         tensor_bytes=times * 2 * (t - 1) / t * copy,
         expert_bytes=4.0 * shape.experts_per_token * copy * (e - 1) / e / t,
-        ring_bytes=_ring_bytes(shape, grid) * layers,
+        ring_bytes=passes * 2.0 * shape.keys_and_values * (c - 1) / c / t * layers,
         attention=attention / grid.parts,
         gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),
         step_bytes=np.where(is_sharded, 0.0, 4.0 * shard.trained),
@@ -220,11 +221,15 @@ def step_time(
     others = (group - 1) / group / _ring_rate(links, grid.tensor, group)
     gathers = plan.gathered_bytes * others - SHARD_HIDDEN * compute
     once = plan.step_bytes * others - STEP_HIDDEN * compute
-    once = _beyond_last_chunk(plan, grid, once, compute, micro_batches) + host_seconds
+    # Of several chunks of layers on a stage the reduction of the last alone is not hidden: the
+    # others are reduced while the micro-batches in flight pass the rest, if those take long
+    # enough (NVIDIA NeMo user guide 25.09, Communication Overlap, 2025).
+    flying = np.minimum(grid.pipeline, micro_batches)
+    of_last = once / np.where(grid.pipeline > 1, plan.chunks, 1.0)
+    once = np.maximum(of_last, once - STEP_HIDDEN * compute * (flying - 1)) + host_seconds
     exposed = exposed + np.maximum(0.0, gathers) + np.maximum(0.0, once) / micro_batches
     working = compute + exposed
     stages = grid.pipeline
-    flying = np.minimum(stages, micro_batches)
     waiting: Floats = np.where(
         micro_batches < stages,
         stages - flying + (flying - 1) / plan.chunks,
@@ -236,18 +241,6 @@ def step_time(
         bubble=idle / (1 + idle),
         exposed=exposed / working,
     )
-
-
-def _beyond_last_chunk(
-    plan: TimePlan, grid: Grid, once: Floats, compute: Floats, micro_batches: Floats
-) -> Floats:
-    """Seconds of the reduction of gradients that nothing hides where stages hold several chunks of
-    layers: of the chunk that is done last alone, as the others are reduced while the micro-batches
-    in flight pass the rest, if those take long enough (NVIDIA NeMo user guide 25.09, Communication
-    Overlap, 2025); `once` beside one micro-batch."""
-    flying = np.minimum(grid.pipeline, micro_batches)
-    of_last = once / np.where(grid.pipeline > 1, plan.chunks, 1.0)
-    return np.asarray(np.maximum(of_last, once - STEP_HIDDEN * compute * (flying - 1)))
 
 
 def most_in_stages(
@@ -278,13 +271,6 @@ def host_seconds(trained: Floats, grid: Grid, group: Floats) -> Floats:
     the update on CPUs."""
     own = trained / np.where(grid.zero_stage >= 1, group, 1.0)
     return np.asarray(own * (4.0 / (HOST_GB_PER_S * 1e9) + 1 / HOST_PARAMETERS_PER_S))
-
-
-def _ring_bytes(shape: ModelShape, grid: Grid) -> Floats:
-    """Bytes a token and layer that one rank of a split sequence passes on."""
-    c = grid.context
-    passes = np.where(grid.checkpointing == FULL, RING_RECOMPUTING, RING_PASSES)
-    return np.asarray(passes * 2.0 * shape.keys_and_values * (c - 1) / c / grid.tensor)
 
 
 def _ring_rate(links: Links, inner: Floats, group: Floats) -> Floats:

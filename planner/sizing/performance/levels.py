@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -388,7 +388,12 @@ def fit_index(rows: Iterable[Measurement]) -> ThroughputIndex:
     )
     exponents = np.linalg.lstsq(datasheet, rates, rcond=None)[0]
     keys = sorted({key for group in groups for row in group for key in _keys(row)})
-    design = np.vstack([_centred(_indicators(group, keys)) for group in groups])
+    design = np.vstack(
+        [
+            _centred(np.array([[key in _keys(row) for key in keys] for row in group], dtype=float))
+            for group in groups
+        ]
+    )
     effects = _ridge(
         design,
         rates - datasheet @ exponents,
@@ -425,14 +430,6 @@ def _ridge(design: Floats, target: Floats, shrinkage: Floats) -> Floats:
 
 def _keys(row: Measurement) -> tuple[tuple[str, str], ...]:
     return tuple((row.accelerator, c) for c in ("", row.precision_class, row.workload_class))
-
-
-def _indicators(group: Sequence[Measurement], keys: Sequence[tuple[str, str]]) -> Floats:
-    column = {key: i for i, key in enumerate(keys)}
-    matrix = np.zeros((len(group), len(keys)))
-    for i, row in enumerate(group):
-        matrix[i, [column[key] for key in _keys(row)]] = 1.0
-    return matrix
 
 
 def _centred(values: Floats) -> Floats:

@@ -12,7 +12,7 @@ import itertools
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -299,22 +299,14 @@ def scaling_efficiency(accelerators: float) -> float:
 def scaling_exponent() -> float:
     """e: median of Δ ln rate / Δ ln n over benchmarks measured on several counts of one
     accelerator; time-to-train results are left out, as larger batches need more samples."""
-    slopes = [
-        slope
-        for group in _by_accelerator(measurements())
-        for slope in [
-            math.log(b.rate_per_second / a.rate_per_second)
-            / math.log(b.accelerators / a.accelerators)
-            for a, b in itertools.pairwise(group)
-            if b.accelerators > a.accelerators
-        ]
-    ]
-    return min(1.0, statistics.median(slopes))
-
-
-def _by_accelerator(rows: Iterable[Measurement]) -> list[list[Measurement]]:
     groups: dict[tuple[str, str, str], list[Measurement]] = {}
-    for row in rows:
+    for row in measurements():
         if row.unit not in ("runs", "model_tflop"):
             groups.setdefault((row.benchmark, row.precision, row.accelerator), []).append(row)
-    return [sorted(group, key=lambda m: m.accelerators) for group in groups.values()]
+    slopes = [
+        math.log(b.rate_per_second / a.rate_per_second) / math.log(b.accelerators / a.accelerators)
+        for group in groups.values()
+        for a, b in itertools.pairwise(sorted(group, key=lambda m: m.accelerators))
+        if b.accelerators > a.accelerators
+    ]
+    return min(1.0, statistics.median(slopes))

@@ -220,12 +220,23 @@ class PlacedTask:
         if is_adapter(training) and factor > 1:
             factor = ADAPTER_RECOMPUTE
         rate = worked / training.tokens / (seconds * self.peak_flops)
-        share = min(rate, most_executed(one, self.layouts.precision) / factor)
-        source = _source(self.layouts, layout)
+        precision = self.layouts.precision
+        share = min(rate, most_executed(one, precision) / factor)
+        stage = "fine-tuning" if stage_of(training) == FINE_TUNING else "pre-training"
+        if is_near_both(training):
+            stage = "between pre-training and fine-tuning"
+        words = f"{stage} with {CODE_WORDS[training.code]}"
+        if is_vector(one, precision):
+            words = f"{stage} on vector units, where the tuning of the code tells nothing"
+        elif is_mixture(training):
+            times = math.exp(team_fit().mixture_of(training))
+            words += f"; a mixture of experts takes {times:.2f} times that"
+        level = benchmark_level(one, precision).source
+        source = f"{level}; {layout.share_of_level:.0%} of it under this layout; {words}"
         if worked < ATTENTION_SHOWS * self.work.model_flops:
             source += "; MFU counts the whole attention term, of which causal kernels work half"
         mfu = share * self.work.model_flops / worked
-        return (min(mfu, MOST_MFU)), source
+        return min(mfu, MOST_MFU), source
 
 
 CODE_WORDS = {
@@ -235,22 +246,6 @@ CODE_WORDS = {
     None: "what published teams reach",
 }
 """How well tuned code is, in words."""
-
-
-def _source(task: LayoutTask, layout: PlacedLayout) -> str:
-    """Where an estimated MFU comes from."""
-    training, one, precision = task.training, task.accelerator, task.precision
-    stage = "fine-tuning" if stage_of(training) == FINE_TUNING else "pre-training"
-    if is_near_both(training):
-        stage = "between pre-training and fine-tuning"
-    words = f"{stage} with {CODE_WORDS[training.code]}"
-    if is_vector(one, precision):
-        words = f"{stage} on vector units, where the tuning of the code tells nothing"
-    elif is_mixture(training):
-        times = math.exp(team_fit().mixture_of(training))
-        words += f"; a mixture of experts takes {times:.2f} times that"
-    level = benchmark_level(one, precision).source
-    return f"{level}; {layout.share_of_level:.0%} of it under this layout; {words}"
 
 
 def placed_on(training: Training, one: Accelerator) -> PlacedTask:

@@ -64,7 +64,21 @@ def schedule_windows(
     """
     if not runs:
         return (Window(0, horizon - 1, 1, False, "runs"),)
-    return tuple(_window(run, i, start, horizon) for i, run in enumerate(runs))
+    begin = format_month(start)
+    allowed = f"allowed are {begin} to {shift_month(begin, horizon - 1)}"
+    windows = []
+    for i, run in enumerate(runs):
+        first, last, field = count_months(start, run.start), horizon - 1, f"runs.{i}"
+        if not 0 <= first < horizon:
+            month = f"{run.start:%Y-%m}"
+            raise InvalidInput(f"{field}.start", f"{month} is outside the horizon; {allowed}")
+        if run.deadline is not None:
+            last, field = count_months(start, run.deadline), f"{field}.deadline"
+            if last >= horizon:
+                month = f"{run.deadline:%Y-%m}"
+                raise InvalidInput(field, f"{month} is after the horizon; {allowed}")
+        windows.append(Window(first, last, run.count, run.deadline is not None, field))
+    return tuple(windows)
 
 
 def lay_out(
@@ -163,21 +177,3 @@ def _too_late(first: RunSize, one: RunSize, window: Window, experiments_factor: 
         f"up to {LARGEST_CLUSTER:,}, the hours grow faster than their number; allowed is a later "
         "deadline, a longer horizon or less work"
     )
-
-
-def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:
-    first = count_months(start, run.start)
-    begin = format_month(start)
-    allowed = f"allowed are {begin} to {shift_month(begin, horizon - 1)}"
-    if not 0 <= first < horizon:
-        raise InvalidInput(
-            f"runs.{i}.start", f"{run.start:%Y-%m} is outside the horizon; {allowed}"
-        )
-    if run.deadline is None:
-        return Window(first, horizon - 1, run.count, False, f"runs.{i}")
-    last = count_months(start, run.deadline)
-    if last >= horizon:
-        raise InvalidInput(
-            f"runs.{i}.deadline", f"{run.deadline:%Y-%m} is after the horizon; {allowed}"
-        )
-    return Window(first, last, run.count, True, f"runs.{i}.deadline")
