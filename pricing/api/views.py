@@ -86,8 +86,12 @@ class OffersView(PlainView):
         is_cacheable = size <= CursorPages.page_size and search.as_of is None
         page = _cached_page if is_cacheable else _render_page
         next_cursor, content = page(search, position, size, today, now)
-        link = json.dumps(_build_link(request, next_cursor) if next_cursor else None).encode()
-        body = b'{"next":' + link + b"," + content.removeprefix(b"{")
+        link = None
+        if next_cursor:
+            query = request.query_params.copy()
+            query["cursor"] = next_cursor
+            link = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+        body = b'{"next":' + json.dumps(link).encode() + b"," + content.removeprefix(b"{")
         headers = {"ETag": etag, "Cache-Control": "no-cache"}
         return HttpResponse(body, content_type="application/json", headers=headers)
 
@@ -149,12 +153,6 @@ def past_day(query: Query, name: str) -> dt.date | None:
     day = query.date(name)
     check_known_day(name, day, timezone.now().date())
     return day
-
-
-def _build_link(request: Request, cursor: str) -> str:
-    query = request.query_params.copy()
-    query["cursor"] = cursor
-    return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
 
 
 class PriceHistoryView(PlainView):

@@ -88,9 +88,19 @@ class ProviderHttpClient:
         `translate_error` turns an exception of `request` into `RetryableError` (ask again), into a
         `ProviderUnavailable` (give up), or into None: then it is a bug and passes through.
         """
-        return self.retry(
-            name, lambda: self._within_limit(lambda: _call_and_translate(request, translate_error))
-        )
+
+        def call() -> Any:
+            try:
+                return request()
+            except (RetryableError, ProviderUnavailable):
+                raise
+            except Exception as error:
+                translated = translate_error(error)
+                if translated is None:
+                    raise
+                raise translated from None
+
+        return self.retry(name, lambda: self._within_limit(call))
 
     def get_json(
         self,
@@ -219,21 +229,6 @@ class ProviderHttpClient:
             what += "; the next try would come after the run's time limit"
             kind = RunStopped if left_s <= 0 else ProviderUnavailable
             raise kind(self.provider, what, TIME_HINT)
-
-
-def _call_and_translate(
-    request: Callable[[], Any],
-    translate_error: Callable[[Exception], RetryableError | ProviderUnavailable | None],
-) -> Any:
-    try:
-        return request()
-    except (RetryableError, ProviderUnavailable):
-        raise
-    except Exception as error:
-        translated = translate_error(error)
-        if translated is None:
-            raise
-        raise translated from None
 
 
 def make_client(timeout: httpx.Timeout, *, is_direct: bool) -> httpx.Client:

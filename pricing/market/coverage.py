@@ -84,7 +84,9 @@ def compute_coverage(
     wanted = frozenset(accelerators) or None
     priced = _count_prices(table, rows)
     machines = _find_machines(table, wanted)
-    anywhere = _find_sold(table, wanted)
+    everywhere = table.select(accelerators=wanted or ())
+    columns = (table.accelerator, table.provider, table.purchase_option)
+    anywhere = frozenset(_distinct(columns, everywhere)[0])
     return tuple(
         _cover(key, priced, machines[key[:2]], key in anywhere)
         for accelerator, provider in sorted(machines)
@@ -188,11 +190,6 @@ def _distinct(
         for value in distinct.tolist()
     ]
     return keys, place
-
-
-def _find_sold(table: OfferTable, accelerators: frozenset[str] | None) -> frozenset[Key]:
-    rows = table.select(accelerators=accelerators or ())
-    return frozenset(_distinct((table.accelerator, table.provider, table.purchase_option), rows)[0])
 
 
 def _find_machines(

@@ -134,7 +134,9 @@ class OfferTable:
         region_geographies = geographies or {}
         accelerator = CodedColumn.of(o.accelerator for o in rows)
         datasheets = [datasheet(name) for name in accelerator.names]
-        units = _units_per_usd_by_row((o.currency for o in rows), rates)
+        currency = CodedColumn.of(o.currency for o in rows)
+        per_usd = _to_float_array(float(rates.find(name).units_per_usd) for name in currency.names)
+        units = per_usd[currency.codes]
         count = _to_float_array(float(o.accelerator_count) for o in rows)
         usd = _to_float_array(float(o.price_per_hour) for o in rows) / units
         upfront = _to_float_array(float(o.upfront) for o in rows) / units
@@ -235,13 +237,17 @@ class OfferTable:
         `sold_now=None` gives offers of retired machines too.
         """
         rows = self._rows_of_accelerators(accelerators)
+        links: Collection[str] = ()
+        if interconnect is not None:
+            part = interconnect.lower()
+            links = [name for name in self.interconnect.names if part in name.lower()] or [part]
         for column, names in (
             (self.provider, providers),
             (self.region, regions),
             (self.geography, geographies),
             (self.purchase_option, purchase_options),
             (self.instance_type, instance_types),
-            (self.interconnect, self._match_interconnects(interconnect)),
+            (self.interconnect, links),
         ):
             if names:
                 rows = rows[column.match_names(names)[column.codes[rows]]]
@@ -275,12 +281,6 @@ class OfferTable:
         groups = [self.accelerator.groups[code] for code in codes]
         return groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))
 
-    def _match_interconnects(self, part: str | None) -> Collection[str]:
-        if part is None:
-            return ()
-        matches = [name for name in self.interconnect.names if part.lower() in name.lower()]
-        return matches or [part]
-
 
 def _combine(*columns: CodedColumn) -> NDArray[np.int64]:
     combined = np.zeros(len(columns[0].codes), dtype=np.int64)
@@ -295,9 +295,3 @@ def _number(values: NDArray[np.int64]) -> Rows:
 
 def _to_float_array(values: Iterable[float]) -> Floats:
     return np.fromiter(values, dtype=np.float64)
-
-
-def _units_per_usd_by_row(currencies: Iterable[str], rates: ExchangeRates) -> Floats:
-    coded = CodedColumn.of(currencies)
-    units = _to_float_array(float(rates.find(name).units_per_usd) for name in coded.names)
-    return units[coded.codes]

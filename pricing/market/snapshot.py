@@ -109,12 +109,17 @@ class Catalog:
     ) -> Catalog:
         """A catalog of `offers`; what is not given about revisions is taken from the offers."""
         rows = tuple(offers)
+        by_provider: dict[str, list[Offer]] = defaultdict(list)
+        for offer in rows if revisions is None else ():
+            by_provider[offer.provider].append(offer)
+        if revisions is None:
+            revisions = (RevisionInfo.summarize(*one) for one in sorted(by_provider.items()))
         region_by_key = regions or {}
         rates = exchange_rates or ExchangeRates()
         geographies = {key: region.geography for key, region in region_by_key.items()}
         return cls(
             offers=OfferTable.from_offers(rows, rates, geographies, datasheet),
-            revisions=_summarize_by_provider(rows) if revisions is None else tuple(revisions),
+            revisions=tuple(revisions),
             regions=region_by_key,
             exchange_rates=rates,
         )
@@ -172,13 +177,6 @@ class Catalog:
         if kind == "providers":
             return frozenset(table.provider.names) | {provider for provider, _ in self.regions}
         return frozenset({"instance_types": table.instance_type}[kind].names)
-
-
-def _summarize_by_provider(offers: Iterable[Offer]) -> tuple[RevisionInfo, ...]:
-    by_provider: dict[str, list[Offer]] = defaultdict(list)
-    for offer in offers:
-        by_provider[offer.provider].append(offer)
-    return tuple(RevisionInfo.summarize(name, rows) for name, rows in sorted(by_provider.items()))
 
 
 def _unknown_name_message(value: str, known: Collection[str], has_own: bool) -> str:

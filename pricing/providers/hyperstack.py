@@ -7,8 +7,7 @@ item of its own, whose name ends in `-spot`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row, parse_price
 from pricing.ingest.provider import SkippedRow
@@ -33,32 +32,23 @@ class Hyperstack(FlatList):
         for group in flavours["data"]:
             for flavour in group["flavors"]:
                 if flavour.get("gpu_count"):
-                    yield from _read_flavour(reader, group, flavour, prices)
-
-
-def _read_flavour(
-    reader: PriceListReader,
-    group: Mapping[str, Any],
-    flavour: Mapping[str, Any],
-    prices: Mapping[str, Any],
-) -> Iterator[Row]:
-    card, count = str(flavour.get("gpu") or group["gpu"]), int(flavour["gpu_count"])
-    for option, suffix in _OPTIONS:
-        item = f"{card}{suffix}"
-        if item not in prices:
-            if not suffix:
-                yield SkippedRow("no price", f"{flavour['name']}: {item}")
-            continue
-        yield reader.offer(
-            region=group["region_name"],
-            machine=flavour["name"],
-            accelerator=card.replace("-", " ").replace("80G ", "80GB "),
-            count=count,
-            price=parse_price(prices[item]) * count,
-            option=option,
-            vcpus=float(flavour["cpu"]),
-            memory_gib=float(flavour["ram"]),
-        )
+                    card, count = str(flavour.get("gpu") or group["gpu"]), int(flavour["gpu_count"])
+                    for option, suffix in _OPTIONS:
+                        item = f"{card}{suffix}"
+                        if item not in prices:
+                            if not suffix:
+                                yield SkippedRow("no price", f"{flavour['name']}: {item}")
+                            continue
+                        yield reader.offer(
+                            region=group["region_name"],
+                            machine=flavour["name"],
+                            accelerator=card.replace("-", " ").replace("80G ", "80GB "),
+                            count=count,
+                            price=parse_price(prices[item]) * count,
+                            option=option,
+                            vcpus=float(flavour["cpu"]),
+                            memory_gib=float(flavour["ram"]),
+                        )
 
 
 provider = Hyperstack()

@@ -78,7 +78,15 @@ def _read_part(reader: PriceListReader, item: dict[str, Any]) -> Iterator[Row]:
     if number not in PARTS:
         yield SkippedRow("unknown part", f"{number} {text}")
         return
-    price = _price_per_gpu(item)
+    price = next(
+        (
+            parse_price(one.get("value"))
+            for book in item.get("currencyCodeLocalizations", ())
+            for one in book.get("prices", ())
+            if book.get("currencyCode") == "USD" and one.get("model") == "PAY_AS_YOU_GO"
+        ),
+        None,
+    )
     accelerator, shapes = PARTS[number]
     for machine, count, vcpus, memory_gib in shapes:
         yield reader.offer(
@@ -91,15 +99,6 @@ def _read_part(reader: PriceListReader, item: dict[str, Any]) -> Iterator[Row]:
             memory_gib=float(memory_gib),
             sku=number,
         )
-
-
-def _price_per_gpu(item: dict[str, Any]) -> Any:
-    for book in item.get("currencyCodeLocalizations", ()):
-        if book.get("currencyCode") == "USD":
-            for price in book.get("prices", ()):
-                if price.get("model") == "PAY_AS_YOU_GO":
-                    return parse_price(price.get("value"))
-    return None
 
 
 provider = OracleCloud()

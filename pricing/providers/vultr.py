@@ -70,17 +70,13 @@ def _read_cloud_plan(reader: PriceListReader, plan: Mapping[str, Any]) -> Iterat
     if device is None:
         yield SkippedRow("unknown accelerator", f"{plan['id']}: {plan.get('gpu_type')}")
         return
-    count = _count(plan, device.memory_gib)
+    count = Fraction(str(plan.get("gpu_count") or 0))
+    if plan.get("gpu_count") in (None, ""):
+        count = Fraction(int(plan["gpu_vram_gb"])) / Fraction(device.memory_gib)
     if count <= 0 or (count > 1 and count.denominator > 1):
         yield SkippedRow("unclear number of accelerators", str(plan["id"]))
         return
     yield from _offers(reader, plan, (accelerator, count), plan.get("vcpu_count"))
-
-
-def _count(plan: Mapping[str, Any], memory_gib: float) -> Fraction:
-    if plan.get("gpu_count") not in (None, ""):
-        return Fraction(str(plan["gpu_count"]))
-    return Fraction(int(plan["gpu_vram_gb"])) / Fraction(memory_gib)
 
 
 def _offers(
@@ -94,7 +90,12 @@ def _offers(
             plan.get("deploy_preemptible", True),
         ),
     )
-    own_prices = _prices_by_place(plan)
+    costs = plan.get("location_cost") or {}
+    own_prices = {
+        place: cost["hourly_cost"]
+        for place, cost in (costs.items() if isinstance(costs, dict) else ())
+        if isinstance(cost, dict) and cost.get("hourly_cost") is not None
+    }
     for option, price, may_be_ordered in prices:
         if price is None and option is PurchaseOption.SPOT:
             continue
@@ -111,15 +112,6 @@ def _offers(
                 memory_gib=plan["ram"] / _MIB_PER_GIB,
                 sold_now=may_be_ordered is not False,
             )
-
-
-def _prices_by_place(plan: Mapping[str, Any]) -> dict[str, Any]:
-    costs = plan.get("location_cost") or {}
-    return {
-        place: cost["hourly_cost"]
-        for place, cost in (costs.items() if isinstance(costs, dict) else ())
-        if isinstance(cost, dict) and cost.get("hourly_cost") is not None
-    }
 
 
 provider = Vultr()

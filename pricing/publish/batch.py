@@ -13,7 +13,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TypedDict
@@ -48,7 +47,9 @@ class OfferBatch:
     @property
     def digest(self) -> str:
         """SHA-256 over the offers without their dates: equal for two fetches without a change."""
-        lines = sorted(repr(_drop_date(offer)) for offer in self.offers)
+        names = [name for name in OFFER_COLUMNS if name != "as_of"]
+        rows = map(to_row, self.offers)
+        lines = sorted(repr(tuple(row[name] for name in names)) for row in rows)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -129,12 +130,6 @@ def unpack(payload: bytes) -> OfferBatch:
     )
 
 
-def _drop_date(offer: Offer) -> tuple[object, ...]:
-    values = dict(zip(OFFER_COLUMNS, to_row(offer).values(), strict=True))
-    del values["as_of"]
-    return tuple(values.values())
-
-
 MAX_PRICE_CHANGES = 10
 
 
@@ -171,6 +166,7 @@ class Changes:
 def compare_offers(before: Mapping[str, Offer], after: Sequence[Offer]) -> Changes:
     """What `after` changes against `before` (offer id → offer).
 
+    >>> from decimal import Decimal
     >>> from fractions import Fraction
     >>> from pricing.market.offers import PurchaseOption
     >>> def offer(price): return Offer("aws", "us-east-1", "p5.48xlarge", "h100", Fraction(8),
@@ -186,7 +182,9 @@ def compare_offers(before: Mapping[str, Offer], after: Sequence[Offer]) -> Chang
         kind = "added" if old is None else _classify_change(old, offer)
         counts[kind] += 1
         if old is not None and kind in ("dearer", "cheaper"):
-            price_changes.append((_log_ratio(old, offer), old, offer))
+            prices = float(old.effective_price_per_hour), float(offer.effective_price_per_hour)
+            ratio = abs(math.log(prices[1] / prices[0])) if all(prices) else math.inf
+            price_changes.append((ratio, old, offer))
     gone = len(before) - (len(after) - counts["added"])
     largest_changes = heapq.nlargest(MAX_PRICE_CHANGES, price_changes, key=itemgetter(0))
     return Changes(
@@ -203,19 +201,11 @@ def _classify_change(old: Offer, new: Offer) -> str:
         if old.price_per_hour != new.price_per_hour or old.upfront != new.upfront:
             if new.effective_price_per_hour == old.effective_price_per_hour:
                 return "changed"
-            return (
-                "dearer"
-                if new.effective_price_per_hour > old.effective_price_per_hour
-                else "cheaper"
-            )
+            is_dearer = new.effective_price_per_hour > old.effective_price_per_hour
+            return "dearer" if is_dearer else "cheaper"
         if _get_other_fields(old) == _get_other_fields(new):
             return "unchanged"
     return "changed"
-
-
-def _log_ratio(old: Offer, new: Offer) -> float:
-    before, after = float(old.effective_price_per_hour), float(new.effective_price_per_hour)
-    return abs(math.log(after / before)) if before and after else math.inf
 
 
 _get_other_fields = attrgetter(
@@ -228,13 +218,8 @@ _get_other_fields = attrgetter(
 def _describe_price_change(old: Offer, new: Offer) -> PriceChange:
     before, after = old.effective_price_per_hour, new.effective_price_per_hour
     ratio = float(after / before) if before else math.inf
-    return PriceChange(
-        new.id, _format_amount(before), _format_amount(after), new.currency, round(ratio, 6)
-    )
-
-
-def _format_amount(price: Decimal) -> str:
-    return f"{quantize(price):f}"
+    words = (f"{quantize(before):f}", f"{quantize(after):f}")
+    return PriceChange(new.id, *words, new.currency, round(ratio, 6))
 
 
 BUNDLED_OFFERS = Path(__file__).parents[1] / "data" / "offers.csv.zst"

@@ -130,27 +130,23 @@ class _PublicationAttempt:
         self.batch = batch
         self.released = released
         self.new_outliers = 0
-        self.expected = expected
         self.current_revision = store.latest(batch.provider)
         self.stored_offers = (
             store.read_stored_offers(self.current_revision) if self.current_revision else []
         )
-        self.check_result = batch_checks.check(
-            batch, self._load_published_state(), today, force=force
-        )
-        before = {stored.offer.id: stored.offer for stored in self.stored_offers}
-        self.changes = compare_offers(before, self.check_result.offers)
-
-    def _load_published_state(self) -> batch_checks.PublishedState:
-        return batch_checks.PublishedState(
+        current = self.current_revision
+        published_state = batch_checks.PublishedState(
             offers=[stored.offer for stored in self.stored_offers],
-            as_of=self.current_revision.as_of if self.current_revision else None,
-            origin=self.current_revision.origin if self.current_revision else "",
-            expected=[] if self.current_revision else self.expected(self.batch.provider),
+            as_of=current.as_of if current else None,
+            origin=current.origin if current else "",
+            expected=[] if current else expected(batch.provider),
             exchange_rates=reference.exchange_rates(),
-            known_regions=reference.region_names(self.batch.provider),
+            known_regions=reference.region_names(batch.provider),
             read_ranges=store.read_price_ranges,
         )
+        self.check_result = batch_checks.check(batch, published_state, today, force=force)
+        before = {stored.offer.id: stored.offer for stored in self.stored_offers}
+        self.changes = compare_offers(before, self.check_result.offers)
 
     def run(self, dry_run: bool) -> Publication:
         if not any(offer.sold_now for offer in self.check_result.offers):

@@ -196,11 +196,7 @@ def _find_faults(
     for name, field_rules in rules.items():
         for row, fault in _find_bad_values([getattr(o, name) for o in offers], field_rules):
             faults.setdefault(row, (NOT_AN_OFFER, f"{_label(offers[row])}: {name} {fault}"))
-    unknown = {
-        name
-        for name in {o.accelerator for row, o in enumerate(offers) if row not in faults}
-        if not _is_known_accelerator(name)
-    }
+    slugs = {one.slug for one in accelerators.all_accelerators()}
     currencies = frozenset(rates.currencies)
     for row, offer in enumerate(offers):
         if row in faults:
@@ -209,7 +205,7 @@ def _find_faults(
             faults[row] = (NOT_AN_OFFER, f"{_label(offer)}: {terms}")
         elif not (offer.price_per_hour or offer.effective_price_per_hour > 0):
             faults[row] = (NO_PRICE, offer.id)
-        elif offer.accelerator in unknown:
+        elif offer.accelerator not in slugs:
             faults[row] = (UNKNOWN_ACCELERATOR, offer.accelerator)
         elif offer.currency not in currencies:
             faults[row] = (NO_EXCHANGE_RATE, offer.currency)
@@ -234,14 +230,6 @@ def _find_bad_values(column: Sequence[object], rules: Iterable[Rule]) -> Iterato
 
 def _label(offer: Offer) -> str:
     return f"{offer.provider} {offer.region} {offer.instance_type}"[:120]
-
-
-def _is_known_accelerator(accelerator: str) -> bool:
-    try:
-        accelerators.get(accelerator)
-    except KeyError:
-        return False
-    return True
 
 
 def _explain_bad_terms(offer: Offer) -> str:

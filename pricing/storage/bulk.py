@@ -222,15 +222,12 @@ def _open_lock(provider: str) -> int:
         with suppress(OSError):
             path = database.with_name(f"{database.name}-refresh-{provider}.lock")
             return os.open(path, os.O_CREAT | os.O_RDONLY, 0o644)
-    return os.open(_temporary_lock(provider), os.O_CREAT | os.O_RDWR, 0o600)
-
-
-def _temporary_lock(provider: str) -> Path:
-    database = str(connection.settings_dict["NAME"])
-    if "mode=memory" in database:  # a database of this process alone
-        database = f"{database}\x1f{os.getpid()}"
-    name = hashlib.sha256(f"{Path(database).absolute()}\x1f{provider}".encode()).hexdigest()[:24]
-    return Path(tempfile.gettempdir()) / f"gpu-cost-planner-{os.getuid()}-{name}.lock"
+    place = str(connection.settings_dict["NAME"])
+    if "mode=memory" in place:  # a database of this process alone
+        place = f"{place}\x1f{os.getpid()}"
+    name = hashlib.sha256(f"{Path(place).absolute()}\x1f{provider}".encode()).hexdigest()[:24]
+    path = Path(tempfile.gettempdir()) / f"gpu-cost-planner-{os.getuid()}-{name}.lock"
+    return os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
 
 
 WholeNumbers = NDArray[np.int64]

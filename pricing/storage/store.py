@@ -194,14 +194,14 @@ def verify_revision(revision: Revision) -> bool:
 
 def to_stored_precision(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     """The offers with money as it can be kept, to ten decimal places."""
-    return tuple(_round_to_stored_precision(offer) for offer in offers)
-
-
-def _round_to_stored_precision(offer: Offer) -> Offer:
-    if is_exact(offer.price_per_hour) and is_exact(offer.upfront):
-        return offer
-    price, upfront = quantize(offer.price_per_hour), quantize(offer.upfront)
-    return replace(offer, price_per_hour=price, upfront=upfront)
+    return tuple(
+        offer
+        if is_exact(offer.price_per_hour) and is_exact(offer.upfront)
+        else replace(
+            offer, price_per_hour=quantize(offer.price_per_hour), upfront=quantize(offer.upfront)
+        )
+        for offer in offers
+    )
 
 
 def write_revision(
@@ -223,7 +223,12 @@ def write_revision(
     unchanged = unchanged_column.astype(bool)
     previous_listings = np.array([stored.listing_id for stored in previous], dtype="<i8")
     bulk.close_prices(np.setdiff1d(previous_listings, columns[0][unchanged]), revision.number - 1)
-    _insert_prices(revision.number, *(column[~unchanged] for column in columns[:4]))
+    new_listings, prices, upfronts, sold = (column[~unchanged] for column in columns[:4])
+    price_columns = (
+        *(new_listings.tolist(), repeat(revision.number), repeat(OPEN)),
+        *(prices.tolist(), upfronts.tolist(), sold.astype(bool).tolist()),
+    )
+    bulk.insert(Price, _PRICE_COLUMNS, zip(*price_columns, strict=False))
     revision.save(force_insert=True)
 
 
@@ -257,20 +262,6 @@ def _sort_by_listing(*columns: Sequence[int] | WholeNumbers) -> list[WholeNumber
     numbers = [np.array(column, dtype="<i8") for column in columns]
     order = np.argsort(numbers[0], kind="stable")
     return [column[order] for column in numbers]
-
-
-def _insert_prices(
-    number: int,
-    listings: WholeNumbers,
-    prices: WholeNumbers,
-    upfronts: WholeNumbers,
-    sold: WholeNumbers,
-) -> None:
-    columns = (
-        *(listings.tolist(), repeat(number), repeat(OPEN)),
-        *(prices.tolist(), upfronts.tolist(), sold.astype(bool).tolist()),
-    )
-    bulk.insert(Price, _PRICE_COLUMNS, zip(*columns, strict=False))
 
 
 def _find_or_insert_listings(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -28,8 +27,26 @@ class Command(DatabaseCommand):
         parser.add_argument("--all", action="store_true", help="past revisions too")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        revisions = _select_revisions(options["provider"], past=options["all"])
-        damaged = [revision for revision in revisions if not self._verify(revision)]
+        providers = options["provider"]
+        published = set(Revision.objects.order_by().values_list("provider", flat=True).distinct())
+        for name in providers:
+            if name not in published:
+                known = ", ".join(sorted(published)) or "none"
+                message = f"provider: {name!r} has no published prices; known are {known}"
+                raise CommandError(message, returncode=2)
+        past = Revision.objects.order_by("provider", "number")
+        revisions = past if options["all"] else newest_revisions()
+        if providers:
+            revisions = revisions.filter(provider__in=providers)
+        damaged = []
+        for revision in revisions:
+            if store.verify_revision(revision):
+                state = "identical to its publication"
+            else:
+                state = "DIFFERS from its publication"
+                damaged.append(revision)
+            offers = pluralize(revision.offer_count, "offer")
+            self.stdout.write(f"{revision}: {offers}, {state}")
         if damaged:
             checked = pluralize(len(revisions), "revision")
             self.stderr.write(
@@ -39,21 +56,3 @@ class Command(DatabaseCommand):
             )
             sys.exit(1)
         self.stdout.write(f"{pluralize(len(revisions), 'revision')} checked, no difference")
-
-    def _verify(self, revision: Revision) -> bool:
-        is_identical = store.verify_revision(revision)
-        state = "identical to its publication" if is_identical else "DIFFERS from its publication"
-        offers = pluralize(revision.offer_count, "offer")
-        self.stdout.write(f"{revision}: {offers}, {state}")
-        return is_identical
-
-
-def _select_revisions(providers: Sequence[str], *, past: bool) -> list[Revision]:
-    published = set(Revision.objects.order_by().values_list("provider", flat=True).distinct())
-    for name in providers:
-        if name not in published:
-            known = ", ".join(sorted(published)) or "none"
-            message = f"provider: {name!r} has no published prices; known are {known}"
-            raise CommandError(message, returncode=2)
-    revisions = Revision.objects.order_by("provider", "number") if past else newest_revisions()
-    return list(revisions.filter(provider__in=providers) if providers else revisions)

@@ -124,7 +124,27 @@ def attached_machine_types() -> tuple[AttachedMachineType, ...]:
     >>> attached_machine_types()[0].instance_type
     'n1-standard-4+1xnvidia-tesla-t4'
     """
-    return tuple(_combine_hosts())
+    hosts = list(_read_rows("gcp_hosts.csv"))
+    machines = []
+    for row in _read_rows("gcp_attached.csv"):
+        count = int(row["count"])
+        for host in hosts:
+            vcpus, memory_gib = int(host["vcpus"]), Decimal(host["memory_gib"])
+            fits = vcpus <= int(row["max_vcpus"]) and memory_gib <= Decimal(row["max_memory_gib"])
+            if fits and vcpus >= MIN_VCPUS_PER_ACCELERATOR * count:
+                machine = AttachedMachineType(
+                    instance_type=f"{host['instance_type']}+{count}x{row['accelerator_type']}",
+                    accelerator=row["accelerator"],
+                    accelerator_count=Fraction(count),
+                    vcpus=vcpus,
+                    memory_gib=memory_gib,
+                    network_gbps=None,
+                    source=row["source"],
+                    host=host["instance_type"],
+                    accelerator_type=row["accelerator_type"],
+                )
+                machines.append(machine)
+    return tuple(machines)
 
 
 @cache
@@ -148,27 +168,6 @@ def regions_by_machine_type(provider: str = "gcp") -> Mapping[str, frozenset[str
     """
     rows = _read_rows(f"{provider}_offered.csv")
     return MappingProxyType({row["name"]: frozenset(row["regions"].split()) for row in rows})
-
-
-def _combine_hosts() -> Iterator[AttachedMachineType]:
-    hosts = list(_read_rows("gcp_hosts.csv"))
-    for row in _read_rows("gcp_attached.csv"):
-        count = int(row["count"])
-        for host in hosts:
-            vcpus, memory_gib = int(host["vcpus"]), Decimal(host["memory_gib"])
-            fits = vcpus <= int(row["max_vcpus"]) and memory_gib <= Decimal(row["max_memory_gib"])
-            if fits and vcpus >= MIN_VCPUS_PER_ACCELERATOR * count:
-                yield AttachedMachineType(
-                    instance_type=f"{host['instance_type']}+{count}x{row['accelerator_type']}",
-                    accelerator=row["accelerator"],
-                    accelerator_count=Fraction(count),
-                    vcpus=vcpus,
-                    memory_gib=memory_gib,
-                    network_gbps=None,
-                    source=row["source"],
-                    host=host["instance_type"],
-                    accelerator_type=row["accelerator_type"],
-                )
 
 
 def _read_rows(name: str) -> Iterator[dict[str, str]]:

@@ -63,10 +63,6 @@ class _FetchState:
         types = self.sold_by_region.get(region)
         return types is None or instance_type in types
 
-    def record_block_row(self, attributes: Mapping[str, str]) -> None:
-        if attributes.get("marketoption") == "CapacityBlock":
-            self.block_rows.add((region_code(attributes), attributes.get("instanceType", "")))
-
     def machines_sold_by_block(self, region: str) -> list[Machine]:
         """By what EC2 says of the machine, or by a row of the price list."""
         return [
@@ -134,7 +130,14 @@ def read(client: AwsClient, context: FetchContext, listed: PriceList) -> Fetched
     yield from _read_machines(client, state, [one for one in regions if is_ec2_region(one)])
     yield from _read_prices(listed.rows, state, context)
     yield from _read_unlisted_families(client, state, context)
-    yield from _report_unpriced(state)
+    # Machines sold at a place for which no row came: some are had by the Capacity Block alone,
+    # others' rows got lost on the way. What is published of them stays in force.
+    for region in state.sold_by_region:
+        names = sorted(one.instance_type for one in state.machines_in(region))
+        unpriced = tuple(name for name in names if (region, name) not in state.priced_machines)
+        yield from (SkippedRow(_NO_PRICE, f"{name} {region}") for name in unpriced)
+        if unpriced:
+            yield NotRead(_NO_PRICE, _FROM_PRICE_LIST, (region,), unpriced)
     ec2_regions = [region for region in regions if state.sold_by_region.get(region)]
     # EC2 and savings plans are services of their own, each with a pace of its own.
     parts = (
@@ -184,10 +187,8 @@ def _find_priced_regions(rows: Iterable[str], wanted_regions: tuple[str, ...]) -
             "the price list has no accelerators",
             "The last published prices stay in force; try again later.",
         )
-    return sorted(
-        priced.intersection(wanted_regions) if wanted_regions else priced,
-        key=lambda code: (not is_ec2_region(code), code),
-    )
+    regions = priced.intersection(wanted_regions or priced)
+    return sorted(regions, key=lambda code: (not is_ec2_region(code), code))
 
 
 def _read_machines(
@@ -224,7 +225,10 @@ def _read_prices(rows: Iterable[str], state: _FetchState, context: FetchContext)
             continue
         state.read_rows.add(text)
         row = _parse_row(text)
-        state.record_block_row(row["product"].get("attributes", {}))
+        attributes = row["product"].get("attributes", {})
+        if attributes.get("marketoption") == "CapacityBlock":
+            place = region_code(attributes), attributes.get("instanceType", "")
+            state.block_rows.add(place)
         sku = read_product(row["product"], state.machines)
         if isinstance(sku, SkippedRow):
             state.reported_rows.add(sku)
@@ -232,19 +236,9 @@ def _read_prices(rows: Iterable[str], state: _FetchState, context: FetchContext)
         elif sku is not None and (not context.regions or sku.region in context.regions):
             name = sku.machine.instance_type
             state.priced_machines[sku.region, name] = sku.machine
-            sold_now = state.is_sold(sku.region, name)
-            yield from read_terms(
-                sku,
-                (
-                    {
-                        code: term
-                        for section in row.get("terms", {}).values()
-                        for code, term in section.items()
-                    }
-                ),
-                day,
-                sold_now,
-            )
+            sections = row.get("terms", {}).values()
+            terms = {code: term for section in sections for code, term in section.items()}
+            yield from read_terms(sku, terms, day, state.is_sold(sku.region, name))
 
 
 def _parse_row(text: str) -> dict[str, Any]:
@@ -265,33 +259,18 @@ def _read_unlisted_families(
     client: AwsClient, state: _FetchState, context: FetchContext
 ) -> FetchedRows:
     """Machines that EC2 sells and no accelerated family of the price list holds. One that fails
-    is told by `_report_unpriced`."""
+    is told as sold without a price."""
     priced_types = {name for _, name in state.priced_machines}
     for machine in sorted(state.machines.accelerated_machines(), key=lambda one: one.instance_type):
         name = machine.instance_type
         if name not in priced_types:
             part = NotRead(f"prices of {name}", _FROM_PRICE_LIST, (), (name,))
-            for row in read_part(part, partial(_list_rows, client, name, context.regions)):
+            for row in read_part(part, partial(products_of_type, client, name, context.regions)):
                 if isinstance(row, NotRead):
                     yield row
                 else:
                     yield from _read_prices([row], state, context)
     yield from (row for row in state.machines.unknown_machines() if row not in state.reported_rows)
-
-
-def _list_rows(client: AwsClient, name: str, regions: tuple[str, ...]) -> list[str]:
-    return list(products_of_type(client, name, regions))
-
-
-def _report_unpriced(state: _FetchState) -> Iterator[SkippedRow | NotRead]:
-    """Machines sold at a place for which no row came: some are had by the Capacity Block alone,
-    others' rows got lost on the way. What is published of them stays in force."""
-    for region in state.sold_by_region:
-        names = sorted(one.instance_type for one in state.machines_in(region))
-        unpriced = tuple(name for name in names if (region, name) not in state.priced_machines)
-        yield from (SkippedRow(_NO_PRICE, f"{name} {region}") for name in unpriced)
-        if unpriced:
-            yield NotRead(_NO_PRICE, _FROM_PRICE_LIST, (region,), unpriced)
 
 
 def _read_interruptible(client: AwsClient, state: _FetchState, region: str) -> list[Row]:
@@ -385,7 +364,7 @@ _FILTERS = {
 def products(client: AwsClient, region: str) -> Iterator[str]:
     """Every row (JSON) of the accelerated families in a region; empty means all regions."""
     for family in _FAMILIES:
-        filters = {"instanceFamily": family} | _region_filter(region)
+        filters = {"instanceFamily": family, "regionCode": region}
         name = f"get_products/{region or 'all'}/{family.replace(' ', '_')}"
         yield from _read_rows(client, name, filters)
 
@@ -395,18 +374,15 @@ def products_of_type(
 ) -> Iterator[str]:
     """The rows of one machine, for families that AWS lists under another name."""
     for region in regions or ("",):
-        filters = {"instanceType": instance_type} | _region_filter(region)
+        filters = {"instanceType": instance_type, "regionCode": region}
         yield from _read_rows(client, f"get_products/{region or 'all'}/{instance_type}", filters)
-
-
-def _region_filter(region: str) -> dict[str, str]:
-    return {"regionCode": region} if region else {}
 
 
 def _read_rows(client: AwsClient, name: str, extra_filters: dict[str, str]) -> Iterator[str]:
     filters = [
         {"Type": "TERM_MATCH", "Field": field, "Value": value}
         for field, value in (_FILTERS | extra_filters).items()
+        if value
     ]
     for page in client.read_all_pages(
         name,

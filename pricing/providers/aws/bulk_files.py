@@ -142,7 +142,12 @@ def _read_indexes(
     indexes: dict[_PriceList, _Index] = {}
     unread: list[NotRead] = []
     urls = http.context.settings.get("AWS_PRICE_LIST_URL", "").strip() or default_url
-    lists = [_parse_price_list(url) for url in urls.replace(",", " ").split()]
+    lists: list[_PriceList] = []
+    for url in urls.replace(",", " ").split():
+        base, _, list_path = url.partition("/offers/v1.0/")
+        base = check_endpoint("aws", "AWS_PRICE_LIST_URL", base).url
+        china = list_path.startswith("cn") or ".amazonaws.com.cn" in base
+        lists.append(_PriceList(base, "cn" if china else "aws"))
     for one in lists:
         try:
             indexes[one] = _read_index(http, one)
@@ -152,13 +157,6 @@ def _read_indexes(
             regions = partition_regions(one.partition)
             unread.append(explain_unread(NotRead("a price list", regions=regions), error))
     return indexes, unread
-
-
-def _parse_price_list(url: str) -> _PriceList:
-    base, _, list_path = url.partition("/offers/v1.0/")
-    base = check_endpoint("aws", "AWS_PRICE_LIST_URL", base).url
-    china = list_path.startswith("cn") or ".amazonaws.com.cn" in base
-    return _PriceList(base, "cn" if china else "aws")
 
 
 def _read_index(http: ProviderHttpClient, price_list: _PriceList) -> _Index:
@@ -295,7 +293,8 @@ UNREADABLE = (ijson.JSONError, EOFError, OSError, zlib.error)
 
 def entries(file: IO[bytes]) -> Iterator[Entry]:
     """Every entry of the three maps in the order of the file."""
-    section_file: SectionFile | None = split_sections(file)
+    # Each map gives the next one when it was read to its end.
+    section_file: SectionFile | None = SectionFile("products", _split_at_keys(file))
     try:
         while section_file is not None:
             for sku, value in yajl2_c.kvitems(
@@ -305,11 +304,6 @@ def entries(file: IO[bytes]) -> Iterator[Entry]:
             section_file = section_file.following
     except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
-
-
-def split_sections(file: IO[bytes]) -> SectionFile:
-    """The first map of `file`; each one gives the next when it was read to its end."""
-    return SectionFile("products", _split_at_keys(file))
 
 
 class SectionFile:
@@ -390,7 +384,7 @@ def plan_rates(
 ) -> Iterator[Rate | SkippedRow]:
     """The rates of the machines in `skus`, the Linux SKUs of the region's offer file."""
     try:
-        products = split_sections(file)
+        products = SectionFile("products", _split_at_keys(file))
         plans = {one["sku"]: one["attributes"] for one in _iterate_items(products, "products.item")}
         if not plans or products.following is None:
             raise OfferFileError("it holds no savings plans")

@@ -244,7 +244,26 @@ def _translate_error(
     from botocore import exceptions, parsers
 
     if isinstance(error, exceptions.ClientError):
-        return _translate_client_error(provider, what, error)
+        code = str(error.response.get("Error", {}).get("Code", ""))
+        message = str(error.response.get("Error", {}).get("Message", ""))
+        meta = error.response.get("ResponseMetadata", {})
+        status, headers = meta.get("HTTPStatusCode", 0), meta.get("HTTPHeaders", {})
+        status_text = f"{what} answered {status} {code}"
+        if status == 429 or status >= 500 or _contains_any(code, _BUSY_CODES):
+            return RetryableError(status_text, parse_retry_after_s(headers.get("retry-after")))
+        if code in _CLOCK_CODES or message.startswith(_CLOCK_MESSAGES):
+            return ProviderUnavailable(
+                provider,
+                f"{status_text}: AWS does not accept this machine's time"
+                f" (AWS's own is {headers.get('date')})",
+                "Set the clock (NTP). The last published prices stay in force.",
+            )
+        if _contains_any(code, _EXPIRED_CODES):
+            return SignInExpired(provider, status_text, _CREDENTIALS_HINT)
+        if status in (401, 403) or _contains_any(code, _DENIAL_CODES):
+            return AccessDenied(provider, status_text, _CREDENTIALS_HINT)
+        hint = "Check the AWS settings, and whether this endpoint offers that operation."
+        return AccessDenied(provider, f"{status_text}: {message}", hint)
     if isinstance(
         error,
         (
@@ -269,31 +288,6 @@ def _translate_error(
     if isinstance(error, exceptions.BotoCoreError):
         return ProviderUnavailable(provider, f"{what}: {error}", "Check the AWS settings.")
     return None
-
-
-def _translate_client_error(
-    provider: str, what: str, error: Any
-) -> RetryableError | ProviderUnavailable:
-    code = str(error.response.get("Error", {}).get("Code", ""))
-    message = str(error.response.get("Error", {}).get("Message", ""))
-    meta = error.response.get("ResponseMetadata", {})
-    status, headers = meta.get("HTTPStatusCode", 0), meta.get("HTTPHeaders", {})
-    status_text = f"{what} answered {status} {code}"
-    if status == 429 or status >= 500 or _contains_any(code, _BUSY_CODES):
-        return RetryableError(status_text, parse_retry_after_s(headers.get("retry-after")))
-    if code in _CLOCK_CODES or message.startswith(_CLOCK_MESSAGES):
-        return ProviderUnavailable(
-            provider,
-            f"{status_text}: AWS does not accept this machine's time"
-            f" (AWS's own is {headers.get('date')})",
-            "Set the clock (NTP). The last published prices stay in force.",
-        )
-    if _contains_any(code, _EXPIRED_CODES):
-        return SignInExpired(provider, status_text, _CREDENTIALS_HINT)
-    if status in (401, 403) or _contains_any(code, _DENIAL_CODES):
-        return AccessDenied(provider, status_text, _CREDENTIALS_HINT)
-    hint = "Check the AWS settings, and whether this endpoint offers that operation."
-    return AccessDenied(provider, f"{status_text}: {message}", hint)
 
 
 def _contains_any(code: str, classes: tuple[str, ...]) -> bool:

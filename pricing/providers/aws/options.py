@@ -273,7 +273,17 @@ def read_savings_plans(
             )
             if machine is not None:
                 is_sold = sold_types is None or machine.instance_type in sold_types
-                yield _parse_rate(row, machine, region, is_sold)
+                plan = row["savingsPlanOffering"]
+                yield make_rate(
+                    machine,
+                    region,
+                    plan["planType"],
+                    round(plan.get("durationSeconds", 0) / 3600 / HOURS_PER_MONTH),
+                    plan.get("paymentOption", ""),
+                    row.get("rate"),
+                    currency=plan.get("currency", "USD"),
+                    sold_now=is_sold,
+                )
 
 
 def make_offers(
@@ -290,7 +300,22 @@ def make_offers(
         if other is None or rate.per_hour < other.per_hour:
             cheapest_rates[key] = rate
     for rate in cheapest_rates.values():
-        yield _build_plan_offer(rate, as_of)
+        upfront_share = _UPFRONT_SHARE[rate.payment]
+        total = rate.per_hour * HOURS_PER_MONTH * rate.months
+        yield make_offer(
+            rate.machine,
+            rate.region,
+            option=PurchaseOption.SAVINGS_PLAN,
+            price_per_hour=_round(rate.per_hour * (1 - upfront_share)),
+            upfront=_round(total * upfront_share),
+            currency=rate.currency,
+            term_months=rate.months,
+            payment_option=rate.payment,
+            as_of=as_of,
+            source=SAVINGS_PLANS_SOURCE,
+            sku=SAVINGS_PLAN_SKUS.get(rate.plan, ""),
+            sold_now=rate.sold_now,
+        )
 
 
 def make_rate(
@@ -326,41 +351,6 @@ def is_linux_use(usage_type: str, operation: str) -> bool:
     """
     usage = usage_type.partition(":")[0].rpartition("-")[2]
     return usage == "BoxUsage" and operation == "RunInstances"
-
-
-def _parse_rate(
-    row: Mapping[str, Any], machine: Machine, region: str, sold_now: bool
-) -> Rate | SkippedRow:
-    plan = row["savingsPlanOffering"]
-    return make_rate(
-        machine,
-        region,
-        plan["planType"],
-        round(plan.get("durationSeconds", 0) / 3600 / HOURS_PER_MONTH),
-        plan.get("paymentOption", ""),
-        row.get("rate"),
-        currency=plan.get("currency", "USD"),
-        sold_now=sold_now,
-    )
-
-
-def _build_plan_offer(rate: Rate, as_of: dt.date) -> Offer:
-    upfront_share = _UPFRONT_SHARE[rate.payment]
-    total = rate.per_hour * HOURS_PER_MONTH * rate.months
-    return make_offer(
-        rate.machine,
-        rate.region,
-        option=PurchaseOption.SAVINGS_PLAN,
-        price_per_hour=_round(rate.per_hour * (1 - upfront_share)),
-        upfront=_round(total * upfront_share),
-        currency=rate.currency,
-        term_months=rate.months,
-        payment_option=rate.payment,
-        as_of=as_of,
-        source=SAVINGS_PLANS_SOURCE,
-        sku=SAVINGS_PLAN_SKUS.get(rate.plan, ""),
-        sold_now=rate.sold_now,
-    )
 
 
 def _round(amount: Decimal) -> Decimal:

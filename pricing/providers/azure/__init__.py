@@ -26,7 +26,16 @@ class AzureProvider:
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
         with ProviderHttpClient(self.name, context) as http:
-            rows = list(self._read_prices(http))
+            rows = list(
+                retail.read_prices(http, lambda row: read_row(row, http.context.retrieved_at))
+            )
+            if context.regions and not rows:
+                wanted = sorted({region_name(region) for region in context.regions})
+                raise ProviderUnavailable(
+                    self.name,
+                    f"there are no prices for region {', '.join(wanted)}",
+                    "Check the spelling; Azure's regions are named like westus3 and westeurope.",
+                )
             yield from (one for one in rows if isinstance(one, (SkippedRow, NotRead)))
             prices = [one for one in rows if isinstance(one, Price)]
             skus = list(self._read_machines(http))
@@ -49,19 +58,6 @@ class AzureProvider:
                     yield replace(
                         part, availability_only=False, instance_types=tuple(sorted(unidentified))
                     )
-
-    def _read_prices(self, http: ProviderHttpClient) -> Iterator[Price | SkippedRow | NotRead]:
-        is_empty = True
-        for row in retail.read_prices(http, lambda row: read_row(row, http.context.retrieved_at)):
-            is_empty = False
-            yield row
-        if http.context.regions and is_empty:
-            wanted = sorted({region_name(region) for region in http.context.regions})
-            raise ProviderUnavailable(
-                self.name,
-                f"there are no prices for region {', '.join(wanted)}",
-                "Check the spelling; Azure's regions are named like westus3 and westeurope.",
-            )
 
     def _read_machines(self, http: ProviderHttpClient) -> Iterator[ResourceSku | NotRead]:
         """Resource SKUs where a subscription is configured. Where they fail our own table says

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from pricing.ingest.http import (
@@ -28,9 +28,6 @@ from pricing.ingest.http import (
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.market import accelerators, machine_types
 from pricing.providers.azure.price_rows import region_name
-
-if TYPE_CHECKING:
-    from azure.mgmt.compute import ComputeManagementClient
 
 PUBLIC_URL = "https://management.azure.com"
 SIGN_IN_HINT = (
@@ -72,38 +69,37 @@ class _PageReader:
 
     def next_page(self) -> dict[str, Any]:
         if self._operations is None:
-            self._operations = getattr(_client(self._http), self._group)
+            self._operations = getattr(self._make_client(), self._group)
         page = self._operations.list(**self._parameters).by_page(self._next_link)
         rows = [row.as_dict() for row in next(page)]
         self._next_link = page.continuation_token
         return {"value": rows, "nextLink": self._next_link}
 
+    def _make_client(self) -> Any:
+        from azure.core.pipeline.policies import SansIOHTTPPolicy
+        from azure.mgmt.compute import ComputeManagementClient
 
-def _client(http: ProviderHttpClient) -> ComputeManagementClient:
-    from azure.core.pipeline.policies import SansIOHTTPPolicy
-    from azure.mgmt.compute import ComputeManagementClient
+        endpoint = self._http.endpoint("AZURE_RESOURCE_MANAGER_URL", PUBLIC_URL)
+        options: dict[str, Any] = {}
+        credential: Any = object()
+        if endpoint.anonymous:
+            options = {"authentication_policy": SansIOHTTPPolicy(), "use_env_settings": False}
+        else:
+            from azure.identity import DefaultAzureCredential
 
-    endpoint = http.endpoint("AZURE_RESOURCE_MANAGER_URL", PUBLIC_URL)
-    options: dict[str, Any] = {}
-    credential: Any = object()
-    if not endpoint.anonymous:
-        from azure.identity import DefaultAzureCredential
-
-        credential = DefaultAzureCredential()
-    else:
-        options = {"authentication_policy": SansIOHTTPPolicy(), "use_env_settings": False}
-    return ComputeManagementClient(
-        credential,
-        _subscription_id(http),
-        base_url=endpoint.url,
-        credential_scopes=[f"{PUBLIC_URL}/.default"],
-        per_call_policies=[_pin_to_server(http.provider, endpoint)],
-        retry_total=0,
-        permit_redirects=False,
-        connection_timeout=CONNECT_TIMEOUT_S,
-        read_timeout=CALL_TIMEOUT_S,
-        **options,
-    )
+            credential = DefaultAzureCredential()
+        return ComputeManagementClient(
+            credential,
+            _subscription_id(self._http),
+            base_url=endpoint.url,
+            credential_scopes=[f"{PUBLIC_URL}/.default"],
+            per_call_policies=[_pin_to_server(self._http.provider, endpoint)],
+            retry_total=0,
+            permit_redirects=False,
+            connection_timeout=CONNECT_TIMEOUT_S,
+            read_timeout=CALL_TIMEOUT_S,
+            **options,
+        )
 
 
 def _pin_to_server(provider: str, endpoint: Endpoint) -> Any:

@@ -92,7 +92,23 @@ def _read_prices(row: Row) -> Iterator[Price | SkippedRow]:
     price = _price(row, option, per_hour=_amount(row, "retailPrice"))
     yield price
     if price.option is PurchaseOption.ON_DEMAND:
-        yield from _savings_plans(row, price)
+        plans = row.get("savingsPlan") or []
+        for plan in plans if isinstance(plans, list) else [plans]:
+            plan_fields = plan if isinstance(plan, Mapping) else {}
+            term = parse_term_months(_text(plan_fields, "term"))
+            rate = parse_amount(plan_fields.get("retailPrice")) or parse_amount(
+                plan_fields.get("unitPrice")
+            )
+            if not term or not rate or rate <= 0:
+                yield SkippedRow("savings plan without a term or price", _words(row))
+                continue
+            yield _price(
+                row,
+                PurchaseOption.SAVINGS_PLAN,
+                per_hour=rate,
+                term_months=term,
+                payment_option="no_upfront",
+            )
 
 
 def _reservation(row: Row) -> Price | SkippedRow:
@@ -112,26 +128,6 @@ def _reservation(row: Row) -> Price | SkippedRow:
         term_months=term,
         payment_option="all_upfront",
     )
-
-
-def _savings_plans(row: Row, base: Price) -> Iterator[Price | SkippedRow]:
-    plans = row.get("savingsPlan") or []
-    for plan in plans if isinstance(plans, list) else [plans]:
-        plan_fields = plan if isinstance(plan, Mapping) else {}
-        term = parse_term_months(_text(plan_fields, "term"))
-        rate = parse_amount(plan_fields.get("retailPrice")) or parse_amount(
-            plan_fields.get("unitPrice")
-        )
-        if not term or not rate or rate <= 0:
-            yield SkippedRow("savings plan without a term or price", _words(row))
-            continue
-        yield _price(
-            row,
-            PurchaseOption.SAVINGS_PLAN,
-            per_hour=rate,
-            term_months=term,
-            payment_option="no_upfront",
-        )
 
 
 def _price(row: Row, option: PurchaseOption, **terms: Any) -> Price:

@@ -69,21 +69,15 @@ def read_prices(http: ProviderHttpClient, read_row: ReadRow[T]) -> Iterator[T | 
     if whole.failure and len(wanted) == 1:
         raise whole.failure
     if whole.failure or whole.pages > 1:
-        yield from _read_regions(http, _list_regions(http, whole, wanted), whole, read_row)
+        # A wanted region that nobody knows may be another cloud's.
+        known = {region_name(region) for region in http.context.known_regions}
+        if wanted:
+            known = known & set(wanted) or set(wanted if whole.failure else ())
+        regions = sorted((whole.row_counts.keys() | known) - {""})
+        yield from _read_regions(http, regions, whole, read_row)
     else:
         for prices in whole.prices.values():
             yield from prices
-
-
-def _list_regions(http: ProviderHttpClient, whole: _Reading[T], wanted: Sequence[str]) -> list[str]:
-    """The regions to read: those of the list, and those known where they are wanted.
-
-    A wanted one that nobody knows may be another cloud's.
-    """
-    known = {region_name(region) for region in http.context.known_regions}
-    if wanted:
-        known = known & set(wanted) or set(wanted if whole.failure else ())
-    return sorted((whole.row_counts.keys() | known) - {""})
 
 
 def _read(
@@ -104,7 +98,11 @@ def _read(
             for page in read_pages(http, folder, regions, n_series_only=n_series_only):
                 reading.pages += 1
                 for row in page["Items"]:
-                    _add_row(reading, row, regions, read_row)
+                    region = region_name(str(row.get("armRegionName") or ""))
+                    if not regions or region in regions:
+                        reading.row_counts[region] += 1
+                        reading.digests[region] += hash(json.dumps(row, sort_keys=True))
+                        reading.prices[region].extend(read_row(row))
         except RunStopped:
             raise
         except ProviderUnavailable as error:
@@ -115,15 +113,6 @@ def _read(
         if not isinstance(reading.failure, EmptyPriceList):
             break
     return reading
-
-
-def _add_row(reading: _Reading[T], row: Row, regions: Sequence[str], read_row: ReadRow[T]) -> None:
-    region = region_name(str(row.get("armRegionName") or ""))
-    if regions and region not in regions:
-        return
-    reading.row_counts[region] += 1
-    reading.digests[region] += hash(json.dumps(row, sort_keys=True))
-    reading.prices[region].extend(read_row(row))
 
 
 def _read_regions(
@@ -170,17 +159,14 @@ def _read_region(
         if reading.failure:
             raise reading.failure
         if reading.pages == 1 or reading.is_same(region, before):
-            _check_row_count(http, reading.row_counts[region], whole.row_counts[region])
+            rows, rows_of_whole = reading.row_counts[region], whole.row_counts[region]
+            if rows < MIN_ROW_SHARE * rows_of_whole:
+                what = f"{rows:,} rows came of the {rows_of_whole:,} that the whole list has"
+                raise ProviderUnavailable(http.provider, what, _RETRY_HINT)
             return reading.prices[region]
         before = reading
     what = f"its rows changed each of the {MAX_READINGS} times that they were read"
     raise ProviderUnavailable(http.provider, what, _RETRY_HINT)
-
-
-def _check_row_count(http: ProviderHttpClient, rows: int, rows_of_whole: int) -> None:
-    if rows < MIN_ROW_SHARE * rows_of_whole:
-        what = f"{rows:,} rows came of the {rows_of_whole:,} that the whole list has"
-        raise ProviderUnavailable(http.provider, what, _RETRY_HINT)
 
 
 PUBLIC_URL = "https://prices.azure.com"
@@ -262,7 +248,7 @@ def _iterate_pages(http: ProviderHttpClient, folder: str, page: Any) -> Iterator
                     f"the next page of prices is at {redact_url(link)}, on another server",
                     "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
                 )
-            page = http.get_json(name, (f"{base}?{urlsplit(link).query}"), check=_check_not_empty)
+            page = http.get_json(name, f"{base}?{urlsplit(link).query}", check=_check_not_empty)
         except BadRequest:
             if len(page["Items"]) >= full_page_rows:
                 raise

@@ -25,7 +25,16 @@ class GcpProvider:
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
         with ProviderHttpClient(self.name, context) as http:
-            rows = list(_read_rates(http))
+            slices = NotRead("Cloud TPU", instance_types=client.slices_of_cloud_tpu())
+            rows: list[Rate | SkippedRow | NotRead] = []
+            for sku in client.skus(http, client.COMPUTE_ENGINE):
+                rows += read_sku(sku)
+            rows += read_part(
+                slices,
+                lambda: [
+                    row for sku in client.skus(http, client.CLOUD_TPU) for row in read_sku(sku)
+                ],
+            )
             yield from (one for one in rows if isinstance(one, (SkippedRow, NotRead)))
             rates = [one for one in rows if not isinstance(one, (SkippedRow, NotRead))]
             priced_regions = {rate.region for rate in rates}
@@ -41,16 +50,6 @@ class GcpProvider:
                     yield from Composer(RateBook(rates), part, day, context.regions).offers()
                 else:
                     yield part
-
-
-def _read_rates(http: ProviderHttpClient) -> Iterator[Rate | SkippedRow | NotRead]:
-    for sku in client.skus(http, client.COMPUTE_ENGINE):
-        yield from read_sku(sku)
-    slices = NotRead("Cloud TPU", instance_types=client.slices_of_cloud_tpu())
-    yield from read_part(
-        slices,
-        lambda: [row for sku in client.skus(http, client.CLOUD_TPU) for row in read_sku(sku)],
-    )
 
 
 def _read_availability(http: ProviderHttpClient) -> Iterator[Availability | NotRead]:

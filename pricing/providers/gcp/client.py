@@ -317,10 +317,13 @@ class Availability:
 
     def is_offered(self, machine_type: machine_types.MachineType, region: str) -> bool:
         if isinstance(machine_type, machine_types.AttachedMachineType):
-            max_cards = self._most_cards.get(machine_type.accelerator_type)
-            return (
-                max_cards is None or (machine_type.accelerator_count or 0) <= max_cards
-            ) and region in self._find_attachable_regions(machine_type)
+            name = machine_type.accelerator_type
+            most = self._most_cards.get(name)
+            if most is not None and (machine_type.accelerator_count or 0) > most:
+                return False
+            if self._attachable is not None:
+                return region in self._attachable.get(name, ())
+            return region in machine_types.regions_by_machine_type().get(name, frozenset())
         return region in self._find_regions(machine_type.instance_type)
 
     def has_slice(self, one: machine_types.TpuSlice, region: str) -> bool:
@@ -336,26 +339,17 @@ class Availability:
         live = self._types.get(name)
         return live.regions if live else frozenset()
 
-    def _find_attachable_regions(
-        self, machine_type: machine_types.AttachedMachineType
-    ) -> Iterable[str]:
-        if self._attachable is None:
-            return machine_types.regions_by_machine_type().get(
-                machine_type.accelerator_type, frozenset()
-            )
-        return self._attachable.get(machine_type.accelerator_type, ())
-
     def _apply_live_values(
         self, machine_type: machine_types.MachineType
     ) -> machine_types.MachineType:
         live = (self._types or {}).get(machine_type.instance_type)
         if live is None:
             return machine_type
-        vcpus, memory_gib = (
-            live.vcpus or machine_type.vcpus,
-            live.memory_gib or machine_type.memory_gib,
+        return replace(
+            machine_type,
+            vcpus=live.vcpus or machine_type.vcpus,
+            memory_gib=live.memory_gib or machine_type.memory_gib,
         )
-        return replace(machine_type, vcpus=vcpus, memory_gib=memory_gib)
 
 
 def read_machine_types(
@@ -367,10 +361,17 @@ def read_machine_types(
         name = str(row.get("name") or "")
         if not name or not _is_current(row):
             continue
-        machine = types_by_name.get(name) or types_by_name.setdefault(
-            name, _parse_live_machine_type(name, row)
+        cards = [one for one in row.get("accelerators") or () if one.get("guestAcceleratorCount")]
+        disks = row.get("bundledLocalSsds") or {}
+        machine = LiveMachineType(
+            name=name,
+            vcpus=int(row.get("guestCpus") or 0),
+            memory_gib=Decimal(int(row.get("memoryMb") or 0)) / _MIB_PER_GIB,
+            accelerator_type=str(cards[0].get("guestAcceleratorType") or "") if cards else "",
+            accelerator_count=int(cards[0]["guestAcceleratorCount"]) if cards else 0,
+            local_ssd_partitions=int(disks.get("partitionCount") or 0) if disks else None,
         )
-        machine.regions.add(zone_region(zone))
+        types_by_name.setdefault(name, machine).regions.add(zone_region(zone))
     return types_by_name
 
 
@@ -403,19 +404,6 @@ def zone_region(zone: str) -> str:
 def _is_current(row: Mapping[str, Any]) -> bool:
     deprecated = row.get("deprecated") or {}
     return str(deprecated.get("state") or "").upper() not in _GONE
-
-
-def _parse_live_machine_type(name: str, row: Mapping[str, Any]) -> LiveMachineType:
-    cards = [card for card in row.get("accelerators") or () if card.get("guestAcceleratorCount")]
-    disks = row.get("bundledLocalSsds") or {}
-    return LiveMachineType(
-        name=name,
-        vcpus=int(row.get("guestCpus") or 0),
-        memory_gib=Decimal(int(row.get("memoryMb") or 0)) / _MIB_PER_GIB,
-        accelerator_type=str(cards[0].get("guestAcceleratorType") or "") if cards else "",
-        accelerator_count=int(cards[0]["guestAcceleratorCount"]) if cards else 0,
-        local_ssd_partitions=int(disks.get("partitionCount") or 0) if disks else None,
-    )
 
 
 def _build_machine_type(live: LiveMachineType) -> machine_types.MachineType | SkippedRow:

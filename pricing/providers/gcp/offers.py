@@ -113,7 +113,11 @@ class Composer:
             if _is_fraction_of_g4(machine_type):
                 components.append(_FRACTION_OF_G4)
             for region in self._priced_regions(components, option, months):
-                parts = self._select_parts(machine_type, option, months, region)
+                parts: Sequence[Part] = list_parts(machine_type)
+                if _is_fraction_of_g4(machine_type):
+                    whole = self._rate_book.rate(_FRACTION_OF_G4, option, months, region)
+                    if isinstance(whole, Rate):
+                        parts = [(_FRACTION_OF_G4, machine_type.accelerator_count or Fraction(0))]
                 yield self._compose_offer(
                     parts,
                     option,
@@ -137,19 +141,6 @@ class Composer:
             r for part in components for r in self._rate_book.regions(part, option, months)
         }
         yield from sorted(priced_regions & self._wanted if self._wanted else priced_regions)
-
-    def _select_parts(
-        self,
-        machine_type: machine_types.MachineType,
-        option: PurchaseOption,
-        months: int,
-        region: str,
-    ) -> Sequence[Part]:
-        if _is_fraction_of_g4(machine_type):
-            slice_rate = self._rate_book.rate(_FRACTION_OF_G4, option, months, region)
-            if isinstance(slice_rate, Rate):
-                return [(_FRACTION_OF_G4, machine_type.accelerator_count or Fraction(0))]
-        return list_parts(machine_type)
 
     def _compose_offer(
         self,
@@ -467,19 +458,17 @@ def parse_component(text: str, group: str) -> Component | None:
         return Component("slice:g4", Fraction(int(share[1]), int(share[2])))
     series = _SERIES.search(text)
     if series:
-        return Component(_host_component(series[2], _normalize_series(series[1])))
+        compact = series[1].replace(" ", "")
+        name = _SERIES_NAMES.get(compact, compact.upper())
+        return Component(f"{'ram' if series[2] == 'ram' else 'core'}:{name}")
     n1 = _N1_COMMITMENT.search(text)
     if n1:
-        return Component(_host_component(n1[1], "N1"))
+        return Component("ram:N1" if n1[1] == "ram" else "core:N1")
     if _SSD.search(text):
         return None if _SSD_OF_OTHERS.search(text) else Component("ssd")
-    name = next((name for name, pattern in _GPU_PATTERNS if pattern.search(text)), None)
-    if name is None:
-        return None
-    if not name.startswith("slice:"):
-        return Component(name)
-    slices = _SLICE.search(text)
-    return Component(name, Fraction(int(slices[1]) if slices else 1))
+    gpu = next((name for name, pattern in _GPU_PATTERNS if pattern.search(text)), None)
+    slices = _SLICE.search(text) if gpu and gpu.startswith("slice:") else None
+    return Component(gpu, Fraction(int(slices[1]) if slices else 1)) if gpu else None
 
 
 def find_exclusion(text: str) -> str:
@@ -522,21 +511,8 @@ def _parse_tpu(text: str) -> Component | None:
     match = _TPU.search(text)
     if not tpu_name and not match:
         return None
-    generation = tpu_name or _parse_generation(match["gen"] if match else "")
+    compact = match["gen"].replace(" ", "") if match else ""
+    generation = tpu_name or _TPU_GENERATIONS.get(compact, f"v{compact}")
     if generation in ("v2", "v3"):
         return Component(f"tpu:{generation}:{'pod' if 'pod' in text else 'device'}")
     return Component(f"tpu:{generation}:{'pod' if generation == 'v4' else 'chip'}")
-
-
-def _parse_generation(text: str) -> str:
-    compact = text.replace(" ", "")
-    return _TPU_GENERATIONS.get(compact, f"v{compact}")
-
-
-def _host_component(word: str, series: str) -> str:
-    return f"{'ram' if word == 'ram' else 'core'}:{series}"
-
-
-def _normalize_series(text: str) -> str:
-    compact = text.replace(" ", "")
-    return _SERIES_NAMES.get(compact, compact.upper())
