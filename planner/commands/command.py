@@ -96,7 +96,8 @@ def read_request(name: str) -> dict[str, Any]:
     """The request in a file, or on standard input for `-`; `InvalidInput` on `file`."""
     text = read_text(name, MAX_REQUEST_BYTES)
     kind = Path(name).suffix.lower()
-    is_json = kind == ".json" or (kind != ".toml" and _starts_as_json(text.lstrip()))
+    starts_as_json = re.match(r"\{|\[\s*[^\sA-Za-z_\[]", text.lstrip()) is not None
+    is_json = kind == ".json" or (kind != ".toml" and starts_as_json)
     try:
         content = bounded.loads(text) if is_json else _read_toml(text)
         check_tree(content)
@@ -116,10 +117,6 @@ def _read_toml(text: str) -> dict[str, Any]:
         if _LONG_KEY.search(line):
             raise ValueError(f"a key of more than {MAX_DEPTH} parts")
     return tomllib.loads(text, parse_float=bounded.parse_float)
-
-
-def _starts_as_json(text: str) -> bool:
-    return text.startswith("{") or bool(re.match(r"\[\s*[^\sA-Za-z_\[]", text))
 
 
 def read_text(name: str, max_bytes: int) -> str:

@@ -76,17 +76,14 @@ def _scenarios(answer: ComparisonAnswer) -> Table:
     for head in (f"total {answer.currency}", "present value", "per accelerator-hour", "gap"):
         table.add_column(head, justify="right")
     for scenario in answer.scenarios:
-        best = scenario.key == answer.recommendation.scenario
+        is_best = scenario.key == answer.recommendation.scenario
+        # The reason of what may not be advised stands below the tables.
+        mark = " *" if is_best else "" if scenario.allowed else " (not advised)"
         table.add_row(
-            f"{scenario.key.value}{' *' if best else _mark(scenario)}",
+            f"{scenario.key.value}{mark}",
             *_figures(scenario, decimals_of(answer.currency)),
         )
     return table
-
-
-def _mark(scenario: ScenarioAnswer) -> str:
-    """That a scenario may not be recommended; the reason stands below the tables."""
-    return "" if scenario.allowed else " (not advised)"
 
 
 def _figures(scenario: ScenarioAnswer, decimals: int) -> tuple[str, ...]:

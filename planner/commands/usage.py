@@ -203,7 +203,13 @@ def usage_tables(answer: UsageAnswer) -> str:
 
 
 def _print_rows(console: Console, usage: Usage) -> None:
-    console.print(_rows(usage))
+    table = Table(title="Rows", title_justify="left")
+    table.add_column("rows", justify="right")
+    table.add_column("what became of them")
+    for reason, count in usage.ledger.reasons.most_common():
+        table.add_row(f"{count:,}", REASONS[reason])
+    table.add_row(f"{usage.ledger.rows:,}", "all rows", style="bold")
+    console.print(table)
     for warning in usage.warnings():
         console.print(f"Warning: {warning}")
     for problem, count in usage.ledger.problems.most_common(SHOWN_PROBLEMS):
@@ -223,16 +229,6 @@ def _totals(usage: Usage) -> list[str]:
         )
         lines.append(f"All rows, in {row['currency'] or 'no stated currency'}: {', '.join(views)}")
     return lines
-
-
-def _rows(usage: Usage) -> Table:
-    table = Table(title="Rows", title_justify="left")
-    table.add_column("rows", justify="right")
-    table.add_column("what became of them")
-    for reason, count in usage.ledger.reasons.most_common():
-        table.add_row(f"{count:,}", REASONS[reason])
-    table.add_row(f"{usage.ledger.rows:,}", "all rows", style="bold")
-    return table
 
 
 def _use(lines: Sequence[UseLine], by: Sequence[str]) -> Table:

@@ -278,7 +278,9 @@ def value_name(field: str, value: Any) -> Any:
         return _words(value)
     if last == "server":
         return "a server of its own" if value == "custom" else value
-    name = _name_of(last)
+    name: Any = cloud_title if last in _PROVIDERS else option_name
+    if last in _ACCELERATORS:
+        name = accelerator_name
     return ", ".join(name(one) for one in value.split(", "))
 
 
@@ -290,12 +292,6 @@ def choice_name(value: Any) -> Any:
     """
     is_choice = isinstance(value, str) and "_" in value and value.isidentifier()
     return _words(value) if is_choice else value
-
-
-def _name_of(field: str) -> Any:
-    if field in _ACCELERATORS:
-        return accelerator_name
-    return cloud_title if field in _PROVIDERS else option_name
 
 
 _QUESTION = "It is not known "

@@ -260,7 +260,8 @@ def _refusals(model: type[BaseModel], data: object, detail: ErrorDetails) -> Ite
         yield from (r.under(path) if path else r for r in cause.all())
         return
     if detail["type"].startswith("union_tag"):
-        path = f"{path}.{_tag_name(detail)}".lstrip(".")
+        tag = str(detail.get("ctx", {}).get("discriminator", "kind")).strip("'")
+        path = f"{path}.{tag}".lstrip(".")
     yield InvalidInput(path, _message(model, detail, cause))
 
 
@@ -274,7 +275,7 @@ def _message(model: type[BaseModel], detail: ErrorDetails, cause: object) -> str
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     if isinstance(cause, ValueError):
         return str(cause)
-    if kind == "missing":
+    if kind in ("missing", "union_tag_not_found"):
         return "is required"
     if kind == "extra_forbidden":
         loc = detail["loc"]
@@ -282,8 +283,9 @@ def _message(model: type[BaseModel], detail: ErrorDetails, cause: object) -> str
     if kind in ("literal_error", "enum"):
         expected = str(context["expected"]).replace("'", "")
         return f"{shown(value)} is not known; allowed are {expected}"
-    if kind.startswith("union_tag"):
-        return _unknown_kind(detail)
+    if kind == "union_tag_invalid":
+        expected = str(context["expected_tags"]).replace("'", "")
+        return f"{shorten(str(context['tag']))} is not known; allowed are {expected}"
     return _wrong_value(kind, shown(value), context, detail["msg"])
 
 
@@ -355,19 +357,6 @@ def _as_number(kind: str, value: str) -> str:
         return ""
     magnitude = _MAGNITUDES[(match[2] or "")[:1].lower()]
     return f"; write {float(match[1].replace(',', '')) * magnitude:.15g}"
-
-
-def _tag_name(detail: ErrorDetails) -> str:
-    """Field by which a union's members are told apart."""
-    return str(detail.get("ctx", {}).get("discriminator", "kind")).strip("'")
-
-
-def _unknown_kind(detail: ErrorDetails) -> str:
-    if detail["type"] == "union_tag_not_found":
-        return "is required"
-    context = detail.get("ctx", {})
-    expected = str(context["expected_tags"]).replace("'", "")
-    return f"{shorten(str(context['tag']))} is not known; allowed are {expected}"
 
 
 def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel] | None:

@@ -105,12 +105,11 @@ def _compare(history: Sequence[float]) -> tuple[dict[str, float], int]:
 
 
 def _mean_error(method: Method, history: Sequence[float], cuts: Sequence[int]) -> float:
-    return fmean(_error(method(history[:cut], TESTED_MONTHS), history[cut:]) for cut in cuts)
-
-
-def _error(expected: Sequence[float], actual: Sequence[float]) -> float:
-    pairs = zip(expected, actual, strict=False)
-    return fmean(abs(one - other) for one, other in pairs)
+    forecasts = ((cut, method(history[:cut], TESTED_MONTHS)) for cut in cuts)
+    return fmean(
+        fmean(abs(one - other) for one, other in zip(expected, history[cut:], strict=False))
+        for cut, expected in forecasts
+    )
 
 
 def _choose(errors: dict[str, float], cuts: int, history: Sequence[float]) -> str:

@@ -96,15 +96,19 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     software = workload.software or _implied_software(request)
     margin = limits.undated_price_margin
     counted = own.count_on_resale
+    # Accelerators that an interconnect asked for joins: those of the peak, up to a node.
+    joined = 1 if limits.interconnect is None else max(1, min(workload.given_peak, LARGEST_NODE))
+    options = limits.purchase_options or ()
+    is_spot_wanted = (limits.max_spot_share or 0.0) > 0 or any(
+        o.is_interruptible or o is PurchaseOption.DWS_FLEX_START for o in options
+    )
     return PlanRules(
         term_end=request.term_end
         or ("within" if request.horizon_months < SHORTEST_TERM else "full"),
         partitions=limits.partitions or _default_partitions(request),
         software=software,
         server_software=software if own.servers is None else ANY,
-        interruptible=_is_interruptible(request)
-        if workload.interruptible is None
-        else workload.interruptible,
+        interruptible=is_spot_wanted if workload.interruptible is None else workload.interruptible,
         whole_nodes=not limits.allow_partial_nodes,
         one_accelerator=workload.is_sized and not limits.allow_mixed_accelerators,
         needs_payback=not (own.residual_rate is not None if counted is None else counted),
@@ -114,16 +118,8 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         any_node=bool(limits.allow_any_node),
         consumer_in_datacentre=bool(limits.allow_consumer_in_datacentre),
         undated_price_margin=UNDATED_PRICE_MARGIN if margin is None else margin,
-        accelerators_per_job=workload.accelerators_per_job or _joined_accelerators(request),
+        accelerators_per_job=workload.accelerators_per_job or joined,
     )
-
-
-def _joined_accelerators(request: ComparisonRequest) -> int:
-    """Accelerators that an interconnect asked for joins: those of the peak, up to a node of
-    `LARGEST_NODE`; 1 where none is asked for."""
-    if request.constraints.interconnect is None:
-        return 1
-    return max(1, min(request.workload.given_peak, LARGEST_NODE))
 
 
 def _default_partitions(request: ComparisonRequest) -> tuple[str, ...]:
@@ -139,14 +135,6 @@ def _implied_software(request: ComparisonRequest) -> str:
     if len(stacks) > 1:
         return ANY
     return next(iter(stacks), "cuda")
-
-
-def _is_interruptible(request: ComparisonRequest) -> bool:
-    """Consent to spot: a share of it, or an option that can be interrupted, is asked for."""
-    limits = request.constraints
-    options = limits.purchase_options or ()
-    named = any(o.is_interruptible or o is PurchaseOption.DWS_FLEX_START for o in options)
-    return named or (limits.max_spot_share or 0.0) > 0
 
 
 PLACES = ("regions", "geographies", "countries")

@@ -98,14 +98,8 @@ def find_move(
 
 def list_causes(offers: Mapping[str, OfferUsed], moves: Iterable[PriceMove]) -> list[AlertCause]:
     """The prices that moved, each with the currency that its provider asks for."""
-    return [
-        AlertCause(**dict(row), currency=_native_currency(offers.get(row.offer_id)))
-        for row in moves
-    ]
-
-
-def _native_currency(offer: OfferUsed | None) -> str:
-    return (offer and offer.native_currency) or "USD"
+    currencies = {name: offer.native_currency or "USD" for name, offer in offers.items()}
+    return [AlertCause(**dict(row), currency=currencies.get(row.offer_id, "USD")) for row in moves]
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ import datetime as dt
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -45,10 +46,8 @@ class Removed:
     """How many of one kind went, or would go."""
 
     what: str
-    count: int
-
-
-Sweep = Callable[[dt.datetime, bool], int]
+    count: int | None
+    """None where it failed."""
 
 
 def remove_expired(*, dry_run: bool = False) -> list[Removed]:
@@ -56,11 +55,17 @@ def remove_expired(*, dry_run: bool = False) -> list[Removed]:
     leaves the others to be done."""
     now = timezone.now()
     removed = []
-    for what, sweep in SWEEPS.items():
+    sweeps: dict[str, Callable[[], int]] = {
+        what: partial(_delete, rows, dry_run) for what, rows in _expired_rows(now).items()
+    }
+    sweeps["contents of batches"] = partial(_sweep_batches, now, dry_run)
+    sweeps["uploads"] = partial(_sweep_uploads, now, dry_run)
+    for what, sweep in sweeps.items():
         try:
-            removed.append(Removed(what, sweep(now, dry_run)))
+            removed.append(Removed(what, sweep()))
         except Exception:
             logger.exception("Housekeeping of %s failed.", what)
+            removed.append(Removed(what, None))
     counts = {one.what: one.count for one in removed if one.count}
     if counts and not dry_run:
         logger.info("Housekeeping removed %s.", counts, extra={"removed": counts})
@@ -78,69 +83,46 @@ def _delete(rows: QuerySet, dry_run: bool) -> int:  # type: ignore[type-arg]
     return deleted
 
 
-def _before(now: dt.datetime, days: int) -> dt.datetime | None:
-    """The moment before which something goes; None where it never does."""
-    return now - dt.timedelta(days=days) if days > 0 else None
-
-
-def _sweep_jobs(now: dt.datetime, dry_run: bool) -> int:
-    moment = _before(now, settings.RETAIN_JOBS_DAYS)
-    if moment is None:
-        return 0
+def _expired_rows(now: dt.datetime) -> dict[str, QuerySet]:  # type: ignore[type-arg]
+    """By kind the rows that go. Of invitations those whose links work no more: they hold addresses,
+    and the audit log has what came of them. Of refresh runs all but the last one, and the last that
+    was published, of each provider."""
     over = Job.objects.exclude(state__in=(JobState.QUEUED, JobState.RUNNING))
-    return _delete(over.filter(finished_at__lt=moment), dry_run)
-
-
-def _sweep_idempotency_records(now: dt.datetime, dry_run: bool) -> int:
-    rows = IdempotencyRecord.objects.filter(created_at__lt=now - IDEMPOTENCY_RETENTION)
-    return _delete(rows, dry_run)
-
-
-def _sweep_deliveries(now: dt.datetime, dry_run: bool) -> int:
-    moment = _before(now, settings.RETAIN_DELIVERIES_DAYS)
-    if moment is None:
-        return 0
     ended = WebhookDelivery.objects.exclude(state=DeliveryState.PENDING)
-    return _delete(ended.filter(created_at__lt=moment), dry_run)
-
-
-def _sweep_invitations(now: dt.datetime, dry_run: bool) -> int:
-    """Links that work no more: they hold addresses, and the audit log has what came of them."""
-    moment = _before(now, settings.RETAIN_INVITATIONS_DAYS)
-    if moment is None:
-        return 0
-    closed = Q(accepted_at__lt=moment) | Q(revoked_at__lt=moment) | Q(expires_at__lt=moment)
-    return _delete(Invitation.objects.filter(closed), dry_run)
-
-
-def _sweep_sessions(now: dt.datetime, dry_run: bool) -> int:
-    return _delete(Session.objects.filter(expire_date__lt=now), dry_run)
-
-
-def _sweep_refresh_runs(now: dt.datetime, dry_run: bool) -> int:
-    """All but the last run, and the last that was published, of each provider."""
-    moment = _before(now, settings.RETAIN_REFRESH_RUNS_DAYS)
-    if moment is None:
-        return 0
+    closed = _before(now, settings.RETAIN_INVITATIONS_DAYS)
     runs = RefreshRun.objects.order_by()
-    published = runs.filter(outcome=RefreshRun.Outcome.PUBLISHED)
     last = [
-        number
-        for rows in (runs, published)
-        for number in rows.values("provider")
-        .annotate(last=Max("pk"))
-        .values_list("last", flat=True)
+        rows.values("provider").annotate(last=Max("pk")).values("last")
+        for rows in (runs, runs.filter(outcome=RefreshRun.Outcome.PUBLISHED))
     ]
-    return _delete(runs.filter(started_at__lt=moment).exclude(pk__in=last), dry_run)
+    old_runs = runs.filter(started_at__lt=_before(now, settings.RETAIN_REFRESH_RUNS_DAYS))
+    return {
+        "jobs": over.filter(finished_at__lt=_before(now, settings.RETAIN_JOBS_DAYS)),
+        "idempotency records": IdempotencyRecord.objects.filter(
+            created_at__lt=now - IDEMPOTENCY_RETENTION
+        ),
+        "webhook deliveries": ended.filter(
+            created_at__lt=_before(now, settings.RETAIN_DELIVERIES_DAYS)
+        ),
+        "invitations": Invitation.objects.filter(
+            Q(accepted_at__lt=closed) | Q(revoked_at__lt=closed) | Q(expires_at__lt=closed)
+        ),
+        "sessions": Session.objects.filter(expire_date__lt=now),
+        "refresh runs": old_runs.exclude(pk__in=last[0]).exclude(pk__in=last[1]),
+    }
+
+
+def _before(now: dt.datetime, days: int) -> dt.datetime:
+    """The moment before which something goes; long ago where it never does."""
+    return now - dt.timedelta(days=days) if days > 0 else dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def _sweep_batches(now: dt.datetime, dry_run: bool) -> int:
     """The content of batches that can be published no more; what was decided stays on record."""
     superseded = Q(state=QuarantinedBatch.State.SUPERSEDED, created_at__lt=now - SUPERSEDED_AFTER)
-    which = superseded
-    if moment := _before(now, settings.RETAIN_QUARANTINED_BATCHES_DAYS):
-        decided = (QuarantinedBatch.State.RELEASED, QuarantinedBatch.State.DISCARDED)
-        which |= Q(state__in=decided, created_at__lt=moment)
+    decided = (QuarantinedBatch.State.RELEASED, QuarantinedBatch.State.DISCARDED)
+    old = _before(now, settings.RETAIN_QUARANTINED_BATCHES_DAYS)
+    which = superseded | Q(state__in=decided, created_at__lt=old)
     full = QuarantinedBatch.objects.filter(which).exclude(payload=b"")
     return full.count() if dry_run else full.update(payload=b"")
 
@@ -168,18 +150,6 @@ def _is_old(name: str, now: dt.datetime) -> bool:
         return default_storage.get_modified_time(name) < now - UPLOAD_RETENTION
     except FileNotFoundError:
         return False
-
-
-SWEEPS: dict[str, Sweep] = {
-    "jobs": _sweep_jobs,
-    "idempotency records": _sweep_idempotency_records,
-    "webhook deliveries": _sweep_deliveries,
-    "invitations": _sweep_invitations,
-    "sessions": _sweep_sessions,
-    "refresh runs": _sweep_refresh_runs,
-    "contents of batches": _sweep_batches,
-    "uploads": _sweep_uploads,
-}
 
 
 TASK = "housekeeping"

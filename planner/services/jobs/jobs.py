@@ -316,7 +316,13 @@ def recover_jobs() -> int:
     for job in Job.objects.filter(unclaimed)[:_AT_ONCE]:
         failed += _end(job, f"No worker picked it up within {hours} hours; start it again.")
     if settings.JOBS_BACKEND != "inline":
-        _start_again_before(now - START_AGAIN_AFTER)
+        # Jobs that wait for long, each by one of those who look at the same time.
+        since = Coalesce("heartbeat_at", "created_at")
+        queued = Job.objects.alias(since=since).filter(state=JobState.QUEUED)
+        waiting = queued.filter(since__lt=now - START_AGAIN_AFTER)
+        for job in list(waiting.order_by("since")[:_AT_ONCE]):
+            if waiting.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
+                start_again(job)
     return failed
 
 
@@ -350,15 +356,6 @@ def _end(job: Job, detail: str, state: JobState = JobState.FAILED) -> bool:
 
 def _same_attempt(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts)
-
-
-def _start_again_before(moment: dt.datetime) -> None:
-    """Jobs that wait since before `moment`, each by one of those who look at the same time."""
-    in_line_since = Coalesce("heartbeat_at", "created_at")
-    waiting = Job.objects.alias(since=in_line_since).filter(state=JobState.QUEUED, since__lt=moment)
-    for job in list(waiting.order_by("since")[:_AT_ONCE]):
-        if waiting.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
-            start_again(job)
 
 
 def start_again(job: Job) -> None:

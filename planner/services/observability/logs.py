@@ -93,10 +93,6 @@ class RouteForPath(logging.Filter):
 _TELL_ADDRESSES = ("httpx", "httpcore")
 
 
-def _severity(level: str) -> int:
-    return logging.getLevelNamesMapping()[level]
-
-
 class NotServed(logging.Filter):
     """A host that is not served is asked for by whoever scans addresses: a line without a
     traceback, and no error that wakes an operator."""
@@ -137,7 +133,12 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             "django": {"handlers": []},
             "django.security.DisallowedHost": {"filters": ["not_served"]},
             # They name whole addresses, of which the path or the query may be a secret.
-            **{name: {"level": max(level, "WARNING", key=_severity)} for name in _TELL_ADDRESSES},
+            **{
+                name: {
+                    "level": max(level, "WARNING", key=logging.getLevelNamesMapping().__getitem__)
+                }
+                for name in _TELL_ADDRESSES
+            },
         },
     }
 

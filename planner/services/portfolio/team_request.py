@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -52,7 +53,9 @@ def portfolio_of_projects(
     if not rows:
         raise InvalidInput("projects", f"every project ends before {now:%B %Y}")
     requests = [compose(project) for project in rows]
-    first, months = _common_months(requests)
+    first = max(min(_span(request)[0] for request in requests), now)
+    last = max(_end(request) for request in requests)
+    months = min(count_months(first, last), MAX_HORIZON_MONTHS)
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
     names = _unique_names([project.name for project in rows])
     entries = [
@@ -63,14 +66,20 @@ def portfolio_of_projects(
         entry["included"] = chosen is None or str(project.pk) in chosen
         window = (windows or {}).get(str(project.pk))
         if window is not None:
-            entry["window"] = _fill_window(window, first, months)
+            entry["window"] = {
+                "start": window.start or format_month(first),
+                "deadline": window.deadline or format_month(add_months(first, months - 1)),
+            }
+    offers: dict[str, Any] = {}
+    for offer in chain.from_iterable(request.get("custom_offers") or () for request in requests):
+        offers.setdefault(str(offer.get("label")), offer)
     portfolio = {
         "name": f"{team.name}: all projects"[:200],
         "start": format_month(first),
         "horizon_months": months,
         "currency": team.currency,
         "projects": entries,
-        "custom_offers": _offers(requests),
+        "custom_offers": list(offers.values()),
     }
     people = (f"user:{p.created_by_id}" if p.created_by_id else "" for p in rows)
     return portfolio, dict(zip(names, people, strict=True))
@@ -94,14 +103,6 @@ class Window(NamedTuple):
 
     start: str
     deadline: str
-
-
-def _fill_window(window: Window, first: dt.date, months: int) -> Request:
-    last = add_months(first, months - 1)
-    return {
-        "start": window.start or format_month(first),
-        "deadline": window.deadline or format_month(last),
-    }
 
 
 def first_month_to_come() -> dt.date:
@@ -145,13 +146,6 @@ def _is_over(request: Mapping[str, Any], now: dt.date) -> bool:
 def _end(request: Mapping[str, Any]) -> dt.date:
     start, months = _span(request)
     return add_months(start, months)
-
-
-def _common_months(requests: Sequence[Mapping[str, Any]]) -> tuple[dt.date, int]:
-    """First month of all plans that is to come, and the months to the end of the last one."""
-    first = max(min(_span(request)[0] for request in requests), first_month_to_come())
-    last = max(_end(request) for request in requests)
-    return first, min(count_months(first, last), MAX_HORIZON_MONTHS)
 
 
 def _span(request: Mapping[str, Any]) -> tuple[dt.date, int]:
@@ -223,11 +217,3 @@ def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:
         row = [0] * before + by_month[max(-before, 0) :] + [0] * months
         workload[field] = row[:months]
     return workload
-
-
-def _offers(requests: Sequence[Mapping[str, Any]]) -> list[Any]:
-    offers: dict[str, Any] = {}
-    for request in requests:
-        for offer in request.get("custom_offers") or ():
-            offers.setdefault(str(offer.get("label")), offer)
-    return list(offers.values())

@@ -69,14 +69,11 @@ def _check_project(project: Project) -> None:
             raise InvalidInput(f"assumptions.{name}", "belongs to the project itself")
     _check_request(compose(project), "assumptions")
     if project.budget:
-        project.budget = _budget(project.budget)
-
-
-def _budget(text: str) -> str:
-    value = read_decimal(text, "budget")
-    if not MIN_BUDGET <= value <= MAX_BUDGET:
-        raise InvalidInput("budget", f"{shorten(text)} is not an amount from 0.01 to 1e13")
-    return f"{value:f}"
+        value = read_decimal(project.budget, "budget")
+        if not MIN_BUDGET <= value <= MAX_BUDGET:
+            problem = f"{shorten(project.budget)} is not an amount from 0.01 to 1e13"
+            raise InvalidInput("budget", problem)
+        project.budget = f"{value:f}"
 
 
 def require_free_name(

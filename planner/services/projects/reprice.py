@@ -91,7 +91,10 @@ def reprice(
     saved: SavedComparison, catalog: Catalog, request: Mapping[str, Any] | None = None
 ) -> Repriced:
     """`saved` at the prices of `catalog`, with the variant's request of today (or `request`)."""
-    new_request = _request_now(saved) if request is None else dict(request)
+    if request is None:
+        now = compose(saved.project, saved.variant)
+        request = now if saved.follows_project and now["workload"] else saved.given
+    new_request = dict(request)
     new_request.setdefault("start", saved.request["start"])
     final = compare_for_team(new_request, saved.team, catalog)
     original = saved.read_plan()
@@ -117,12 +120,6 @@ def reprice(
         request_changes=list(_request_changes(saved.request, final.resolved_request)),
         changed_rows=list_changed_rows(saved.rows, shown_rows(final.answer)),
     )
-
-
-def _request_now(saved: SavedComparison) -> Request:
-    """What the saved comparison's project or variant would ask today, or its own request."""
-    now = compose(saved.project, saved.variant)
-    return now if saved.follows_project and now["workload"] else dict(saved.given)
 
 
 def _intermediate_answers(
@@ -209,15 +206,12 @@ def project_job(job: Job, progress: Progress) -> dict[str, Any]:
             continue  # Deleted or superseded meanwhile.
         progress.step(len(results), len(ids), f"Repricing {saved.name}")
         current_budget().renew()
-        results.append(_reprice_row(saved, catalog))
+        named = {"saved_comparison": str(saved.pk), "name": saved.name}
+        named["currency"] = saved.read_summary().currency
+        try:
+            result = reprice(saved, catalog).as_dict()
+        except InvalidInput as refusal:
+            results.append({**named, "errors": refusal.to_errors()})
+        else:
+            results.append({**named, **{k: v for k, v in result.items() if k != "answer"}})
     return {"results": results}
-
-
-def _reprice_row(saved: SavedComparison, catalog: Catalog) -> dict[str, Any]:
-    named = {"saved_comparison": str(saved.pk), "name": saved.name}
-    named["currency"] = saved.read_summary().currency
-    try:
-        result = reprice(saved, catalog).as_dict()
-    except InvalidInput as refusal:
-        return {**named, "errors": refusal.to_errors()}
-    return {**named, **{k: v for k, v in result.items() if k != "answer"}}

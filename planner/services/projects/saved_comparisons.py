@@ -298,7 +298,14 @@ def shown_rows(answer: ComparisonAnswer) -> list[Section]:
         ("Ways to buy", _ways(answer)),
         ("What to buy or sign", _purchases(answer, best)),
         ("What is paid for", _costs(answer, best)),
-        ("Due by month", _months(answer, best)),
+        (
+            "Due by month",
+            (
+                (name_month(_month(answer, month)), *_money(amount, answer.currency))
+                for month, amount in enumerate(best.cash_per_month if best else ())
+                if amount
+            ),
+        ),
         ("Fiscal years", _fiscal_years(answer, best)),
         ("Work", _work(answer)),
         ("Energy and carbon", _energy(best)),
@@ -402,12 +409,6 @@ def _costs(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Ro
         yield f"{row.label}, {row.quantity:,.6g} {row.unit}", *_money(row.amount, answer.currency)
     for category, amount in best.cost_by_category.items():
         yield f"All {category_title(category)}", *_money(amount, answer.currency)
-
-
-def _months(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Row]:
-    for month, amount in enumerate(best.cash_per_month if best else ()):
-        if amount:
-            yield name_month(_month(answer, month)), *_money(amount, answer.currency)
 
 
 def _fiscal_years(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Row]:

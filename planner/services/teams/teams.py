@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +16,6 @@ from django.utils.text import slugify
 
 from planner.contract.request.on_prem import Server
 from planner.contract.validation import parse
-from planner.environment import GroupRole
 from planner.models import (
     ALL_SCOPES,
     Access,
@@ -278,12 +277,8 @@ def apply_groups(user: Any, groups: Collection[str]) -> None:
         if team is None:
             logger.warning("OIDC_GROUPS names the team %r, which is not there.", slug)
             continue
-        _set_role(user, team, _highest(rule for rule in granted if rule.team == slug))
-
-
-def _highest(rules: Iterable[GroupRole]) -> Role | None:
-    roles = [Role(rule.role) for rule in rules]
-    return max(roles, key=lambda role: role.rank, default=None)
+        roles = [Role(rule.role) for rule in granted if rule.team == slug]
+        _set_role(user, team, max(roles, key=lambda role: role.rank, default=None))
 
 
 def _set_role(user: Any, team: Team, role: Role | None) -> None:

@@ -44,7 +44,8 @@ def create_token(
     token they call with lacks, nor a life longer than that token's.
     """
     require(access, team.pk, OWN if is_service else TAKE_PART)
-    user_id = None if is_service else _person(access)
+    if not is_service and access.user_id is None:
+        raise PermissionDenied("Only a person, or a personal token, can create a personal token.")
     own_role = access.roles[team.pk]
     role = role or own_role
     if role.rank > own_role.rank:
@@ -56,34 +57,24 @@ def create_token(
         raise InvalidInput("scopes", "only operators of this server can grant refresh")
     working = ApiToken.objects.filter(team=team, revoked_at=None, expires_at__gt=timezone.now())
     require_room("tokens", working)
+    expiry = timezone.now() + dt.timedelta(days=days)
+    if access.token_id is not None:
+        expiry = min(expiry, ApiToken.objects.get(pk=access.token_id).expires_at)
     secret = new_secret(TOKEN_PREFIX)
     token = ApiToken.objects.create(
         team=team,
         name=name,
-        user_id=user_id,
+        user_id=None if is_service else access.user_id,
         role=role,
         scopes=sorted(scopes),
         digest=hash_secret(secret),
         hint=secret[:8],
         created_by_id=access.user_id,
-        expires_at=_expiry(access, days),
+        expires_at=expiry,
     )
     granted = {"scopes": token.scopes, "role": role, "service": is_service}
     record(access, "token.created", token, after=granted)
     return token, secret
-
-
-def _person(access: Access) -> int:
-    if access.user_id is None:
-        raise PermissionDenied("Only a person, or a personal token, can create a personal token.")
-    return access.user_id
-
-
-def _expiry(access: Access, days: int) -> dt.datetime:
-    expiry = timezone.now() + dt.timedelta(days=days)
-    if access.token_id is None:
-        return expiry
-    return min(expiry, ApiToken.objects.get(pk=access.token_id).expires_at)
 
 
 @transaction.atomic
@@ -119,23 +110,20 @@ def access_for_token(secret: str) -> Access | None:
     role = role_of_token(token)
     if role is None:
         return None
+    name = f"service token {token.name}"
+    if token.user is not None:
+        name = f"{token.user.get_username()} (token {token.name})"
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > _USE_WRITTEN_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return Access(
         user_id=token.user_id,
-        name=_display_name(token),
+        name=name,
         roles={token.team_id: role},
         scopes=frozenset(token.scopes),
         is_operator=Scope.REFRESH in token.scopes and (not token.user or token.user.is_staff),
         token_id=token.pk,
     )
-
-
-def _display_name(token: ApiToken) -> str:
-    if token.user is None:
-        return f"service token {token.name}"
-    return f"{token.user.get_username()} (token {token.name})"
 
 
 TOKEN_PREFIX = "gcp_"  # noqa: S105

@@ -60,7 +60,11 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
     facts = JobFacts("Kubernetes manifest")
     parts: list[_Part | None] = []
     is_named: list[bool] = []
-    for document in _flat(documents):
+    flat: list[dict[str, Any]] = []
+    for document in documents:
+        is_list = word_of(document.get("kind")).endswith("List")
+        flat += items(document, "items") if is_list else [document]
+    for document in flat:
         spec, kind = inner(document, "spec"), word_of(document.get("kind"))
         if kind in _SCALERS:
             facts.ask_count(f"a {kind} scales it: a limit is no use")
@@ -118,14 +122,6 @@ def _add_up(parts: list[_Part | None], facts: JobFacts) -> None:
     elif known:
         runs = known[0].runs
         facts.hours, facts.runs = known[0].hours, int(runs) if runs % 1 == 0 else runs
-
-
-def _flat(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    flat: list[dict[str, Any]] = []
-    for document in documents:
-        is_list = word_of(document.get("kind")).endswith("List")
-        flat += items(document, "items") if is_list else [document]
-    return flat
 
 
 def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:

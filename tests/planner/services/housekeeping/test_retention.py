@@ -141,10 +141,14 @@ def test_the_command_counts_first_and_says_what_failed(monkeypatch: pytest.Monke
     assert "refresh runs: 1\n" in out.getvalue()
     assert RefreshRun.objects.count() == 2
 
-    def fail(*_: object) -> int:
-        raise OSError("disk")
+    delete = retention._delete
 
-    monkeypatch.setitem(retention.SWEEPS, "jobs", fail)
+    def fail(rows: Any, dry_run: bool) -> int:
+        if rows.model is Job:
+            raise OSError("disk")
+        return delete(rows, dry_run)
+
+    monkeypatch.setattr(retention, "_delete", fail)
     with pytest.raises(CommandError, match="the log says why"):
         call_command("housekeeping", stdout=out)
     assert RefreshRun.objects.count() == 1
