@@ -65,15 +65,9 @@ def read_grid(texts: list[str]) -> dict[str, list[Any]]:
             raise InvalidInput("--vary", f"{text!r} is not of the form FIELD=V1,V2")
         if field in grid:
             raise InvalidInput("--vary", f"{field!r} is given twice; give all its values at once")
-        grid[field] = _read_values(values)
+        try:
+            grid[field] = json.loads(f"[{values}]")
+        except ValueError:
+            grid[field] = values.split(",")
     check_tree(grid)
     return grid
-
-
-def _read_values(text: str) -> list[Any]:
-    """A list of JSON values, else texts."""
-    try:
-        values: list[Any] = json.loads(f"[{text}]")
-    except ValueError:
-        return text.split(",")
-    return values

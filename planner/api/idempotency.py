@@ -55,7 +55,9 @@ def idempotent(method: Callable[..., Response | Write]) -> View:
 
     @wraps(method)
     def answer(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
-        key = _key(request)
+        key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+        if key is not None and not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
+            raise InvalidInput(HEADER, "is not 1 to 200 printable ASCII characters")
         access = access_of_request(request)
         if key is None or access.is_anonymous:
             return _finish(method(view, request, *args, **kwargs))
@@ -81,15 +83,6 @@ def idempotent(method: Callable[..., Response | Write]) -> View:
 
 def _finish(prepared: Response | Write) -> Response:
     return prepared if isinstance(prepared, Response) else prepared()
-
-
-def _key(request: Request) -> str | None:
-    key = request.META.get("HTTP_IDEMPOTENCY_KEY")
-    if key is None:
-        return None
-    if not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
-        raise InvalidInput(HEADER, "is not 1 to 200 printable ASCII characters")
-    return str(key)
 
 
 def _digest(request: Request) -> str:

@@ -298,14 +298,11 @@ class _Rows:
     def _node_hours(self, line: CostLine, month: int) -> Decimal:
         """Node-hours that the commitment gives in a month; after the horizon those that are
         billed then, or that an upfront payment still writes off."""
-        row = self.capacity.get((line.source, month))
-        if row is None:
-            return self._hours_after_horizon(line.source, month)
-        offer = self._offer(line)
-        count = Decimal(str(offer.accelerator_count if offer else 1))
-        return Decimal(str(row.accelerators)) / count * HOURS_PER_MONTH
-
-    def _hours_after_horizon(self, source: str, month: int) -> Decimal:
+        source = line.source
+        if (held := self.capacity.get((source, month))) is not None:
+            offer = self._offer(line)
+            count = Decimal(str(offer.accelerator_count if offer else 1))
+            return Decimal(str(held.accelerators)) / count * HOURS_PER_MONTH
         own = (row for row in self.scenario.lines if (row.source, row.month) == (source, month))
         hours = [Decimal(str(row.quantity)) for row in own if row.category == "commitment"]
         if hours:

@@ -69,6 +69,14 @@ def _shown(answer: PortfolioAnswer, field: str, value: Any) -> Any:
 
 def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
     same_months = " that does the work in the same months" if answer.is_laid_anew else ""
+    spread: list[tuple[Any, ...]] = []
+    if (ends := answer.range) is not None:
+        doubt = "" if ends.holds else " (does not hold here)"
+        figures = {"p10": ends.p10, "median": ends.p50, "p90": ends.p90, "mean": ends.mean}
+        spread = [
+            (f"Total, {name} of simulated cases{doubt}, {answer.currency}", amount)
+            for name, amount in figures.items()
+        ]
     return [
         ("Portfolio", answer.name or "all projects"),
         ("Months", f"{answer.horizon_months} from {answer.start}"),
@@ -81,22 +89,10 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         (f"Saving, {answer.currency}", answer.saving),
         (f"No plan{same_months} is cheaper by a larger fraction", answer.gap),
         *([("Range of the total", f"none. {answer.why_no_range}")] if answer.why_no_range else []),
-        *_range_rows(answer),
+        *spread,
         ("Use of the machines held, fraction", answer.utilisation),
         *((f"{one.name} pays, {answer.currency}", one.share) for one in answer.projects),
         *((f"{one.name}: why", one.explanation) for one in answer.projects),
-    ]
-
-
-def _range_rows(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
-    ends, currency = answer.range, answer.currency
-    if ends is None:
-        return []
-    doubt = "" if ends.holds else " (does not hold here)"
-    figures = {"p10": ends.p10, "median": ends.p50, "p90": ends.p90, "mean": ends.mean}
-    return [
-        (f"Total, {name} of simulated cases{doubt}, {currency}", amount)
-        for name, amount in figures.items()
     ]
 
 

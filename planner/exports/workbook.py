@@ -25,7 +25,6 @@ from planner.contract.answer.comparison import (
     source_name,
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.answer.scenario import LeaseYear
 from planner.contract.labels import (
     SCENARIO_TITLES,
     accelerator_name,
@@ -38,7 +37,7 @@ from planner.contract.labels import (
     option_name,
     value_name,
 )
-from planner.exports.csv_export import Context, Step, cost_rows
+from planner.exports.csv_export import Context, cost_rows
 from planner.exports.focus import describe_discounts
 
 OPTIONS = {
@@ -261,11 +260,14 @@ def _lines(book: Book, answer: SavedPlan) -> _Ranges:
 def _approval(context: Context) -> list[tuple[str, Cell]]:
     if context.approval_status is None:
         return [("State", "not saved")]
-    return [
+    facts: list[tuple[str, Cell]] = [
         ("Saved comparison", context.saved),
         ("State", context.approval_status.state),
-        *((_STEPS[step.state], _moment(step)) for step in context.steps),
     ]
+    for step in context.steps:
+        when = f"{step.at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+        facts.append((_STEPS[step.state], f"{when} by {step.by}" if step.by else when))
+    return facts
 
 
 _STEPS = {
@@ -274,11 +276,6 @@ _STEPS = {
     "approved": "Approved",
     "superseded": "Superseded",
 }
-
-
-def _moment(step: Step) -> str:
-    when = f"{step.at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
-    return f"{when} by {step.by}" if step.by else when
 
 
 def _facts(answer: SavedPlan, context: Context) -> list[tuple[str, Cell]]:
@@ -435,12 +432,20 @@ def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
     years: list[list[Cell]] = []
     for title, finance in known:
         for year in finance.fiscal_years:
+            leases = year.leases
             years.append(
                 [
                     *(title, year.fiscal_year, year.first, year.last, year.cash, year.capital),
                     *(year.operating, year.depreciation, year.lease, year.interest, year.resale),
                     *(year.tax, year.cost, year.loan),
-                    *_leases(year.leases),
+                    *(
+                        (None,) * 5
+                        if leases is None
+                        else (
+                            *(leases.depreciation, leases.interest, leases.cost),
+                            *(leases.right_of_use, leases.liability),
+                        )
+                    ),
                 ]
             )
     book.table("Fiscal years", _YEARS, years)
@@ -459,15 +464,6 @@ def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
         for title, finance in known
     ]
     book.table("Returns", _RETURNS, returns)
-
-
-def _leases(leases: LeaseYear | None) -> tuple[Cell, ...]:
-    if leases is None:
-        return (None,) * 5
-    return (
-        *(leases.depreciation, leases.interest, leases.cost),
-        *(leases.right_of_use, leases.liability),
-    )
 
 
 _LIMITS = ("constraints", "price_adjustments")

@@ -59,19 +59,17 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler of what no view caught."""
     is_away = isinstance(sys.exc_info()[1], AWAY)
     status = HTTPStatus.SERVICE_UNAVAILABLE if is_away else HTTPStatus.INTERNAL_SERVER_ERROR
-    response = _explain(request, status)
+    reference = {"request_id": current_request_id()}
+    response: HttpResponse
+    if request.path.startswith("/api/"):
+        body = problem_body(status, _DETAILS[status]) | reference
+        response = JsonResponse(body, status=status, content_type=PROBLEM_JSON)
+    else:
+        page = render_to_string(f"{status.value}.html", reference)
+        response = HttpResponse(page, status=status)
     if is_away:
         response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
-
-
-def _explain(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
-    request_id = current_request_id()
-    if request.path.startswith("/api/"):
-        body = problem_body(status, _DETAILS[status]) | {"request_id": request_id}
-        return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
-    page = render_to_string(f"{status.value}.html", {"request_id": request_id})
-    return HttpResponse(page, status=status)
 
 
 MEGABYTE = 1_000_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from django.http import QueryDict
 
@@ -23,7 +22,6 @@ from planner.web.common.fields import (
     OWNING,
     RISK,
     RULES,
-    Field,
     find_label,
     in_field_unit,
     name_dates,
@@ -140,7 +138,10 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
         )
     edits_another = path in _EDITED_AS
     named = f"{plain(row.value)} {row.unit}".replace("full-time equivalent", "FTE")
-    figure = _scaled(row.value, field)
+    try:
+        figure = Decimal(str(row.value)) / SCALES.get(field.scale, Decimal(1))
+    except InvalidOperation:
+        figure = None
     in_unit = str(row.value) if figure is None else plain(figure)
     typed = str(row.value).replace(",", "") if figure is None else unseparated(figure)
     shown = named if edits_another else in_unit
@@ -157,14 +158,6 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
         source=row.source,
         choices=choices,
     )
-
-
-def _scaled(value: Any, field: Field) -> Decimal | None:
-    try:
-        figure = Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return figure / SCALES[field.scale] if field.scale else figure
 
 
 def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str, str]]:

@@ -42,7 +42,7 @@ from planner.contract.answer.comparison import PlanRecord
 from planner.contract.labels import NO_RANGE_HERE, category_title
 from planner.exports.csv_export import Context
 from planner.web.answer.answer_page import AnswerPage
-from planner.web.answer.tables import PurchaseRow, ScenarioRow
+from planner.web.answer.tables import PurchaseRow
 from planner.web.common.chart import Chart
 from planner.web.common.formatting import (
     money,
@@ -324,8 +324,8 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     if page.verdict.late_delivery:
         yield text(page.verdict.late_delivery.sentence)
     yield Spacer(1, 5)
-    rows = [(row.title, row.in_a_line) for row in page.figure_rows]
-    yield table(rows, (0.3, 0.7), header=False)
+    figures = [(one.title, one.in_a_line) for one in page.figure_rows]
+    yield table(figures, (0.3, 0.7), header=False)
     yield from bullets("Why", page.reasons)
     yield from bullets(
         "What would change it", [turn.sentence for turn in page.verdict.switch_points]
@@ -334,21 +334,16 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     holds = risk is None or risk.holds
     which = "In 8 of 10 cases" if holds else f"Of published runs, which {NO_RANGE_HERE}"
     yield text("What each way costs", HEADING)
-    ways = [
-        (row.title, money(row.scenario.total_cost, page.currency), _range(row, page.currency))
-        for row in page.possible
-        if row.scenario.allowed
-    ]
+    ways = []
+    for row in (row for row in page.possible if row.scenario.allowed):
+        spread = ""
+        if row.range and row.has_range:
+            high = money_short(row.range.total_p90, page.currency)
+            spread = f"{money_short(row.range.total_p10, '').strip()} – {high}"
+        ways.append((row.title, money(row.scenario.total_cost, page.currency), spread))
     yield table([("Scenario", "Total", which), *ways], (0.4, 0.25, 0.35), (1, 2))
     if page.first_chart:
         yield picture(page.first_chart)
-
-
-def _range(row: ScenarioRow, currency: str) -> str:
-    if not row.range or not row.has_range:
-        return ""
-    low, high = money_short(row.range.total_p10, ""), money_short(row.range.total_p90, currency)
-    return f"{low.strip()} – {high}"
 
 
 def _plan(page: AnswerPage) -> Iterator[Flowable]:

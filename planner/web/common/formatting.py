@@ -419,21 +419,19 @@ def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
                 get(accelerator).name,
                 provider_title(provider),
                 tuple(
-                    by_key.get(key := (accelerator, provider, option)) or _without_row(*key)
+                    by_key.get((accelerator, provider, option))
+                    # Where sources speak of the provider, it has a row for all that it sells.
+                    or (
+                        None
+                        if (provider, option) in sold_options()
+                        else CoverageRow(accelerator, provider, option, PriceState.UNKNOWN)
+                    )
                     for option in options
                 ),
             )
             for accelerator, provider in pairs
         ),
     )
-
-
-def _without_row(accelerator: str, provider: str, option: str) -> CoverageRow | None:
-    """Of a combination that has no row: None where sources speak of the provider, which has a row
-    for all that it sells, else that it is not known."""
-    if (provider, option) in sold_options():
-        return None
-    return CoverageRow(accelerator, provider, option, PriceState.UNKNOWN)
 
 
 def describe_state(row: Coverage | None) -> str:

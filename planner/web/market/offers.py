@@ -152,26 +152,23 @@ class MarketQuery:
         sold = query.get("sold_now", "")
         if sold not in _SOLD_NOW:
             raise InvalidInput("sold_now", f"{sold[:60]!r} is not one of true, false, any")
+        typed = query.get("page", "")
+        page = number(typed) if typed.strip() else 1
+        if not isinstance(page, int) or not 1 <= page < 10**6:
+            raise InvalidInput("page", f"{typed[:20]!r} is not the number of a page")
         filters = cast(Request, _QueryParams(drop_empty(query, *_PAGE_PARAMETERS)))
         return cls(
             search=replace(offer_search(Query(filters, *_FILTERS)), sold_now=_SOLD_NOW[sold]),
             sold=sold,
             order=order.removeprefix("-"),
             descending=order.startswith("-"),
-            page=_page(query.get("page", "")),
+            page=page,
         )
 
     def catalog(self) -> Catalog:
         known = catalog_for(self.search, None, catalog.version())
         check_known_names(self.search, known)
         return known
-
-
-def _page(text: str) -> int:
-    value = number(text) if text.strip() else 1
-    if not isinstance(value, int) or not 1 <= value < 10**6:
-        raise InvalidInput("page", f"{text[:20]!r} is not the number of a page")
-    return value
 
 
 @dataclass(frozen=True)

@@ -104,15 +104,16 @@ class PlanForm:
         self._form = forms.Form()
         self._shown: set[str] = set()
 
-    def _name(self, field: Field) -> str:
-        others = (field.path, *(f"{field.path}~{scale}" for scale in SCALES))
-        return next((name for name in (field.name, *others) if name in self.query), field.name)
-
     def build_field(self, field: Field) -> FormField:
         default = find_default(field.default, scale=field.scale) if field.default else None
         placeholder = default.text if default else field.typical
-        error = self._error(field)
-        name = self._name(field)
+        below = f"{field.path}."
+        error = next(
+            (m for path, m in self.errors.items() if path == field.path or path.startswith(below)),
+            "",
+        )
+        names = (field.name, field.path, *(f"{field.path}~{scale}" for scale in SCALES))
+        name = next((name for name in names if name in self.query), field.name)
         form_field = _form_field(field, placeholder, bool(error))
         form_field.label = field.label
         values = self.query.getlist(name)
@@ -133,13 +134,6 @@ class PlanForm:
             form_field.widget.attrs["aria-invalid"] = "true"
         if notes:
             form_field.widget.attrs["aria-describedby"] = " ".join(notes)
-
-    def _error(self, field: Field) -> str:
-        below = f"{field.path}."
-        return next(
-            (m for path, m in self.errors.items() if path == field.path or path.startswith(below)),
-            "",
-        )
 
     def build_fields(self, group: str) -> list[FormField]:
         """The boxes of a group named as in `planner.web.common.fields`, in capitals there."""

@@ -73,28 +73,22 @@ def build_live_panel(outcome: ComparisonOutcome) -> Live:
     if not outcome.has_answer:
         return Live(outcome.errors)
     answer = outcome.answer
-    return Live(answer=answer, fit=_fit(outcome.request, answer.demand.accelerator))
+    if outcome.request["workload"].get("kind") != "training":
+        return Live(answer=answer)
+    try:
+        estimated = estimate_plan(outcome.request, answer.demand.accelerator)
+    except InvalidInput:
+        return Live(answer=answer)
+    size = estimated.size
+    if size is None:
+        return Live(answer=answer)
+    cpu_is_enough = bool(estimated.cpu.is_enough)
+    return Live(answer=answer, fit=Fit(size.memory_gib, size.min_accelerators, cpu_is_enough))
 
 
 def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
     sized = {"workload": request["workload"]} if "workload" in request else {}
     return estimate({**sized, "accelerator": accelerator} if accelerator else sized)
-
-
-def _fit(request: Mapping[str, Any], accelerator: str) -> Fit | None:
-    if request["workload"].get("kind") != "training":
-        return None
-    try:
-        estimated = estimate_plan(request, accelerator)
-    except InvalidInput:
-        return None
-    if estimated.size is None:
-        return None
-    return Fit(
-        memory_gib=estimated.size.memory_gib,
-        min_accelerators=estimated.size.min_accelerators,
-        cpu_is_enough=bool(estimated.cpu.is_enough),
-    )
 
 
 WORKLOAD_KINDS = (

@@ -82,7 +82,17 @@ def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
     plan alone."""
     context = _page_context(request, team)
     if "plan" in request.GET:
-        context |= _plan(request, team)
+        access, portfolio_request = get_access(request), dict[str, Any]()
+        try:
+            portfolio_request, owners = _request_of(request, team)
+            answer = services.plan_for_team(portfolio_request, team).answer
+        except InvalidInput as refusal:
+            context["refusal"] = describe_portfolio_refusal(refusal, portfolio_request)
+        else:
+            if not access.has_role(team.pk, Role.APPROVER):
+                own = [name for name, person in owners.items() if person == access.person]
+                answer = visibility.show_only(answer, own)
+            context["page"] = PortfolioPage.of(answer, portfolio_request)
     is_whole_page = not getattr(request, "htmx", False)
     page = "team/portfolio/page.html" if is_whole_page else "team/portfolio/result.html"
     return render(request, page, context)
@@ -107,19 +117,6 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
         "form": SavePortfolioForm(initial={"name": f"Plan of {timezone.now().date()}"}),
         **more,
     }
-
-
-def _plan(request: HttpRequest, team: Team) -> dict[str, Any]:
-    access, portfolio_request = get_access(request), dict[str, Any]()
-    try:
-        portfolio_request, owners = _request_of(request, team)
-        answer = services.plan_for_team(portfolio_request, team).answer
-    except InvalidInput as refusal:
-        return {"refusal": describe_portfolio_refusal(refusal, portfolio_request)}
-    if not access.has_role(team.pk, Role.APPROVER):
-        own = [name for name, person in owners.items() if person == access.person]
-        answer = visibility.show_only(answer, own)
-    return {"page": PortfolioPage.of(answer, portfolio_request)}
 
 
 @team_page(EDIT)

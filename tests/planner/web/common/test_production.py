@@ -14,17 +14,6 @@ from django.test import Client
 
 from tests.planner.settings_of import environment_of
 
-ASK = """
-import json, django
-django.setup()
-from django.core.management import call_command
-from django.test import Client
-call_command("check", deploy=True, fail_level="WARNING")
-answer = Client().get("/theme/", secure=True, headers={"host": "planner.example"})
-print(json.dumps(dict(answer.headers)))
-"""
-
-
 PRODUCTION = {
     "DEBUG": "0",
     "SECRET_KEY": "".join(chr(33 + i % 90) for i in range(80)),
