@@ -486,7 +486,9 @@ def read_fields(text: str, is_size_given: bool = False) -> ConfigFields:
     refuse_uncounted(config, family, is_size_given)
     sizes = {name: _size(config, names) for name, names in NAMES.items()}
     if not is_size_given:
-        _refuse_by_layer(config)
+        for key in (key for name in BY_LAYER for key in (*NAMES[name], *MORE_NAMES.get(name, ()))):
+            if isinstance(_of_every_layer(config.get(key)), list):
+                _refuse(f"has layers that differ from one another ({key}); {BESIDE}")
     sizes |= _further(family, config, sizes)
     sizes |= _by_family(family, config, sizes)
     thinker = whole.get("thinker_config")
@@ -526,15 +528,6 @@ def _further(
         if is_vocabulary or not sizes[name]:
             further[name] = _size(config, names) or sizes[name]
     return further
-
-
-def _refuse_by_layer(config: Mapping[str, Any]) -> None:
-    names = [key for name in BY_LAYER for key in (*NAMES[name], *MORE_NAMES.get(name, ()))]
-    for key in names:
-        if isinstance(_of_every_layer(config.get(key)), list):
-            raise InvalidInput(
-                "config", f"has layers that differ from one another ({key}); {BESIDE}"
-            )
 
 
 def _family(config: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import uuid
 from collections import defaultdict
-from typing import Any, BinaryIO
+from typing import Any
 from uuid import UUID
 
 from django.core.files import File
@@ -68,27 +68,27 @@ def remove_file(job: Job) -> None:
 def upload_job(job: Job, progress: Progress) -> dict[str, Any]:
     """Reads the file that was put aside, which is removed when the job is over."""
     with default_storage.open(job.arguments["kept"]) as stored_file:
-        return _load(job, progress, stored_file)
-
-
-def _load(job: Job, progress: Progress, stored_file: Any) -> dict[str, Any]:
-    project = Project.objects.select_related("team").get(pk=job.arguments["project"], team=job.team)
-    stream = io.BufferedReader(
-        _ProgressStream(stored_file, job.arguments["bytes"], progress), 1 << 16
-    )
-    try:
-        upload = load_actuals(jobs.access_for_job(job), project, stream, job.arguments["file_name"])
-    except WrongStateError as refusal:
-        earlier = _loaded_by_an_earlier_attempt(job, project)
-        if earlier is None:
-            raise InvalidInput("file", str(refusal)) from None
-        upload = earlier
-    return {
-        "upload": str(upload.pk),
-        "project": str(project.pk),
-        "rows": upload.rows,
-        "warnings": upload_warnings(upload),
-    }
+        project = Project.objects.select_related("team").get(
+            pk=job.arguments["project"], team=job.team
+        )
+        stream = io.BufferedReader(
+            _ProgressStream(stored_file, job.arguments["bytes"], progress), 1 << 16
+        )
+        try:
+            upload = load_actuals(
+                jobs.access_for_job(job), project, stream, job.arguments["file_name"]
+            )
+        except WrongStateError as refusal:
+            earlier = _loaded_by_an_earlier_attempt(job, project)
+            if earlier is None:
+                raise InvalidInput("file", str(refusal)) from None
+            upload = earlier
+        return {
+            "upload": str(upload.pk),
+            "project": str(project.pk),
+            "rows": upload.rows,
+            "warnings": upload_warnings(upload),
+        }
 
 
 def _loaded_by_an_earlier_attempt(job: Job, project: Project) -> ActualsUpload | None:
@@ -100,7 +100,7 @@ def _loaded_by_an_earlier_attempt(job: Job, project: Project) -> ActualsUpload |
 
 
 class _ProgressStream(io.RawIOBase):
-    def __init__(self, stream: BinaryIO, size: int, progress: Progress) -> None:
+    def __init__(self, stream: File[Any], size: int, progress: Progress) -> None:
         self._stream, self._size, self._progress = stream, size, progress
         self._read = 0
 

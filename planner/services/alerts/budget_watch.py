@@ -104,32 +104,26 @@ def watch_spending(project: Project) -> list[Alert]:
     if not project.budget:
         return []
     budget = Decimal(project.budget)
-    spent = {period: paid.quantize(_CENT) for period, paid in _spent_by_period(project).items()}
-    over = sorted((period, paid) for period, paid in spent.items() if paid > budget)
-    subject = AlertSubject(project.team_id, project_currency(project), project=project)
-    return create_alerts(subject, [_overspent(period, paid, budget) for period, paid in over])
-
-
-def _spent_by_period(project: Project) -> dict[str, Decimal]:
-    lines = ActualLine.objects.filter(
-        upload__project=project, upload__currency=project_currency(project)
-    )
+    currency = project_currency(project)
+    lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
     length = _PERIOD_TEXT[BudgetPeriod(project.budget_period)]
     spent: dict[str, Decimal] = defaultdict(Decimal)
     for month, cost in lines.values_list("month", "cost"):
         spent[month[:length]] += Decimal(cost)
-    return spent
+    findings = []
+    for period in sorted(spent):
+        paid = spent[period].quantize(_CENT)
+        if paid > budget:
+            when = f" in {period}" if period else ""
+            message = f"{PAID}{when} is {paid / budget - 1:.1%} over the budget."
+            amounts = f"{budget.quantize(_CENT):f}", f"{paid:f}"
+            findings.append(Finding(AlertKind.BUDGET_OVERRUN, message, *amounts))
+    return create_alerts(AlertSubject(project.team_id, currency, project=project), findings)
 
 
 _CENT = Decimal("0.01")
 _PERIOD_TEXT = {BudgetPeriod.TOTAL: 0, BudgetPeriod.YEARLY: 4, BudgetPeriod.MONTHLY: 7}
 """Letters of a month (2027-01) that name its budget period."""
-
-
-def _overspent(period: str, paid: Decimal, budget: Decimal) -> Finding:
-    when = f" in {period}" if period else ""
-    message = f"{PAID}{when} is {paid / budget - 1:.1%} over the budget."
-    return Finding(AlertKind.BUDGET_OVERRUN, message, f"{budget.quantize(_CENT):f}", f"{paid:f}")
 
 
 def _find_problems(

@@ -47,10 +47,12 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
             "\n".join(filter(None, (f"{one['title']}.", one["message"], one["remedy"])))
             for one in problems
         ]
+        hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host and host[:1] != "."]
+        server = f"https://{hosts[0]}" if hosts and not settings.DEBUG else ""
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         queue_mail(
             f"[GPU cost planner] {problems[0]['title']}{more}",
-            "\n\n".join([*parts, f"Review: {_address()}"]) + "\n",
+            "\n\n".join([*parts, f"Review: {server}{reverse('operator')}"]) + "\n",
             settings.PRICE_NOTICE_EMAILS,
         )
     except Exception:
@@ -96,9 +98,3 @@ def _is_new(result: RefreshResult) -> bool:
     last = list(runs.order_by("-id")[:2])
     ends = {(run.outcome, run.message, run.started_at.date()) for run in last}
     return len(last) < 2 or len(ends) > 1
-
-
-def _address() -> str:
-    hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host and host[:1] != "."]
-    path = reverse("operator")
-    return f"https://{hosts[0]}{path}" if hosts and not settings.DEBUG else path

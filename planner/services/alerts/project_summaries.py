@@ -91,7 +91,11 @@ def project_summaries(
     """The team's projects, the newest first, in a fixed number of queries."""
     require(access, team.pk, VIEW)
     projects = list(Project.objects.filter(team=team, archived=archived).select_related("team"))
-    saved, current = _saved(projects), current_revisions()
+    current = current_revisions()
+    rows = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
+    saved: dict[UUID, list[SavedComparison]] = defaultdict(list)
+    for one in rows.order_by(*PLAN_FIRST):
+        saved[one.project_id].append(one)
     paid, months = _actuals(projects)
     open_alerts = Counter(
         Alert.objects.filter(project__in=projects, acknowledged_at=None).values_list(
@@ -119,14 +123,6 @@ def _budget(project: Project, plan: SavedComparison | None) -> Decimal | None:
         return budget_over_horizon(project, plan)
     is_total = project.budget and project.budget_period == "total"
     return Decimal(project.budget) if is_total else None
-
-
-def _saved(projects: list[Project]) -> dict[UUID, list[SavedComparison]]:
-    rows = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
-    by_project: dict[UUID, list[SavedComparison]] = defaultdict(list)
-    for saved in rows.order_by(*PLAN_FIRST):
-        by_project[saved.project_id].append(saved)
-    return by_project
 
 
 def _actuals(projects: list[Project]) -> tuple[dict[UUID, Decimal], dict[UUID, set[str]]]:

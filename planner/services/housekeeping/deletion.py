@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -117,17 +117,14 @@ def export_team(access: Access, team: Team, file: IO[bytes]) -> dict[str, int]:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         counts["team"] = _write_lines(archive, "team", iter([_to_json(team, names)]))
         for table in list_tables():
-            counts[table.name] = _write_lines(archive, table.name, _read_rows(table, team, names))
+            rows = table.rows(team).order_by("pk").iterator(_AT_ONCE)
+            values = (_to_json(row, names) for row in rows)
+            counts[table.name] = _write_lines(archive, table.name, values)
         moment = timezone.now().isoformat(timespec="seconds")
         text = READ_ME.format(name=team.name, slug=team.slug, moment=moment)
         archive.writestr("README.txt", text)
         archive.writestr("manifest.json", json.dumps(counts, indent=2))
     return counts
-
-
-def _read_rows(table: TeamTable, team: Team, names: dict[Any, str]) -> Iterator[dict[str, Any]]:
-    for row in table.rows(team).order_by("pk").iterator(_AT_ONCE):
-        yield _to_json(row, names)
 
 
 def _to_json(row: models.Model, names: dict[Any, str]) -> dict[str, Any]:
@@ -171,17 +168,15 @@ class TeamTable:
 def list_tables() -> list[TeamTable]:
     """Tables whose rows name their team, and those whose rows belong to one of these."""
     every = [model for model in apps.get_models() if issubclass(model, TeamOwned)]
+    children = [
+        TeamTable(model, f"{field.name}__team")
+        for model in apps.get_models()
+        if not issubclass(model, TeamOwned)
+        for field in model._meta.concrete_fields
+        if field.is_relation and field.related_model in every
+    ]
     owned = [TeamTable(model, "team") for model in every]
-    return sorted([*owned, *_list_children(every)], key=lambda table: table.name)
-
-
-def _list_children(owned: Sequence[type[models.Model]]) -> Iterator[TeamTable]:
-    for model in apps.get_models():
-        if issubclass(model, TeamOwned):
-            continue
-        for field in model._meta.concrete_fields:
-            if field.is_relation and field.related_model in owned:
-                yield TeamTable(model, f"{field.name}__team")
+    return sorted(owned + children, key=lambda table: table.name)
 
 
 def outlives_its_team(table: TeamTable) -> bool:

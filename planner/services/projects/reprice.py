@@ -98,14 +98,14 @@ def reprice(
     new_request.setdefault("start", saved.request["start"])
     final = compare_for_team(new_request, saved.team, catalog)
     original = saved.read_plan()
-    steps: list[SavedPlan] = [
-        original,
-        *_intermediate_answers(saved, final.resolved_request, catalog),
-        final.answer,
-    ]
+    old, new = saved.request, final.resolved_request
+    mixed = {k: v for k, v in new.items() if k not in _DEMAND}
+    mixed |= {k: old[k] for k in _DEMAND if k in old}
+    between = (compare_for_team(one | _TOTALS_ALONE, None, catalog).answer for one in (old, mixed))
+    steps: list[SavedPlan] = [original, *between, final.answer]
     used = {line.offer_id for s in original.scenarios for line in s.lines if line.offer_id}
     return Repriced(
-        request=final.resolved_request,
+        request=new,
         answer=final.answer,
         difference=[
             _scenario_change(key, [step.by_key.get(key) for step in steps])
@@ -117,19 +117,9 @@ def reprice(
                 used, {row.provider: row.revision for row in original.catalog}, catalog
             )
         ),
-        request_changes=list(_request_changes(saved.request, final.resolved_request)),
+        request_changes=list(_request_changes(old, new)),
         changed_rows=list_changed_rows(saved.rows, shown_rows(final.answer)),
     )
-
-
-def _intermediate_answers(
-    saved: SavedComparison, final: Mapping[str, Any], catalog: Catalog
-) -> Iterator[ComparisonAnswer]:
-    old = saved.request
-    yield compare_for_team(old | _TOTALS_ALONE, None, catalog).answer
-    mixed = {k: v for k, v in final.items() if k not in _DEMAND}
-    mixed |= {k: old[k] for k in _DEMAND if k in old}
-    yield compare_for_team(mixed | _TOTALS_ALONE, None, catalog).answer
 
 
 def _scenario_change(key: ScenarioKey, scenarios: list[ScenarioRecord | None]) -> ScenarioChange:

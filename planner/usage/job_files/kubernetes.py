@@ -76,7 +76,9 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
             each = _pod_accelerators(pod.spec, facts)
             if each != 0:
                 is_named.append(_read_selectors(pod.spec, facts))
-                parts.append(_part(pod, each, _deadline(spec), facts))
+                places = (spec, inner(spec, "runPolicy"))
+                seconds = (count_of(place.get("activeDeadlineSeconds")) for place in places)
+                parts.append(_part(pod, each, next(filter(None, seconds), None), facts))
     is_one_kind = bool(facts.accelerator) and "accelerator" not in facts.questions
     if is_one_kind and any(is_named) and not all(is_named):
         facts.note(
@@ -85,13 +87,6 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
         )
     _add_up(parts, facts)
     return facts.settle()
-
-
-def _deadline(spec: dict[str, Any]) -> float | None:
-    for place in (spec, inner(spec, "runPolicy")):
-        if seconds := count_of(place.get("activeDeadlineSeconds")):
-            return seconds
-    return None
 
 
 def _part(pods: Pods, each: float | None, deadline: float | None, facts: JobFacts) -> _Part | None:
