@@ -94,7 +94,10 @@ def _use(series: Series) -> GpuUse:
         thermally_throttled_share=_throttled_share(series, THERMAL),
         sustained_clock_mhz=sustained,
         clock_median_mhz=statistics.median(clocks) if clocks else None,
-        slow_clock_share=_slow_clock_share(clocks, sustained),
+        # The highest clock a card reports is no measure: no card holds it under load.
+        slow_clock_share=sum(clock < THROTTLED_CLOCK * sustained for clock in clocks) / len(clocks)
+        if clocks and sustained is not None
+        else None,
     )
 
 
@@ -127,14 +130,6 @@ def _busy_clocks(series: Series) -> list[float]:
     used, clocks = (series.values.get(name) for name in ("utilisation_percent", "clock_mhz"))
     pairs = zip(used, clocks, strict=True) if used and clocks else ()
     return [clock for use, clock in pairs if use >= BUSY_PERCENT and math.isfinite(clock)]
-
-
-def _slow_clock_share(clocks: Sequence[float], sustained: float | None) -> float | None:
-    """Share of busy samples clearly below the sustained clock; None where one is not known. The
-    highest clock a card reports is no measure: no card holds it under load."""
-    if not clocks or sustained is None:
-        return None
-    return sum(clock < THROTTLED_CLOCK * sustained for clock in clocks) / len(clocks)
 
 
 def _most(series: Series, name: str) -> float | None:
@@ -224,7 +219,29 @@ def _gpu_changes(use: GpuUse) -> Iterator[Change]:
     if use.busy_share > 0:
         yield from _input(use)
         yield from _memory(use)
-    yield from _throttling(use)
+    # What holds the clock back: heat always counts, a cap of power only where it takes the clock
+    # below the sustained one, as cards under full load always run at their limit of power.
+    hot, capped = use.thermally_throttled_share, use.power_capped_share
+    median, sustained = use.clock_median_mhz, use.sustained_clock_mhz
+    clock = ""
+    if median is not None and sustained is not None:
+        clock = f" (at {median:,.0f} MHz; sustained are {sustained:,.0f} MHz)"
+    lost = f"{clock}; expect fewer useful hours than planned"
+    if hot is not None and hot >= THROTTLED_SHARE:
+        yield Change("throttling", f"thermally throttled in {hot:.0%} of the samples{lost}")
+    if capped is not None and capped >= THROTTLED_SHARE:
+        words = f"power-capped in {capped:.0%} of the samples"
+        is_usual = median is not None and sustained and median >= THROTTLED_CLOCK * sustained
+        usual = f"{clock}: usual under full load, no loss to plan for"
+        kind = "power" if is_usual else "throttling"
+        yield Change(kind, f"{words}{usual if is_usual else lost}")
+    if hot is None and capped is None and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
+        yield Change(
+            "throttling",
+            f"below 90% of its sustained clock of {sustained:,.0f} MHz in "
+            f"{use.slow_clock_share:.0%} of the busy samples; log clocks_event_reasons.active to "
+            "see why",
+        )
     if use.power_mean_w is not None:
         share = use.power_share_of_limit
         against = f", {share:.0%} of its limit" if share else ""
@@ -287,32 +304,6 @@ def _smaller(use: GpuUse, peak_gib: float) -> str:
     ]
     names = [one.name for one in sorted(fitting, key=lambda one: one.memory_gib)[:3]]
     return f"smaller cards such as {', '.join(names)} hold it" if names else "no smaller card does"
-
-
-def _throttling(use: GpuUse) -> Iterator[Change]:
-    """What holds the clock back: heat always counts, a cap of power only where it takes the clock
-    below the sustained one, as cards under full load always run at their limit of power."""
-    hot, capped = use.thermally_throttled_share, use.power_capped_share
-    median, sustained = use.clock_median_mhz, use.sustained_clock_mhz
-    clock = ""
-    if median is not None and sustained is not None:
-        clock = f" (at {median:,.0f} MHz; sustained are {sustained:,.0f} MHz)"
-    lost = f"{clock}; expect fewer useful hours than planned"
-    if hot is not None and hot >= THROTTLED_SHARE:
-        yield Change("throttling", f"thermally throttled in {hot:.0%} of the samples{lost}")
-    if capped is not None and capped >= THROTTLED_SHARE:
-        words = f"power-capped in {capped:.0%} of the samples"
-        is_usual = median is not None and sustained and median >= THROTTLED_CLOCK * sustained
-        usual = f"{clock}: usual under full load, no loss to plan for"
-        kind = "power" if is_usual else "throttling"
-        yield Change(kind, f"{words}{usual if is_usual else lost}")
-    if hot is None and capped is None and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
-        yield Change(
-            "throttling",
-            f"below 90% of its sustained clock of {sustained:,.0f} MHz in "
-            f"{use.slow_clock_share:.0%} of the busy samples; log clocks_event_reasons.active to "
-            "see why",
-        )
 
 
 def _together(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> Iterator[Change]:

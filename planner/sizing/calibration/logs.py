@@ -119,7 +119,8 @@ def read_log(text: str) -> SmiLog:
             first_broken = first_broken or parsed
             continue
         words, numbers = parsed
-        gpu = _gpu(words)
+        gpu, host = words.get("gpu", "0"), words.get("host", "")
+        gpu = f"{host} {gpu}" if host and not _MISSING.match(host) else gpu
         if gpu not in gpus and len(gpus) >= MAX_GPUS:
             raise InvalidInput(
                 FIELD, f"names more than {MAX_GPUS:,} GPUs; give a log for each cluster"
@@ -143,12 +144,6 @@ def read_log(text: str) -> SmiLog:
         )
     _check(gpus)
     return SmiLog(tuple(gpus.values()), broken_lines, has_gpu_column, unread_times)
-
-
-def _gpu(words: Mapping[str, str]) -> str:
-    """A GPU's number or id, after its host where several may be in the log."""
-    gpu, host = words.get("gpu", "0"), words.get("host", "")
-    return f"{host} {gpu}" if host and not _MISSING.match(host) else gpu
 
 
 def _columns(header: Sequence[str]) -> list[str]:
@@ -179,21 +174,14 @@ def _parsed(
         if name in _WORD_NAMES:
             words[name] = cell.strip()
         elif name:
-            number = _number(cell)
-            if number is None:
+            text = _UNIT.sub("", cell.strip())
+            number = math.nan
+            if not _MISSING.match(cell.strip()):
+                number = -1.0 if number_problem(text) else float(text)
+            if number < 0:
                 return f"{cell.strip()[:SHOWN]!r} in {title.strip()}"
             numbers[name] = number
     return words, numbers
-
-
-def _number(cell: str) -> float | None:
-    """The value without its unit, NaN where it is missing, None where it is no number."""
-    text = cell.strip()
-    if _MISSING.match(text):
-        return math.nan
-    typed = _UNIT.sub("", text)
-    value = -1.0 if number_problem(typed) else float(typed)
-    return value if value >= 0 else None
 
 
 def _time(text: str) -> dt.datetime | None:
@@ -415,7 +403,11 @@ def _prometheus(text: str) -> Rows:
     values = _range(text) if text.lstrip().startswith("{") else _exposition(text)
     for metric, labels, value, moment in values:
         names = ("Hostname", "hostname", "node", "exported_instance", "instance")
-        host, gpu = next((labels[name] for name in names if labels.get(name)), ""), _gpu_of(labels)
+        host = next((labels[name] for name in names if labels.get(name)), "")
+        # A GPU's number or id, and that of its part where it is split (MIG).
+        ids = ("gpu", "UUID", "uuid", "device")
+        gpu, part = next((labels[n] for n in ids if labels.get(n)), "0"), labels.get("GPU_I_ID")
+        gpu = f"{gpu}/{part}" if part else gpu
         one = gpus.setdefault((host, gpu), _Gpu(host, gpu))
         one.name = one.name or labels.get("modelName", "") or labels.get("name", "")
         if metric in METRICS:
@@ -462,14 +454,6 @@ def _value(text: str) -> float:
     except ValueError:
         return math.nan
     return value if math.isfinite(value) and abs(value) < BLANK else math.nan
-
-
-def _gpu_of(labels: Mapping[str, str]) -> str:
-    """A GPU's number or id, and that of its part where it is split (MIG)."""
-    names = ("gpu", "UUID", "uuid", "device")
-    gpu = next((labels[name] for name in names if labels.get(name)), "0")
-    part = labels.get("GPU_I_ID", "")
-    return f"{gpu}/{part}" if part else gpu
 
 
 def _add(one: _Gpu, metric: str, value: float, moment: float) -> None:

@@ -143,13 +143,12 @@ def sample_runs() -> tuple[SampleRun, ...]:
     >>> sum(run.is_stated and run.is_images for run in sample_runs())
     139
     """
-    return tuple(_run(row) for row in read_rows("sample_runs"))
-
-
-def _run(row: dict[str, str]) -> SampleRun:
-    own: dict[str, object] = {}
-    if "forward_gflops_per_sample" in row:
-        forward = float(row["forward_gflops_per_sample"]) * 1e9
-        total = TRAINING_FACTOR * forward * float(row["samples"])
-        own = {"forward_flops": forward, "training_flops": total}
-    return typed(SampleRun, row | own)
+    runs = []
+    for row in read_rows("sample_runs"):
+        own: dict[str, object] = {}
+        if "forward_gflops_per_sample" in row:
+            forward = float(row["forward_gflops_per_sample"]) * 1e9
+            total = TRAINING_FACTOR * forward * float(row["samples"])
+            own = {"forward_flops": forward, "training_flops": total}
+        runs.append(typed(SampleRun, row | own))
+    return tuple(runs)

@@ -66,17 +66,14 @@ class LayoutTask:
 
     @cached_property
     def splits(self) -> Splits:
-        return splits_of(self.training, self.precision, self._tensor_domain)
-
-    @property
-    def _tensor_domain(self) -> int:
-        """Accelerators that tensor parallelism may span: those of the fast links;
-        with a stated batch, which may be too small for replicas and stages, four over PCIe too."""
+        # Tensor parallelism may span those of the fast links; with a stated batch, which may be
+        # too small for replicas and stages, four over PCIe too.
+        domain, most = self.links.domain, USUAL_TENSOR
         if is_tpu(self.accelerator):
-            return min(self.links.domain, TORUS_TENSOR)
-        is_bound = self.training.global_batch_tokens
-        domain = max(self.links.domain, PCIE_TENSOR) if is_bound else self.links.domain
-        return min(domain, USUAL_TENSOR)
+            most = TORUS_TENSOR
+        elif self.training.global_batch_tokens:
+            domain = max(domain, PCIE_TENSOR)
+        return splits_of(self.training, self.precision, min(domain, most))
 
     @cached_property
     def links(self) -> Links:

@@ -141,22 +141,10 @@ def _candidates(training: Training, shape: ModelShape, domain: int) -> Grid:
         mask &= heads % grid.tensor == 0
     if training.zero_stage is not None:
         mask &= grid.zero_stage == training.zero_stage
-    kind = _checkpointing(training)
-    if kind is not None:
-        mask &= grid.checkpointing == kind
+    asked, kinds = training.activation_checkpointing, {"selective": SELECTIVE, False: NONE}
+    if training.hfu or asked is not None:  # an HFU is that of a run that recomputes
+        mask &= grid.checkpointing == (FULL if training.hfu else kinds.get(asked, FULL))
     return grid if mask.all() else grid.where(mask)
-
-
-def _checkpointing(training: Training) -> int | None:
-    """The kind of checkpointing requested for; an HFU is that of a run that recomputes."""
-    if training.hfu:
-        return FULL
-    requested = training.activation_checkpointing
-    if requested is None:
-        return None
-    if requested == "selective":
-        return SELECTIVE
-    return FULL if requested else NONE
 
 
 USUAL_EXPERTS = 64

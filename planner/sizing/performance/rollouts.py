@@ -26,7 +26,6 @@ from planner.sizing.performance.teams import (
     team_fit,
 )
 from planner.sizing.serving.serving_plan import (
-    Replica,
     fewest_for,
     replica_on,
     served_model,
@@ -66,20 +65,6 @@ def rollout_hours(
     """
     length = rollouts.prompt_tokens + rollouts.response_tokens
     answers = training.tokens / length
-    replica = _replica(training, rollouts, one, count)
-    used = count // replica.accelerators * replica.accelerators
-    seconds = answers * rollouts.response_tokens / (replica.tokens_per_second * used) * count
-    passes = 1 + rollouts.has_reference
-    critic = (rollouts.critic_parameters or 0.0) / training.parameters
-    return RolloutHours(
-        writing=seconds / 3600,
-        scoring=hours * passes * FORWARD_SHARE,
-        critic=hours * critic * (1 + FORWARD_SHARE),
-        steps=max(1.0, answers / rollouts.per_step),
-    )
-
-
-def _replica(training: Training, rollouts: Rollouts, one: Accelerator, count: int) -> Replica:
     model = served_model(training)
     of_one = min(count, fewest_for(model, one, "bf16"))
     at_once = max(1.0, rollouts.per_step / (count // of_one))
@@ -96,7 +81,16 @@ def _replica(training: Training, rollouts: Rollouts, one: Accelerator, count: in
             f"{count} {one.name} cannot write the answers of a step: one sequence does not fit "
             "beside the weights, or its memory bandwidth is not known",
         )
-    return replica
+    used = count // replica.accelerators * replica.accelerators
+    seconds = answers * rollouts.response_tokens / (replica.tokens_per_second * used) * count
+    passes = 1 + rollouts.has_reference
+    critic = (rollouts.critic_parameters or 0.0) / training.parameters
+    return RolloutHours(
+        writing=seconds / 3600,
+        scoring=hours * passes * FORWARD_SHARE,
+        critic=hours * critic * (1 + FORWARD_SHARE),
+        steps=max(1.0, answers / rollouts.per_step),
+    )
 
 
 @cache
