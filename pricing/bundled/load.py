@@ -37,7 +37,16 @@ def load(folder: Path = catalog.FOLDER, *, force: bool = False) -> list[Loaded]:
     Prices that a live refresh has published since stay in force unless `force` is given.
     Raises `CatalogNotLoadedError` when a batch is quarantined, `InvalidInput` for a bad file.
     """
-    reference_parts = [_exchange_rates(folder), _regions(folder)]
+    rates, regions = catalog.read_exchange_rates(folder), catalog.read_regions(folder)
+    stored = {rate for dated in reference.exchange_rates().by_currency.values() for rate in dated}
+    reference_parts = [
+        Loaded("exchange rates", len(rates), stored != set(rates)),
+        Loaded("regions", len(regions), reference.regions() != regions),
+    ]
+    if reference_parts[0].changed:
+        reference.replace_exchange_rates(rates)
+    if reference_parts[1].changed:
+        reference.replace_regions(regions)
     prices = list(_load_batches(group_batches(catalog.read_offers(folder), catalog.ORIGIN), force))
     has_changes = any(part.changed for part in prices)
     return [*reference_parts, *prices, _history(folder, force or has_changes)]
@@ -48,21 +57,6 @@ def load_other_clouds(folder: Path = catalog.FOLDER, *, force: bool = False) -> 
     return list(
         _load_batches(group_batches(catalog.read_other_clouds(folder), catalog.ORIGIN), force)
     )
-
-
-def _exchange_rates(folder: Path) -> Loaded:
-    bundled = catalog.read_exchange_rates(folder)
-    stored = [rate for rates in reference.exchange_rates().by_currency.values() for rate in rates]
-    if set(stored) == set(bundled):
-        return Loaded("exchange rates", len(bundled), False)
-    return Loaded("exchange rates", reference.replace_exchange_rates(bundled), True)
-
-
-def _regions(folder: Path) -> Loaded:
-    bundled = catalog.read_regions(folder)
-    if reference.regions() == bundled:
-        return Loaded("regions", len(bundled), False)
-    return Loaded("regions", reference.replace_regions(bundled), True)
 
 
 def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded]:

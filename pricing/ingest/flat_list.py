@@ -93,23 +93,20 @@ class PriceListReader:
     ) -> Any:
         """The document at `path`; it is asked for again where `check` raises, which takes out of
         it what has to be there."""
+        setting, headers = self.provider.key_setting, None
+        if setting and not self.endpoint.anonymous:
+            key = self.context.settings.get(setting, "").strip()
+            if not key:
+                hint = f"Set {setting}, or leave this cloud out of the refresh."
+                raise ProviderUnavailable(self.provider.name, f"{setting} is not set", hint)
+            headers = {header: f"{scheme}{key}"}
         return self.http.get_json(
             f"{name}.json",
             f"{self.endpoint.url}{path}",
             params=params or None,
-            headers=self._key_header(header, scheme),
+            headers=headers,
             check=lambda document: _check(check, document),
         )
-
-    def _key_header(self, header: str, scheme: str) -> dict[str, str] | None:
-        setting = self.provider.key_setting
-        if not setting or self.endpoint.anonymous:
-            return None
-        key = self.context.settings.get(setting, "").strip()
-        if not key:
-            hint = f"Set {setting}, or leave this cloud out of the refresh."
-            raise ProviderUnavailable(self.provider.name, f"{setting} is not set", hint)
-        return {header: f"{scheme}{key}"}
 
     def post(self, name: str, path: str, body: object, check: Callable[[Any], object]) -> Any:
         """The answer to `body` as JSON, under the same rules as `get`."""

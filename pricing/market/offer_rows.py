@@ -12,7 +12,7 @@ import gzip
 import io
 import lzma
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, fields
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -230,21 +230,16 @@ def from_document(document: Mapping[str, Any]) -> Catalog:
             ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
             for currency, day, units, source in document["exchange_rates"]
         )
+        columns = document["region_columns"]
+        regions = [dict(zip(columns, row, strict=True)) for row in document["regions"]]
         return Catalog.of(
             offers,
             revisions=[_read_revision(values) for values in document["revisions"]],
-            regions=dict(
-                _read_region(document["region_columns"], row) for row in document["regions"]
-            ),
+            regions={(one.pop("provider"), one.pop("region")): Region(**one) for one in regions},
             exchange_rates=rates,
         )
     except (TypeError, ValueError, KeyError) as error:
         raise InvalidInput("catalog", f"cannot be read: {error}") from None
-
-
-def _read_region(columns: Sequence[str], row: Sequence[Any]) -> tuple[tuple[str, str], Region]:
-    values = dict(zip(columns, row, strict=True))
-    return (values.pop("provider"), values.pop("region")), Region(**values)
 
 
 def _read_revision(values: Mapping[str, Any]) -> RevisionInfo:

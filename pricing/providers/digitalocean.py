@@ -7,9 +7,7 @@ sizes are rates of a signed contract and left out.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row
 from pricing.ingest.provider import SkippedRow
@@ -39,32 +37,28 @@ class DigitalOcean(FlatList):
                 per_page=_PER_PAGE,
             )
             for size in document["sizes"]:
-                if size.get("gpu_info"):
-                    yield from _read_size(reader, size)
+                slug, gpu = str(size["slug"]), size.get("gpu_info")
+                if gpu and slug.endswith(_CONTRACTED):
+                    yield SkippedRow("rate of a signed contract", slug)
+                    continue
+                for place in (size.get("regions") or ("no-region",)) if gpu else ():
+                    is_spot, count = slug.endswith(_SPOT), int(gpu["count"])
+                    yield reader.offer(
+                        region=place,
+                        machine=slug.removesuffix(_SPOT),
+                        accelerator=str(gpu["model"]).replace("_", " "),
+                        accelerator_gib=gpu["vram"]["amount"] / count,
+                        count=count,
+                        price=size["price_hourly"],
+                        option=PurchaseOption.SPOT if is_spot else PurchaseOption.ON_DEMAND,
+                        vcpus=float(size["vcpus"]),
+                        memory_gib=size["memory"] / _MIB_PER_GIB,
+                        sold_now=bool(size.get("regions"))
+                        and size.get("available", True) is not False,
+                    )
             if not ((document.get("links") or {}).get("pages") or {}).get("next"):
                 return
             page += 1
-
-
-def _read_size(reader: PriceListReader, size: Mapping[str, Any]) -> Iterator[Row]:
-    slug, gpu = str(size["slug"]), size["gpu_info"]
-    if slug.endswith(_CONTRACTED):
-        yield SkippedRow("rate of a signed contract", slug)
-        return
-    count = int(gpu["count"])
-    for place in size.get("regions") or ("no-region",):
-        yield reader.offer(
-            region=place,
-            machine=slug.removesuffix(_SPOT),
-            accelerator=re.sub("_", " ", str(gpu["model"])),
-            accelerator_gib=gpu["vram"]["amount"] / count,
-            count=count,
-            price=size["price_hourly"],
-            option=PurchaseOption.SPOT if slug.endswith(_SPOT) else PurchaseOption.ON_DEMAND,
-            vcpus=float(size["vcpus"]),
-            memory_gib=size["memory"] / _MIB_PER_GIB,
-            sold_now=bool(size.get("regions")) and size.get("available", True) is not False,
-        )
 
 
 provider = DigitalOcean()

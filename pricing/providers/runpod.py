@@ -54,20 +54,17 @@ def _read_card(
     ):
         yield SkippedRow("a placeholder for no price", f"{name} {region}")
         return
+    identity = str(card["id"])
+    is_full = any(word in identity for word in ("SXM", "PCIe", "NVL", "OAM"))
     for count in sorted({1, int(card.get("maxGpuCount") or 1)}):
         yield reader.offer(
             region=region,
             machine=f"{count}x {name}",
-            accelerator=_full_name(card),
+            accelerator=identity if is_full else name,
             accelerator_gib=float(card.get("memoryInGb") or 0) or None,
             count=count,
             price=price * count,
         )
-
-
-def _full_name(card: Mapping[str, Any]) -> str:
-    identity, name = str(card["id"]), str(card["displayName"])
-    return identity if any(word in identity for word in ("SXM", "PCIe", "NVL", "OAM")) else name
 
 
 provider = RunPod()

@@ -9,6 +9,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 from django.dispatch import Signal
@@ -212,14 +213,27 @@ class _PublicationAttempt:
     def _build_revision(self) -> Revision:
         offers, changes = self.check_result.offers, self.changes
         sold_dates = [offer.as_of for offer in offers if offer.sold_now]
-        now = timezone.now()
+        now, before = timezone.now(), self.current_revision
+        if self.released and before:
+            reading: dict[str, Any] = {
+                "skipped": before.skipped,
+                "withheld": before.withheld,
+                "warnings": [
+                    *before.warnings,
+                    *(f"released: {row.offer_id}" for row in self.released),
+                ],
+            }
+        else:
+            reading = {
+                "skipped": group_by_reason(self.batch.skipped),
+                "withheld": group_by_reason(self.check_result.rejected_rows),
+                "warnings": self._collect_warnings(),
+            }
         return Revision(
             provider=self.batch.provider,
-            number=self.current_revision.number + 1 if self.current_revision else 1,
+            number=before.number + 1 if before else 1,
             # A clock that went back must not put a revision before the one it follows.
-            published_at=max(now, self.current_revision.published_at)
-            if self.current_revision
-            else now,
+            published_at=max(now, before.published_at) if before else now,
             as_of=self.batch.as_of,
             origin=self.batch.origin,
             offer_count=len(offers),
@@ -232,19 +246,8 @@ class _PublicationAttempt:
             cheaper=changes.cheaper,
             changed=changes.changed,
             moves=[asdict(move) for move in changes.moves],
-            **self._describe_reading(),
+            **reading,
         )
-
-    def _describe_reading(self) -> dict[str, object]:
-        if self.released and self.current_revision:
-            before = self.current_revision
-            warnings = [*before.warnings, *(f"released: {row.offer_id}" for row in self.released)]
-            return {"skipped": before.skipped, "withheld": before.withheld, "warnings": warnings}
-        return {
-            "skipped": group_by_reason(self.batch.skipped),
-            "withheld": group_by_reason(self.check_result.rejected_rows),
-            "warnings": self._collect_warnings(),
-        }
 
     def _collect_warnings(self) -> list[str]:
         warnings = [*self.batch.warnings]

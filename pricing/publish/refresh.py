@@ -334,7 +334,14 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
         yield f"{result.provider}: {result.outcome}: {result.message}. {result.hint}"
         yield f"  in force: {_describe_published(freshness)}"
         return
-    yield f"{result.provider}: {_format_headline(publication)}"
+    label = publication.outcome.replace("_", " ")
+    if publication.revision is not None:
+        label = f"published revision {publication.revision.number} of {publication.revision.as_of}"
+    elif publication.quarantined_batch is not None:
+        label = f"quarantined as batch {publication.quarantined_batch.pk}"
+    carried = publication.carried_over
+    unread = f", {carried:,} of them carried over unread" if carried else ""
+    yield f"{result.provider}: {label}: {pluralize(publication.offers, 'offer')}{unread}"
     names = ("added", "gone", "dearer", "cheaper", "changed", "unchanged")
     yield "  " + ", ".join(f"{getattr(publication.changes, name):,} {name}" for name in names)
     if result.message:
@@ -352,20 +359,6 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
     yield from _format_reasons("rejected", publication.rejected_rows)
     for warning in publication.warnings:
         yield f"  warning: {warning}"
-
-
-def _format_headline(publication: Publication) -> str:
-    label = publication.outcome.replace("_", " ")
-    if publication.revision is not None:
-        label = f"published revision {publication.revision.number} of {publication.revision.as_of}"
-    elif publication.quarantined_batch is not None:
-        label = f"quarantined as batch {publication.quarantined_batch.pk}"
-    carried_over = (
-        f", {publication.carried_over:,} of them carried over unread"
-        if publication.carried_over
-        else ""
-    )
-    return f"{label}: {pluralize(publication.offers, 'offer')}{carried_over}"
 
 
 def _format_reasons(label: str, reasons: Mapping[str, ReasonCount]) -> Iterator[str]:

@@ -62,30 +62,29 @@ class Command(DatabaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:
-            results = self._refresh(options)
+            if not options["deadline"] > 0:
+                raise InvalidInput(
+                    "--deadline", f"{options['deadline']:g} is not more than 0 seconds"
+                )
+            providers = get_providers(options["provider"])
+            if not providers:
+                raise InvalidInput("provider", "pricing/providers holds no adapter")
+            selected = reference.select_providers([p.name for p in providers], options["region"])
+            refresh_options = refresh.RefreshOptions(
+                regions=tuple(options["region"]),
+                dry_run=options["dry_run"],
+                force=options["force"],
+                deadline_s=options["deadline"],
+            )
+            listener = Listener() if options["json"] else ProgressLines(self.stderr)
+            wanted = [p for p in providers if p.name in selected]
+            results = refresh.refresh(wanted, refresh_options, listener)
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
         self._report(results, options["json"])
         status = compute_exit_status(results)
         if status:
             sys.exit(status)
-
-    def _refresh(self, options: dict[str, Any]) -> list[RefreshResult]:
-        if not options["deadline"] > 0:
-            raise InvalidInput("--deadline", f"{options['deadline']:g} is not more than 0 seconds")
-        providers = get_providers(options["provider"])
-        if not providers:
-            raise InvalidInput("provider", "pricing/providers holds no adapter")
-        selected = reference.select_providers([p.name for p in providers], options["region"])
-        refresh_options = refresh.RefreshOptions(
-            regions=tuple(options["region"]),
-            dry_run=options["dry_run"],
-            force=options["force"],
-            deadline_s=options["deadline"],
-        )
-        listener = Listener() if options["json"] else ProgressLines(self.stderr)
-        wanted = [p for p in providers if p.name in selected]
-        return refresh.refresh(wanted, refresh_options, listener)
 
     def _report(self, results: Sequence[RefreshResult], as_json: bool) -> None:
         freshness_by_provider = {entry.provider: entry for entry in freshness()}

@@ -153,7 +153,21 @@ def _read_cheapest_block(
 ) -> Iterator[Offer | SkippedRow]:
     label = f"{machine.instance_type} in {region}, capacity block"
     cheapest: tuple[Decimal, str] | None = None
-    for block in _read_blocks(client, region, machine):
+    name = machine.instance_type
+    pages = client.read_all_pages(
+        f"capacity_blocks/{region}/{name}",
+        "ec2",
+        region,
+        "describe_capacity_block_offerings",
+        "CapacityBlockOfferings",
+        InstanceType=name,
+        InstanceCount=1,
+        CapacityDurationHours=_BLOCK_HOURS,
+    )
+    for block in (block for page in pages for block in page):
+        zone = block.get("AvailabilityZone") or region
+        if block.get("InstanceType") != name or not zone.startswith(region):
+            continue
         try:
             price = hourly_price(block)
         except ValueError as error:
@@ -187,24 +201,6 @@ def hourly_price(block: Mapping[str, Any]) -> Decimal:
         raise ValueError(f"{machines} machines for {hours} h")
     fee = parse_money(block.get("UpfrontFee"))
     return (fee / (hours * machines)).quantize(_SMALLEST_STEP, ROUND_HALF_EVEN)
-
-
-def _read_blocks(client: AwsClient, region: str, machine: Machine) -> Iterator[Mapping[str, Any]]:
-    pages = client.read_all_pages(
-        f"capacity_blocks/{region}/{machine.instance_type}",
-        "ec2",
-        region,
-        "describe_capacity_block_offerings",
-        "CapacityBlockOfferings",
-        InstanceType=machine.instance_type,
-        InstanceCount=1,
-        CapacityDurationHours=_BLOCK_HOURS,
-    )
-    for page in pages:
-        for block in page:
-            zone = block.get("AvailabilityZone") or region
-            if block.get("InstanceType") == machine.instance_type and zone.startswith(region):
-                yield block
 
 
 SAVINGS_PLANS_SOURCE = "AWS savings plans"
