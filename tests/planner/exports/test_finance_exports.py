@@ -1,4 +1,4 @@
-"""Loans, leases and fiscal years in the files that finance reads."""
+"""Loans, leases, fiscal years, people and other costs in the files that finance reads."""
 
 from __future__ import annotations
 
@@ -70,3 +70,52 @@ def test_the_frame_has_a_row_for_each_year() -> None:
     own = frame[frame["scenario"] == "on_prem"]
     total = answer("lease").by_key[ScenarioKey.ON_PREM].total_cost
     assert sum(own["cash"]) == sum(own["cost"]) == total
+
+
+KEYS = [ScenarioKey.ON_DEMAND, ScenarioKey.COMMITTED, ScenarioKey.ON_PREM, ScenarioKey.HYBRID]
+
+
+@cache
+def counted() -> ComparisonAnswer:
+    """A commitment of three years in a plan of two, servers, and costs beside both."""
+    term = {"term_months": 36, "payment_option": "partial_upfront", "upfront": Decimal(200_000)}
+    return compared(
+        catalog(offer("55.04"), offer("8.00", "reserved", **term)),
+        hours=5840,
+        on_prem={"servers": [{"server": "dgx-h100"}], "insurance_rate_per_year": 0.01},
+        finance={"cloud_support_rate": 0.05, "cloud_staff_fte_per_accelerator": 0.00125},
+        other_costs=[
+            {"label": "Move", "amount": 40_000, "scenarios": ["on_prem"]},
+            {"label": "Link", "per_month": 1_500},
+        ],
+    ).answer
+
+
+def context_of(key: ScenarioKey) -> Context:
+    return Context(name="Plan", team="Alpha", project="Model A", scenario=key.value)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_focus_books_every_cost_once(key: ScenarioKey) -> None:
+    scenario = counted().by_key[key]
+    rows = list(focus_rows(counted(), context_of(key)))
+    for column in ("BilledCost", "EffectiveCost"):
+        assert sum((row[column] for row in rows), Decimal(0)) == scenario.total_cost
+    by_category = {
+        category: sum(
+            (row["BilledCost"] for row in rows if row["x_Category"] == category), Decimal(0)
+        )
+        for category in ("support", "staff", "other", "insurance")
+    }
+    assert by_category == {
+        category: scenario.cost_by_category.get(category, Decimal(0)) for category in by_category
+    }
+    assert by_category["other"] == 36_000 + (40_000 if key is ScenarioKey.ON_PREM else 0)
+
+
+def test_the_commitment_owes_its_share_of_the_support_plan_too() -> None:
+    scenario = counted().by_key[ScenarioKey.COMMITTED]
+    late = [x for x in scenario.lines if x.month >= 24]
+    assert {x.category.value for x in late} >= {"support"}
+    assert sum((x.amount for x in late), Decimal(0)) == scenario.owed_after
+    assert scenario.within_horizon + scenario.owed_after == scenario.total_cost

@@ -1,16 +1,24 @@
-"""Errors of ours: problem details for the API, a page without a database for people."""
+"""Errors of ours, as problem details and as a page without a database; uploads that are cut off."""
 
 from __future__ import annotations
 
+import errno
+import gc
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.db import OperationalError
+from django.http import UnreadablePostError
 from django.test import Client
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from pricing.api.views import FreshnessView
+
+pytestmark = pytest.mark.django_db
 
 API, PAGE = "/api/v1/freshness/", "/method/"
 AWAY = (OperationalError("the database system is shutting down"), RedisConnectionError("refused"))
@@ -71,3 +79,39 @@ def test_a_page_names_the_reference_of_the_log(
     assert heading in text
     assert "<code>asked-1</code>" in text
     assert "private detail" not in text
+
+
+LARGE = b"a" * 3_000_000
+"""More than Django keeps in memory."""
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), 507),
+        (UnreadablePostError("the client left"), 400),
+    ],
+)
+def test_no_file_of_an_upload_that_was_cut_off_stays(
+    client: Client,
+    settings: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: OSError,
+    status: int,
+) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
+    seen: list[Path] = []
+
+    def cut_off(self: TemporaryFileUploadHandler, raw_data: bytes, start: int) -> None:
+        seen.extend(tmp_path.iterdir())
+        raise failure
+
+    monkeypatch.setattr(TemporaryFileUploadHandler, "receive_data_chunk", cut_off)
+    gc.disable()
+    try:
+        answer = client.post("/usage/", {"log": SimpleUploadedFile("log.csv", LARGE)})
+        left = list(tmp_path.iterdir())
+    finally:
+        gc.enable()
+    assert (answer.status_code, len(seen), left) == (status, 1, [])

@@ -1,0 +1,93 @@
+"""Figures of the verdict on the page: shares, prices paid, the mark of the payback."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from types import SimpleNamespace
+
+import pytest
+
+from planner.models import Role
+from planner.web.answer.charts import payback
+from planner.web.answer.verdict import FigureRow, decision_parts
+from tests.golden.answers import REQUESTS, answered
+from tests.planner.comparison.finance.test_payback_timing import asked
+from tests.planner.web.asking import HOURS, get, text
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", REQUESTS)
+def test_the_hours_of_a_decision_add_up_on_the_page(name):
+    shown = decision_parts(answered(name))
+    whole = sum(one.part.share_of_hours for one in shown)
+    assert sum(int(one.share[:-1]) for one in shown) == round(whole * 100)
+
+
+def test_parts_that_would_be_rounded_down_alone_add_up(monkeypatch):
+    answer = answered("servers bought in several months, sensitivity")
+    parts = [
+        one.model_copy(update={"share_of_hours": share})
+        for one, share in zip(answer.verdict.decision, (0.874, 0.126 - 0.0019), strict=False)
+    ]
+    split = SimpleNamespace(**{name: getattr(answer, name) for name in ("recommended", "offers")})
+    split.verdict = answer.verdict.model_copy(update={"decision": tuple(parts)})
+    shares = [int(one.share[:-1]) for one in decision_parts(split)]
+    assert sum(shares) == round(sum(one.share_of_hours for one in parts) * 100)
+
+
+@pytest.mark.parametrize(
+    ("month", "resale", "place", "label"),
+    [
+        ("2027-12", None, "Dec 2027", "Paid off in December 2027"),
+        ("2040-01", Decimal(5_000), "end", "Paid off with the resale"),
+        ("2040-01", None, "end", "Paid off after the plan"),
+    ],
+)
+def test_the_mark_says_when_and_by_what_the_plan_is_paid_off(month, resale, place, label):
+    answer = asked()
+    changed = answer.verdict.model_copy(update={"payback": month, "resale": resale})
+    chart = payback(answer.model_copy(update={"verdict": changed}))
+    (mark,) = chart.marks
+    assert (mark.x, mark.label) == (place, label)
+    assert mark.y == chart.series[0].values[list(chart.x).index(place)]
+
+
+def test_a_plan_that_never_pays_off_has_no_mark():
+    answer = asked()
+    never = answer.verdict.model_copy(update={"payback": None})
+    assert list(payback(answer.model_copy(update={"verdict": never})).marks) == []
+
+
+CUT = {
+    "price_adjustments.0.provider": "aws",
+    "price_adjustments.0.multiplier": "0.5",
+}
+
+
+def row(response) -> FigureRow:
+    return next(one for one in response.context["page"].figure_rows if one.title == "Prices")
+
+
+def test_team_rates_stand_in_two_words_and_are_named_in_the_fold(client, work):
+    work.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
+    work.team.save()
+    client.force_login(work.users[Role.EDITOR])
+    response = get(client, "plan", HOURS, follow=True)
+    found = row(response)
+    assert found.words == "team rates"
+    assert found.details[0] == "contract discounts: 1 of the team Alpha"
+    page = re.sub(r"<[^>]+>", " ", text(response))
+    assert re.search(r"Prices\s+team rates\s+Which\s+contract discounts: 1 of", page)
+    assert "contract discounts: 1 of the team Alpha" in found.in_a_line
+
+
+def test_one_changed_price_is_said_at_once(client, prices):
+    found = row(get(client, "plan", {**HOURS, **CUT}))
+    assert found.words == "list prices, but AWS p5.48xlarge −50%"
+    assert found.details == ()
+
+
+def test_list_prices_have_nothing_to_unfold(client, prices):
+    response = get(client, "plan", HOURS)
+    assert (row(response).words, row(response).details) == ("list prices", ())
