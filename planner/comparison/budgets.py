@@ -158,22 +158,18 @@ def find_budget_gains(results: ComparisonResults) -> tuple[BudgetGain, ...] | No
     if not (names and advised and results.request.cheaper_if):
         return None
     plan = results.scenarios[advised]
-    return results.within(
-        "budgets", SMALL_SHARE, lambda part: _list_gains(results, plan, names, part), None
-    )
 
+    def list_gains(work: WorkMeter) -> tuple[BudgetGain, ...]:
+        every = _find_gain(results, plan, names, work)
+        if every is None:
+            return ()
+        gains = [every]
+        if len(names) > 1:
+            alone = [_find_gain(results, plan, [name], work) for name in names]
+            gains = [gain for gain in alone if gain is not None] or gains
+        return tuple(sorted(gains, key=lambda gain: -(gain.alternative.saving or 0)))
 
-def _list_gains(
-    results: ComparisonResults, plan: Scenario, names: list[str], work: WorkMeter
-) -> tuple[BudgetGain, ...]:
-    every = _find_gain(results, plan, names, work)
-    if every is None:
-        return ()
-    gains = [every]
-    if len(names) > 1:
-        alone = [_find_gain(results, plan, [name], work) for name in names]
-        gains = [gain for gain in alone if gain is not None] or gains
-    return tuple(sorted(gains, key=lambda gain: -(gain.alternative.saving or 0)))
+    return results.within("budgets", SMALL_SHARE, list_gains, None)
 
 
 def _find_gain(

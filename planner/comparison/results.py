@@ -449,40 +449,34 @@ def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparat
         why_not=(
             *sentences,
             *scenario.why_not,
-            *_when_servers_come(scenario, preparation),
-            *_which_contracts_outlast(scenario, preparation),
+            *_what_comes_late(scenario, preparation),
             *_what_is_missing(key, preparation),
         ),
     )
 
 
-def _when_servers_come(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
-    inputs, to_buy = preparation.inputs, preparation.servers.to_buy
-    if OWNED not in scenario_options(scenario.key, inputs.interruptible) or not to_buy:
+def _what_comes_late(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
+    """When servers come and which contracts outlast the plan, where nothing is rented beside."""
+    inputs, calendar = preparation.inputs, preparation.calendar
+    months, options = calendar.months, scenario_options(scenario.key, inputs.interruptible)
+    if may_rent(scenario, inputs):
         return
-    calendar = preparation.calendar
-    arrival = first_arrival_month(
-        [one for one in inputs.sources if one.is_owned and one.existing is None], calendar.months
-    )
-    is_waited_for = 0 < arrival < calendar.months and inputs.hours[:arrival].any()
-    if is_waited_for and not may_rent(scenario, inputs):
+    servers = [one for one in inputs.sources if one.is_owned and one.existing is None]
+    arrival = first_arrival_month(servers, months)
+    is_waited_for = 0 < arrival < months and inputs.hours[:arrival].any()
+    if OWNED in options and preparation.servers.to_buy and is_waited_for:
         ordered, serves = f"{calendar.month(0):%B %Y}", f"{calendar.month(arrival):%B %Y}"
         yield (
             f"servers ordered in {ordered} are in service from {serves}: begin the work then, or "
             "give a shorter on_prem.lead_time_months"
         )
 
-
-def _which_contracts_outlast(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
-    inputs, months = preparation.inputs, preparation.calendar.months
-    options = scenario_options(scenario.key, inputs.interruptible) & COMMITTED
     terms = [
         source.term.duration_months
         for source in inputs.sources
-        if source.purchase_option in options and source.term is not None
+        if source.purchase_option in options & COMMITTED and source.term is not None
     ]
-    is_alone = terms and not may_rent(scenario, inputs)
-    if is_alone and inputs.term_end == "within" and min(terms) > months:
+    if terms and inputs.term_end == "within" and min(terms) > months:
         yield (
             f"contracts on sale run for {pluralize(min(terms), 'month')} or more, and a plan of "
             f"{pluralize(months, 'month')} signs none that outlasts it"

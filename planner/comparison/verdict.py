@@ -5,7 +5,6 @@ Figures first, then the sentences that a budget meeting understands, the most te
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -117,6 +116,8 @@ class _Facts:
 
     def build(self) -> Verdict:
         plan, results = self.plan, self.results
+        priced = (results.inputs.by_key[key].native for key in results.priced_keys(plan))
+        days = (native.as_of for native in priced if native is not None)
         parts = list_parts(
             plan,
             results.inputs,
@@ -140,7 +141,7 @@ class _Facts:
             budget=tuple(list_budget_uses(results, plan)),
             confidence=chance_to_be_cheapest(results, plan),
             late_delivery=self._late_delivery(),
-            oldest_price=self._oldest_price(),
+            oldest_price=min((day for day in days if day is not None), default=None),
             unknown_prices=()
             if results.is_small
             else describe_unknown_prices(plan, results.inputs),
@@ -205,10 +206,6 @@ class _Facts:
             return describe_late_delivery(latest, None, "")
         cost = cents(cost_of_late_servers(self.plan, inputs, self.results.risk_parameters))
         return describe_late_delivery(latest, cost, self.results.request.currency)
-
-    def _oldest_price(self) -> dt.date | None:
-        sources = (self.results.inputs.by_key[key] for key in self.results.priced_keys(self.plan))
-        return min((s.native.as_of for s in sources if s.native and s.native.as_of), default=None)
 
 
 def chance_to_be_cheapest(results: ComparisonResults, plan: Scenario) -> float | None:

@@ -23,7 +23,6 @@ from planner.costing.optimizer.problem import (
     HALF_CENT,
     CapitalBudget,
     ConflictingConstraint,
-    Floats,
     Plan,
     PlanProblem,
 )
@@ -178,7 +177,6 @@ class Budgets:
 
     def eased(self, rooms: Amounts) -> PlanProblem:
         """The problem with so much added to each budget that is asked for."""
-
         return ease_budgets(self.problem, rooms)
 
     def lower(self, rooms: Amounts, plan: Plan, excess: Amounts, *, is_last: bool) -> Amounts:
@@ -283,7 +281,10 @@ def use_larger_nodes(plan: Plan, inputs: ModelInputs) -> Plan:
             continue
         at_peak = inputs.runs.hours_in(plan.peak, source.accelerator)
         parts = source.capacity / small.capacity
-        if _is_multiple(hours, parts, at_peak) and _costs_the_same(small, source, parts, inputs):
+        nodes = np.divide(hours, at_peak, out=np.zeros_like(hours), where=at_peak > 0) / parts
+        one, other = (machine.hour_cash(inputs.calendar) for machine in (small, source))
+        costs_the_same = np.all(np.abs(other - one * parts) <= _SAME * np.abs(other))
+        if costs_the_same and np.all(np.abs(nodes - np.round(nodes)) <= _WHOLE):
             rented[source.key] = hours / parts + rented.get(source.key, 0.0)
             rented[small.key] = np.zeros_like(hours)
     return replace(plan, rented_hours=rented)
@@ -306,21 +307,7 @@ def _pairs(
             alike.setdefault((*place, source.limit_groups), []).append(source)
     for group in alike.values():
         by_size = sorted(group, key=lambda source: -source.capacity)
-        yield from ((large, s) for large, s in combinations(by_size, 2) if _fits(large, s))
-
-
-def _fits(large: CapacitySource, small: CapacitySource) -> bool:
-    parts = large.capacity / small.capacity
-    return parts > 1.5 and abs(parts - round(parts)) <= _SAME
-
-
-def _is_multiple(hours: Floats, parts: float, at_peak: Floats) -> bool:
-    nodes = np.divide(hours, at_peak, out=np.zeros_like(hours), where=at_peak > 0) / parts
-    return bool(np.all(np.abs(nodes - np.round(nodes)) <= _WHOLE))
-
-
-def _costs_the_same(
-    small: CapacitySource, large: CapacitySource, parts: float, inputs: ModelInputs
-) -> bool:
-    one, other = (source.hour_cash(inputs.calendar) for source in (small, large))
-    return bool(np.all(np.abs(other - one * parts) <= _SAME * np.abs(other)))
+        for large, small in combinations(by_size, 2):
+            parts = large.capacity / small.capacity
+            if parts > 1.5 and abs(parts - round(parts)) <= _SAME:
+                yield large, small

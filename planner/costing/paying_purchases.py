@@ -123,13 +123,8 @@ class _Fewer:
                     high = count
                     continue
                 low = count
-                best = (
-                    plan
-                    if best is None
-                    else best
-                    if plan is None or plan.net_present_cost >= best.net_present_cost
-                    else plan
-                )
+                plans = [one for one in (best, plan) if one is not None]
+                best = min(plans, key=lambda one: one.net_present_cost, default=None)
         return best
 
     def _solve(self, inputs: ModelInputs) -> Scenario | None:

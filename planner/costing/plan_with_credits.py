@@ -77,23 +77,14 @@ class PlansWithCredits:
 
     def _cost(self, plan: Plan) -> float:
         calendar, bills = self.inputs.calendar, self._bills(plan)
-        hours = self._no_hours | plan.rented_hours | plan.used_hours
-        started = self._no_units | plan.units_started
+        months, units = self.problem.hours.size, self.problem.units
+        keys = [one.key for one in self.problem.rental_options] + [one.key for one in units]
+        hours = {key: np.zeros(months) for key in keys} | plan.rented_hours | plan.used_hours
+        started = {one.key: np.zeros(months, np.int64) for one in units} | plan.units_started
         return plan_cost(self.problem, started, hours) + sum(
             float(amounts @ calendar.discount_of(pool.paid)) * (1.0 - calendar.tax_rate)
             for pool, amounts in settle_pools(self.inputs.pools, bills)
         )
-
-    @cached_property
-    def _no_hours(self) -> dict[str, Floats]:
-        keys = [offer.key for offer in self.problem.rental_options]
-        keys += [unit.key for unit in self.problem.units]
-        return {key: np.zeros(self.problem.hours.size) for key in keys}
-
-    @cached_property
-    def _no_units(self) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-        months = self.problem.hours.size
-        return {unit.key: np.zeros(months, np.int64) for unit in self.problem.units}
 
     @cached_property
     def _billed(self) -> dict[str, Bills]:

@@ -132,29 +132,43 @@ class _ScenarioSolver:
     def scenario(self, key: ScenarioKey, work: WorkMeter, known: Plan | None = None) -> Scenario:
         missing = missing_option(self.inputs, key)
         if missing:
-            why_not = (missing, *self._unknown_prices(key))
+            by_key = {ScenarioKey.ON_DEMAND: ON_DEMAND, ScenarioKey.SPOT: SPOT}
+            options = by_key.get(key, frozenset())
+            is_sold = options & {s.purchase_option for s in self.inputs.sources}
+            unknown = () if is_sold else find_missing(self.inputs.coverage, options)
+            why_not = (missing, *describe_missing(unknown))
             limits = self._quotas_in_the_way(key, work)
             return Scenario(key, feasible=False, why_not=why_not, conflicts=limits)
         plan = self.plan_of[key] = self._find_plan(key, work, known)
-        scenario = self._build_scenario(key, plan, work)
+        if plan.feasible:
+            warnings = tuple(self._warnings(key, plan))
+            scenario = build_scenario(self.inputs, key, plan, plan.bound, warnings)
+        else:
+            valued = self._quotas_in_the_way(key, work) or _with_values(plan.conflicts)
+            why_not = tuple(reason for reason in plan.why_not if reason not in map(str, valued))
+            if self.inputs.beyond_quotas and self._is_too_large_to_widen:
+                why_not = (*why_not, _NOT_WIDENED)
+            scenario = Scenario(key, False, why_not, conflicts=valued, bound=plan.bound)
         work.charge(LINE_UNITS * len(scenario.lines))
         return scenario
 
-    def _unknown_prices(self, key: ScenarioKey) -> Iterator[str]:
-        options = {ScenarioKey.ON_DEMAND: ON_DEMAND, ScenarioKey.SPOT: SPOT}.get(key, frozenset())
-        offered = {s.purchase_option for s in self.inputs.sources}
-        if not options & offered:
-            yield from describe_missing(find_missing(self.inputs.coverage, options))
-
     def _find_plan(self, key: ScenarioKey, work: WorkMeter, known: Plan | None) -> Plan:
         keys = self.inputs.keys(scenario_options(key, self.inputs.interruptible))
+        problem, months = self.inputs.problem, self.inputs.calendar.months
         if key is ScenarioKey.ON_PREM:
-            return self._solve(keys, self._on_prem_problem(), work, "on_prem")
+            servers = [s for s in self.inputs.sources if s.is_owned]
+            is_before = np.arange(months) < first_arrival_month(servers, months)
+            rental_options = tuple(
+                replace(s, available=is_before if s.available is None else s.available & is_before)
+                for s in problem.rental_options
+            )
+            problem = replace(problem, rental_options=rental_options)
+            return self._solve(keys, problem, work, "on_prem")
         if key is ScenarioKey.SPOT:
-            spot_only = self._solve(self.inputs.keys(SPOT), self.inputs.problem, work)
+            spot_only = self._solve(self.inputs.keys(SPOT), problem, work)
             if spot_only.feasible:
                 return spot_only
-        return self._solve(keys, self.inputs.problem, work, known=known)
+        return self._solve(keys, problem, work, known=known)
 
     def _solve(
         self,
@@ -213,19 +227,6 @@ class _ScenarioSolver:
             return solve(problem, keys, work=work, ceiling=ceiling)
         return credits.settle(solve(problem, keys, work=work, spending=credits.spending))
 
-    def _on_prem_problem(self) -> PlanProblem:
-        problem = self.inputs.problem
-        servers = [s for s in self.inputs.sources if s.is_owned]
-        months = np.arange(self.inputs.calendar.months)
-        before_arrival = months < first_arrival_month(servers, self.inputs.calendar.months)
-        rental_options = tuple(
-            replace(
-                s, available=before_arrival if s.available is None else s.available & before_arrival
-            )
-            for s in problem.rental_options
-        )
-        return replace(problem, rental_options=rental_options)
-
     def _quotas_in_the_way(
         self, key: ScenarioKey, work: WorkMeter
     ) -> tuple[ConflictingConstraint, ...]:
@@ -245,16 +246,6 @@ class _ScenarioSolver:
         units = 2 * len(self.inputs.units) + committed
         return units * calendar.months * calendar.length > MAX_MODEL_CELLS
 
-    def _build_scenario(self, key: ScenarioKey, plan: Plan, work: WorkMeter) -> Scenario:
-        if not plan.feasible:
-            valued = self._quotas_in_the_way(key, work) or _with_values(plan.conflicts)
-            why_not = tuple(reason for reason in plan.why_not if reason not in map(str, valued))
-            if self.inputs.beyond_quotas and self._is_too_large_to_widen:
-                why_not = (*why_not, _NOT_WIDENED)
-            return Scenario(key, False, why_not, conflicts=valued, bound=plan.bound)
-        warnings = tuple(self._warnings(key, plan))
-        return build_scenario(self.inputs, key, plan, plan.bound, warnings)
-
     def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         inputs = self.inputs
         owned = {s.key for s in inputs.sources if s.is_owned}
@@ -266,16 +257,12 @@ class _ScenarioSolver:
         ):
             yield "No server is bought: the work is over before the first one could arrive."
         if key is ScenarioKey.COMMITTED and not has_commitments(inputs, plan, units_started):
-            yield self._no_commitment()
+            is_known = not find_missing(inputs.coverage, COMMITTED)
+            reason = "fits" if is_known else "has a known price here"
+            if any(s.purchase_option in COMMITTED for s in inputs.sources):
+                reason = "saves money" if is_known else "with a known price saves money"
+            yield f"No commitment {reason}: this is renting on demand alone."
         yield from self._missing_prices(key, plan)
-
-    def _no_commitment(self) -> str:
-        inputs = self.inputs
-        is_known = not find_missing(inputs.coverage, COMMITTED)
-        reason = "fits" if is_known else "has a known price here"
-        if any(s.purchase_option in COMMITTED for s in inputs.sources):
-            reason = "saves money" if is_known else "with a known price saves money"
-        return f"No commitment {reason}: this is renting on demand alone."
 
     def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         inputs = self.inputs
@@ -353,9 +340,7 @@ def missing_option(inputs: ModelInputs, key: ScenarioKey) -> str:
         if to_buy and first_arrival_month(to_buy, months) >= months:
             return f"a server bought now arrives after the horizon of {pluralize(months, 'month')}"
         return ""
-    if not inputs.sources:
-        return "nothing fits"
-    return ""
+    return "" if inputs.sources else "nothing fits"
 
 
 def has_existing_servers(inputs: ModelInputs) -> bool:

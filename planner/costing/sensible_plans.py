@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import ceil, inf
+from math import ceil
 
 import numpy as np
 
 from planner.contract.request.rules import LARGEST_NODE
 from planner.costing.advice.decision import leave_unnamed, list_parts
 from planner.costing.advice.verdict import NEGLIGIBLE
-from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 
@@ -25,17 +24,15 @@ project, 2026."""
 def count_machines(plan: Scenario, inputs: ModelInputs) -> float:
     """Machines of a plan, of each part as many as it has at once: contracts that follow one another
     are for the same machines."""
-    return sum(
-        min(part.units or 0.0, _most_in_service(plan, inputs.by_key[part.source]))
-        for part in list_parts(plan, inputs, leave_unnamed, "")
-    )
-
-
-def _most_in_service(plan: Scenario, source: CapacitySource) -> float:
-    started = plan.units_started.get(source.key)
-    if source.term is None or started is None:
-        return inf
-    return float(source.units_in_service(np.asarray(started, dtype=np.float64)).max())
+    count = 0.0
+    for part in list_parts(plan, inputs, leave_unnamed, ""):
+        source, started = inputs.by_key[part.source], plan.units_started.get(part.source)
+        units = part.units or 0.0
+        if source.term is not None and started is not None:
+            in_service = source.units_in_service(started.astype(np.float64))
+            units = min(units, float(in_service.max()))
+        count += units
+    return count
 
 
 def count_kinds(plan: Scenario, inputs: ModelInputs) -> int:

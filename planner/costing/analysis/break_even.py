@@ -236,7 +236,7 @@ def find_best_rents(sources: Iterable[CapacitySource], calendar: Calendar) -> li
             continue
         rent = compute_rent(source, calendar)
         at = (source.purchase_option, rent.term_months)
-        best[at] = min(best.get(at, rent), rent, key=_sort_key)
+        best[at] = min(best.get(at, rent), rent, key=lambda one: (one.per_capacity, one.source.key))
     return [best[at] for at in sorted(best)]
 
 
@@ -295,10 +295,6 @@ def list_hours_to_break_even(
     running = running_cost_per_hour(server, assumptions)
     price = _price_to_recover(server, assumptions, calendar, request_fields)
     return [hours_to_break_even(price, rent.per_capacity * capacity, running) for rent in rents]
-
-
-def _sort_key(rent: Rent) -> tuple[float, str]:
-    return rent.per_capacity, rent.source.key
 
 
 def _price_to_recover(

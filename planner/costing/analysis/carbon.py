@@ -119,7 +119,11 @@ def calculate_energy(scenario: Scenario, inputs: ModelInputs, intensity: Intensi
     by_source, unknown_power = [], []
     for key, source in inputs.by_key.items():
         hours_used = float(np.sum(scenario.used_hours.get(key, 0.0)))
-        hours_in_service = _hours_in_service(scenario, source)
+        hours_in_service = 0.0
+        if source.term is not None:
+            nothing = np.zeros(source.term.months)
+            started = np.asarray(scenario.units_started.get(key, nothing), dtype=float)
+            hours_in_service = float(source.units_in_service(started).sum()) * HOURS_PER_MONTH
         if not hours_used and not hours_in_service:
             continue
         idle = max(0.0, hours_in_service - hours_used)
@@ -141,17 +145,6 @@ def calculate_energy(scenario: Scenario, inputs: ModelInputs, intensity: Intensi
             )
         )
     return Energy(tuple(by_source), tuple(unknown_power))
-
-
-def _hours_in_service(scenario: Scenario, source: CapacitySource) -> float:
-    if source.term is None:
-        return 0.0
-    units_started = np.asarray(
-        scenario.units_started.get(source.key, np.zeros(source.term.months)), dtype=float
-    )
-    if not units_started.any() and source.existing is None:
-        return 0.0
-    return float(source.units_in_service(units_started).sum()) * HOURS_PER_MONTH
 
 
 def _kwh(source: CapacitySource, hours_used: float, idle: float) -> tuple[float, str] | None:

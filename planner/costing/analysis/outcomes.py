@@ -187,7 +187,9 @@ def _find_process(
 ) -> PriceProcess:
     if source.is_owned:
         return find_process(source.accelerator, PriceKind.HARDWARE, year)
-    kind = _find_kind(source)
+    kind = KINDS[PurchaseOption(source.purchase_option)]
+    if kind is PriceKind.LIST and source.provider not in CLOUDS:
+        kind = PriceKind.MARKET
     process = find_process(source.accelerator, kind, year)
     if kind is not PriceKind.SPOT:
         return replace(process, place=source.provider)
@@ -196,13 +198,6 @@ def _find_process(
     if price and source.price_per_hour:
         process = process.at_discount(source.price_per_hour / source.accelerators / price)
     return replace(process, place=f"{source.provider}/{source.region}")
-
-
-def _find_kind(source: CapacitySource) -> PriceKind:
-    kind = KINDS[PurchaseOption(source.purchase_option)]
-    if kind is PriceKind.LIST and source.provider not in CLOUDS:
-        return PriceKind.MARKET
-    return kind
 
 
 @dataclass(frozen=True)

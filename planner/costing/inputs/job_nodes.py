@@ -61,9 +61,7 @@ class JobNodes:
     def packed_sizes(self) -> dict[str, int]:
         """Accelerators in whose multiples the work fills machines: those of a job, or 1 where a
         sized run spreads over all that its machines have."""
-        if not self._may_spread:
-            return self.job_sizes
-        return dict.fromkeys(self.job_sizes, 1)
+        return dict.fromkeys(self.job_sizes, 1) if self._may_spread else self.job_sizes
 
     @property
     def fills_machines(self) -> bool:

@@ -55,7 +55,13 @@ class Filters:
         )
         if self.max_term_months is not None:
             rows = rows[table.term_months[rows] <= self.max_term_months]
-        return rows[_is_priced(table, rows)]
+        names = table.purchase_option.names
+        binds = np.array([PurchaseOption(name).is_commitment for name in names], dtype=bool)
+        is_commitment = binds[table.purchase_option.codes[rows]] if len(rows) else rows > 0
+        effective, hourly = table.effective_usd_per_hour[rows], table.usd_per_hour[rows]
+        per_hour = np.where(is_commitment, effective, hourly)
+        has_term = ~is_commitment | (table.term_months[rows] > 0)
+        return rows[np.isfinite(per_hour) & (per_hour > 0) & has_term]
 
     def active(self) -> list[str]:
         """Names of the limits that the request sets, the workload's accelerators first."""
@@ -75,15 +81,6 @@ class Filters:
         """Nothing but the named limits and the purchase options."""
         selected = {name: getattr(self, name) for name in names}
         return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | selected)
-
-
-def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
-    names = table.purchase_option.names
-    binds = np.array([PurchaseOption(name).is_commitment for name in names], dtype=bool)
-    is_commitment = binds[table.purchase_option.codes[rows]] if len(rows) else rows > 0
-    per_hour = np.where(is_commitment, table.effective_usd_per_hour[rows], table.usd_per_hour[rows])
-    has_term = ~is_commitment | (table.term_months[rows] > 0)
-    return np.asarray(np.isfinite(per_hour) & (per_hour > 0) & has_term)
 
 
 @dataclass(frozen=True)
@@ -274,7 +271,9 @@ class GuardRails:
     def _masks_of_machines(self, table: OfferTable, rows: Rows) -> dict[str, Bools]:
         masks = {}
         if self.rules.software != ANY:
-            masks[LIMIT_TITLES["software"]] = self._runs_software(table, rows)
+            flags = [self.runs_on(slug) for slug in table.accelerator.names]
+            of_rows = np.array(flags, dtype=bool)[table.accelerator.codes[rows]]
+            masks[LIMIT_TITLES["software"]] = of_rows
         is_sold = _is_sold_on_demand(table, rows)
         masks["the need for a machine that is sold on demand too"] = is_sold
         return masks
@@ -286,13 +285,11 @@ class GuardRails:
     def _masks_of_parts(self, table: OfferTable, rows: Rows) -> dict[str, Bools]:
         masks = {}
         if set(self.rules.partitions) != set(PARTITIONS):
-            is_in = self._match_places(table, rows, self._is_in_partition)
+            admitted = self.rules.partitions
+            is_in = self._match_places(table, rows, lambda *at: find_partition(*at) in admitted)
             if not is_in.all() or self.rules.partitions != CLOUD_PARTITIONS:
                 masks[LIMIT_TITLES["partitions"]] = is_in
         return masks
-
-    def _is_in_partition(self, provider: str, region: str) -> bool:
-        return find_partition(provider, region) in self.rules.partitions
 
     def _is_in(self, table: OfferTable, rows: Rows, limit: PlaceLimit) -> Bools:
         alone = PlaceLimits((limit,), self.places.regions)
@@ -306,10 +303,6 @@ class GuardRails:
         pairs = zip(table.places, is_present.tolist(), strict=True)
         flags = [present and is_allowed(*place) for place, present in pairs]
         return np.array(flags, dtype=bool)[codes]
-
-    def _runs_software(self, table: OfferTable, rows: Rows) -> Bools:
-        flags = [self.runs_on(slug) for slug in table.accelerator.names]
-        return np.array(flags, dtype=bool)[table.accelerator.codes[rows]]
 
 
 def _is_sold_on_demand(table: OfferTable, rows: Rows) -> Bools:

@@ -181,11 +181,16 @@ def _postings(
             yield Posting(source, rounded, amount_cents, step=calendar.smallest_cents)
 
 
+_OF_A_CHARGE = ("category", "label", "unit")
+
+
 def _merge_streams(streams: Iterable[Stream]) -> Iterator[Stream]:
     merged: list[Stream] = []
     for stream in streams:
         for i, other in enumerate(merged):
-            if _is_same_charge(stream, other):
+            is_same = [getattr(stream, name) == getattr(other, name) for name in _OF_A_CHARGE]
+            both = (stream.quantity != 0) & (other.quantity != 0)
+            if all(is_same) and np.array_equal(stream.unit_price[both], other.unit_price[both]):
                 write_off = None
                 if other.write_off is not None or stream.write_off is not None:
                     write_off = _written_off(other) + _written_off(stream)
@@ -199,13 +204,6 @@ def _merge_streams(streams: Iterable[Stream]) -> Iterator[Stream]:
         else:
             merged.append(stream)
     yield from merged
-
-
-def _is_same_charge(one: Stream, other: Stream) -> bool:
-    if (one.category, one.label, one.unit) != (other.category, other.label, other.unit):
-        return False
-    both = (one.quantity != 0) & (other.quantity != 0)
-    return bool(np.array_equal(one.unit_price[both], other.unit_price[both]))
 
 
 def _written_off(stream: Stream) -> Floats:

@@ -160,14 +160,17 @@ def cents(amount: float) -> Decimal:
 def owed_after(lines: Iterable[CostLine], months: int) -> Decimal:
     """What falls due after a horizon of so many months: payments of commitments that outlast it,
     with the tax saved on them."""
-    late = (line.amount for line in lines if line.month >= months and _is_owed(line, months))
+    late = (
+        line.amount
+        for line in lines
+        if line.month >= months
+        and (
+            line.category in _OWED_CATEGORIES
+            if line.category is not Category.TAX
+            else line.month > months or line.label in RELIEF_OF_PAYMENTS
+        )
+    )
     return sum(late, Decimal("0.00"))
-
-
-def _is_owed(line: CostLine, months: int) -> bool:
-    if line.category is Category.TAX:
-        return line.month > months or line.label in RELIEF_OF_PAYMENTS
-    return line.category in _OWED_CATEGORIES
 
 
 def resale_value(plan: Scenario) -> Decimal:
