@@ -5,7 +5,7 @@ PURE. Each part goes through the same ledger as a plan of one project; parts add
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -163,17 +163,11 @@ def _shared(joint: JointInputs, plan: JointPlan) -> Scenario:
     sources = dict(fixed_sources(joint.inputs))
     started = {}
     for key, units in plan.units_started.items():
-        source = _source_of(joint, key)
-        sources[key] = replace(source, key=key)
+        projects = zip(joint.problem.projects, joint.inputs, strict=True)
+        inputs = next(inputs for project, inputs in projects if key in project.units)
+        sources[key] = replace(inputs.by_key[source_key(key)], key=key)
         started[key] = units
     return _book(joint.inputs[0], started, {}, sources)
-
-
-def _source_of(joint: JointInputs, key: str) -> CapacitySource:
-    for project, inputs in zip(joint.problem.projects, joint.inputs, strict=True):
-        if key in project.units:
-            return inputs.by_key[source_key(key)]
-    raise KeyError(key)
 
 
 def _own(inputs: ModelInputs, use: ProjectUse) -> Scenario:
@@ -297,9 +291,12 @@ class JointBudgets:
         paid = limits.base_payments
         if limits.base_cash is not None:
             cash += limits.base_cash
-        for hourly in self._hourly_cash(plan):
-            cash += hourly
-            paid += float(hourly.sum())
+        for project, use in zip(problem.projects, plan.uses, strict=True):
+            by_hour = {one.key: one.hour_cash for one in project.problem.rental_options}
+            by_hour |= {unit.key: unit.hour_cash for unit in project.problem.units}
+            for key, hours in (*use.rented_hours.items(), *use.used_hours.items()):
+                cash += by_hour[key] * hours
+                paid += float((by_hour[key] * hours).sum())
         for key, units in plan.units_started.items():
             unit, at = problem.units[key], np.flatnonzero(units)
             starts[at] += unit.capex[at] * units[at]
@@ -309,10 +306,3 @@ class JointBudgets:
         sums = {TOTAL: paid, MONTHLY: float(cash.max(initial=0.0))}
         spent = {b.name: float(starts[b.first : b.last].sum()) for b in limits.capital_budgets}
         return {**sums, **spent}
-
-    def _hourly_cash(self, plan: JointPlan) -> Iterator[Floats]:
-        for project, use in zip(self.joint.problem.projects, plan.uses, strict=True):
-            by_hour = {one.key: one.hour_cash for one in project.problem.rental_options}
-            by_hour |= {unit.key: unit.hour_cash for unit in project.problem.units}
-            for key, hours in (*use.rented_hours.items(), *use.used_hours.items()):
-                yield by_hour[key] * hours

@@ -162,9 +162,7 @@ class _Builder:
             return {"why_no_range": TOO_LITTLE_WORK}
         seed = int(results.preparation.projects[0].alone.assumptions["seed"])
         holds = not any(NO_RANGE_HERE in words for words in self._of_their_work())
-        return {
-            "range": build_range(simulated, plan.books, seed, holds=holds),
-        }
+        return {"range": build_range(simulated, plan.books, seed, holds=holds)}
 
     def _parts(self) -> list[tuple[str, Scenario]]:
         assert self.plan is not None
@@ -230,11 +228,10 @@ class _Builder:
 
     @cached_property
     def fractions(self) -> Mapping[str, float]:
-        results, plan = self.results, self.plan
-        if results.shares is None or plan is None or not plan.cents:
+        shares, plan = self.results.shares, self.plan
+        if shares is None or plan is None or not plan.cents:
             return {}
-        cents = results.shares.cents
-        return fractions_of_whole(cents, plan.cents)
+        return fractions_of_whole(shares.cents, plan.cents)
 
     def _why_not(self) -> Iterator[str]:
         results = self.results

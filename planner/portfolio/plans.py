@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -242,26 +242,15 @@ class PortfolioPlans:
                 alone = self._cost_alone(group)
                 cost = cost if cost < alone * (1 - ROUNDED_AWAY) else alone
             elif not self.has_limits:
-                cost = min(cost, *self._costs_of_parts(group, plan, work, most))
+                ones = {n: self.cost(frozenset({n}), plan, work, most) for n in sorted(group)}
+                rests = {n: self._costs.get(group - {n}, np.inf) + one for n, one in ones.items()}
+                parts = (self._cost_alone(group), sum(ones.values()), *rests.values())
+                cost = min(cost, *parts)
             self._costs[group] = cost
         return self._costs[group]
 
     def _cost_alone(self, group: frozenset[str]) -> float:
         return float(sum(self.alone[name].cents or 0 for name in group))
-
-    def _costs_of_parts(
-        self,
-        group: frozenset[str],
-        plan: PortfolioPlan,
-        work: WorkMeter,
-        most: Callable[[frozenset[str]], float] | None,
-    ) -> Iterator[float]:
-        yield self._cost_alone(group)
-        ones = {name: self.cost(frozenset({name}), plan, work, most) for name in sorted(group)}
-        yield sum(ones.values())
-        for name in group:
-            if group - {name} in self._costs:
-                yield self._costs[group - {name}] + ones[name]
 
     def set_cost(self, group: frozenset[str], cents: int) -> None:
         """What a group is known to pay: that of the plan that is advised."""

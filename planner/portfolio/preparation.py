@@ -196,21 +196,20 @@ def _share_commitments(preparations: Sequence[Preparation]) -> tuple[ModelInputs
         for rental in preparation.inputs.rentals:
             if rental.is_committed:
                 every.setdefault(rental.key, rental)
-    return tuple(_extend(preparation, every) for preparation in preparations)
-
-
-def _extend(preparation: Preparation, every: dict[str, CapacitySource]) -> ModelInputs:
-    inputs = preparation.inputs
-    known = {rental.key for rental in inputs.rentals}
-    named = {
-        source.offer_id
-        for key, source in every.items()
-        if key not in known and source.accelerator in inputs.throughput
-    }
-    if not named:
-        return inputs
-    others = (r for r in preparation.offers.rentals(named) if r.offer_id in named)
-    return replace(inputs, rentals=(*inputs.rentals, *others))
+    extended = []
+    for preparation in preparations:
+        inputs = preparation.inputs
+        known = {rental.key for rental in inputs.rentals}
+        named = {
+            source.offer_id
+            for key, source in every.items()
+            if key not in known and source.accelerator in inputs.throughput
+        }
+        if named:
+            others = (r for r in preparation.offers.rentals(named) if r.offer_id in named)
+            inputs = replace(inputs, rentals=(*inputs.rentals, *others))
+        extended.append(inputs)
+    return tuple(extended)
 
 
 def fixed_sources(inputs: Sequence[ModelInputs]) -> dict[str, CapacitySource]:

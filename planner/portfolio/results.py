@@ -196,8 +196,12 @@ class PortfolioResults:
         plan = self.plan
         if plan is None or not self.request.what_if or len(self.served) < 2:
             return {}
-        if self._shares_nothing(plan):
-            alone = {name: self.alone[name].cents or 0 for name in self.served}
+        # Where the plan costs what the projects do apart, and no limits of all bind other groups
+        # less, no group saves by planning together: its plan beside those of the others alone
+        # would be a cheaper one of all.
+        alone = {name: self.alone[name].cents or 0 for name in self.served}
+        may_save = self.plans.has_limits and len(self.served) > PAIR
+        if plan.cents == sum(alone.values()) and not may_save:
             return {name: Decimal(plan.cents - own).scaleb(-2) for name, own in alone.items()}
         costs = {}
         for name in self.served:
@@ -207,14 +211,6 @@ class PortfolioResults:
                 return {}
             costs[name] = Decimal(round(cents)).scaleb(-2)
         return costs
-
-    def _shares_nothing(self, plan: PortfolioPlan) -> bool:
-        """Whether the plan costs what the projects do apart, and no limits of all together bind
-        other groups less: then no group saves by planning together, as its plan beside those of
-        the others alone would be a cheaper one of all."""
-        if self.plans.has_limits and len(self.served) > PAIR:
-            return False
-        return plan.cents == sum(self.alone[name].cents or 0 for name in self.served)
 
     @cached_property
     def simulated(self) -> Floats | None:

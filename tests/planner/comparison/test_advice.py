@@ -7,8 +7,6 @@ import pytest
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 
-PRICES = catalog(offer("55.04"), offer("30.00", "reserved", term_months=12), offer("20", "spot"))
-
 
 def test_a_limit_is_worth_what_loosening_it_saves() -> None:
     """Half of the work must go to the dearer cloud: 8 more of quota bring it back."""
@@ -23,17 +21,6 @@ def test_a_limit_is_worth_what_loosening_it_saves() -> None:
     (value,) = found["marginal_values"]
     assert (value["limit"], value["step"]) == ("quota aws nvidia-h100-80gb-sxm", 8)
     assert float(value["saving"]) == pytest.approx(730 * 12 * 30)
-
-
-def test_without_being_asked_nothing_is_said_of_limits() -> None:
-    found = compared(PRICES, on_prem={"servers": []}).as_dict()
-    assert found["marginal_values"] == []
-
-
-def test_the_reasons_name_what_to_do_and_what_it_saves() -> None:
-    because = compared().as_dict()["recommendation"]["because"]
-    assert any("Present value" in reason for reason in because)
-    assert any("is cheaper" in reason for reason in because)
 
 
 def test_limits_that_clash_are_named_with_the_least_that_would_do() -> None:

@@ -49,12 +49,6 @@ def test_spot_is_topped_up_where_a_limit_requires_it() -> None:
     assert spot == pytest.approx(0.4 * 5 * NODE * 24, rel=1e-6)
 
 
-def test_without_spot_offers_there_is_no_spot_scenario() -> None:
-    one = scenario("spot", prices=catalog(offer("50")))
-    assert not one.feasible
-    assert "no spot offer fits" in one.why_not[0]
-
-
 def test_a_quota_is_kept() -> None:
     quota = {"provider": "aws", "accelerator": "H100-80GB-SXM", "max_accelerators": 2}
     one = scenario("on_demand", constraints={"quotas": [quota]})
@@ -104,16 +98,6 @@ def test_a_larger_peak_takes_more_nodes_for_fewer_hours() -> None:
     assert {row.accelerators for row in one.capacity} == {40.0}
     # Five machines of 8 for 4,000 / 40 = 100 h a month.
     assert one.total_cost == 5 * 100 * 24 * Decimal("55.04")
-
-
-TRAINING = {
-    "kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100 SXM",
-    "runs": [{"start": "2027-03", "deadline": "2027-05"}],
-}  # fmt: skip
-SAMPLES = {
-    "kind": "samples", "samples": 1.28e6, "epochs": 90, "accelerator": "H100 SXM",
-    "samples_per_second": 3000, "runs": [{"start": "2027-02"}],
-}  # fmt: skip
 
 
 def test_other_accelerators_serve_by_their_throughput() -> None:

@@ -17,7 +17,6 @@ from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 RENT = catalog(offer("50"))
-RENT_OR_SIGN = catalog(offer("50"), offer("15", "reserved", term_months=12))
 NOTHING_OWNED: dict[str, Any] = {"servers": []}
 YEAR = {"first": "2027-01", "last": "2027-12"}
 BOX = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8,

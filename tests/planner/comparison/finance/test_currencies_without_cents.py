@@ -7,11 +7,10 @@ import io
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from openpyxl import load_workbook
 
 from planner.commands.tables import comparison_tables
-from planner.contract.amounts import decimals_of, format_money
+from planner.contract.amounts import format_money
 from planner.exports import export
 from planner.exports.csv_export import Context
 from planner.web.common.formatting import money
@@ -60,8 +59,3 @@ def test_no_interface_shows_decimals_of_yen() -> None:
     assert "#,##0.00" not in formats
     assert money(Decimal("0.4"), "JPY") == "0\u00a0JPY"
     assert format_money(Decimal("950.4"), "JPY") == "950 JPY"
-
-
-@pytest.mark.parametrize(("currency", "decimals"), [("JPY", 0), ("KRW", 0), ("USD", 2), ("EUR", 2)])
-def test_decimals_are_those_of_the_currency(currency: str, decimals: int) -> None:
-    assert decimals_of(currency) == decimals

@@ -6,15 +6,12 @@ from typing import Any
 
 import pytest
 
-from planner.comparison import compare
-from planner.contract.answer.common import Category, ScenarioKey
-from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
 from planner.costing.assumptions.reference_servers import all_servers
 from planner.costing.cost_model.ownership import DeliveryRisk, PriceRange, ServerToBuy
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import CATALOG, TODAY, request_of
+from tests.planner.costing.market_of import request_of
 
 BOX = {"server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 8,
        "unit_price": 100_000, "power_kw": 10}  # fmt: skip
@@ -111,20 +108,3 @@ def test_what_makes_no_sense_is_refused(server: dict[str, Any], says: str) -> No
     with pytest.raises(InvalidInput) as refused:
         read_request(request_of(on_prem={"servers": [BOX | server]}))
     assert says in "; ".join(map(str, (refused.value, *refused.value.others)))
-
-
-def sold(previous: bool = False, **fields: Any) -> ComparisonAnswer:
-    """A server of 100,000 bought in 2027 and sold after two years."""
-    request = request_of(
-        5840, **{"on_prem": {"servers": [BOX], "useful_life_months": 24, "lead_time_months": 0,
-                             "residual_rate": 0.7}, **fields}
-    )  # fmt: skip
-    now = compare(request, CATALOG, today=TODAY)
-    if not previous:
-        return now
-    rows = [row for row in now.assumptions if row.field != "on_prem.resale_edition"]
-    return compare(request, CATALOG, today=TODAY, previous_assumptions=rows)
-
-
-def fetched(answer: ComparisonAnswer) -> float:
-    return -float(answer.by_key[ScenarioKey.ON_PREM].cost_by_category[Category.RESIDUAL])

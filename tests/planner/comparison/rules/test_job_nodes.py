@@ -13,8 +13,6 @@ from tests.planner.costing.market_of import H100, catalog, offer
 MONTH = 730
 A10G, A100, V100 = "nvidia-a10g", "nvidia-a100-80gb-sxm", "nvidia-v100-16gb-pcie"
 TRAINING = {"kind": "training", "parameters": 70e9, "tokens": 2e9, "optimizer": "lora"}
-SPLIT = {"workload": TRAINING | {"layout": {"tensor": 8}}}
-"""The same over a split of its own, of which every card needs a fast link."""
 SPREAD = {"kind": "training", "parameters": 7e9, "tokens": 3e11, "optimizer": "lora"}
 """A run on more cards than one machine holds."""
 LIFTED = {"constraints": {"allow_any_node": True}}

@@ -98,21 +98,3 @@ def test_a_contract_that_buys_nothing_needs_none() -> None:
     assert leased.verdict.total is not None
     assert leased.verdict.total < Decimal(36 * 29_200)
     assert any(part.action == "lease" for part in leased.verdict.decision)
-
-
-def test_a_budget_in_total_counts_payments_without_the_resale() -> None:
-    answer = asked(10, {"total_budget": 250_000, "capex_budget": 240_000})
-    total, capital = answer.verdict.budget
-    assert (total.planned, total.headroom) == (225_000, 25_000)
-    assert total.sentence == (
-        f"All payments of the plan come to 225,000 USD, before {answer.verdict.resale:,.0f} USD "
-        "from reselling the servers at the end."
-    )
-    assert capital.sentence == ("Servers, network, spares and installation come to 225,000 USD.")
-    rented = asked(7, {"total_budget": 250_000, "capex_budget": 240_000}).verdict.budget
-    assert [use.sentence for use in rented] == [
-        "All payments of the plan come to 204,400 USD.", "Nothing is bought.",
-    ]  # fmt: skip
-
-
-IN_PLACE = {"server": "eight", "units": 2, "bought": "2026-06"}

@@ -25,11 +25,6 @@ def asked(*offers: Any, hours: float = 5840, **fields: Any) -> ComparisonAnswer:
     return compare(request, catalog(*offers) if offers else MARKET, today=TODAY)
 
 
-def verdict_of(answer: ComparisonAnswer) -> str:
-    assert answer.verdict is not None
-    return answer.verdict.sentence
-
-
 def lifted(answer: ComparisonAnswer) -> dict[str, Any]:
     return {one.field: one for one in answer.cheaper_if}
 

@@ -18,7 +18,6 @@ from planner.costing.optimizer.work import WorkMeter
 
 OD = CapacitySource("od", "", "on_demand", "h100", 8, 8.0)
 SPOT = CapacitySource("spot", "", "spot", "h100", 8, 8.0, is_spot=True)
-TWO = np.array([[1.0, 1.0], [1.0, 1.0]])
 
 
 def mix(*parts: RentPart, spot: float = 0.0, data: float = 0.0, width: Any = (1.0, 1.5)) -> RentMix:

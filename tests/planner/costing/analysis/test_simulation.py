@@ -22,14 +22,13 @@ from planner.costing.analysis.simulation import (
 )
 from planner.costing.price_processes.process import PriceKind, PriceProcess
 from planner.costing.results.scenario_result import Scenario
-from tests.planner.costing.analysis.small_inputs import inputs_of, rented
+from tests.planner.costing.analysis.small_inputs import inputs_of
 
 KINDS = (PriceKind.LIST, PriceKind.SPOT, PriceKind.HARDWARE, PriceKind.COMMITMENT)
 PROCESSES = tuple(
     PriceProcess("h100", kind, "training", changes_per_year=2.0, shock_sd=0.3) for kind in KINDS
 )
 DRIVERS = PriceDrivers(PROCESSES, {"od": 0, "spot": 1, "server": 2})
-ON_DEMAND = rented("od", "on_demand", 16.0, (8.0, 6.0))
 
 
 def inputs(*sources: Any, **fields: Any) -> Any:

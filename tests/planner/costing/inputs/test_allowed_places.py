@@ -50,8 +50,6 @@ DUBLIN = {
     "label": "Dublin deal", "provider": "aws", "region": "eu-west-1", "accelerator": "H100",
     "accelerator_count": 8, "purchase_option": "on_demand", "usd_per_hour": 20,
 }  # fmt: skip
-SOMEWHERE = {k: v for k, v in DUBLIN.items() if k not in ("provider", "region")}
-SOMEWHERE |= {"label": "Somewhere", "usd_per_hour": 30}
 
 
 def planned(limits: dict[str, Any], **fields: Any) -> Compared:

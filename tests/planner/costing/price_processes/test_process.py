@@ -47,11 +47,6 @@ def test_a_discount_is_a_share_of_the_on_demand_price() -> None:
 H100 = "nvidia-h100-80gb-sxm"
 
 
-def _width(process: PriceProcess) -> float:
-    low, high = np.log(interval(process, 24, (0.05, 0.95)))
-    return float(high - low)
-
-
 def test_every_row_has_source_date_and_evidence() -> None:
     for (kind, scope), one in all_processes().items():
         assert one.source, (kind, scope)
