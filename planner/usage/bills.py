@@ -179,20 +179,6 @@ class Bill(ABC):
                 yield number, refusal
 
     def _read(self, row: Row) -> Line | Reason:
-        line = Line(self._kind(row), self.start(row))
-        self.money(row, line)
-        try:
-            self.amounts(row, line)
-            if line.kind.problem is not None:
-                raise line.kind.problem
-        except InvalidInput as refusal:
-            line.problem = refusal
-        return line
-
-    def start(self, row: Row) -> Moment:
-        return self.moments(self._start(row), self.columns["start"][0])
-
-    def _kind(self, row: Row) -> Kind:
         mark = self._pick(row)
         kind = self._kinds.get(mark)
         if kind is None:
@@ -205,7 +191,18 @@ class Bill(ABC):
                 self.classify(cells, kind)
             except InvalidInput as refusal:
                 kind.problem = refusal
-        return kind
+        line = Line(kind, self.start(row))
+        self.money(row, line)
+        try:
+            self.amounts(row, line)
+            if line.kind.problem is not None:
+                raise line.kind.problem
+        except InvalidInput as refusal:
+            line.problem = refusal
+        return line
+
+    def start(self, row: Row) -> Moment:
+        return self.moments(self._start(row), self.columns["start"][0])
 
     @abstractmethod
     def charge(self, cells: Cells) -> Kind:

@@ -254,17 +254,6 @@ def variance(project: Project) -> Variance:
     else:
         table = Variance(currency, None, plan_currency=answer.currency)
     table.open_months = find_open_months(project, currency)
-    _add_actuals(table, project, machines)
-    if table.answer is not None:
-        months = {month for month, _ in table.cells}
-        planned = _add_plan(table, table.answer, months, machines)
-        if planned:  # nothing more is expected of months before or after the plan
-            first, last = min(planned), max(planned)
-            table.open_months = frozenset(m for m in table.open_months if first <= m <= last)
-    return table
-
-
-def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
     lines = ActualLine.objects.filter(upload__project=project, upload__currency=table.currency)
     names = ("month", "category", "hours", "cost", "instance_type", "upload__format")
     for month, category, hours, cost, machine, form in lines.values_list(*names):
@@ -275,6 +264,13 @@ def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
             cell.unknown.add(machine or _NAMELESS)
         else:
             cell.actual_hours += hours * count
+    if table.answer is not None:
+        months = {month for month, _ in table.cells}
+        planned = _add_plan(table, table.answer, months, machines)
+        if planned:  # nothing more is expected of months before or after the plan
+            first, last = min(planned), max(planned)
+            table.open_months = frozenset(m for m in table.open_months if first <= m <= last)
+    return table
 
 
 def _add_plan(table: Variance, answer: SavedPlan, months: set[str], machines: Machines) -> set[str]:

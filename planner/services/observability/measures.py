@@ -90,22 +90,26 @@ class DatabaseMeasures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         now = timezone.now()
-        yield from _measure_jobs(now)
+        rows = Job.objects.order_by().values_list("kind", "state").annotate(count=Count("pk"))
+        yield _gauge("planner_jobs", "Jobs in the database", ("kind", "state"), rows)
+        queued = Job.objects.filter(state=JobState.QUEUED)
+        oldest = queued.aggregate(first=Min("created_at"))["first"]
+        text = "How long the oldest waiting job has waited, 0 where none waits"
+        yield _gauge("planner_oldest_queued_job_seconds", text, (), [(_seconds(oldest, now),)])
         yield from _measure_deliveries(now)
         rows = freshness(now.date())
         yield from _measure_prices(rows)
         counts = [(one.provider, len(list_unread(one))) for one in newest_revisions()]
         text = "Parts that the last published refresh left as they were"
         yield _gauge("planner_unread_price_parts", text, ("provider",), counts)
-        yield from _measure_refreshes(rows, now)
-
-
-def _measure_jobs(now: dt.datetime) -> Iterator[Metric]:
-    rows = Job.objects.order_by().values_list("kind", "state").annotate(count=Count("pk"))
-    yield _gauge("planner_jobs", "Jobs in the database", ("kind", "state"), rows)
-    oldest = Job.objects.filter(state=JobState.QUEUED).aggregate(first=Min("created_at"))["first"]
-    text = "How long the oldest waiting job has waited, 0 where none waits"
-    yield _gauge("planner_oldest_queued_job_seconds", text, (), [(_seconds(oldest, now),)])
+        published = RefreshRun.objects.filter(outcome=RefreshRun.Outcome.PUBLISHED).order_by()
+        newest = published.values_list("provider").annotate(newest=Max("started_at"))
+        ages = [(provider, _seconds(moment, now)) for provider, moment in newest]
+        text = "Time since the last refresh that was published"
+        yield _gauge("planner_price_refresh_age_seconds", text, ("provider",), ages)
+        outcomes = [(row.provider, row.last_run, 1) for row in rows if row.last_run]
+        text = "Outcome of the last refresh"
+        yield _gauge("planner_price_refresh_outcome", text, ("provider", "outcome"), outcomes)
 
 
 def _measure_deliveries(now: dt.datetime) -> Iterator[Metric]:
@@ -138,17 +142,6 @@ def _measure_prices(rows: Sequence[Freshness]) -> Iterator[Metric]:
     quarantined = [(row.provider, counts.get(row.provider, 0)) for row in rows]
     text = "Single prices that wait for review"
     yield _gauge("planner_quarantined_prices", text, ("provider",), quarantined)
-
-
-def _measure_refreshes(rows: Sequence[Freshness], now: dt.datetime) -> Iterator[Metric]:
-    published = RefreshRun.objects.filter(outcome=RefreshRun.Outcome.PUBLISHED).order_by()
-    newest = published.values_list("provider").annotate(newest=Max("started_at"))
-    ages = [(provider, _seconds(moment, now)) for provider, moment in newest]
-    text = "Time since the last refresh that was published"
-    yield _gauge("planner_price_refresh_age_seconds", text, ("provider",), ages)
-    outcomes = [(row.provider, row.last_run, 1) for row in rows if row.last_run]
-    text = "Outcome of the last refresh"
-    yield _gauge("planner_price_refresh_outcome", text, ("provider", "outcome"), outcomes)
 
 
 def _seconds(since: dt.datetime | None, now: dt.datetime) -> float:

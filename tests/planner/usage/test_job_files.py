@@ -38,14 +38,19 @@ def test_time_limits(time, hours):
     assert ("hours" in facts.questions) == (hours is None)
 
 
-def pod(count: object, **more: object):
-    container = {"name": "a", "resources": {"limits": {"nvidia.com/gpu": count}}}
-    return {"spec": {"containers": [container]} | more}
+def manifests(kind, spec, *more):
+    documents = [{"apiVersion": "v1", "kind": kind, "spec": spec}, *more]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": documents})
+    return read_job_file(text, "job.yaml")
 
 
-def manifest(kind: str, spec: object):
-    document = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}, "spec": spec}
-    return read_job_file(json.dumps(document), "a.yaml")
+def pod_of(*counts, resource="nvidia.com/gpu", **more):
+    containers = [{"resources": {"limits": {resource: count}}} for count in counts]
+    return {"containers": containers, **more}
+
+
+def pod(count, **more):
+    return {"spec": pod_of(count, **more)}
 
 
 @pytest.mark.one_in(4)
@@ -100,19 +105,19 @@ def manifest(kind: str, spec: object):
     ],
 )
 def test_accelerators_of_a_manifest(kind, spec, accelerators):
-    facts = manifest(kind, spec)
+    facts = manifests(kind, spec)
     assert facts.accelerators == accelerators
     assert ("peak_accelerators" in facts.questions) == (accelerators is None)
 
 
 def test_labels_of_nodes_name_the_accelerator_and_deadlines_the_hours():
     labels = {"cloud.google.com/gke-accelerator": "nvidia-l4"}
-    facts = manifest(
+    facts = manifests(
         "Job", {"activeDeadlineSeconds": 7200, "template": pod(1, nodeSelector=labels)}
     )
     assert (facts.slug, facts.hours) == ("nvidia-l4", 2.0)
     labels = {"node.kubernetes.io/instance-type": "p5.48xlarge"}
-    assert manifest("Pod", pod(8, nodeSelector=labels)["spec"]).slug == "nvidia-h100-80gb-sxm"
+    assert manifests("Pod", pod(8, nodeSelector=labels)["spec"]).slug == "nvidia-h100-80gb-sxm"
 
 
 @pytest.mark.parametrize(
@@ -230,17 +235,6 @@ def test_the_peak_of_an_array_is_that_of_the_jobs_at_once(array):
 
 A100, H100 = "nvidia-a100-40gb-sxm", "nvidia-h100-80gb-sxm"
 ASKED = None
-
-
-def manifests(kind, spec, *more):
-    documents = [{"apiVersion": "v1", "kind": kind, "spec": spec}, *more]
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": documents})
-    return read_job_file(text, "job.yaml")
-
-
-def pod_of(*counts, resource="nvidia.com/gpu", **more):
-    containers = [{"resources": {"limits": {resource: count}}} for count in counts]
-    return {"containers": containers, **more}
 
 
 def job(*counts, pod_deadline=None, **spec):
