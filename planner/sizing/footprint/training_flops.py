@@ -117,7 +117,9 @@ def attention_span(training: Training) -> float:
     A causal token attends to min(i, W) tokens at position i, W - W² / (2 s) in the mean; the term
     of a whole sequence is s where the mean is s / 2, so a window's is twice its mean.
     """
-    length = attended_length(training)
+    # Attention spans the tokens of an example where a sequence holds several.
+    length = float(usual_length(training))
+    length = min(length, training.tokens_per_example or length)
     window = min(length, float(training.sliding_window or length))
     layers = shape_of_training(training).layers
     windowed = min(float(training.sliding_layers or 0), layers) / layers
@@ -182,12 +184,6 @@ def multiplied_parameters(training: Training) -> float:
     classifier."""
     looked_up = embedding_parameters(training) if training.is_classifier else 0.0
     return active_parameters(training) - looked_up
-
-
-def attended_length(training: Training) -> float:
-    """Tokens that attention spans: those of an example where a sequence holds several."""
-    length = float(usual_length(training))
-    return min(length, training.tokens_per_example or length)
 
 
 def is_mixture(training: Training) -> bool:

@@ -432,17 +432,13 @@ def judge_with_idle(task: LayoutTask, accelerators: int) -> PlacedLayout:
     if is_stated or placed.share_of_level >= STARVED:
         return placed
     rate = accelerators * placed.share_of_level
-    for count in even_below(accelerators):
+    # Numbers 2^k and 3 2^k below n and down to a sixteenth of it, over which splits are even.
+    sizes = {size << k for k in range(accelerators.bit_length()) for size in (1, 3)}
+    near = (size for size in sizes if accelerators <= FEWEST_OF * size and size < accelerators)
+    for count in sorted(near, reverse=True):
         other = task.on(count)
         if other is not None and count * other.share_of_level > rate:
             rate = count * other.share_of_level
             idle = other.unused + accelerators - count
             placed = replace(other, unused=idle, share_of_level=rate / accelerators)
     return placed
-
-
-def even_below(accelerators: int) -> list[int]:
-    """Numbers 2^k and 3 2^k below n and down to a sixteenth of it, over which splits are even."""
-    sizes = {size << k for k in range(accelerators.bit_length()) for size in (1, 3)}
-    near = (size for size in sizes if accelerators <= FEWEST_OF * size and size < accelerators)
-    return sorted(near, reverse=True)

@@ -271,19 +271,15 @@ def state_bytes(training: Training, precision: str) -> StateBytes:
     if is_adapter(training):
         frozen = training.parameters * BYTES[precision]
         if training.optimizer == "qlora":
-            frozen = quantised_bytes(training)
+            # Bytes of the weights under QLoRA: 0.516 (N - e V d) + 3 e V d with e matrices over
+            # the vocabulary, two of a language model.
+            whole = (1.0 if training.is_classifier else 2.0) * embedding_parameters(training)
+            frozen = NF4_BYTES * (training.parameters - whole) + UNQUANTISED_BYTES * whole
         trained = adapter_parameters(training)
         return StateBytes(weights, gradients, moments, full, trained, frozen)
     if precision == "fp8":
         weights -= FP8_SAVED
     return StateBytes(weights, gradients, moments, full, training.parameters, 0.0)
-
-
-def quantised_bytes(training: Training) -> float:
-    """Bytes of the weights under QLoRA: 0.516 (N - e V d) + 3 e V d with e matrices over the
-    vocabulary, two of a language model."""
-    whole = (1.0 if training.is_classifier else 2.0) * embedding_parameters(training)
-    return NF4_BYTES * (training.parameters - whole) + UNQUANTISED_BYTES * whole
 
 
 ECC_SHARE = 15 / 16

@@ -93,6 +93,11 @@ def splits_of(
     shard = shard_of(shape, states, grid, fullest)
     usual = usual_global_batch(matrix * training.tokens)
     most = np.where(grid.pipeline > 1, MOST_SEQUENCES_STAGED, MOST_SEQUENCES)
+    # Replicas of which a multiple spreads the experts evenly: e divides the d c t ranks of a
+    # stage (NVIDIA/Megatron-LM core/parallel_state.py, 2024), so that d is a multiple of e /
+    # gcd(e, c t).
+    expert = grid.expert.astype(np.int64)
+    ranks = (grid.tensor * grid.context).astype(np.int64)
     return Splits(
         shape=shape,
         states=states,
@@ -109,7 +114,7 @@ def splits_of(
             work.attention_flops / training.tokens,
         ),
         parts=grid.parts,
-        replicas=replicas_at_once(grid),
+        replicas=np.asarray((expert // np.gcd(expert, ranks)).astype(np.float64)),
         least_sequences=float(training.micro_batch_size or 1),
         most_sequences=most,
         complexity=grid.zero_stage + np.log2(grid.parts * grid.expert),
@@ -156,15 +161,6 @@ def sizes_that_divide(experts: int) -> tuple[int, ...]:
     """Ranks over which experts are spread evenly: of the sizes that are looked at what divides
     their number."""
     return tuple(sorted({math.gcd(experts, size) for size in WHOLE_EXPERT_SIZES} - {1}))
-
-
-def replicas_at_once(grid: Grid) -> Floats:
-    """Replicas of which a multiple spreads the experts evenly: e divides the d c t ranks of a stage
-    (NVIDIA/Megatron-LM core/parallel_state.py, 2024), so that d is a multiple of e / gcd(e, c t).
-    """
-    expert = grid.expert.astype(np.int64)
-    ranks = (grid.tensor * grid.context).astype(np.int64)
-    return np.asarray((expert // np.gcd(expert, ranks)).astype(np.float64))
 
 
 def check_experts(training: Training) -> None:

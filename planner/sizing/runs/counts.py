@@ -59,13 +59,6 @@ def counts_between(first: int, most: int) -> tuple[int, ...]:
     return (first, *sorted(count for count in counts if first < count <= most))
 
 
-def most_tried(least: int, count: int, stated: int | None) -> int:
-    """Largest number looked at where `least` hold a run and it takes `count` at least: twice the
-    least, and no more than a request says that a job takes."""
-    most = 2 * whole_count(least)
-    return most if stated is None else min(most, max(count, stated))
-
-
 def within_job(count: int, least: int, job: int | None) -> int:
     """A number of accelerators that nobody asked for: no more than a job is said to take, where
     those hold it."""
@@ -100,14 +93,6 @@ def round_counts(beyond: int, most: int) -> tuple[int, ...]:
     return tuple(sorted(size for size in sizes if beyond < size <= most))
 
 
-def counts_further(count: int, beyond: int, least: int, most: int) -> list[int]:
-    """Numbers of accelerators further away from `count`: even ones beyond `beyond` up to `most`,
-    and a half and a fourth of it as far as `least` are left."""
-    up = set(round_counts(max(count, beyond), most))
-    down = {n for n in (whole_count(count // 2), whole_count(count // 4)) if least <= n < count}
-    return sorted(up | down)
-
-
 def choose_at_work(
     size_on: Callable[[int], S],
     first: int,
@@ -133,7 +118,9 @@ def choose_at_work(
             return size
         return smaller if smaller.hours <= size.hours else size
 
-    most = most_tried(held, first, job)
+    most = 2 * whole_count(held)
+    if job is not None:
+        most = min(most, max(first, job))
     size, start = choose_count(sized, first, most, fewest_hours)
     if start is None and size.accelerators < first:
         usual = size_on(first)
@@ -142,7 +129,10 @@ def choose_at_work(
         return size, start
     count = size.accelerators
     furthest = FURTHER * count if job is None else min(FURTHER * count, max(count, job))
-    other = _further_away(sized, size, counts_further(count, most, least, furthest))
+    # Even numbers beyond those that were tried, and a half and a fourth as far as they may be.
+    up = set(round_counts(max(count, most), furthest))
+    down = {n for n in (whole_count(count // 2), whole_count(count // 4)) if least <= n < count}
+    other = _further_away(sized, size, sorted(up | down))
     return (size, start) if other is size else (other, start or size)
 
 

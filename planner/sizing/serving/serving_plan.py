@@ -33,7 +33,9 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
     >>> plan.precision, plan.accelerators_per_replica, plan.accelerators
     ('fp8', 1, 1)
     """
-    precision = serving.precision or usual_precision(one)
+    # What weights are served in where the request does not say: 8 bits where the accelerator
+    # computes in them.
+    precision = serving.precision or ("fp8" if one.fp8_tflops else "bf16")
     replica = _replica(training, serving, one, precision)
     low, high = RATE_RANGE
     rate = replica.tokens_per_second * replica.accelerators
@@ -55,12 +57,6 @@ def plan_serving(training: Training, serving: Serving, one: Accelerator) -> Serv
         accelerator_hours_per_month_p10=hours[0],
         accelerator_hours_per_month_p90=hours[2],
     )
-
-
-def usual_precision(one: Accelerator) -> str:
-    """What weights are served in where the request does not say: 8 bits where the accelerator
-    computes in them."""
-    return "fp8" if one.fp8_tflops else "bf16"
 
 
 def refuse_unserved(training: Training) -> None:
