@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import groupby
@@ -42,7 +42,10 @@ def bundled_catalog(folder: Path = FOLDER) -> Catalog:
     Raises `InvalidInput` naming file, line and column of a row that cannot be read.
     """
     offers = tuple(read_offers(folder))
-    revisions = tuple(_summarize(offers))
+    revisions = tuple(
+        replace(RevisionInfo.summarize(provider, rows), origin=ORIGIN)
+        for provider, rows in groupby(offers, key=lambda offer: offer.provider)
+    )
     rates = ExchangeRates.of(read_exchange_rates(folder))
     return Catalog.of(
         offers,
@@ -52,11 +55,6 @@ def bundled_catalog(folder: Path = FOLDER) -> Catalog:
             max((info.as_of for info in revisions if info.as_of), default=dt.date.max)
         ),
     )
-
-
-def _summarize(offers: Iterable[Offer]) -> Iterable[RevisionInfo]:
-    for provider, rows in groupby(offers, key=lambda offer: offer.provider):
-        yield replace(RevisionInfo.summarize(provider, rows), origin=ORIGIN)
 
 
 def read_report(folder: Path = FOLDER) -> Mapping[str, Any]:

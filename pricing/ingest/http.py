@@ -70,7 +70,10 @@ class ProviderHttpClient:
         self.secrets = Secrets.from_settings(context.settings, secrets)
         self.call_timeout_s = float(cast(Any, context.extra.get("call_timeout_s", CALL_TIMEOUT_S)))
         self._clients: dict[bool, httpx.Client] = {}
-        silence_sdk_loggers()
+        # The SDKs write addresses (INFO) and signed headers (DEBUG): keep both quiet.
+        for name in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "azure", "google.auth"):
+            logger = logging.getLogger(name)
+            logger.setLevel(max(logging.WARNING, logger.level))
 
     def endpoint(self, setting: str, default: str) -> Endpoint:
         """The checked base address that `setting` names, `default` where it is empty."""
@@ -250,13 +253,6 @@ def _certificates(_file: str | None, *, trust_env: bool) -> ssl.SSLContext:
     import httpx
 
     return httpx.create_ssl_context(trust_env=trust_env)
-
-
-def silence_sdk_loggers() -> None:
-    """The SDKs write addresses (INFO) and signed headers (DEBUG): keep both quiet."""
-    for name in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "azure", "google.auth"):
-        logger = logging.getLogger(name)
-        logger.setLevel(max(logging.WARNING, logger.level))
 
 
 _RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})

@@ -131,7 +131,12 @@ class Catalog:
     @cached_property
     def part_dates(self) -> Mapping[str, tuple[PartDates, ...]]:
         """Provider → when the prices of each of its parts were seen."""
-        return date_parts(self.offers)
+        # Of those on sale, in the order of `PricePart`.
+        table, codes = self.offers, self.offers.provider.codes
+        return {
+            name: tuple(_parts(table, name, np.flatnonzero(codes == code)))
+            for code, name in enumerate(table.provider.names)
+        }
 
     @cached_property
     def grids(self) -> frozenset[tuple[str, str]]:
@@ -263,14 +268,6 @@ def part_of(option: PurchaseOption) -> PricePart:
     if option.is_commitment:
         return PricePart.COMMITMENTS
     return PricePart.SPOT if option.is_interruptible else PricePart.ON_DEMAND
-
-
-def date_parts(table: OfferTable) -> Mapping[str, tuple[PartDates, ...]]:
-    """Provider → its parts that have prices on sale, in the order of `PricePart`."""
-    return {
-        name: tuple(_parts(table, name, np.flatnonzero(table.provider.codes == code)))
-        for code, name in enumerate(table.provider.names)
-    }
 
 
 def _parts(table: OfferTable, provider: str, rows: NDArray[np.intp]) -> Iterator[PartDates]:

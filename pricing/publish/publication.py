@@ -113,7 +113,21 @@ def release_prices(
     """Publish quarantined prices of one provider beside all else that is in force of it."""
     provider = provider_of(rows)
     with provider_lock(provider):
-        batch = build_release(rows)
+        # What is in force of the provider, with the prices of `rows`.
+        revision = store.latest(rows[0].provider)
+        if revision is None:
+            raise InvalidInput("rows", f"nothing is published of {rows[0].provider}")
+        after = {row.offer_id: from_row(row.after) for row in rows}
+        offers = store.read_offers(revision)
+        missing = sorted(after.keys() - {offer.id for offer in offers})
+        if missing:
+            raise InvalidInput("rows", f"{missing[0]} is no longer in force; refresh the prices")
+        batch = OfferBatch(
+            provider=revision.provider,
+            offers=tuple(after.get(offer.id, offer) for offer in offers),
+            as_of=revision.as_of,
+            origin=revision.origin,
+        )
         return publish_locked(batch, force=True, today=today, released=rows)
 
 
@@ -174,7 +188,9 @@ class _PublicationAttempt:
         revision = self._build_revision()
         store.write_revision(revision, self.check_result.offers, self.stored_offers)
         if self.released:
-            mark_released(self.released, revision)
+            QuarantinedPrice.objects.filter(pk__in=[row.pk for row in self.released]).update(
+                state=State.RELEASED, revision=revision
+            )
             return self._announce(revision)
         self.new_outliers = record(
             self.batch.provider, self.check_result.outliers, self.batch.offers
@@ -344,31 +360,6 @@ def provider_of(rows: Sequence[QuarantinedPrice]) -> str:
     if decided:
         raise InvalidInput("rows", f"{decided[0]} is not waiting; only a waiting one is released")
     return providers.pop()
-
-
-def build_release(rows: Sequence[QuarantinedPrice]) -> OfferBatch:
-    """What is in force of the provider, with the prices of `rows`."""
-    revision = store.latest(rows[0].provider)
-    if revision is None:
-        raise InvalidInput("rows", f"nothing is published of {rows[0].provider}")
-    after = {row.offer_id: from_row(row.after) for row in rows}
-    offers = store.read_offers(revision)
-    missing = sorted(after.keys() - {offer.id for offer in offers})
-    if missing:
-        raise InvalidInput("rows", f"{missing[0]} is no longer in force; refresh the prices")
-    return OfferBatch(
-        provider=revision.provider,
-        offers=tuple(after.get(offer.id, offer) for offer in offers),
-        as_of=revision.as_of,
-        origin=revision.origin,
-    )
-
-
-def mark_released(rows: Sequence[QuarantinedPrice], revision: Revision) -> None:
-    """Note by which revision `rows` were published. Inside the transaction that publishes."""
-    QuarantinedPrice.objects.filter(pk__in=[row.pk for row in rows]).update(
-        state=State.RELEASED, revision=revision
-    )
 
 
 revision_published = Signal()

@@ -168,7 +168,14 @@ class _RefreshJob:
         self.listener.started(name)
         try:
             if not self.options.dry_run:
-                self.records[name] = start_run(name)
+                # Record that a refresh begins, by the holder of the provider's lock: a run that
+                # is still noted as running was killed.
+                RefreshRun.objects.filter(provider=name, outcome=RefreshRun.Outcome.RUNNING).update(
+                    outcome=RefreshRun.Outcome.INTERRUPTED,
+                    finished_at=timezone.now(),
+                    message="the process ended before the refresh did",
+                )
+                self.records[name] = RefreshRun.objects.create(provider=name)
             context = FetchContext(
                 settings=dict(os.environ),
                 retrieved_at=timezone.now(),
@@ -249,17 +256,6 @@ class _RefreshJob:
             finish_run(record, result)
         self.results.append(result)
         self.listener.finished(result)
-
-
-def start_run(provider: str) -> RefreshRun:
-    """Record that a refresh begins, by the holder of the provider's lock: a run that is still
-    noted as running was killed."""
-    RefreshRun.objects.filter(provider=provider, outcome=RefreshRun.Outcome.RUNNING).update(
-        outcome=RefreshRun.Outcome.INTERRUPTED,
-        finished_at=timezone.now(),
-        message="the process ended before the refresh did",
-    )
-    return RefreshRun.objects.create(provider=provider)
 
 
 def finish_run(run: RefreshRun, result: RefreshResult) -> None:

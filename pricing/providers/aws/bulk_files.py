@@ -343,7 +343,8 @@ def _split_at_keys(file: IO[bytes]) -> Iterator[_Piece]:
     while chunk := file.read(CHUNK_BYTES):
         data += chunk
         start = 0
-        while (key := _find_next_key(data, start, expected_keys)) is not None:
+        while matches := [one for key in expected_keys if (one := _find_key(data, start, key))]:
+            key = min(matches, key=lambda one: one.start())
             if key.start() > start:
                 yield data[start : key.start()]
             yield key
@@ -356,13 +357,6 @@ def _split_at_keys(file: IO[bytes]) -> Iterator[_Piece]:
         data = data[end:]
     if data:
         yield data
-
-
-def _find_next_key(
-    data: bytes, start: int, expected_keys: frozenset[bytes]
-) -> re.Match[bytes] | None:
-    matches = (_find_key(data, start, key) for key in expected_keys)
-    return min((key for key in matches if key), key=lambda key: key.start(), default=None)
 
 
 def _find_key(data: bytes, start: int, key: bytes) -> re.Match[bytes] | None:
