@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gpu_cost_planner.catalog_option import add_server, load_catalog
+from gpu_cost_planner.server import add_server, load_catalog
 from gpu_cost_planner.version import read_version
 from planner.commands.ask import CALIBRATE, COMPARE, ESTIMATE, PORTFOLIO
 from planner.commands.command import REFUSED, Command

@@ -247,8 +247,6 @@ class Portfolio:
     """A row for each month and machine held: hours available and used."""
     uses = AnswerTable("uses")
     """A row for each month, project and machine: hours used."""
-    kinds = AnswerTable("kinds")
-    """A row for each project and kind of machine: what it uses of it over the plan."""
     lines = AnswerTable("lines")
     """A row for each cost line; `amount` sums to the total."""
 

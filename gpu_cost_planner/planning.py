@@ -8,9 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
-
-from gpu_cost_planner.plain import plain_values
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,3 +192,18 @@ def bundled_catalog() -> Catalog:
     from pricing.bundled import catalog
 
     return catalog.bundled_catalog()
+
+
+def plain_values(value: Any) -> Any:
+    """The value with every number, array and series of NumPy or pandas as Python has it.
+
+    >>> import numpy as np
+    >>> plain_values({"horizon_months": np.int64(12), "hours": np.array([1.5, 2.0])})
+    {'horizon_months': 12, 'hours': [1.5, 2.0]}
+    """
+    if isinstance(value, Mapping):
+        return {name: plain_values(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_values(one) for one in value]
+    to_list = getattr(value, "tolist", None)
+    return value if to_list is None else to_list()

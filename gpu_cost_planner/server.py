@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from gpu_cost_planner.planning import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
     from pricing.market.snapshot import Catalog
 
 PATH = "/api/v1/catalog/"
@@ -53,3 +57,22 @@ def server_catalog(url: str, token: str = "", *, timeout_s: float = TIMEOUT_S) -
     if not isinstance(document, dict):
         raise InvalidInput("catalog", f"{url}{PATH} is no catalog; check the address")
     return from_document(document)
+
+
+TOKEN = "GPU_COST_PLANNER_TOKEN"  # noqa: S105 - the name of the variable that holds it
+
+
+def add_server(parser: ArgumentParser) -> None:
+    """The option that names where prices come from."""
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        help=f"prices of a running planner instead of the bundled ones; its token in {TOKEN}",
+    )
+
+
+def load_catalog(options: Namespace) -> Catalog:
+    """The bundled prices, or those of the server that the options name."""
+    if options.server:
+        return server_catalog(options.server, os.environ.get(TOKEN, ""))
+    return bundled_catalog()

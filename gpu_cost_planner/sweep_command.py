@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gpu_cost_planner.catalog_option import add_server
 from gpu_cost_planner.planning import sweep
+from gpu_cost_planner.server import add_server
 from pricing.common.bounded import check_tree
 from pricing.common.invalid_input import InvalidInput
 

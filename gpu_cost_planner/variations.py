@@ -22,8 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
-from gpu_cost_planner.plain import plain_values
-from gpu_cost_planner.planning import read_file
+from gpu_cost_planner.planning import plain_values, read_file
 from gpu_cost_planner.version import read_version
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
@@ -142,21 +141,10 @@ def list_variations(
     """
     if not grid:
         raise InvalidInput("grid", "is empty; give at least one field with its values")
-    return list(_build(request, {name: _list(name, values) for name, values in grid.items()}))
-
-
-def _list(field: str, values: Any) -> list[Any]:
-    """The values of a field: of a list, a range, an array or a series."""
-    is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
-    listed = [plain_values(one) for one in values] if is_list else []
-    if not listed:
-        raise InvalidInput(field, f"{values!r} is no list of values; give at least one")
-    return listed
-
-
-def _build(request: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Iterator[Variation]:
-    for combination in product(*grid.values()):
-        values = dict(zip(grid, combination, strict=True))
+    listed = {name: _list(name, values) for name, values in grid.items()}
+    variations = []
+    for combination in product(*listed.values()):
+        values = dict(zip(listed, combination, strict=True))
         varied = copy.deepcopy(dict(request))
         for field, value in values.items():
             *sections, last = field.split(".")
@@ -172,7 +160,17 @@ def _build(request: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Ite
                     field, f"{last!r} is not inside a section or a list of the request"
                 )
         read_request(varied)
-        yield Variation(values, varied)
+        variations.append(Variation(values, varied))
+    return variations
+
+
+def _list(field: str, values: Any) -> list[Any]:
+    """The values of a field: of a list, a range, an array or a series."""
+    is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
+    listed = [plain_values(one) for one in values] if is_list else []
+    if not listed:
+        raise InvalidInput(field, f"{values!r} is no list of values; give at least one")
+    return listed
 
 
 def _enter(place: Any, name: str, path: str) -> Any:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from gpu_cost_planner.catalog_option import add_server, load_catalog
+from gpu_cost_planner.server import add_server, load_catalog
 from pricing.common.bounded import MOST_PORT, whole_number_from
 from pricing.common.invalid_input import InvalidInput
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from gpu_cost_planner import catalog_option, serve
+from gpu_cost_planner import serve, server
 from gpu_cost_planner.command_line import COMMANDS, build_parser, main
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
@@ -117,7 +117,7 @@ def test_prices_of_a_server_are_read_with_its_token(
         calls.append((url, token))
         return CATALOG
 
-    monkeypatch.setattr(catalog_option, "server_catalog", server_catalog)
+    monkeypatch.setattr(server, "server_catalog", server_catalog)
     monkeypatch.setenv("GPU_COST_PLANNER_TOKEN", "gcp_secret")
     assert main(["prices", "--server", "https://planner.example", "--json"]) == 0
     assert calls == [("https://planner.example", "gcp_secret")]

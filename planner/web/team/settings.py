@@ -377,14 +377,8 @@ def account(request: HttpRequest) -> HttpResponse:
     """One's own account: password, addresses, and its end."""
     user: Any = request.user
     form = ConfirmForm(request.POST or None, text=user.get_username())
-    done = submit_form(form, lambda _values: _delete_account(request))
-    if done:
+    if submit_form(form, lambda _values: delete_account(user) or True):
+        logout(request)
         return render(request, "team/leaving/account_deleted.html")
     context = {"form": form, "person": user, "sole_member_teams": list_sole_member_teams(user)}
     return render(request, "team/leaving/account.html", context, status=400 if form.errors else 200)
-
-
-def _delete_account(request: HttpRequest) -> bool:
-    delete_account(request.user)
-    logout(request)
-    return True
