@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.planner.answers_once import compare_once, plan_once
+from tests.planner.workspace import Workspace, market
 
 
 @pytest.fixture(autouse=True)
@@ -18,3 +19,10 @@ def months_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uploads of months that lie ahead count as of months that are over, whatever the day."""
     name = "planner.services.actuals.actuals.find_open_months"
     monkeypatch.setattr(name, lambda project, currency: frozenset())
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    """A small market, and a team at work in it."""
+    market()
+    return Workspace("alpha")

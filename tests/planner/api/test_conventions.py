@@ -15,12 +15,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
 
 
 @pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
-
-
-@pytest.fixture
 def client(work: Workspace) -> APIClient:
     client = APIClient()
     client.force_login(work.users[Role.OWNER])

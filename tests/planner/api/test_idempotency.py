@@ -22,15 +22,9 @@ from planner.models import (
     SavedPortfolio,
 )
 from tests.planner.api.creating import create
-from tests.planner.workspace import REQUEST, Workspace, market
+from tests.planner.workspace import REQUEST, Workspace
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 @pytest.fixture

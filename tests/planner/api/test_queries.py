@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from planner.models import Role
 from tests.planner.growing_team import grow
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
 # Session and user: 2. Roles: 1. The team of the address: 1. The rows: 1.
@@ -31,12 +31,6 @@ QUERIES = {
     "teams/alpha/webhooks/{webhook}/deliveries/": NESTED + 1,  # The webhook.
     "projects/{project}/actuals/": NESTED,
 }
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def test_every_list_costs_a_fixed_number_of_queries(work: Workspace) -> None:

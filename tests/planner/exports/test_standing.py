@@ -8,15 +8,9 @@ from planner.exports import Context
 from planner.exports.saved_context import context_of
 from planner.models import Role, SavedComparison
 from planner.services.projects import saved_comparisons
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def told(row: SavedComparison) -> list[tuple[str, str]]:

@@ -3,8 +3,6 @@ from __future__ import annotations
 import pytest
 from django.core.cache import cache
 
-from tests.planner.workspace import Workspace, market
-
 
 @pytest.fixture(autouse=True)
 def _quick_settings(settings):
@@ -13,9 +11,3 @@ def _quick_settings(settings):
     settings.API_REQUESTS_PER_MINUTE = 0
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
     cache.clear()
-
-
-@pytest.fixture
-def work(db) -> Workspace:
-    market()
-    return Workspace("alpha")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.planner.web.browser import launch
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import market
 
 # The sync API runs an event loop, in which Django would refuse the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -17,13 +17,6 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 def prices(db):
     """A small market, published."""
     market()
-
-
-@pytest.fixture
-def work(db) -> Workspace:
-    """A team with a member of each role, on a small market."""
-    market()
-    return Workspace("alpha")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from tests.planner.costing.market_of import H100, offer
 from tests.planner.growing_team import grow, grow_refreshes, grow_within
-from tests.planner.workspace import SEEN, Workspace, market
+from tests.planner.workspace import SEEN, Workspace
 
 pytestmark = pytest.mark.django_db
 PAGES = (
@@ -27,12 +27,6 @@ PAGES = (
     "/operator/",
     "/market/changes/",
 )
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def test_a_page_costs_a_fixed_number_of_queries(work: Workspace) -> None:

@@ -6,15 +6,9 @@ import pytest
 from django.test import Client
 
 from planner.models import Role, Scope
-from tests.planner.workspace import REQUEST, Workspace, market
+from tests.planner.workspace import REQUEST, Workspace
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def work() -> Workspace:
-    market()
-    return Workspace("alpha")
 
 
 def test_what_belongs_to_a_team_is_not_stored(work: Workspace, client: Client) -> None:
