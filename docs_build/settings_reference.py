@@ -67,7 +67,6 @@ def render_settings() -> str:
 
 
 def _meaning(name: str) -> str:
-    """What it is for; a secret may be in a file."""
     hint = f"; or `{name}_FILE`, a file that holds it" if name in SECRETS else ""
     return VARIABLES[name] + hint
 

@@ -163,7 +163,6 @@ DEMANDS: dict[str, Callable[..., Demand]] = {"accelerator_hours": _given_hours}
 
 
 def _by_month(field: str, values: tuple[float, ...], horizon_months: int) -> Floats:
-    """Values of each month of the plan, given as one or as one a month."""
     months = len(values)
     if months not in (1, horizon_months):
         change = (

@@ -247,7 +247,6 @@ def _size_workload(
 
 
 def _times_over(runs: int, factor: float) -> str:
-    """What the hours hold beside one run; empty where that is all."""
     if runs == 1 and factor == 1:
         return ""
     over = f"{factor:.4g} times over for attempts and trials"
@@ -279,7 +278,6 @@ def _placement(workload: SizedWorkload) -> Placement:
 
 
 def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -> tuple[str, ...]:
-    """A warning where the accelerators asked for miss a deadline."""
     wall_clock = size.wall_clock_hours * experiments_factor
     deadlines = [w.months * HOURS_PER_MONTH for w in windows if w.has_deadline]
     if not deadlines or wall_clock <= min(deadlines):

@@ -143,7 +143,6 @@ def _words(field: Any, value: object, code: str, message: str) -> str:
 
 
 def _show(value: object) -> str:
-    """A value as JSON would write it, text in single quotes."""
     if isinstance(value, str):
         return shorten(value)
     return shorten(json.dumps(value, default=str)).strip("'")

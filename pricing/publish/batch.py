@@ -189,7 +189,18 @@ def compare_offers(before: Mapping[str, Offer], after: Sequence[Offer]) -> Chang
     largest_changes = heapq.nlargest(MAX_PRICE_CHANGES, price_changes, key=itemgetter(0))
     return Changes(
         gone=gone,
-        moves=tuple(_describe_price_change(old, new) for _, old, new in largest_changes),
+        moves=tuple(
+            PriceChange(
+                new.id,
+                f"{quantize(old.effective_price_per_hour):f}",
+                f"{quantize(new.effective_price_per_hour):f}",
+                new.currency,
+                round(float(new.effective_price_per_hour / old.effective_price_per_hour), 6)
+                if old.effective_price_per_hour
+                else math.inf,
+            )
+            for _, old, new in largest_changes
+        ),
         **counts,
     )
 
@@ -213,13 +224,6 @@ _get_other_fields = attrgetter(
     *("sku", "source"),
 )
 """What may change of an offer while its id and price do not."""
-
-
-def _describe_price_change(old: Offer, new: Offer) -> PriceChange:
-    before, after = old.effective_price_per_hour, new.effective_price_per_hour
-    ratio = float(after / before) if before else math.inf
-    words = (f"{quantize(before):f}", f"{quantize(after):f}")
-    return PriceChange(new.id, *words, new.currency, round(ratio, 6))
 
 
 BUNDLED_OFFERS = Path(__file__).parents[1] / "data" / "offers.csv.zst"

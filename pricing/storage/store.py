@@ -211,7 +211,12 @@ def write_revision(
 
     Must run inside a transaction that is the only one to publish.
     """
-    listing_values, price_values = list(map(get_listing_values, offers)), _to_price_columns(offers)
+    listing_values = list(map(get_listing_values, offers))
+    price_values = (
+        [_scaled(offer.price_per_hour) for offer in offers],
+        [_scaled(offer.upfront) for offer in offers],
+        [offer.sold_now for offer in offers],
+    )
     listing_ids, is_unchanged = _match_previous(
         listing_values, zip(*price_values, strict=True), previous
     )
@@ -230,12 +235,6 @@ def write_revision(
     )
     bulk.insert(Price, _PRICE_COLUMNS, zip(*price_columns, strict=False))
     revision.save(force_insert=True)
-
-
-def _to_price_columns(offers: Sequence[Offer]) -> tuple[list[int], list[int], list[bool]]:
-    prices = [_scaled(offer.price_per_hour) for offer in offers]
-    upfronts = [_scaled(offer.upfront) for offer in offers]
-    return prices, upfronts, [offer.sold_now for offer in offers]
 
 
 def _match_previous(

@@ -115,7 +115,6 @@ def _hours(series: Series) -> tuple[float | None, float | None]:
 
 
 def _steps(times: Sequence[dt.datetime]) -> list[float]:
-    """Seconds from each time to the next."""
     return [(b - a).total_seconds() for a, b in itertools.pairwise(times)]
 
 
@@ -126,7 +125,6 @@ def _throttled_share(series: Series, bits: int) -> float | None:
 
 
 def _busy_clocks(series: Series) -> list[float]:
-    """Clocks of the samples in which the GPU was busy; empty where none is logged."""
     used, clocks = (series.values.get(name) for name in ("utilisation_percent", "clock_mhz"))
     pairs = zip(used, clocks, strict=True) if used and clocks else ()
     return [clock for use, clock in pairs if use >= BUSY_PERCENT and math.isfinite(clock)]
@@ -215,7 +213,6 @@ def suggest_changes(
 
 
 def _gpu_changes(use: GpuUse) -> Iterator[Change]:
-    """What is to change for one GPU, not named yet."""
     if use.busy_share > 0:
         yield from _input(use)
         yield from _memory(use)

@@ -147,7 +147,6 @@ def read_log(text: str) -> SmiLog:
 
 
 def _columns(header: Sequence[str]) -> list[str]:
-    """Our name of each column, "" for one that is passed over."""
     names = [_HEADER_UNIT.sub("", name.strip()).lower() for name in header]
     known = [_NUMBERS.get(n) or _WORDS.get(n) or "" for n in names]
     if "utilisation_percent" not in known:
@@ -163,7 +162,6 @@ def _columns(header: Sequence[str]) -> list[str]:
 def _parsed(
     row: Sequence[str], columns: Sequence[str], header: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, float]] | str:
-    """Words and numbers of one line, or why it does not fit the header."""
     if len(row) != len(columns):
         return f"{len(row)} values for {len(columns)} columns"
     words: dict[str, str] = {}
@@ -398,7 +396,6 @@ class _Gpu:
 
 
 def _prometheus(text: str) -> Rows:
-    """Header and a row for each GPU and moment."""
     gpus: dict[tuple[str, str], _Gpu] = {}
     values = _range(text) if text.lstrip().startswith("{") else _exposition(text)
     for metric, labels, value, moment in values:
@@ -419,7 +416,6 @@ def _prometheus(text: str) -> Rows:
 
 
 def _exposition(text: str) -> Iterator[tuple[str, Mapping[str, str], float, float]]:
-    """Metric, labels, value and moment (0 where none is given) of each line."""
     for line in text.splitlines():
         match = _METRIC.match(line.strip())
         if match is None:

@@ -179,7 +179,6 @@ def _estimate_with_rate(workload: SizedWorkload, pilot: Pilot, slug: str) -> Est
 
 
 def _accelerator(pilot: Pilot, workload: SizedWorkload, calibration: Calibration | None) -> str:
-    """As given; else the one kind of accelerator that the log names."""
     named = pilot.accelerator or workload.accelerator
     if named:
         return resolve(named, "pilot.accelerator").slug

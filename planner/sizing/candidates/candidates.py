@@ -81,7 +81,6 @@ class Placement:
         return lay_out(self.windows, self.horizon, task, factor, self.is_whole)
 
     def _try(self, one: Accelerator) -> Schedule | str:
-        """The schedule, or the reason why there is none."""
         try:
             task = task_on(self.workload, one)
             return exclusion(one, task.min_accelerators) or self._laid(task)

@@ -85,7 +85,6 @@ def rl_steps() -> tuple[RlStep, ...]:
 
 
 def _numbers(row: Mapping[str, str], kind: type[int | float], *names: str) -> dict[str, float]:
-    """The cells of those names that the row has."""
     return {name: kind(row[name]) for name in names if name in row}
 
 

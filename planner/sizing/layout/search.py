@@ -248,7 +248,6 @@ class LayoutTask:
 
     @property
     def _most_experts(self) -> float:
-        """Ranks over which experts may be spread."""
         return float(self.training.experts or USUAL_EXPERTS)
 
     def _times(self, fill: Fill) -> StepTime:

@@ -106,7 +106,6 @@ def parts(sample: Sample, one: Accelerator) -> dict[str, float]:
 
 
 def _unit(sample: Sample, one: Accelerator) -> tuple[str, float]:
-    """The unit that does the arithmetic and its peak, FLOP/s."""
     peak = peak_tflops(one, sample.precision_class) or 0.0
     vector = one.fp32_tflops
     if vector and peak <= MATRIX_ABOVE * vector:

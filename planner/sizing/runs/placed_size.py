@@ -218,7 +218,6 @@ def weights_gb(training: Training) -> dict[str, float]:
 
 
 def _warn_given_rate(size: PlacedSize) -> Iterator[str]:
-    """A given MFU that is more than training sustains, or leaves nothing for recomputation."""
     if size.mfu > MFU_CEILING and has_user_rate(size.training):
         yield (
             f"an MFU of {size.mfu:.1%} is above {MFU_CEILING:.0%}, what training sustains at best; "
@@ -256,7 +255,6 @@ def _warn_short(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_few_teams(size: PlacedSize) -> Iterator[str]:
-    """Why the range of a fine-tuning is wide."""
     training = size.training
     if has_user_rate(training):
         return
@@ -289,7 +287,6 @@ def _warn_borrowed_rate(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_number(size: PlacedSize) -> Iterator[str]:
-    """Why it is on this number of accelerators, and hours on the clock that nobody waits for."""
     yield from size.count_words
     years = size.wall_clock_hours / (730 * 12)
     if years >= LONG_YEARS:
@@ -300,7 +297,6 @@ def _warn_number(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_step(size: PlacedSize) -> Iterator[str]:
-    """A step that is not of the batch that was asked for, or that leaves accelerators idle."""
     layout, batch = size.layout, size.training.global_batch_tokens
     if batch is not None and abs(layout.global_batch_tokens / batch - 1) > SAME_BATCH:
         yield (
@@ -350,7 +346,6 @@ def _warn_description(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_own_split(size: PlacedSize) -> Iterator[str]:
-    """What is wrong with a team's own split, although it fits."""
     training, layout, own = size.training, size.layout, size.training.layout
     if own is None:
         return

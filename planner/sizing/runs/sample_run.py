@@ -289,6 +289,5 @@ def _ratio(workload: Samples, one: Accelerator, other: Accelerator) -> float:
 
 
 def _single(measurement: Measurement) -> float:
-    """Rate of one accelerator from a measurement on several."""
     count = measurement.accelerators
     return measurement.rate_per_second / (count * scaling_efficiency(count))

@@ -164,7 +164,6 @@ def _without_idle(size_at: SizeAt, settled: RunSize, per_hour: float) -> RunSize
 
 
 def _too_late(first: RunSize, one: RunSize, window: Window, experiments_factor: float) -> str:
-    """Why no number of accelerators finishes a run in its months."""
     if one is first:
         return (
             f"{one.hours * experiments_factor:,.0f} accelerator-hours in "

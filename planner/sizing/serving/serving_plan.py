@@ -240,7 +240,6 @@ def replica_on(
 def _traffic(
     model: ServedModel, one: Accelerator, count: int, sequences: float, constants: Engine
 ) -> float:
-    """Seconds of the two all-reduces of every layer."""
     if count == 1:
         return 0.0
     links = links_in_servers(one.slug)
