@@ -146,9 +146,9 @@ def _candidates(training: Training, shape: ModelShape, domain: int) -> Grid:
         mask &= heads % grid.tensor == 0
     if training.zero_stage is not None:
         mask &= grid.zero_stage == training.zero_stage
-    asked, kinds = training.activation_checkpointing, {"selective": SELECTIVE, False: NONE}
-    if training.hfu or asked is not None:  # an HFU is that of a run that recomputes
-        mask &= grid.checkpointing == (FULL if training.hfu else kinds.get(asked, FULL))
+    stated, kinds = training.activation_checkpointing, {"selective": SELECTIVE, False: NONE}
+    if training.hfu or stated is not None:  # an HFU is that of a run that recomputes
+        mask &= grid.checkpointing == (FULL if training.hfu else kinds.get(stated, FULL))
     return grid if mask.all() else grid.where(mask)
 
 
