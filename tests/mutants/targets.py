@@ -15,8 +15,8 @@ _EXPORTS = "tests/planner/exports"
 TARGETS: Mapping[str, tuple[str, ...]] = {
     "planner/costing/cost_model": (
         "tests/planner/costing/cost_model",
-        f"{_ANALYSIS}/test_break_even.py",
-        f"{_ANALYSIS}/test_plan_exposure.py",
+        _ANALYSIS,
+        f"{_COMPARED}/test_break_even.py",
         f"{_COMPARED}/test_rental.py",
         f"{_COMPARED}/test_purchase.py",
         f"{_COMPARED}/finance/test_worked_example.py",
@@ -34,6 +34,8 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         _ANALYSIS,
         f"{_COMPARED}/test_risk.py",
         f"{_COMPARED}/test_sensitivity.py",
+        f"{_COMPARED}/test_break_even.py",
+        f"{_COMPARED}/finance",
     ),
 }
 """Part, a folder or a module → the tests of its modules."""

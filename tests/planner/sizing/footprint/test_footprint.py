@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from planner.contract.request.comparison import read_request
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
@@ -17,6 +18,7 @@ from planner.sizing.footprint.memory import (
 from planner.sizing.footprint.training_flops import (
     attention_flops_per_token,
     attention_span,
+    checked_training,
     compute_work,
     size_at_work,
     transformer_shape,
@@ -256,3 +258,14 @@ def test_a_classifier_writes_no_answers():
     with pytest.raises(InvalidInput, match="answers that it writes") as refused:
         classifying(is_classifier=True, rollouts={"response_tokens": 100, "per_step": 64})
     assert refused.value.field.endswith("is_classifier")
+
+
+@pytest.mark.parametrize(("is_classifier", "more"), [(True, 201_088 * 2880), (False, 0)])
+def test_a_mixture_that_classifies_works_with_its_input_embedding(is_classifier, more):
+    """Published active parameters of gpt-oss-20b leave the input embedding out."""
+    mixture = {"kind": "training", "model": "gpt-oss-20b", "tokens": 1e9}
+    workload = mixture | {"is_classifier": is_classifier}
+    training = read_request(
+        {"start": "2027-01", "horizon_months": 12, "workload": workload}
+    ).workload
+    assert checked_training(training).active_parameters == training.active_parameters + more

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from planner.models import Role
-from planner.web.answer.charts import payback
+from planner.web.answer.charts import payback, tornado
 from planner.web.answer.verdict import FigureRow, decision_parts
 from tests.golden.answers import REQUESTS, answered
 from tests.planner.comparison.finance.test_payback_timing import asked
@@ -91,3 +91,21 @@ def test_one_changed_price_is_said_at_once(client, prices):
 def test_list_prices_have_nothing_to_unfold(client, prices):
     response = get(client, "plan", HOURS)
     assert (row(response).words, row(response).details) == ("list prices", ())
+
+
+@pytest.mark.parametrize(
+    ("unit", "low", "high", "label"),
+    [
+        ("USD per full-time equivalent per year", 90_000, 150_000, "90,000 to 150,000 USD a year"),
+        ("fraction of the price", 0.05, 0.1, "5% to 10%"),
+        ("ratio", 1.1, 1.4, "1.1 to 1.4"),
+    ],
+)
+def test_a_bar_of_the_tornado_names_both_ends_with_their_unit(unit, low, high, label):
+    row = SimpleNamespace(
+        field="on_prem.some_rate", unit=unit, low=low, high=high, effect=1, total_at_low=1,
+        total_at_high=2,
+    )  # fmt: skip
+    chart = tornado(SimpleNamespace(sensitivity=[row], currency="USD"), Decimal(1))
+    assert chart is not None
+    assert chart.x == [f"some rate, {label}"]
