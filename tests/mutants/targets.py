@@ -11,6 +11,7 @@ from pathlib import Path
 _ANALYSIS = "tests/planner/costing/analysis"
 _COMPARED = "tests/planner/comparison"
 _EXPORTS = "tests/planner/exports"
+_KEPT = "tests/golden/test_kept_answers.py"
 
 TARGETS: Mapping[str, tuple[str, ...]] = {
     "planner/costing/cost_model": (
@@ -22,6 +23,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         f"{_COMPARED}/finance/test_worked_example.py",
         f"{_COMPARED}/existing/test_existing.py",
         f"{_COMPARED}/level/test_other_costs.py",
+        _KEPT,
     ),
     "planner/exports": (
         _EXPORTS,
@@ -36,6 +38,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         f"{_COMPARED}/test_sensitivity.py",
         f"{_COMPARED}/test_break_even.py",
         f"{_COMPARED}/finance",
+        _KEPT,
     ),
 }
 """Part, a folder or a module → the tests of its modules."""
