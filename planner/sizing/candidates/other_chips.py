@@ -13,7 +13,12 @@ from planner.contract.answer.estimate import (
     EstimateCandidate,
     ServingPlan,
 )
-from planner.contract.request.workload import AcceleratorHours, SizedWorkload, Training
+from planner.contract.request.workload import (
+    AcceleratorHours,
+    Samples,
+    SizedWorkload,
+    Training,
+)
 from planner.sizing.evidence.sample_runs import TRAINING_FACTOR
 from planner.sizing.footprint.training_flops import checked_training, compute_work
 from planner.sizing.runs.run_size import RunSize
@@ -98,7 +103,7 @@ def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> Chi
 def _fpga(workload: object) -> ChipAdvice:
     """By whether a fixed model of this size could be served on one; whether it then is the better
     choice hangs on a latency and a lifetime that no request says."""
-    size = workload.parameters if isinstance(workload, SizedWorkload) else None
+    size = workload.parameters if isinstance(workload, Training | Samples) else None
     is_large = size is not None and size > FPGA_PARAMETERS
     model = "a model of at most 100 million parameters" if size is None else "this model"
     words = (
@@ -223,6 +228,8 @@ def cpu_hours(workload: SizedWorkload) -> float | None:
     A100's rate, whatever their loader; None where that is not known."""
     if isinstance(workload, Training):
         return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
+    if not isinstance(workload, Samples):
+        return None
     gflops = workload.forward_gflops_per_sample
     if gflops is not None and workload.samples_per_second is None and workload.benchmark is None:
         a100 = A100_USUAL_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops)
