@@ -228,8 +228,6 @@ def cpu_hours(workload: SizedWorkload) -> float | None:
     A100's rate, whatever their loader; None where that is not known."""
     if isinstance(workload, Training):
         return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
-    if not isinstance(workload, Samples):
-        return None
     gflops = workload.forward_gflops_per_sample
     if gflops is not None and workload.samples_per_second is None and workload.benchmark is None:
         a100 = A100_USUAL_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops)
