@@ -456,7 +456,8 @@ class VerdictWords:
         if refusal and bought.buys and self.plan.total_cost > bought.total_cost:
             return self._why_not_by_its_margin(bought)
         own = self.results.scenarios[ScenarioKey.ON_PREM]
-        if not own.feasible or own.lines == self.plan.lines or not self._owned(own):
+        owned = (key for key in own.units_started if self.results.inputs.by_key[key].is_owned)
+        if not own.feasible or own.lines == self.plan.lines or not any(owned):
             return ""
         extra = own.total_cost - self.plan.total_cost
         if extra > 0:
@@ -482,9 +483,6 @@ class VerdictWords:
             f"With {self._money(sold)} from reselling the servers it would cost "
             f"{self._above(self.plan.total_cost, bought.total_cost)} less."
         )
-
-    def _owned(self, plan: Scenario) -> set[str]:
-        return {key for key in plan.units_started if self.results.inputs.by_key[key].is_owned}
 
     def _money(self, amount: Decimal | float) -> str:
         return format_money(amount, self.results.request.currency)

@@ -53,7 +53,8 @@ class RunPeaks:
     def of(self, source: CapacitySource) -> Floats:
         """[T] reference accelerators at once of a plan on machines like those of a source."""
         peak = self.on({source.accelerator})
-        return fill_nodes(peak, source.capacity) if self._fills(source) else peak
+        fills = self.fills_machines and source.capacity > 0 and not source.is_owned
+        return fill_nodes(peak, source.capacity) if fills else peak
 
     def hours_of(self, source: CapacitySource) -> Floats:
         """[T] hours at peak of a plan on machines like those of a source."""
@@ -66,9 +67,6 @@ class RunPeaks:
     def hours_in(self, peak: Floats | None, kind: str) -> Floats:
         """[T] hours at peak of a plan on a kind, of its own `peak` where it has one."""
         return self.hours_on({kind}) if peak is None else self.hours_at(peak)
-
-    def _fills(self, source: CapacitySource) -> bool:
-        return self.fills_machines and source.capacity > 0 and not source.is_owned
 
 
 def fill_nodes(peak: Floats, capacity: float | Floats) -> Floats:

@@ -175,7 +175,8 @@ class PortfolioPlans:
             cost = float(apart.net_present_cost)
             bound = min(self.alone[members[0].name].bound, cost)
             return PortfolioPlan(apart, bound)
-        joint, rents = self.search.joint(members), self._rents(members)
+        joint = self.search.joint(members)
+        rents = [self.alone[member.name].renting for member in members]
         books, bound = self.search.cheapest(joint, work)
         may_buy = books is None or self.search.pays_back(books, rents)
         if apart is None and together is not None and self._keeps_limits(joint, together, books):
@@ -275,9 +276,6 @@ class PortfolioPlans:
         members = [plan.laid.get(name, one) for name, one in self.members.items()]
         base_costs = {one.name: self.search.joint([one]).base_cost for one in members}
         return GroupCosts(self.search.joint(members).problem, base_costs)
-
-    def _rents(self, members: Sequence[PreparedProject]) -> list[Decimal | None]:
-        return [self.alone[member.name].renting for member in members]
 
 
 def _cheaper(best: PortfolioPlan | None, other: PortfolioPlan | None) -> PortfolioPlan | None:
